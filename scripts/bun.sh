@@ -1,0 +1,24 @@
+#!/bin/sh
+# Runs Bun with this project's dependencies in place, installing both first where they are missing.
+# Needs Node and npm only; a Bun already on PATH is used if it is the pinned version.
+set -eu
+cd "$(dirname "$0")/.."
+version=1.4.5
+if command -v bun >/dev/null 2>&1 && [ "$(bun --version)" = "$version" ]; then
+  bun=bun
+else
+  bun=$PWD/.cache/bun-$version/node_modules/bun/bin/bun.exe
+  if ! [ "$("$bun" --version 2>/dev/null)" = "$version" ]; then
+    echo "Installing Bun $version into .cache/ …" >&2
+    npm install --silent --no-save --no-package-lock --prefix ".cache/bun-$version" "bun@$version" >&2
+  fi
+  PATH=$(dirname "$bun"):$PATH
+  export PATH
+fi
+stamp=node_modules/.installed
+if ! cmp -s bun.lock "$stamp" 2>/dev/null; then
+  echo "Installing dependencies …" >&2
+  "$bun" install --frozen-lockfile --silent >&2
+  cp bun.lock "$stamp"
+fi
+exec "$bun" "$@"

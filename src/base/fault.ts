@@ -1,0 +1,66 @@
+/**
+ * The one error type of the service. A failure anywhere becomes a Fault of a closed list of kinds; each
+ * surface maps kinds to its own status in a total table, so a new kind breaks compilation there.
+ * Only `kind` and `publicMessage` may reach a client; `detail` and `cause` are for the log.
+ */
+
+export const faultKinds = [
+  'bad_request',
+  'unauthenticated',
+  'forbidden',
+  'policy_denied',
+  'not_found',
+  'method_not_allowed',
+  'not_acceptable',
+  'conflict',
+  'gone',
+  'payload_too_large',
+  'unprocessable',
+  'tenant_context_missing',
+  'misconfigured',
+  'internal',
+  'not_implemented',
+  'upstream_failed',
+  /** The upstream may or may not have taken the commit: never retried blindly, never cleaned up. */
+  'commit_unknown',
+  'policy_engine_unavailable',
+  'unavailable',
+] as const
+
+export type FaultKind = (typeof faultKinds)[number]
+
+export interface FaultOptions {
+  /** What the log may say beyond the public message; never sent. */
+  readonly detail?: string
+  readonly cause?: unknown
+  /** The Iceberg ErrorModel `type`, where a client expects a certain one (NoSuchTableException, …). */
+  readonly type?: string
+}
+
+export class Fault extends Error {
+  override readonly name = 'Fault'
+  /** Names this occurrence in the log. */
+  readonly id: string = crypto.randomUUID()
+  readonly detail: string | undefined
+  readonly type: string | undefined
+
+  /**
+   * @param kind what failed, from the closed list
+   * @param publicMessage one sentence for the client: what was wrong and what to do; holds no secret
+   */
+  constructor(
+    readonly kind: FaultKind,
+    readonly publicMessage: string,
+    options: FaultOptions = {},
+  ) {
+    super(publicMessage, options.cause === undefined ? undefined : { cause: options.cause })
+    this.detail = options.detail
+    this.type = options.type
+  }
+}
+
+/** Any thrown value as a Fault: a Fault unchanged, all else `internal` with the value as its cause. */
+export function toFault(thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown
+  return new Fault('internal', 'Internal error.', { cause: thrown })
+}

@@ -1,0 +1,19 @@
+/** Upstream catalogs as the rest of the product names them (SPEC 2.2). */
+
+export const catalogKinds = ['alpha', 'beta', 'gamma', 'delta'] as const
+export type CatalogKind = (typeof catalogKinds)[number]
+
+export function isCatalogKind(text: string): text is CatalogKind {
+  return (catalogKinds as readonly string[]).includes(text)
+}
+
+/** A tenant's credential for one upstream catalog, decrypted; never logged, never returned by an API. */
+export interface CatalogCredential {
+  readonly id: string
+  /** Rises with every change of the row; part of every cache key that holds what the credential gave. */
+  readonly version: number
+  readonly kind: CatalogKind
+  readonly nickname: string
+  readonly endpoint: string
+  readonly config: Readonly<Record<string, unknown>>
+}

@@ -1,0 +1,76 @@
+/** One commit on one table, as the gateway, the store and recovery share it (SPEC 2.5–2.7). */
+
+import type { Decision, PolicyOutcome } from './decision.ts'
+import type { PolicyKind, PolicyMode } from './policy.ts'
+import type { Principal, PrincipalSource } from './principal.ts'
+import type { TableRef } from './table-ref.ts'
+
+/** What a snapshot and its table looked like after an accepted commit; read from the upstream's answer. */
+export interface CommittedTable {
+  readonly metadataLocation: string
+  readonly tableUuid: string | undefined
+  /** Absent where the table has no current snapshot. */
+  readonly snapshot:
+    | {
+        readonly snapshotId: bigint
+        readonly parentSnapshotId: bigint | undefined
+        readonly sequenceNumber: bigint | undefined
+        /** Milliseconds since the Unix epoch. */
+        readonly timestampMs: bigint
+        readonly operation: string | undefined
+        readonly manifestList: string | undefined
+      }
+    | undefined
+  readonly schemaId: bigint | undefined
+  readonly columns: readonly Column[]
+}
+
+/** A top-level or nested column of the current schema; nested names joined by dots. */
+export interface Column {
+  readonly fieldId: bigint
+  readonly name: string
+  /** The Iceberg type: a primitive's text, or `struct`, `list`, `map`. */
+  readonly type: string
+  readonly required: boolean
+}
+
+/** Durable before anything is forwarded; removed by the transaction that writes the verdict. */
+export interface CommitIntent {
+  /** UUID; also the id of the WriteEvent and its edges. */
+  readonly commitId: string
+  readonly table: TableRef
+  /** The catalog credential that names the upstream. */
+  readonly credentialId: string
+  readonly principal: Principal
+  readonly principalSource: PrincipalSource
+  /** Hex SHA-256 of the request body. */
+  readonly bodySha256: string
+  /** The request body, compressed by zstd. Kept for replay and for recovery's comparison. */
+  readonly body: Uint8Array
+  /** Empty for a table that did not exist. */
+  readonly baseMetadataLocation: string
+  /** Snapshot ids that the body's `add-snapshot` updates name. */
+  readonly snapshotIds: readonly bigint[]
+  /** Milliseconds since the Unix epoch, by this process's clock; `commit.received_at`. */
+  readonly receivedAtMs: number
+}
+
+/** A policy as it stood when it decided: what a later replay needs. */
+export interface AppliedPolicy {
+  readonly id: string
+  readonly kind: PolicyKind
+  readonly mode: PolicyMode
+  readonly definitionCel: string
+}
+
+/** Everything one verdict leaves behind: WriteEvent, edges, audit_log row and, if approved, the snapshot. */
+export interface VerdictRecord {
+  readonly intent: CommitIntent
+  readonly decision: Decision
+  /** The denial reason for REJECTED, '' for APPROVED (SPEC 2.6). */
+  readonly reason: string
+  readonly policies: readonly AppliedPolicy[]
+  readonly outcomes: readonly PolicyOutcome[]
+  /** Set for APPROVED: ACTUAL_WRITE and ingest need it. */
+  readonly committed?: CommittedTable
+}

@@ -1,0 +1,44 @@
+/** What the policy gate decided about one commit on one table (SPEC 2.6, 3). */
+
+import type { PolicyMode } from './policy.ts'
+
+export const decisions = ['APPROVED', 'REJECTED'] as const
+export type Decision = (typeof decisions)[number]
+
+/** One policy's outcome. `value` is set where it evaluated; `error` where it did not. */
+export interface PolicyOutcome {
+  readonly policyId: string
+  readonly name: string
+  readonly mode: PolicyMode
+  readonly value?: boolean
+  readonly error?: PolicyErrorCode
+  /** For stewards only: the failing sub-expression and the values seen. */
+  readonly explanation?: string
+}
+
+export const policyErrorCodes = [
+  'ErrPolicyLoad',
+  'ErrPolicyCompile',
+  'ErrPolicyEval',
+  'ErrPolicyNonBool',
+  'ErrPolicyBudget',
+  'ErrPolicyTimeout',
+  'ErrEvalPanic',
+] as const
+export type PolicyErrorCode = (typeof policyErrorCodes)[number]
+
+export type Verdict =
+  | { readonly kind: 'allow'; readonly outcomes: readonly PolicyOutcome[] }
+  | {
+      readonly kind: 'deny'
+      /** `<policy name>: <message>`; what SPEC 7 calls <reason>. */
+      readonly reason: string
+      readonly policyId: string
+      readonly outcomes: readonly PolicyOutcome[]
+    }
+  | {
+      readonly kind: 'unavailable'
+      readonly error: PolicyErrorCode
+      readonly policyId?: string
+      readonly outcomes: readonly PolicyOutcome[]
+    }

@@ -1,0 +1,17 @@
+/** Who acts (SPEC 2.3) and how that was learned (SPEC 5). */
+
+export interface Principal {
+  readonly sub: string
+  readonly email?: string
+  readonly roles: readonly string[]
+}
+
+export const principalSources = ['mtls_san', 'auth_header', 'session'] as const
+export type PrincipalSource = (typeof principalSources)[number]
+
+export interface IdentifiedPrincipal {
+  readonly principal: Principal
+  readonly source: PrincipalSource
+  /** True only where the credential was verified here; unverified claims count for the write gateway alone. */
+  readonly verified: boolean
+}

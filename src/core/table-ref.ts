@@ -1,0 +1,31 @@
+/** A table's identity: namespace and name (SPEC 2.4). Policies attach to it, never to a {prefix} alias. */
+
+const identifierPattern = /^[a-zA-Z0-9_-]+$/
+
+export interface TableRef {
+  /** At least one level. */
+  readonly namespace: readonly string[]
+  readonly name: string
+}
+
+/** Whether `text` may stand as {prefix}, {namespace} or {table} in a path (SPEC 4.1, 8). */
+export function isPathIdentifier(text: string): boolean {
+  return identifierPattern.test(text)
+}
+
+const levelSeparator = '\u001f'
+
+/** The namespace as one string, levels joined by U+001F as in the Iceberg REST specification. */
+export function namespaceKey(namespace: readonly string[]): string {
+  return namespace.join(levelSeparator)
+}
+
+/** One string per identity: namespace levels and name joined by U+001F. Also the table's graph `id`. */
+export function tableKey(table: TableRef): string {
+  return `${namespaceKey(table.namespace)}${levelSeparator}${table.name}`
+}
+
+/** `a.b.table`, for people. */
+export function tableName(table: TableRef): string {
+  return [...table.namespace, table.name].join('.')
+}

@@ -1,0 +1,49 @@
+/** Every bound of SPEC 8 and ours. Body caps are constants, not settings. */
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+export const limits = {
+  commitBodyBytesMax: 16 * MiB,
+  lineageBodyBytesMax: 1 * MiB,
+  webhookBodyBytesMax: 256 * KiB,
+  /** Other JSON bodies (administration, sessions). */
+  apiBodyBytesMax: 1 * MiB,
+
+  /** Characters in one {prefix}, {namespace} level or {table}. */
+  identifierLengthMax: 255,
+  jsonDepthMax: 128,
+
+  graphHopsDefault: 3,
+  graphHopsMax: 5,
+  lineageCycleHops: 5,
+
+  policyTextBytesMax: 8 * KiB,
+  policyNestingMax: 48,
+  policyNodesMax: 4_000,
+  policyDepthMax: 500,
+  /** Comprehension steps and size charges that one policy may spend. */
+  policyTicksMax: 200_000,
+  /** Milliseconds that one policy may hold the HTTP thread before a worker finishes it. */
+  policyInlineMs: 5,
+  /** Milliseconds after which a policy that a worker runs is cut off. */
+  policyWorkerMs: 2_000,
+  policyCacheCount: 10_000,
+
+  /** Milliseconds. */
+  upstreamLoadMs: 30_000,
+  upstreamCommitMs: 60_000,
+  storeStatementMs: 10_000,
+  /** How long an intent belongs to the process that wrote it. Longer than load and commit together. */
+  intentLeaseMs: 120_000,
+  drainMs: 25_000,
+
+  upstreamResponseBytesMax: 256 * MiB,
+  metadataCacheBytes: 128 * MiB,
+} as const
+
+if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
+  throw new Error('limits: an intent must outlive the upstream calls it covers')
+if (limits.graphHopsDefault > limits.graphHopsMax || limits.lineageCycleHops > limits.graphHopsMax)
+  throw new Error('limits: hop bounds')
+if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')
