@@ -5,7 +5,7 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import { CatalogError, type CommitResponse } from '../catalog/catalog.ts'
+import { CatalogError, type CommittedResponse } from '../catalog/catalog.ts'
 import type { AppliedPolicy, CommitIntent, VerdictRecord } from '../core/commit.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
 import type { Policy } from '../core/policy.ts'
@@ -13,11 +13,15 @@ import type { IdentifiedPrincipal } from '../core/principal.ts'
 import { type TableRef, tableName } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { recordVerdict } from '../store/verdicts.ts'
-import { assertIdentifierMatches, type CommitRequest, snapshotIdsAdded } from '../wire/iceberg/commit-request.ts'
-import { committedTable, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import {
+  assertIdentifierMatches,
+  type CommitRequest,
+  snapshotIdsAdded,
+} from '../wire/iceberg/commit-request.ts'
+import { committedTable } from '../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from './parts.ts'
 import { DeclaredIntent } from './stages/intent.ts'
-import { assertAllowed, judgeChange, type Judged } from './stages/judge.ts'
+import { assertAllowed, type Judged, judgeChange } from './stages/judge.ts'
 import { cachedTable } from './stages/load-current.ts'
 import type { Upstream } from './stages/open-upstream.ts'
 import type { Body } from './stages/read-body.ts'
@@ -37,7 +41,7 @@ export interface TableCommit {
 }
 
 export interface TableCommitted {
-  readonly response: CommitResponse
+  readonly response: CommittedResponse
   /** Outcomes of `warn` policies that were not true. */
   readonly warnings: readonly PolicyOutcome[]
 }
@@ -64,7 +68,7 @@ export async function commitTable(
   const { verdict } = judged
   if (verdict.kind === 'deny') await recordRejection(parts, commit, declared.intent, judged, verdict.reason)
   if (verdict.kind === 'unavailable') {
-    parts.metrics.commitRejected('policy_engine_unavailable')
+    parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
     await declared.withdraw()
   }
   assertAllowed(verdict)
@@ -110,7 +114,7 @@ async function forward(
   upstream: Upstream,
   commit: TableCommit,
   declared: DeclaredIntent,
-): Promise<CommitResponse> {
+): Promise<CommittedResponse> {
   try {
     // Not the client's signal: a commit under way is seen through even where the client has left.
     return await upstream.catalog.commitTable(commit.table, commit.body.bytes, {
@@ -134,7 +138,7 @@ async function recordRejection(
   judged: Judged,
   reason: string,
 ): Promise<void> {
-  parts.metrics.commitRejected('policy_denied')
+  parts.metrics.commitRejected.inc({ reason: 'policy_denied' })
   parts.passCrashPoint('rejection-not-recorded')
   const record: VerdictRecord = {
     intent,
@@ -146,8 +150,12 @@ async function recordRejection(
   try {
     await recordVerdict(parts.store, commit.tenant, record)
   } catch (cause) {
-    parts.metrics.auditFailed()
-    throw new Fault('unavailable', 'A policy denied the commit, but the denial could not be audited. Retry.', { cause })
+    parts.metrics.auditFailures.inc()
+    throw new Fault(
+      'unavailable',
+      'A policy denied the commit, but the denial could not be audited. Retry.',
+      { cause },
+    )
   }
   parts.passCrashPoint('rejection-recorded')
 }
@@ -159,32 +167,36 @@ async function recordApproval(
   commit: TableCommit,
   intent: CommitIntent,
   judged: Judged,
-  response: CommitResponse,
+  response: CommittedResponse,
 ): Promise<void> {
   const log = parts.log.child({ commitId: commit.commitId, table: tableName(commit.table) })
   try {
-    const result = parseLoadTableResult(response.body)
     const recorded = await recordVerdict(parts.store, commit.tenant, {
       intent,
       decision: 'APPROVED',
       reason: '',
       policies: judged.policies.map(appliedPolicy),
       outcomes: judged.verdict.outcomes,
-      committed: committedTable(result),
+      committed: committedTable(response.result),
     })
     if (!recorded.ingested) {
-      parts.metrics.snapshotIngestFailed()
+      parts.metrics.snapshotIngestFailures.inc()
       log.warn({ err: recorded.ingestError }, 'the snapshot was not ingested into the graph')
     }
   } catch (err) {
-    parts.metrics.auditFailed()
+    parts.metrics.auditFailures.inc()
     log.error({ err }, 'an accepted commit could not be audited; its intent stays for recovery')
     return
   }
   parts.passCrashPoint('approval-recorded')
   try {
-    const etag = upstream.catalog.etagOf?.(response)
-    parts.tables.set(commit.tenant, upstream.credential, commit.table, cachedTable(commit.table, response.body, etag))
+    const entry = cachedTable(commit.table, response.body, response.result, response.headers.etag)
+    parts.tables.set(commit.tenant, upstream.credential, commit.table, entry)
+      commit.tenant,
+      upstream.credential,
+      commit.table,
+      cachedTable(commit.table, response.body, etag),
+    )
   } catch (err) {
     log.warn({ err }, 'the committed table could not be cached')
   }

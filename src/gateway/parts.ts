@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
-import type { CatalogPool } from '../catalog/catalog-pool.ts'
+import type { CatalogPool } from '../catalog/open-catalog.ts'
 import type { PolicyEngine } from '../policy/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

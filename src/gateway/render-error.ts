@@ -77,7 +77,8 @@ export function errorResponse(fault: Fault): Response {
 
 /** As {@link errorResponse}, but a denial and an unavailable policy engine are plain text (SPEC 7). */
 export function literalErrorResponse(fault: Fault): Response {
-  if (fault.kind !== 'policy_denied' && fault.kind !== 'policy_engine_unavailable') return errorResponse(fault)
+  if (fault.kind !== 'policy_denied' && fault.kind !== 'policy_engine_unavailable')
+    return errorResponse(fault)
   return new Response(fault.publicMessage, {
     status: statuses[fault.kind],
     headers: { 'content-type': 'text/plain; charset=utf-8', ...extraHeaders(fault) },

@@ -25,7 +25,8 @@ export interface GatewayAuth {
 export function gatewayRoutes(parts: GatewayParts, auth: GatewayAuth) {
   return new Elysia({ name: 'gateway' }).all(
     '/v1/iceberg/*',
-    ({ request }) => answer(parts, request, () => requireSession(request.headers, auth.findSession, 'commit'), auth),
+    ({ request }) =>
+      answer(parts, request, () => requireSession(request.headers, auth.findSession, 'commit'), auth),
     { parse: 'none' },
   )
 }
@@ -43,18 +44,18 @@ export async function answer(
   const startedMs = performance.now()
   const commitId = crypto.randomUUID()
   let response: Response
-  let outcome = 'committed'
+  let outcome = 'approved'
   try {
     response = await route(parts, request, commitId, await findSession(), auth)
   } catch (thrown) {
     const fault = faultOf(thrown)
-    outcome = fault.kind
+    outcome = fault.kind === 'policy_denied' ? 'rejected' : fault.kind
     logFault(parts, fault, commitId)
     response = literalErrorResponse(fault)
     if (fault.kind === 'policy_denied' || fault.kind === 'policy_engine_unavailable')
       response.headers.set('x-svc-decision-id', commitId)
   }
-  parts.metrics.commitObserved(outcome, performance.now() - startedMs)
+  parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
   return response
 }
 

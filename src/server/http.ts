@@ -37,10 +37,14 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       const response =
         drain.draining && !probes.has(pathname)
           ? drainingResponse()
-          : await drain.track(() => handle(request)).catch((err: unknown) => {
-              log.error({ err, requestId }, 'a request failed outside of its handler')
-              return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), { status: 500 })
-            })
+          : await drain
+              .track(() => handle(request))
+              .catch((err: unknown) => {
+                log.error({ err, requestId }, 'a request failed outside of its handler')
+                return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), {
+                  status: 500,
+                })
+              })
       response.headers.set('x-request-id', requestId)
       response.headers.set('x-content-type-options', 'nosniff')
       response.headers.set('cache-control', 'no-store')
@@ -61,8 +65,11 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
 }
 
 function drainingResponse(): Response {
-  return new Response(errorModel(503, 'ServiceUnavailableException', 'The service is shutting down; retry elsewhere.'), {
-    status: 503,
-    headers: { 'content-type': 'application/json', 'retry-after': '1', connection: 'close' },
-  })
+  return new Response(
+    errorModel(503, 'ServiceUnavailableException', 'The service is shutting down; retry elsewhere.'),
+    {
+      status: 503,
+      headers: { 'content-type': 'application/json', 'retry-after': '1', connection: 'close' },
+    },
+  )
 }

@@ -43,9 +43,13 @@ export class DeclaredIntent {
     try {
       await this.#written
     } catch (cause) {
-      throw new Fault('unavailable', 'The commit could not be put on record, so it was not forwarded. Retry.', {
-        cause,
-      })
+      throw new Fault(
+        'unavailable',
+        'The commit could not be put on record, so it was not forwarded. Retry.',
+        {
+          cause,
+        },
+      )
     }
   }
 

@@ -46,7 +46,9 @@ export async function judgeChange(
   change: Change,
   declared: DeclaredIntent,
 ): Promise<Judged> {
-  const creates = change.request.requirements.some((requirement) => requirement.get('type') === 'assert-create')
+  const creates = change.request.requirements.some(
+    (requirement) => requirement.get('type') === 'assert-create',
+  )
   const policiesLoad = settle(loadPolicies(parts.store, change.tenant, change.table))
   const base = await loadCurrent(parts, change.tenant, upstream, change.table, creates, change.signal)
   declared.declare(base?.metadataLocation ?? '')

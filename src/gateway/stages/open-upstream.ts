@@ -22,5 +22,5 @@ export async function openUpstream(parts: GatewayParts, tenant: TenantId, prefix
     throw new Fault('not_found', `No catalog credential is registered under the prefix ${prefix}.`, {
       type: 'NoSuchWarehouseException',
     })
-  return { credential, catalog: parts.catalogs.open(tenant, credential) }
+  return { credential, catalog: parts.catalogs.get(tenant, credential) }
 }
