@@ -1,0 +1,77 @@
+/**
+ * The static check of a policy, at save and before every compilation: size and shape of the text, names,
+ * functions, arity and result type. What passes may still fail at evaluation, which then refuses.
+ */
+
+import { parse } from '@bufbuild/cel'
+import type { Expr, ParsedExpr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
+import { limits } from '../limits.ts'
+import type { PolicyProblem } from './policy-error.ts'
+import { prescan } from './prescan.ts'
+import { inferType } from './static-type.ts'
+import { children } from './tree.ts'
+import { WatchdogTimeout, watched } from './watchdog.ts'
+
+/** Far above what 8 KiB of accepted text take; reached only by text that makes the parser backtrack. */
+const parseMsMax = 500
+
+/** A policy that passed the check: plain data, fit for a structured clone. */
+export interface ParsedPolicy {
+  readonly parsed: ParsedExpr
+  readonly root: Expr
+  /** Nodes in the tree; stands for the memory that the policy takes. */
+  readonly nodeCount: number
+}
+
+/**
+ * Checks a policy's text (SPEC 2.4).
+ *
+ * @returns what is wrong with it, in the order of the text where known; empty where it may be saved
+ */
+export function checkPolicy(text: string): readonly PolicyProblem[] {
+  return parsePolicy(text).problems ?? []
+}
+
+/** Parses and checks; never throws. */
+export function parsePolicy(
+  text: string,
+): (ParsedPolicy & { readonly problems?: never }) | { readonly problems: readonly PolicyProblem[] } {
+  const scan = prescan(text)
+  if (scan.problem !== undefined) return { problems: [scan.problem] }
+  let parsed: ParsedExpr
+  try {
+    parsed = watched(() => parse(scan.source), parseMsMax)
+  } catch (thrown) {
+    return { problems: [parseProblem(thrown)] }
+  }
+  const root = parsed.expr
+  if (root === undefined) return { problems: [{ message: 'The policy is empty.', offset: 0 }] }
+  const nodeCount = countNodes(root)
+  if (nodeCount === undefined) return { problems: [{ message: 'The policy is too complex.', offset: 0 }] }
+  const { type, problems } = inferType(root, parsed.sourceInfo)
+  if (problems.length > 0) return { problems: problems.toSorted((a, b) => a.offset - b.offset) }
+  if (type !== 'bool' && type !== 'dyn')
+    return { problems: [{ message: `A policy must be a bool, this one is ${type}.`, offset: 0 }] }
+  return { parsed, root, nodeCount }
+}
+
+function parseProblem(thrown: unknown): PolicyProblem {
+  if (thrown instanceof WatchdogTimeout) return { message: 'The policy takes too long to parse.', offset: 0 }
+  const offset = (thrown as { location?: { start?: { offset?: unknown } } } | null)?.location?.start?.offset
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return {
+    message: `Not a CEL expression: ${message.slice(0, 300)}.`,
+    offset: typeof offset === 'number' ? offset : 0,
+  }
+}
+
+/** @returns undefined where the tree has more nodes or is deeper than the limits allow */
+function countNodes(root: Expr): number | undefined {
+  let count = 0
+  const pending: { readonly expr: Expr; readonly depth: number }[] = [{ expr: root, depth: 1 }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (++count > limits.policyNodesMax || next.depth > limits.policyDepthMax) return undefined
+    for (const expr of children(next.expr)) pending.push({ expr, depth: next.depth + 1 })
+  }
+  return count
+}

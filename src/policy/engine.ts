@@ -1,0 +1,227 @@
+/**
+ * The policy gate of one commit on one table (SPEC 3; DESIGN "Policies"): compiles, runs in id order, and
+ * turns outcomes into a verdict. Owns the compiled programs and the worker that finishes slow policies.
+ */
+
+import { Lru } from '../base/lru.ts'
+import type { PolicyErrorCode, PolicyOutcome, Verdict } from '../core/decision.ts'
+import type { Policy } from '../core/policy.ts'
+import { limits } from '../limits.ts'
+import { type CompiledPolicy, compilePolicy, planPolicy } from './compile.ts'
+import { evaluatePolicy, type PolicyBindings } from './evaluate.ts'
+import { judgeOne } from './judge-one.ts'
+import { PolicyError } from './policy-error.ts'
+import { WorkerHost } from './worker-host.ts'
+import type { PolicyResult, WorkerTask } from './worker-protocol.ts'
+
+/** Bounds that tests tighten; each defaults to its namesake in limits.ts. */
+export interface PolicyEngineOptions {
+  readonly inlineMs?: number
+  readonly workerMs?: number
+  readonly ticksMax?: number
+  readonly cacheCount?: number
+  readonly workerUrl?: URL
+}
+
+/** Texts up to this length parse in about the time that a policy may hold the HTTP thread. */
+const inlineParseLengthMax = 1_024
+/** What a worker gets beyond its own watchdog before it counts as hung. */
+const hangGraceMs = 500
+/** How many worker time-outs a task may wait for its turn. */
+const waitFactor = 5
+const waitingCountMax = 64
+/** A cached policy counts once for every so many nodes, so that the bound holds for large ones too. */
+const nodesPerCacheUnit = 64
+
+type Compiled = CompiledPolicy | { readonly error: PolicyErrorCode }
+
+interface Runnable {
+  readonly policy: Policy
+  readonly compiled: CompiledPolicy
+}
+
+export class PolicyEngine {
+  readonly #inlineMs: number
+  readonly #workerMs: number
+  readonly #ticksMax: number
+  /** By policy id; an entry serves only the text it was compiled from. */
+  readonly #programs: Lru<string, { readonly text: string; readonly compiled: Compiled }>
+  readonly #host: WorkerHost
+  #closed = false
+
+  /** Starts the worker and compiles a first policy. @throws PolicyError where CEL itself does not work */
+  constructor(options: PolicyEngineOptions = {}) {
+    this.#inlineMs = options.inlineMs ?? limits.policyInlineMs
+    this.#workerMs = options.workerMs ?? limits.policyWorkerMs
+    this.#ticksMax = options.ticksMax ?? limits.policyTicksMax
+    this.#programs = new Lru(options.cacheCount ?? limits.policyCacheCount)
+    const probe = { table: new Map(), commit: new Map(), principal: new Map([['roles', ['probe']]]) }
+    const budget = { timeoutMs: this.#workerMs, ticksMax: this.#ticksMax }
+    if (!evaluatePolicy(compilePolicy('principal.role(principal, "probe")'), probe, budget))
+      throw new PolicyError('ErrPolicyCompile', 'the policy compiler does not work')
+    this.#host = new WorkerHost({
+      workerUrl: options.workerUrl ?? new URL('./worker.ts', import.meta.url),
+      hangMs: this.#workerMs + hangGraceMs,
+      waitMs: this.#workerMs * waitFactor,
+      waitingCountMax,
+    })
+  }
+
+  /** Whether the compiler works and the worker is up (SPEC 4.5 `/readyz`). */
+  ready(): boolean {
+    return !this.#closed && this.#host.ready
+  }
+
+  /** Ends the worker. Verdicts asked for later are `unavailable`. */
+  close(): void {
+    this.#closed = true
+    this.#host.close()
+  }
+
+  /**
+   * Judges one commit. Never rejects: what is no verdict is `unavailable`.
+   *
+   * @param policies every policy of the table, in any order; only those of mode `enforce` form the verdict
+   * @returns the verdict with each policy's outcome, in the order in which they ran
+   */
+  async judge(policies: readonly Policy[], bindings: PolicyBindings): Promise<Verdict> {
+    try {
+      if (this.#closed) return unavailable('ErrEvalPanic', undefined, [])
+      // A mode that this build does not know is enforced.
+      const recorded = policies.filter(({ mode }) => mode === 'warn' || mode === 'shadow')
+      const verdict = await this.#enforce(
+        inIdOrder(recorded.length === 0 ? policies : policies.filter((policy) => !recorded.includes(policy))),
+        bindings,
+      )
+      if (verdict.kind === 'unavailable' || recorded.length === 0) return verdict
+      const outcomes = await this.#record(inIdOrder(recorded), bindings).catch(() => [])
+      return { ...verdict, outcomes: [...verdict.outcomes, ...outcomes] }
+    } catch {
+      return unavailable('ErrEvalPanic', undefined, [])
+    }
+  }
+
+  async #enforce(policies: readonly Policy[], bindings: PolicyBindings): Promise<Verdict> {
+    const runnable: Runnable[] = []
+    for (const policy of policies) {
+      const compiled = this.#cached(policy) ?? (await this.#compile(policy, true))
+      if ('error' in compiled)
+        return unavailable(compiled.error, policy.id, [outcomeOf(policy, { error: compiled.error })])
+      runnable.push({ policy, compiled })
+    }
+    const outcomes: PolicyOutcome[] = []
+    const results = this.#runInline(runnable, bindings, true)
+    const rest = runnable.slice(results.length)
+    const undecided = rest.length > 0 && results.every(({ value }) => value === true)
+    if (undecided) results.push(...(await this.#runInWorker(rest, bindings, true)))
+    for (const [index, { policy }] of runnable.entries()) {
+      const result = results[index] ?? { error: 'ErrEvalPanic' as const }
+      outcomes.push(outcomeOf(policy, result))
+      if (result.value === true && result.error === undefined) continue
+      if (result.value !== false || result.error !== undefined)
+        return unavailable(result.error ?? 'ErrEvalPanic', policy.id, outcomes)
+      const reason = policy.message === '' ? policy.name : `${policy.name}: ${policy.message}`
+      return { kind: 'deny', reason, policyId: policy.id, outcomes }
+    }
+    return { kind: 'allow', outcomes }
+  }
+
+  /** Runs warn and shadow policies on a budget of their own. */
+  async #record(policies: readonly Policy[], bindings: PolicyBindings): Promise<readonly PolicyOutcome[]> {
+    const runnable: Runnable[] = []
+    const refused = new Map<string, PolicyErrorCode>()
+    for (const policy of policies) {
+      const compiled = this.#cached(policy) ?? (await this.#compile(policy, false))
+      if ('error' in compiled) refused.set(policy.id, compiled.error)
+      else runnable.push({ policy, compiled })
+    }
+    const results = this.#runInline(runnable, bindings, false)
+    const rest = runnable.slice(results.length)
+    if (rest.length > 0) results.push(...(await this.#runInWorker(rest, bindings, false)))
+    const ran = new Map(runnable.map(({ policy }, index) => [policy.id, results[index]]))
+    return policies.map((policy) =>
+      outcomeOf(policy, ran.get(policy.id) ?? { error: refused.get(policy.id) ?? 'ErrEvalPanic' }),
+    )
+  }
+
+  /**
+   * Runs what fits into the time that a commit may hold this thread.
+   *
+   * @returns results of the first policies, in order; the worker is to run those without one
+   */
+  #runInline(runnable: readonly Runnable[], bindings: PolicyBindings, stopAtFirst: boolean): PolicyResult[] {
+    const results: PolicyResult[] = []
+    const endsAt = performance.now() + this.#inlineMs
+    for (const { compiled } of runnable) {
+      const leftMs = endsAt - performance.now()
+      if (leftMs <= 0) break
+      const budget = { timeoutMs: Math.ceil(leftMs), ticksMax: this.#ticksMax }
+      const result = judgeOne(compiled, bindings, budget)
+      if (result.error === 'ErrPolicyTimeout') break
+      results.push(result)
+      if (stopAtFirst && result.value !== true) break
+    }
+    return results
+  }
+
+  async #runInWorker(
+    runnable: readonly Runnable[],
+    bindings: PolicyBindings,
+    stopAtFirst: boolean,
+  ): Promise<readonly PolicyResult[]> {
+    const task: WorkerTask = {
+      kind: 'evaluate',
+      policies: runnable.map(({ policy }) => ({ id: policy.id, text: policy.definitionCel })),
+      bindings,
+      stopAtFirst,
+      timeoutMs: this.#workerMs,
+      ticksMax: this.#ticksMax,
+    }
+    const answer = await this.#host.run(task, stopAtFirst)
+    if (answer.kind === 'evaluated') return answer.results
+    const error = answer.kind === 'failed' ? answer.error : 'ErrEvalPanic'
+    return runnable.map(() => ({ error }))
+  }
+
+  #cached(policy: Policy): Compiled | undefined {
+    const entry = this.#programs.get(policy.id)
+    return entry?.text === policy.definitionCel ? entry.compiled : undefined
+  }
+
+  async #compile(policy: Policy, urgent: boolean): Promise<Compiled> {
+    const text = policy.definitionCel
+    let compiled: Compiled
+    try {
+      if (text.length <= inlineParseLengthMax) compiled = compilePolicy(text)
+      else {
+        const answer = await this.#host.run({ kind: 'parse', text }, urgent)
+        // A worker that is down says nothing about the text: not kept.
+        if (answer.kind === 'failed') return { error: answer.error }
+        if (answer.kind !== 'parsed') throw new PolicyError('ErrPolicyCompile', 'the policy does not compile')
+        compiled = planPolicy(answer.policy)
+      }
+    } catch (thrown) {
+      compiled = { error: thrown instanceof PolicyError ? thrown.code : 'ErrEvalPanic' }
+    }
+    const units = 'error' in compiled ? 1 : 1 + Math.floor(compiled.nodeCount / nodesPerCacheUnit)
+    this.#programs.set(policy.id, { text, compiled }, units)
+    return compiled
+  }
+}
+
+function inIdOrder(policies: readonly Policy[]): readonly Policy[] {
+  if (policies.length < 2) return policies
+  return policies.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+}
+
+function outcomeOf({ id, name, mode }: Policy, result: PolicyResult): PolicyOutcome {
+  return { policyId: id, name, mode, ...result }
+}
+
+function unavailable(
+  error: PolicyErrorCode,
+  policyId: string | undefined,
+  outcomes: readonly PolicyOutcome[],
+): Verdict {
+  return { kind: 'unavailable', error, ...(policyId === undefined ? {} : { policyId }), outcomes }
+}

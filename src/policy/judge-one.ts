@@ -1,0 +1,29 @@
+/** One policy's outcome as a value, with its explanation where it is not true. The same on either thread. */
+
+import { limits } from '../limits.ts'
+import type { CompiledPolicy } from './compile.ts'
+import { type EvaluationBudget, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
+import { explainPolicy } from './explain.ts'
+import { PolicyError } from './policy-error.ts'
+import type { PolicyResult } from './worker-protocol.ts'
+
+/** Never throws: whatever is not a verdict is an error code. */
+export function judgeOne(
+  compiled: CompiledPolicy,
+  bindings: PolicyBindings,
+  budget: EvaluationBudget,
+): PolicyResult {
+  let result: PolicyResult
+  try {
+    const value = evaluatePolicy(compiled, bindings, budget)
+    if (value) return { value }
+    result = { value }
+  } catch (thrown) {
+    if (!(thrown instanceof PolicyError)) return { error: 'ErrEvalPanic' }
+    // A policy that ran out of time or ticks would only do so again.
+    if (thrown.code === 'ErrPolicyTimeout' || thrown.code === 'ErrPolicyBudget') return { error: thrown.code }
+    result = { error: thrown.code }
+  }
+  const explanation = explainPolicy(compiled, bindings, limits.policyInlineMs)
+  return explanation === undefined ? result : { ...result, explanation }
+}

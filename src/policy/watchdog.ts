@@ -1,0 +1,34 @@
+/**
+ * The clock that cuts off a synchronous call. `vm` is the only way to stop JavaScript that runs on this very
+ * thread; it interrupts host functions too, but not native code, so nothing native may take long below it.
+ */
+
+import vm from 'node:vm'
+
+const context = vm.createContext({ job: undefined })
+const script = new vm.Script('job()')
+
+/** Thrown by `watched`; `finally` and `catch` blocks below it did not run. */
+export class WatchdogTimeout extends Error {
+  override readonly name = 'WatchdogTimeout'
+}
+
+/**
+ * Runs `job` and returns its value, or cuts it off. State that `job` was changing when it was cut off is
+ * not to be trusted. Not to be nested.
+ *
+ * @param timeoutMs whole milliseconds, at least 1
+ * @throws WatchdogTimeout; what `job` throws passes through
+ */
+export function watched<T>(job: () => T, timeoutMs: number): T {
+  context.job = job
+  try {
+    return script.runInContext(context, { timeout: timeoutMs }) as T
+  } catch (thrown) {
+    if ((thrown as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      throw new WatchdogTimeout(`cut off after ${timeoutMs} ms`)
+    throw thrown
+  } finally {
+    context.job = undefined
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The worker thread: finishes policies that need more time than the HTTP thread may give, and parses long
+ * ones. Holds its own compiled programs; nothing but plain data crosses.
+ */
+
+import { parentPort } from 'node:worker_threads'
+import { Lru } from '../base/lru.ts'
+import { parsePolicy } from './check.ts'
+import { type CompiledPolicy, compilePolicy } from './compile.ts'
+import { judgeOne } from './judge-one.ts'
+import { PolicyError } from './policy-error.ts'
+import type {
+  PolicyResult,
+  WorkerAnswer,
+  WorkerMessage,
+  WorkerRequest,
+  WorkerTask,
+} from './worker-protocol.ts'
+
+const programs = new Lru<string, { readonly text: string; readonly compiled: CompiledPolicy }>(1_000)
+
+function compiledProgram(id: string, text: string): CompiledPolicy {
+  const cached = programs.get(id)
+  if (cached?.text === text) return cached.compiled
+  const compiled = compilePolicy(text)
+  programs.set(id, { text, compiled })
+  return compiled
+}
+
+function evaluate(task: Extract<WorkerTask, { kind: 'evaluate' }>): WorkerAnswer {
+  const endsAt = performance.now() + task.timeoutMs
+  const results: PolicyResult[] = []
+  for (const { id, text } of task.policies) {
+    const result = evaluateOne(id, text, task, endsAt)
+    results.push(result)
+    if (task.stopAtFirst && result.value !== true) break
+  }
+  return { kind: 'evaluated', results }
+}
+
+function evaluateOne(
+  id: string,
+  text: string,
+  task: Extract<WorkerTask, { kind: 'evaluate' }>,
+  endsAt: number,
+): PolicyResult {
+  try {
+    const compiled = compiledProgram(id, text)
+    const timeoutMs = Math.ceil(endsAt - performance.now())
+    if (timeoutMs < 1) return { error: 'ErrPolicyTimeout' }
+    return judgeOne(compiled, task.bindings, { timeoutMs, ticksMax: task.ticksMax })
+  } catch (thrown) {
+    return { error: thrown instanceof PolicyError ? thrown.code : 'ErrEvalPanic' }
+  }
+}
+
+function perform(task: WorkerTask): WorkerAnswer {
+  if (task.kind === 'evaluate') return evaluate(task)
+  const policy = parsePolicy(task.text)
+  return policy.problems === undefined ? { kind: 'parsed', policy } : { kind: 'refused' }
+}
+
+function send(message: WorkerMessage): void {
+  parentPort?.postMessage(message)
+}
+
+parentPort?.on('message', ({ jobId, task }: WorkerRequest) => {
+  send({ kind: 'answer', jobId, answer: perform(task) })
+})
+send({ kind: 'ready' })
