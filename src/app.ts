@@ -1,11 +1,12 @@
 /** The only place where the parts are put together: plain functions, no container. */
 
-import { BlockList } from 'node:net'
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import { readUnverifiedBearer, verifyingBearerReader } from './auth/bearer.ts'
 import { principalChain } from './auth/principal-chain.ts'
+import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
+import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import type { Config } from './config.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
@@ -43,6 +44,7 @@ export interface App {
   readonly url: URL
   readonly metricsUrl: URL
   readonly jobs: Jobs
+  readonly gateway: GatewayParts
   /** Lets requests under way finish, then closes everything but the store. */
   stop(): Promise<void>
 }
@@ -60,7 +62,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
 
   const policies = new PolicyEngine()
-  const catalogs = new CatalogPool({ allow: config.upstreamAllow })
+  const catalogs = new CatalogPool({ addressRules: addressRules(config) })
   const gateway: GatewayParts = {
     store,
     catalogs,
@@ -75,7 +77,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const auth = {
     findSession: (secret: string) => findServiceSession(store, secret),
     identify: principalChain({
-      trustedProxies: blockList(config),
+      trustedProxies: blockList(config.trustedProxies),
       readBearer: config.jwt
         ? verifyingBearerReader({ ...config.jwt, url: config.jwt.jwksUrl })
         : readUnverifiedBearer,
@@ -117,6 +119,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     url: http.url,
     metricsUrl: metricsListener.url,
     jobs,
+    gateway,
     async stop() {
       const finished = await drain.close(limits.drainMs)
       if (!finished) log.error('requests were still under way when the drain time ran out')
@@ -136,9 +139,6 @@ async function reconcile(store: Store, metrics: Metrics, log: Logger): Promise<v
   }
 }
 
-function blockList(config: Config): BlockList {
-  const list = new BlockList()
-  for (const { address, prefixLength, family } of config.trustedProxies)
-    list.addSubnet(address, prefixLength, family)
-  return list
+function addressRules({ upstreamAllow }: Config): AddressRules {
+  return { ranges: blockList(upstreamAllow.cidrs), hosts: new Set(upstreamAllow.hosts) }
 }

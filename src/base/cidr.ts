@@ -1,6 +1,6 @@
 /** Address ranges in CIDR notation (RFC 4632, RFC 4291), as `node:net` BlockList takes them. */
 
-import { isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 export interface Cidr {
   readonly family: 'ipv4' | 'ipv6'
@@ -21,4 +21,11 @@ export function parseCidr(text: string): Cidr | undefined {
   if (prefix === undefined) return { family, address, prefixLength: bits }
   if (!/^(0|[1-9][0-9]{0,2})$/.test(prefix) || Number(prefix) > bits) return undefined
   return { family, address, prefixLength: Number(prefix) }
+}
+
+/** The ranges as one list to check addresses against; it knows v4-mapped addresses. */
+export function blockList(ranges: readonly Cidr[]): BlockList {
+  const list = new BlockList()
+  for (const { address, prefixLength, family } of ranges) list.addSubnet(address, prefixLength, family)
+  return list
 }

@@ -192,11 +192,6 @@ async function recordApproval(
   try {
     const entry = cachedTable(commit.table, response.body, response.result, response.headers.etag)
     parts.tables.set(commit.tenant, upstream.credential, commit.table, entry)
-      commit.tenant,
-      upstream.credential,
-      commit.table,
-      cachedTable(commit.table, response.body, etag),
-    )
   } catch (err) {
     log.warn({ err }, 'the committed table could not be cached')
   }

@@ -88,7 +88,7 @@ async function route(
     idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
     signal: request.signal,
   })
-  return new Response(committed.response.body as BodyInit, {
+  return new Response(committed.response.body as Uint8Array<ArrayBuffer>, {
     status: 200,
     headers: {
       'content-type': 'application/json',

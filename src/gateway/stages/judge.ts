@@ -1,15 +1,16 @@
 /** Steps 8 to 10 of SPEC 4.1: load the table and its policies, and evaluate every policy. */
 
 import { Fault } from '../../base/fault.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { Verdict } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
-import type { IdentifiedPrincipal } from '../../core/principal.ts'
+import type { IdentifiedPrincipal, Principal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { loadPolicies } from '../../store/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
-import { commitView, principalView, tableView } from '../../wire/iceberg/policy-view.ts'
+import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import type { GatewayParts } from '../parts.ts'
 import type { CachedTable } from '../table-cache.ts'
 import type { DeclaredIntent } from './intent.ts'
@@ -83,6 +84,16 @@ async function evaluate(
     parts.log.error({ err: thrown, table: change.table }, 'policies could not be evaluated')
     return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
   }
+}
+
+/** What policies see as `principal` (SPEC 2.3). */
+function principalView({ sub, email, roles }: Principal): JsonObject {
+  const view = new Map<string, JsonValue>([
+    ['sub', sub],
+    ['roles', roles],
+  ])
+  if (email !== undefined) view.set('email', email)
+  return view
 }
 
 /** Retention policies speak of snapshot expiry only (SPEC 2.4). */

@@ -55,7 +55,7 @@ async function readStream(request: Request, bytesMax: number): Promise<Uint8Arra
 
 async function sha256Hex(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= inlineDigestBytesMax) return new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as BufferSource)).toString('hex')
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
 }
 
 function tooLarge(bytesMax: number): Fault {
