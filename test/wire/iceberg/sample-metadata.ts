@@ -4,9 +4,8 @@ import { expect } from 'bun:test'
 import { Fault, type FaultKind } from '../../../src/base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../../src/base/json.ts'
 
-/** An object of a JSON-like value; ids above 2^53 must come as `"id:123"` texts, which become integers. */
 export function object(value: unknown): JsonObject {
-  const parsed = parseJson(JSON.stringify(value).replaceAll(/"id:(-?\d+)"/g, '$1'))
+  const parsed = parseJson(JSON.stringify(value))
   if (!isJsonObject(parsed)) throw new Error('not an object')
   return parsed
 }
