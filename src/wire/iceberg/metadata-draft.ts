@@ -10,6 +10,7 @@ import { type FieldReader, fieldReader } from './fields.ts'
 import {
   currentSnapshotId,
   formatVersion,
+  lastPartitionId,
   metadataReader,
   partitionIdBase,
   partitionSpecsOf,
@@ -94,7 +95,7 @@ export function openDraft(
     fields: new Map(from),
     formatVersion: base ? formatVersion(base) : createVersion,
     lastColumnId: base ? metadataReader.integer(base, 'last-column-id') : 0n,
-    lastPartitionId: metadataReader.optionalInteger(from, 'last-partition-id') ?? lastPartitionId(specs),
+    lastPartitionId: base ? lastPartitionId(base) : partitionIdBase,
     lastSequenceNumber: metadataReader.optionalInteger(from, 'last-sequence-number') ?? 0n,
     nextRowId: metadataReader.optionalInteger(from, 'next-row-id') ?? 0n,
     schemas: numbered('schema-id', schemas, from.get('current-schema-id'), 0n, schemaFingerprint),
@@ -160,16 +161,6 @@ function bySnapshot(from: JsonObject, key: string): Map<bigint, readonly JsonObj
     else files.set(id, [file])
   }
   return files
-}
-
-function lastPartitionId(specs: readonly JsonObject[]): bigint {
-  let last = partitionIdBase
-  for (const spec of specs)
-    for (const field of metadataReader.objects(spec, 'fields')) {
-      const id = metadataReader.integer(field, 'field-id')
-      if (id > last) last = id
-    }
-  return last
 }
 
 /**
