@@ -87,12 +87,9 @@ export class PolicyEngine {
   async judge(policies: readonly Policy[], bindings: PolicyBindings): Promise<Verdict> {
     try {
       if (this.#closed) return unavailable('ErrEvalPanic', undefined, [])
-      // A mode that this build does not know is enforced.
-      const recorded = policies.filter(({ mode }) => mode === 'warn' || mode === 'shadow')
-      const verdict = await this.#enforce(
-        inIdOrder(recorded.length === 0 ? policies : policies.filter((policy) => !recorded.includes(policy))),
-        bindings,
-      )
+      const recorded = policies.filter(isRecordedOnly)
+      const enforced = policies.filter((policy) => !isRecordedOnly(policy))
+      const verdict = await this.#enforce(inIdOrder(enforced), bindings)
       if (verdict.kind === 'unavailable' || recorded.length === 0) return verdict
       const outcomes = await this.#record(inIdOrder(recorded), bindings).catch(() => [])
       return { ...verdict, outcomes: [...verdict.outcomes, ...outcomes] }
@@ -207,6 +204,11 @@ export class PolicyEngine {
     this.#programs.set(policy.id, { text, compiled }, units)
     return compiled
   }
+}
+
+/** A mode that this build does not know is enforced. */
+function isRecordedOnly({ mode }: Policy): boolean {
+  return mode === 'warn' || mode === 'shadow'
 }
 
 function inIdOrder(policies: readonly Policy[]): readonly Policy[] {

@@ -25,6 +25,7 @@ import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { RE2JS } from '@bufbuild/re2'
 import { Lru } from '../base/lru.ts'
 import { charge } from './budget.ts'
+import { calendarFunctions } from './calendar.ts'
 
 const { BOOL, BYTES, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
 const LIST = listType(DYN)
@@ -190,6 +191,7 @@ function sized(length: number): void {
 }
 
 const functions: CelFunc[] = [
+  ...calendarFunctions,
   celFunc('manifest.has_column', [MAP, STRING], BOOL, (table, name) => hasField(table, 'schema', name)),
   celFunc('manifest.has_partition', [MAP, STRING], BOOL, (table, name) =>
     hasField(table, 'partition_spec', name),

@@ -1,0 +1,70 @@
+/** Bindings as the gateway makes them: Maps for objects, bigint for integers. */
+
+import type { JsonValue } from '../../src/base/json.ts'
+import type { Policy } from '../../src/core/policy.ts'
+import type { PolicyBindings } from '../../src/policy/evaluate.ts'
+
+/** A literal as strict JSON parsing would give it. */
+export function json(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(json)
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
+  if (typeof value === 'object' && value !== null)
+    return new Map(Object.entries(value).map(([key, element]) => [key, json(element)]))
+  return value as JsonValue
+}
+
+export const dayMs = 24 * 60 * 60 * 1000
+export const receivedAt = 1_750_000_000_000
+
+export const sampleTable = {
+  'table-uuid': '9c12d441-03fe-4693-9a96-a0705ddf69c1',
+  schema: {
+    fields: [
+      { id: 1, name: 'id', type: 'long' },
+      { id: 2, name: 'email', type: 'string' },
+    ],
+  },
+  partition_spec: { fields: [{ name: 'event_day', transform: 'day' }] },
+  properties: { owner: 'orders', comment: null, constructor: 'x' },
+  current_snapshot: { 'snapshot-id': 3, 'timestamp-ms': receivedAt - dayMs },
+  snapshots: [
+    { 'snapshot-id': 1, 'timestamp-ms': receivedAt - 30 * dayMs },
+    { 'snapshot-id': 3, 'timestamp-ms': receivedAt - dayMs },
+  ],
+}
+
+export interface Sample {
+  readonly table?: unknown
+  readonly updates?: unknown
+  readonly result?: unknown
+  readonly roles?: readonly string[]
+}
+
+export function sampleBindings({
+  table = sampleTable,
+  updates = [],
+  result = table,
+  roles = [],
+}: Sample = {}): PolicyBindings {
+  return {
+    table: json(table),
+    commit: json({ requirements: [], updates, result, received_at: receivedAt }),
+    principal: json({ sub: 'spark@example.com', roles }),
+  }
+}
+
+/** A table with `count` snapshots. */
+export function wideTable(count: number): unknown {
+  const snapshots = Array.from({ length: count }, (_, index) => ({ 'snapshot-id': index, note: null }))
+  return { ...sampleTable, snapshots }
+}
+
+/** Spends about 200,000 ticks on `wideTable(400)`: far more than any inline budget. */
+export const slowPolicyText = 'table.snapshots.all(a, table.snapshots.all(b, a["snapshot-id"] >= 0))'
+
+let policyCount = 0
+
+export function policy(definitionCel: string, fields: Partial<Policy> = {}): Policy {
+  const id = `policy-${String(++policyCount).padStart(6, '0')}`
+  return { id, kind: 'schema', mode: 'enforce', name: id, message: '', definitionCel, ...fields }
+}
