@@ -20,6 +20,13 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return value instanceof Map
 }
 
+/** An object of known keys; a key whose value is undefined is left out. */
+export function jsonObject(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const object = new Map<string, JsonValue>()
+  for (const [key, value] of Object.entries(members)) if (value !== undefined) object.set(key, value)
+  return object
+}
+
 /**
  * Parses one JSON text (RFC 8259), stricter where the RFC leaves a reader free: duplicate keys, lone
  * surrogates, a byte order mark, integers outside int64 and numbers too large for a double are refused.
