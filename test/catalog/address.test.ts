@@ -48,13 +48,16 @@ describe('isAddressAllowed', () => {
     'not-an-address',
     '',
     '8.8.8.8 ',
-  ])('refuses %p', address => {
+  ])('refuses %p', (address) => {
     expect(isAddressAllowed(address, 'catalog.example', none)).toBe(false)
   })
 
-  test.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::1'])('admits %p', address => {
-    expect(isAddressAllowed(address, 'catalog.example', none)).toBe(true)
-  })
+  test.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::1'])(
+    'admits %p',
+    (address) => {
+      expect(isAddressAllowed(address, 'catalog.example', none)).toBe(true)
+    },
+  )
 
   test('admits what an allow-listed range holds, and nothing beside it', () => {
     const rules = parseAddressPolicy({ allow: ['10.1.0.0/16', 'fd12::/16', '127.0.0.1'] })
@@ -75,14 +78,21 @@ describe('isAddressAllowed', () => {
 })
 
 describe('parseAddressPolicy', () => {
-  test.each(['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/8/8', '10.0.0.0/', 'host/8', '::/129', '', 'a b', 'http://x'])(
-    'refuses %p by name',
-    entry => {
-      const fault = faultOf(() => parseAddressPolicy({ allow: [entry] }))
-      expect(fault.kind).toBe('misconfigured')
-      expect(fault.publicMessage).toContain(JSON.stringify(entry))
-    },
-  )
+  test.each([
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/8',
+    '10.0.0.0/',
+    'host/8',
+    '::/129',
+    '',
+    'a b',
+    'http://x',
+  ])('refuses %p by name', (entry) => {
+    const fault = faultOf(() => parseAddressPolicy({ allow: [entry] }))
+    expect(fault.kind).toBe('misconfigured')
+    expect(fault.publicMessage).toContain(JSON.stringify(entry))
+  })
 })
 
 describe('parseEndpoint', () => {
@@ -96,7 +106,7 @@ describe('parseEndpoint', () => {
     'catalog.example',
     'https://',
     '',
-  ])('refuses %p without repeating it', text => {
+  ])('refuses %p without repeating it', (text) => {
     const fault = faultOf(() => parseEndpoint(text, 'endpoint'))
     expect(fault.kind).toBe('misconfigured')
     expect(fault.publicMessage).toStartWith('The endpoint ')
@@ -109,7 +119,7 @@ describe('parseEndpoint', () => {
 
   test.each(['http://0x7f.1/', 'http://2130706433/', 'http://017700000001/', 'http://[::ffff:127.0.0.1]/'])(
     'an odd spelling of a private address is seen through: %p',
-    async text => {
+    async (text) => {
       const host = new PinnedHost(parseEndpoint(text, 'endpoint'), none)
       expect(await rejection(host.addresses())).toMatchObject({ kind: 'upstream_failed' })
     },
@@ -124,7 +134,7 @@ describe('PinnedHost', () => {
     const lookup = async () => {
       const answer = answers[Math.min(calls++, answers.length - 1)] ?? []
       if (answer instanceof Error) throw answer
-      return answer.map(address => ({ address }))
+      return answer.map((address) => ({ address }))
     }
     return { lookup, calls: () => calls }
   }
@@ -188,7 +198,7 @@ test('a pinned TLS connection still proves the host name, and is not shared betw
       key: Bun.file(fixture('catalog.test.key.pem')),
       cert: Bun.file(fixture('catalog.test.cert.pem')),
     },
-    fetch: request => new Response(request.headers.get('host')),
+    fetch: (request) => new Response(request.headers.get('host')),
   })
   try {
     const client = Bun.spawn([process.execPath, fixture('tls-client.ts'), String(server.port)], {

@@ -3,7 +3,11 @@ import { Fault } from '../../src/base/fault.ts'
 import { parseRestCatalogConfig } from '../../src/catalog/config.ts'
 import type { CatalogKind } from '../../src/core/catalog.ts'
 
-function parse(config: Record<string, unknown>, kind: CatalogKind = 'alpha', endpoint = 'https://c.example/api') {
+function parse(
+  config: Record<string, unknown>,
+  kind: CatalogKind = 'alpha',
+  endpoint = 'https://c.example/api',
+) {
   return parseRestCatalogConfig({ id: 'c1', version: 1, kind, nickname: 'lake', endpoint, config }, undefined)
 }
 
@@ -34,12 +38,21 @@ describe('parseRestCatalogConfig', () => {
   })
 
   test('takes the endpoint from config_json where the column is empty', () => {
-    expect(parse({ warehouse: 'w', endpoint: 'https://other.example' }, 'alpha', '').endpoint.host).toBe('other.example')
+    expect(parse({ warehouse: 'w', endpoint: 'https://other.example' }, 'alpha', '').endpoint.host).toBe(
+      'other.example',
+    )
   })
 
   test('takes client_id and client_secret, a token, or nothing', () => {
-    const pair = { warehouse: 'w', client_id: 'id', client_secret: 'x', 'oauth2-server-uri': 'https://idp.example/t' }
-    expect(parse(pair).auth).toMatchObject({ credentials: { clientId: 'id', tokenUrl: new URL('https://idp.example/t') } })
+    const pair = {
+      warehouse: 'w',
+      client_id: 'id',
+      client_secret: 'x',
+      'oauth2-server-uri': 'https://idp.example/t',
+    }
+    expect(parse(pair).auth).toMatchObject({
+      credentials: { clientId: 'id', tokenUrl: new URL('https://idp.example/t') },
+    })
     expect(parse({ warehouse: 'w', token: 't' }).auth).toEqual({ kind: 'token', token: 't' })
     expect(parse({ warehouse: 'w' }).auth).toEqual({ kind: 'none' })
   })
@@ -49,9 +62,12 @@ describe('parseRestCatalogConfig', () => {
     expect(problem({ warehouse: 'w', branch: 'main' })).toContain('no branches')
   })
 
-  test.each(['..', '.', 'a/b', 'a%2Fb', 'a b', '-a', 'a.', 'a@b', 'a|b', 'ä'])('refuses the branch %p', branch => {
-    expect(problem({ branch }, 'beta')).toContain('branch')
-  })
+  test.each(['..', '.', 'a/b', 'a%2Fb', 'a b', '-a', 'a.', 'a@b', 'a|b', 'ä'])(
+    'refuses the branch %p',
+    (branch) => {
+      expect(problem({ branch }, 'beta')).toContain('branch')
+    },
+  )
 
   test.each([
     [{ warehouse: 7 }, 'warehouse'],

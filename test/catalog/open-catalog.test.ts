@@ -47,14 +47,17 @@ describe('capabilities', () => {
     else expect(run).toThrow(Fault)
   })
 
-  test.each(['t@branch', '..', '.', '', 'a b', 'a/b', 'a\u001fb', 'a%1Fb', 'ä'])('refuses the name %p', name => {
-    expect(() => assertNames('alpha', ['n'], name)).toThrow(Fault)
-    expect(() => assertNames('alpha', [name], 't')).toThrow(Fault)
-  })
+  test.each(['t@branch', '..', '.', '', 'a b', 'a/b', 'a\u001fb', 'a%1Fb', 'ä'])(
+    'refuses the name %p',
+    (name) => {
+      expect(() => assertNames('alpha', ['n'], name)).toThrow(Fault)
+      expect(() => assertNames('alpha', [name], 't')).toThrow(Fault)
+    },
+  )
 })
 
 describe('stub kinds', () => {
-  test.each(['gamma', 'delta'] as const)('%s refuses every operation with ErrAdapterStub', async kind => {
+  test.each(['gamma', 'delta'] as const)('%s refuses every operation with ErrAdapterStub', async (kind) => {
     const catalog = openCatalog(credentialOf(kind), options)
     const table = { namespace: ['n'], name: 't' }
     const calls = [
