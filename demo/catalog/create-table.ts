@@ -11,7 +11,12 @@ export function createTableChange(request: JsonObject, locationDefault: string):
   const schema = request.get('schema')
   if (!isJsonObject(schema)) throw new Refusal(400, 'BadRequestException', 'The schema is missing.')
   const ids = new Map<JsonValue, bigint>()
-  const fresh = freshIds(schema, ids)
+  let lastId = 0n
+  const fresh = withFreshIds(schema, (old) => {
+    const id = ++lastId
+    if (old !== undefined) ids.set(old, id)
+    return id
+  })
   const identifiers = fresh.get('identifier-field-ids')
   const properties = new Map(objectOf(request.get('properties')))
   const version = properties.get('format-version')
@@ -25,16 +30,21 @@ export function createTableChange(request: JsonObject, locationDefault: string):
     requirements: [new Map([['type', 'assert-create']])],
     updates: [
       update('assign-uuid', { uuid: crypto.randomUUID() }),
-      update('upgrade-format-version', { 'format-version': /^[123]$/.test(String(version)) ? BigInt(String(version)) : 2n }),
+      update('upgrade-format-version', {
+        'format-version': /^[123]$/.test(String(version)) ? BigInt(String(version)) : 2n,
+      }),
       update('add-schema', {
-        schema: new Map(fresh)
-          .set('schema-id', 0n)
-          .set('identifier-field-ids', arrayOf(identifiers).map(id => ids.get(id) ?? id)),
+        schema: new Map(fresh).set('schema-id', 0n).set(
+          'identifier-field-ids',
+          arrayOf(identifiers).map((id) => ids.get(id) ?? id),
+        ),
       }),
       update('set-current-schema', { 'schema-id': -1n }),
       update('add-spec', { spec: withSources(isJsonObject(spec) ? spec : new Map(), 'spec-id', ids) }),
       update('set-default-spec', { 'spec-id': -1n }),
-      update('add-sort-order', { 'sort-order': withSources(isJsonObject(order) ? order : new Map(), 'order-id', ids) }),
+      update('add-sort-order', {
+        'sort-order': withSources(isJsonObject(order) ? order : new Map(), 'order-id', ids),
+      }),
       update('set-default-sort-order', { 'sort-order-id': -1n }),
       update('set-location', { location: typeof location === 'string' ? location : locationDefault }),
       update('set-properties', { updates: properties }),
@@ -43,21 +53,20 @@ export function createTableChange(request: JsonObject, locationDefault: string):
 }
 
 /** A struct with new field ids: all fields of a level before those nested in them, as Iceberg numbers them. */
-function freshIds(struct: JsonObject, ids: Map<JsonValue, bigint>): JsonObject {
-  const next = (old: JsonValue | undefined): bigint => {
-    const id = BigInt(ids.size + 1)
-    ids.set(old ?? `unnamed ${id}`, id)
-    return id
-  }
-  const numbered = arrayOf(struct.get('fields')).map(field => {
+function withFreshIds(struct: JsonObject, next: (old: JsonValue | undefined) => bigint): JsonObject {
+  const numbered = arrayOf(struct.get('fields')).map((field) => {
     if (!isJsonObject(field)) throw new Refusal(400, 'BadRequestException', 'A schema field is no object.')
     return new Map(field).set('id', next(field.get('id')))
   })
   const nested = (type: JsonValue | undefined): JsonValue => {
     if (!isJsonObject(type)) return type ?? null
     const copy = new Map(type)
-    if (type.get('type') === 'struct') return freshIds(type, ids)
-    for (const [idName, typeName] of [['element-id', 'element'], ['key-id', 'key'], ['value-id', 'value']] as const)
+    if (type.get('type') === 'struct') return withFreshIds(type, next)
+    for (const [idName, typeName] of [
+      ['element-id', 'element'],
+      ['key-id', 'key'],
+      ['value-id', 'value'],
+    ] as const)
       if (type.has(idName)) copy.set(idName, next(type.get(idName))).set(typeName, type.get(typeName) ?? null)
     for (const typeName of ['element', 'key', 'value'])
       if (type.has(typeName)) copy.set(typeName, nested(type.get(typeName)))
@@ -65,12 +74,12 @@ function freshIds(struct: JsonObject, ids: Map<JsonValue, bigint>): JsonObject {
   }
   return new Map(struct).set(
     'fields',
-    numbered.map(field => field.set('type', nested(field.get('type')))),
+    numbered.map((field) => field.set('type', nested(field.get('type')))),
   )
 }
 
 function withSources(spec: JsonObject, idName: string, ids: ReadonlyMap<JsonValue, bigint>): JsonObject {
-  const fields = arrayOf(spec.get('fields')).map(field => {
+  const fields = arrayOf(spec.get('fields')).map((field) => {
     const source = isJsonObject(field) ? field.get('source-id') : undefined
     const id = source === undefined ? undefined : ids.get(source)
     return isJsonObject(field) && id !== undefined ? new Map(field).set('source-id', id) : field

@@ -7,11 +7,17 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { Fault } from '../../src/base/fault.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../src/base/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  stringifyJson,
+} from '../../src/base/json.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { parseCommitRequest, parseTransactionRequest } from '../../src/wire/iceberg/commit-request.ts'
 import { createTableChange } from './create-table.ts'
-import { applyFaults, createFaults, type Faults, type FaultState, type Operation } from './faults.ts'
+import { applyFaults, createFaults, type FaultState, type Faults, type Operation } from './faults.ts'
 import { Refusal, refsOnlyBody, type StoredTable, TableStore } from './table-store.ts'
 
 export interface DevCatalogOptions {
@@ -93,7 +99,7 @@ export async function startDevCatalog(options: DevCatalogOptions): Promise<DevCa
     hostname: context.options.hostname,
     idleTimeout: 255,
     maxRequestBodySize: bodyBytesMax,
-    fetch: request => answer(context, request),
+    fetch: (request) => answer(context, request),
   })
   const url = server.url.href.replace(/\/$/, '')
   return {
@@ -112,7 +118,11 @@ async function answer(context: Context, request: Request): Promise<Response> {
   if (delayMs > 0) await Bun.sleep(delayMs)
   if (failure?.effect === 'drop-before') return dropped()
   if (failure?.effect === 'fail')
-    return errorResponse(failure.status ?? 500, failure.type ?? 'ServiceFailureException', 'A failure was asked for.')
+    return errorResponse(
+      failure.status ?? 500,
+      failure.type ?? 'ServiceFailureException',
+      'A failure was asked for.',
+    )
   if (failure?.effect === 'conflict')
     return errorResponse(409, 'CommitFailedException', 'Requirement failed: a conflict was asked for.')
   let response: Response
@@ -130,24 +140,32 @@ async function route(context: Context, request: Request, url: URL): Promise<Resp
   const { options, store } = context
   const { pathname, searchParams } = url
   if (pathname === '/v1/oauth/tokens' && options.dialect === 'beta')
-    return errorResponse(501, 'UnsupportedOperationException', 'Endpoint not implemented: use an OAuth2 server.')
+    return errorResponse(
+      501,
+      'UnsupportedOperationException',
+      'Endpoint not implemented: use an OAuth2 server.',
+    )
   if (pathname === '/v1/oauth/tokens' || pathname === '/dev/oauth/tokens') return tokenRoute(context, request)
   assertAuthorized(context, request)
 
-  const config = options.dialect === 'beta' ? /^(?:\/([^/]+))?\/v1\/config$/.exec(pathname) : /^\/v1\/config$/.exec(pathname)
+  const config =
+    options.dialect === 'beta'
+      ? /^(?:\/([^/]+))?\/v1\/config$/.exec(pathname)
+      : /^\/v1\/config$/.exec(pathname)
   if (config !== null) return configRoute(context, config[1] ?? branch, searchParams.get('warehouse'))
 
   const [, version, prefix = '', ...rest] = pathname.split('/')
   if (version !== 'v1') throw noRoute()
   assertPrefix(context, prefix)
-  const [collection = '', first = '', second = '', third = '', fourth = '', ...tooMany] = rest.map(decodeSegment)
+  const [collection = '', first = '', second = '', third = '', fourth = '', ...tooMany] =
+    rest.map(decodeSegment)
   if (tooMany.length > 0) throw noRoute()
   const { method } = request
 
   if (collection === 'transactions' && first === 'commit' && method === 'POST') {
     const changes = parseTransactionRequest(await request.bytes())
     store.commitAll(
-      changes.map(change => ({ ...change, table: change.identifier })),
+      changes.map((change) => ({ ...change, table: change.identifier })),
       Date.now(),
     )
     return new Response(null, { status: 204 })
@@ -161,11 +179,13 @@ async function route(context: Context, request: Request, url: URL): Promise<Resp
   if (first === '') return namespacesRoute(store, request, searchParams)
   const namespace = first.split('\u001f')
   if (second === '') return namespaceRoute(store, method, namespace)
-  if (second === 'properties' && method === 'POST') return propertiesRoute(store, namespace, await objectBody(request))
+  if (second === 'properties' && method === 'POST')
+    return propertiesRoute(store, namespace, await objectBody(request))
   if (second === 'register' && method === 'POST') {
     const body = await objectBody(request)
     const location = body.get('metadata-location')
-    if (typeof location !== 'string') throw new Refusal(400, 'BadRequestException', 'metadata-location is missing.')
+    if (typeof location !== 'string')
+      throw new Refusal(400, 'BadRequestException', 'metadata-location is missing.')
     return tableResponse(context, store.register({ namespace, name: nameOf(body) }, location))
   }
   if (second !== 'tables') throw noRoute()
@@ -193,13 +213,20 @@ async function tableRoute(
       if (etag !== undefined && request.headers.get('if-none-match') === etag)
         return new Response(null, { status: 304, headers: { etag } })
       const stored = store.load(table)
-      return tableResponse(context, stored, query.get('snapshots') === 'refs' ? refsOnlyBody(stored) : stored.body)
+      return tableResponse(
+        context,
+        stored,
+        query.get('snapshots') === 'refs' ? refsOnlyBody(stored) : stored.body,
+      )
     }
     case 'HEAD':
       store.location(table)
       return new Response(null, { status: 204 })
     case 'POST':
-      return tableResponse(context, store.commit(table, parseCommitRequest(await request.bytes()), Date.now()))
+      return tableResponse(
+        context,
+        store.commit(table, parseCommitRequest(await request.bytes()), Date.now()),
+      )
     case 'DELETE':
       store.drop(table)
       return new Response(null, { status: 204 })
@@ -212,11 +239,23 @@ function createTable(context: Context, namespace: readonly string[], body: JsonO
   const { store } = context
   const table = { namespace, name: nameOf(body) }
   if (store.has(table))
-    throw new Refusal(409, 'AlreadyExistsException', `Table already exists: ${namespace.join('.')}.${table.name}`)
+    throw new Refusal(
+      409,
+      'AlreadyExistsException',
+      `Table already exists: ${namespace.join('.')}.${table.name}`,
+    )
   const change = createTableChange(body, store.defaultLocation(table))
-  if (body.get('stage-create') !== true) return tableResponse(context, store.commit(table, change, Date.now()))
+  if (body.get('stage-create') !== true)
+    return tableResponse(context, store.commit(table, change, Date.now()))
   const metadata = store.stage(table, change, Date.now())
-  return jsonResponse(stringifyJson(new Map<string, JsonValue>([['metadata', metadata], ['config', new Map()]])))
+  return jsonResponse(
+    stringifyJson(
+      new Map<string, JsonValue>([
+        ['metadata', metadata],
+        ['config', new Map()],
+      ]),
+    ),
+  )
 }
 
 function listTables(store: TableStore, namespace: readonly string[], query: URLSearchParams): Response {
@@ -234,10 +273,16 @@ function listTables(store: TableStore, namespace: readonly string[], query: URLS
   )
 }
 
-async function namespacesRoute(store: TableStore, request: Request, query: URLSearchParams): Promise<Response> {
+async function namespacesRoute(
+  store: TableStore,
+  request: Request,
+  query: URLSearchParams,
+): Promise<Response> {
   if (request.method === 'GET') {
     const parent = query.get('parent')
-    return jsonResponse(JSON.stringify({ namespaces: store.listNamespaces(parent ? parent.split('\u001f') : []) }))
+    return jsonResponse(
+      JSON.stringify({ namespaces: store.listNamespaces(parent ? parent.split('\u001f') : []) }),
+    )
   }
   if (request.method !== 'POST') throw noRoute()
   const body = await objectBody(request)
@@ -265,8 +310,8 @@ function propertiesRoute(store: TableStore, namespace: readonly string[], body: 
   return jsonResponse(
     JSON.stringify({
       updated: [...changed.keys()],
-      removed: names.filter(name => before.has(name)),
-      missing: names.filter(name => !before.has(name)),
+      removed: names.filter((name) => before.has(name)),
+      missing: names.filter((name) => !before.has(name)),
     }),
   )
 }
@@ -275,7 +320,8 @@ function configRoute(context: Context, reference: string, warehouse: string | nu
   const { options } = context
   if (warehouse !== null && warehouse !== options.warehouse)
     throw new Refusal(404, 'NotFoundException', `Unable to find warehouse ${warehouse}`)
-  const prefix = options.dialect === 'beta' ? encodeURIComponent(`${reference}|${options.warehouse}`) : options.warehouse
+  const prefix =
+    options.dialect === 'beta' ? encodeURIComponent(`${reference}|${options.warehouse}`) : options.warehouse
   const properties = { prefix }
   return jsonResponse(
     JSON.stringify(
@@ -360,7 +406,12 @@ function etagOf(metadataLocation: string): string {
 function namespaceResponse(store: TableStore, namespace: readonly string[]): Response {
   const properties = store.namespace(namespace)
   return jsonResponse(
-    stringifyJson(new Map<string, JsonValue>([['namespace', namespace], ['properties', properties]])),
+    stringifyJson(
+      new Map<string, JsonValue>([
+        ['namespace', namespace],
+        ['properties', properties],
+      ]),
+    ),
   )
 }
 
@@ -372,10 +423,12 @@ function errorResponse(code: number, type: string, message: string): Response {
   return jsonResponse(JSON.stringify({ error: { message, type, code } }), code)
 }
 
+/** The codecs are the product's, and so are their faults. */
 const faultAnswers: Readonly<Record<string, readonly [number, string]>> = {
   bad_request: [400, 'BadRequestException'],
   unprocessable: [422, 'UnprocessableEntityException'],
   conflict: [409, 'CommitFailedException'],
+  policy_engine_unavailable: [400, 'BadRequestException'],
 }
 
 function refusal(thrown: unknown): Response {
@@ -419,7 +472,7 @@ async function objectBody(request: Request): Promise<JsonObject> {
 
 function levelsOf(value: JsonValue | undefined): readonly string[] {
   const levels = Array.isArray(value) ? (value as readonly JsonValue[]) : []
-  if (levels.length === 0 || !levels.every(level => typeof level === 'string'))
+  if (levels.length === 0 || !levels.every((level) => typeof level === 'string'))
     throw new Refusal(400, 'BadRequestException', 'A namespace must be a list of strings.')
   return levels as readonly string[]
 }

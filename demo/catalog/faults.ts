@@ -45,7 +45,7 @@ export interface FaultState extends Faults {
 
 /** @param expireTokens what `Faults.expireTokens` does */
 export function createFaults(expireTokens: () => void): FaultState {
-  const counts = Object.fromEntries(operations.map(name => [name, 0])) as Record<Operation, number>
+  const counts = Object.fromEntries(operations.map((name) => [name, 0])) as Record<Operation, number>
   const delays = new Map<Operation, Delay>()
   let failures: { failure: Failure; left: number }[] = []
   let seed = 1
@@ -57,7 +57,7 @@ export function createFaults(expireTokens: () => void): FaultState {
   return {
     counts,
     setDelay: (operation, delay) => void delays.set(operation, delay),
-    add: failure => void failures.push({ failure, left: failure.times ?? 1 }),
+    add: (failure) => void failures.push({ failure, left: failure.times ?? 1 }),
     expireTokens,
     reset() {
       delays.clear()
@@ -68,7 +68,7 @@ export function createFaults(expireTokens: () => void): FaultState {
       counts[operation]++
       const delay = delays.get(operation) ?? 0
       const entry = failures.find(({ failure, left }) => failure.operation === operation && left > 0)
-      if (entry !== undefined && --entry.left === 0) failures = failures.filter(other => other !== entry)
+      if (entry !== undefined && --entry.left === 0) failures = failures.filter((other) => other !== entry)
       return { delayMs: typeof delay === 'number' ? delay : draw(delay), failure: entry?.failure }
     },
   }
@@ -105,5 +105,5 @@ function isOneOf<T extends string>(names: readonly T[], value: unknown): value i
 
 function isDelay(value: unknown): value is Delay {
   const samples: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return samples.length > 0 && samples.every(ms => typeof ms === 'number' && ms >= 0 && ms <= 600_000)
+  return samples.length > 0 && samples.every((ms) => typeof ms === 'number' && ms >= 0 && ms <= 600_000)
 }

@@ -58,7 +58,8 @@ if (given.folder === undefined) fail('--folder is missing.')
 if (!Number.isInteger(port) || port < 0 || port > 65_535) fail('--port must be a port number.')
 if (!(tokenSeconds > 0)) fail('--token-seconds must be a positive number.')
 if (given.dialect !== 'alpha' && given.dialect !== 'beta') fail('--dialect must be alpha or beta.')
-if (given.credential !== undefined && !/^[^:]+:.+$/.test(given.credential)) fail('--credential must be id:secret.')
+if (given.credential !== undefined && !/^[^:]+:.+$/.test(given.credential))
+  fail('--credential must be id:secret.')
 
 const catalog = await startDevCatalog({
   folder: given.folder,

@@ -12,10 +12,16 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../src/base/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  stringifyJson,
+} from '../../src/base/json.ts'
 import { namespaceKey, type TableRef, tableKey, tableName } from '../../src/core/table-ref.ts'
 import { applyUpdates } from '../../src/wire/iceberg/apply-updates.ts'
-import { checkRequirements } from '../../src/wire/iceberg/requirements.ts'
+import { checkRequirements } from '../../src/wire/iceberg/check-requirements.ts'
 import { refsOf } from '../../src/wire/iceberg/table-metadata.ts'
 
 /** An answer other than success, as the Iceberg ErrorModel names it. */
@@ -92,7 +98,9 @@ export class TableStore {
     if (parent.length > 0) this.namespace(parent)
     return [...this.#namespaces.values()]
       .map(({ levels }) => levels)
-      .filter(levels => levels.length === parent.length + 1 && parent.every((level, i) => levels[i] === level))
+      .filter(
+        (levels) => levels.length === parent.length + 1 && parent.every((level, i) => levels[i] === level),
+      )
   }
 
   dropNamespace(levels: readonly string[]): void {
@@ -109,7 +117,7 @@ export class TableStore {
     const key = namespaceKey(levels)
     return [...this.#locations.values()]
       .map(({ table }) => table)
-      .filter(table => namespaceKey(table.namespace) === key)
+      .filter((table) => namespaceKey(table.namespace) === key)
       .sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
@@ -146,7 +154,10 @@ export class TableStore {
 
   /** Applies all changes or none. */
   commitAll(changes: readonly (TableChange & { readonly table: TableRef })[], nowMs: number): void {
-    const prepared = changes.map(change => ({ change, metadata: this.#prepare(change.table, change, nowMs) }))
+    const prepared = changes.map((change) => ({
+      change,
+      metadata: this.#prepare(change.table, change, nowMs),
+    }))
     for (const { change, metadata } of prepared) this.#write(change.table, metadata)
   }
 
@@ -158,7 +169,8 @@ export class TableStore {
   register(table: TableRef, location: string): StoredTable {
     assertName(table.name)
     this.namespace(table.namespace)
-    if (this.has(table)) throw new Refusal(409, 'AlreadyExistsException', `Table already exists: ${tableName(table)}`)
+    if (this.has(table))
+      throw new Refusal(409, 'AlreadyExistsException', `Table already exists: ${tableName(table)}`)
     const stored = this.#read(location)
     this.#point(table, stored)
     return stored
@@ -168,7 +180,8 @@ export class TableStore {
     assertName(to.name)
     const stored = this.load(from)
     this.namespace(to.namespace)
-    if (this.has(to)) throw new Refusal(409, 'AlreadyExistsException', `Table already exists: ${tableName(to)}`)
+    if (this.has(to))
+      throw new Refusal(409, 'AlreadyExistsException', `Table already exists: ${tableName(to)}`)
     this.#point(to, stored)
     this.drop(from)
   }
@@ -186,14 +199,19 @@ export class TableStore {
     this.namespace(table.namespace)
     const base = this.has(table) ? this.load(table) : undefined
     checkRequirements(base?.metadata, change.requirements)
-    if (base === undefined && !change.requirements.some(requirement => requirement.get('type') === 'assert-create'))
+    if (
+      base === undefined &&
+      !change.requirements.some((requirement) => requirement.get('type') === 'assert-create')
+    )
       this.location(table)
     return applyUpdates(base?.metadata, change.updates, { nowMs })
   }
 
   #write(table: TableRef, metadata: JsonObject): StoredTable {
     const base = this.has(table) ? this.load(table) : undefined
-    const version = base === undefined ? 0 : Number(/\/(\d+)-[^/]*$/.exec(base.metadataLocation)?.[1] ?? -1) + 1
+    if (base !== undefined && metadata === base.metadata) return base
+    const version =
+      base === undefined ? 0 : Number(/\/(\d+)-[^/]*$/.exec(base.metadataLocation)?.[1] ?? -1) + 1
     const folder = join(this.#tableFolder(table), 'metadata')
     const file = join(folder, `${String(version).padStart(5, '0')}-${crypto.randomUUID()}.metadata.json`)
     const logged = base === undefined ? metadata : withMetadataLog(metadata, base)
@@ -214,7 +232,8 @@ export class TableStore {
   #read(location: string): StoredTable {
     const text = readFileSync(this.#ownFile(location), 'utf8')
     const metadata = parseJson(text)
-    if (!isJsonObject(metadata)) throw new Refusal(400, 'BadRequestException', 'The metadata file is no object.')
+    if (!isJsonObject(metadata))
+      throw new Refusal(400, 'BadRequestException', 'The metadata file is no object.')
     return storedTable(location, metadata, text)
   }
 
@@ -257,7 +276,11 @@ export class TableStore {
   }
 
   #tableFolder(table: TableRef): string {
-    return join(this.#warehouseFolder, ...table.namespace.map(encodeURIComponent), encodeURIComponent(table.name))
+    return join(
+      this.#warehouseFolder,
+      ...table.namespace.map(encodeURIComponent),
+      encodeURIComponent(table.name),
+    )
   }
 }
 
@@ -267,7 +290,7 @@ export function refsOnlyBody(stored: StoredTable): Uint8Array {
   for (const ref of refsOf(stored.metadata).values()) if (isJsonObject(ref)) named.add(ref.get('snapshot-id'))
   const snapshots = stored.metadata.get('snapshots')
   const kept = (Array.isArray(snapshots) ? (snapshots as readonly JsonValue[]) : []).filter(
-    snapshot => isJsonObject(snapshot) && named.has(snapshot.get('snapshot-id')),
+    (snapshot) => isJsonObject(snapshot) && named.has(snapshot.get('snapshot-id')),
   )
   return resultBody(stored.metadataLocation, stringifyJson(new Map(stored.metadata).set('snapshots', kept)))
 }
@@ -277,13 +300,18 @@ function storedTable(metadataLocation: string, metadata: JsonObject, text: strin
 }
 
 function resultBody(metadataLocation: string, metadata: string): Uint8Array {
-  return Buffer.from(`{"metadata-location":${JSON.stringify(metadataLocation)},"metadata":${metadata},"config":{}}`)
+  return Buffer.from(
+    `{"metadata-location":${JSON.stringify(metadataLocation)},"metadata":${metadata},"config":{}}`,
+  )
 }
 
 function withMetadataLog(metadata: JsonObject, base: StoredTable): JsonObject {
   const properties = metadata.get('properties')
-  const setting = isJsonObject(properties) ? properties.get('write.metadata.previous-versions-max') : undefined
-  const countMax = typeof setting === 'string' && /^[1-9]\d{0,5}$/.test(setting) ? Number(setting) : metadataLogMaxDefault
+  const setting = isJsonObject(properties)
+    ? properties.get('write.metadata.previous-versions-max')
+    : undefined
+  const countMax =
+    typeof setting === 'string' && /^[1-9]\d{0,5}$/.test(setting) ? Number(setting) : metadataLogMaxDefault
   const log = base.metadata.get('metadata-log')
   const entry = new Map<string, JsonValue>([
     ['timestamp-ms', base.metadata.get('last-updated-ms') ?? 0n],

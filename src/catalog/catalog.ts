@@ -87,9 +87,9 @@ export interface TablePage {
 
 export interface TableSummary {
   readonly table: TableRef
-  /** Absent where the upstream keeps no metadata file. */
-  readonly metadataLocation: string | undefined
-  readonly tableUuid: string
+  readonly metadataLocation: string
+  /** Absent in tables of format version 1 that never got one. */
+  readonly tableUuid: string | undefined
   /** Absent where the table has no current snapshot. */
   readonly currentSnapshotId: bigint | undefined
 }

@@ -52,6 +52,12 @@ export class OAuthTokens {
     if (this.#token?.text === text) this.#token = undefined
   }
 
+  /** What must not appear in anything that is shown; none is empty. */
+  secrets(): readonly string[] {
+    const { clientSecret } = this.credentials
+    return this.#token === undefined ? [clientSecret] : [clientSecret, this.#token.text]
+  }
+
   close(): void {
     this.#closed = true
     this.#token = undefined

@@ -6,12 +6,16 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
-import { type JsonObject, type JsonValue, parseJson, stringifyJson } from '../base/json.ts'
+import { type JsonObject, type JsonValue, jsonObject, parseJson, stringifyJson } from '../base/json.ts'
 import type { CatalogKind } from '../core/catalog.ts'
 import { isPathIdentifier, namespaceKey, type TableRef, tableName } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
 import { parseErrorModel } from '../wire/iceberg/error-model.ts'
-import { type LoadTableResult, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import {
+  currentSnapshotId,
+  type LoadTableResult,
+  parseLoadTableResult,
+} from '../wire/iceberg/table-metadata.ts'
 import { type AddressRules, type Lookup, PinnedHost } from './address.ts'
 import {
   assertNames,
@@ -72,6 +76,7 @@ interface TableRequest {
 /** Response headers that leave the adapter after a commit. */
 const commitResponseHeaders = ['content-type', 'etag'] as const
 const sentenceLengthMax = 1_000
+const errorType = /^[A-Za-z_]{1,100}$/
 
 /** Opens a catalog that speaks the Iceberg REST protocol; nothing is sent before the first operation. */
 export function openRestCatalog(
@@ -132,11 +137,12 @@ class RestCatalog implements Catalog {
     if (loaded.status !== 'loaded')
       throw new Fault('upstream_failed', 'The upstream catalog answered 304 unasked.')
     const { metadataLocation, metadata } = parseResult(loaded.body)
+    const tableUuid = metadata.get('table-uuid')
     return {
       table,
       metadataLocation,
-      tableUuid: metadata.tableUuid,
-      currentSnapshotId: metadata.currentSnapshotId,
+      tableUuid: typeof tableUuid === 'string' ? tableUuid : undefined,
+      currentSnapshotId: currentSnapshotId(metadata),
     }
   }
 
@@ -198,10 +204,15 @@ class RestCatalog implements Catalog {
   ): Promise<CommittedResponse> {
     if (snapshotIds.length === 0) throw new Fault('bad_request', 'There are no snapshots to expire.')
     const { tableUuid } = await this.getTable(table, { signal: options.signal })
-    const requirements = [object({ type: 'assert-table-uuid', uuid: tableUuid })]
+    if (tableUuid === undefined)
+      throw new Fault(
+        'upstream_failed',
+        'The upstream table has no uuid, so its snapshots cannot be expired safely.',
+      )
+    const requirements = [jsonObject({ type: 'assert-table-uuid', uuid: tableUuid })]
     // One update for each, because servers before Iceberg 1.9 take a single id.
-    const updates = snapshotIds.map((id) => object({ action: 'remove-snapshots', 'snapshot-ids': [id] }))
-    const body = new TextEncoder().encode(stringifyJson(object({ requirements, updates })))
+    const updates = snapshotIds.map((id) => jsonObject({ action: 'remove-snapshots', 'snapshot-ids': [id] }))
+    const body = new TextEncoder().encode(stringifyJson(jsonObject({ requirements, updates })))
     return this.commitTable(table, body, options)
   }
 
@@ -336,20 +347,27 @@ class RestCatalog implements Catalog {
     return new Fault('upstream_failed', `The upstream catalog ${answered(answer)}.`)
   }
 
+  /** What the upstream said. A refused token is not unlikely to be repeated in the answer, so 401 says nothing. */
   #answer({ status, body }: UpstreamResponse): UpstreamAnswer {
-    const error = parseErrorModel(body)
-    if (error === undefined) return { status }
-    const { auth } = this.config
-    const secret =
-      auth.kind === 'token'
-        ? auth.token
-        : auth.kind === 'client-credentials'
-          ? auth.credentials.clientSecret
-          : ''
-    const message = (secret === '' ? error.message : error.message.replaceAll(secret, '…'))
+    if (status === 401 || status === 419) return { status }
+    const { type, message } = parseErrorModel(body)
+    let sentence = message ?? ''
+    for (const secret of this.#secrets()) sentence = sentence.replaceAll(secret, '…')
+    sentence = sentence
       .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
       .slice(0, sentenceLengthMax)
-    return { status, type: error.type, message }
+      .trim()
+    return {
+      status,
+      ...(type !== undefined && errorType.test(type) ? { type } : {}),
+      ...(sentence === '' ? {} : { message: sentence }),
+    }
+  }
+
+  #secrets(): readonly string[] {
+    const { auth } = this.config
+    if (auth.kind === 'token') return [auth.token]
+    return this.#tokens?.secrets() ?? []
   }
 }
 
@@ -372,10 +390,6 @@ function namespacePath(namespace: readonly string[]): string {
 function tablePath(kind: CatalogKind, table: TableRef): string {
   assertNames(kind, table.namespace, table.name)
   return `/namespaces/${namespacePath(table.namespace)}/tables/${encodeURIComponent(table.name)}`
-}
-
-function object(fields: Readonly<Record<string, JsonValue>>): JsonObject {
-  return new Map(Object.entries(fields))
 }
 
 function unreadable(what: string, cause?: unknown): Fault {
