@@ -48,7 +48,11 @@ export function replaceSchema(fields: readonly SampleField[], currentSchemaId = 
   return JSON.stringify({
     requirements: [{ type: 'assert-current-schema-id', 'current-schema-id': currentSchemaId }],
     updates: [
-      { action: 'add-schema', schema: schemaOf(fields), 'last-column-id': Math.max(...fields.map((field) => field.id)) },
+      {
+        action: 'add-schema',
+        schema: schemaOf(fields),
+        'last-column-id': Math.max(...fields.map((field) => field.id)),
+      },
       { action: 'set-current-schema', 'schema-id': -1 },
     ],
   })

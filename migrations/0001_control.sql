@@ -134,7 +134,7 @@ grant select (tenant_id, session_id, name, principal_sub, principal_email, princ
   expires_at, revoked_at) on svc.service_session to svc_tenant;
 grant insert on svc.service_session to svc_tenant;
 grant update (revoked_at) on svc.service_session to svc_tenant;
-grant select, insert, delete on svc.commit_intent to svc_tenant;
+grant select, insert, delete, update (intent) on svc.commit_intent to svc_tenant;
 grant select, insert on svc.audit_log to svc_tenant;
 grant select, insert on svc.breach to svc_tenant;
 grant update (last_seen_at, resolved_at, detail) on svc.breach to svc_tenant;

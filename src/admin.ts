@@ -22,7 +22,8 @@ async function main(): Promise<void> {
   const store = await openConfiguredStore(config, createMetrics(), createLogger({ level: 'error' }))
   try {
     const result = await command.run(flags, store)
-    if (result !== undefined) console.log(typeof result === 'string' ? result : JSON.stringify(result, undefined, 2))
+    if (result !== undefined)
+      console.log(typeof result === 'string' ? result : JSON.stringify(result, undefined, 2))
   } finally {
     await store.close()
   }

@@ -21,6 +21,7 @@ import { listenHttp } from './server/http.ts'
 import { type Jobs, startJobs } from './server/jobs.ts'
 import { listenMetrics, opsRoutes } from './server/ops.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
+import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
 import { reconcileTenants } from './store/reconcile.ts'
 import { withReplicaLock } from './store/replica-lock.ts'
 import { findServiceSession } from './store/sessions.ts'
@@ -34,8 +35,8 @@ export interface AppOptions {
   readonly log: Logger
   readonly clock?: Clock
   readonly passCrashPoint?: PassCrashPoint
-  /** Milliseconds; limits.intentLeaseMs unless a test shortens it. */
-  readonly intentLeaseMs?: number
+  /** Those of limits.ts unless a test shortens them. */
+  readonly intentTimes?: IntentTimes
 }
 
 export interface App {
@@ -71,7 +72,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     metrics,
     log,
     clock: options.clock ?? systemClock,
-    intentLeaseMs: options.intentLeaseMs ?? limits.intentLeaseMs,
+    intentTimes: options.intentTimes ?? intentTimes,
     passCrashPoint: options.passCrashPoint ?? (() => {}),
   }
   const auth = {

@@ -72,9 +72,7 @@ export function parseCommand(
   words: readonly string[],
   commands: readonly Command[],
 ): { readonly command: Command; readonly flags: Flags } {
-  const command = commands.find(
-    (one) => one.words === words.slice(0, one.words.split(' ').length).join(' '),
-  )
+  const command = commands.find((one) => one.words === words.slice(0, one.words.split(' ').length).join(' '))
   if (command === undefined) throw new UsageError(`there is no command \`${words.slice(0, 2).join(' ')}\``)
   try {
     const args = words.slice(command.words.split(' ').length)

@@ -6,7 +6,12 @@ import { type SessionScope, sessionScopes } from '../core/session.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { checkPolicy } from '../policy/check.ts'
 import { listAudit } from '../store/audit.ts'
-import { listCatalogCredentials, putCatalogCredential, removeCatalogCredential } from '../store/catalog-credentials.ts'
+import {
+  listCatalogCredentials,
+  putCatalogCredential,
+  removeCatalogCredential,
+} from '../store/catalog-credentials.ts'
+import type { Page, PageRequest } from '../store/page.ts'
 import { deletePolicy, listPolicies, putPolicy } from '../store/policies.ts'
 import { createServiceSession, listServiceSessions, revokeServiceSession } from '../store/sessions.ts'
 import { createTenant, listTenants } from '../store/tenants.ts'
@@ -22,7 +27,10 @@ export const commands: readonly Command[] = [
     options: { name: text, organization: text },
     run: (flags, store) => {
       const organizationId = flags.optional('organization')
-      return createTenant(store, { name: flags.required('name'), ...(organizationId ? { organizationId } : {}) })
+      return createTenant(store, {
+        name: flags.required('name'),
+        ...(organizationId ? { organizationId } : {}),
+      })
     },
   },
   {
@@ -92,12 +100,23 @@ export const commands: readonly Command[] = [
     words: 'policy put',
     usage: `--tenant ID --table ns.table --id ID --kind ${policyKinds.join('|')} --file FILE [--name N] [--message M] [--mode ${policyModes.join('|')}]`,
     summary: 'Attaches a CEL policy to a table, or replaces it. It is checked before it is stored.',
-    options: { tenant: text, table: text, id: text, kind: text, file: text, name: text, message: text, mode: text },
+    options: {
+      tenant: text,
+      table: text,
+      id: text,
+      kind: text,
+      file: text,
+      name: text,
+      message: text,
+      mode: text,
+    },
     run: async (flags, store) => {
       const definitionCel = await flags.file('file')
       const problems = checkPolicy(definitionCel)
       if (problems.length > 0)
-        throw new UsageError(problems.map(({ offset, message }) => `--file, at ${offset}: ${message}`).join('\n'))
+        throw new UsageError(
+          problems.map(({ offset, message }) => `--file, at ${offset}: ${message}`).join('\n'),
+        )
       const id = flags.required('id')
       const policy: Policy = {
         id,
@@ -138,19 +157,14 @@ export const commands: readonly Command[] = [
   },
 ]
 
-interface Page<T> {
-  readonly items: readonly T[]
-  readonly nextPageToken?: string
-}
-
-async function everyPage<T>(load: (page: { pageToken?: string }) => Promise<Page<T>>): Promise<readonly T[]> {
+async function everyPage<T>(load: (page: PageRequest) => Promise<Page<T>>): Promise<readonly T[]> {
   const items: T[] = []
-  let pageToken: string | undefined
+  let after: string | undefined
   do {
-    const page = await load(pageToken === undefined ? {} : { pageToken })
+    const page = await load(after === undefined ? {} : { after })
     items.push(...page.items)
-    pageToken = page.nextPageToken
-  } while (pageToken !== undefined)
+    after = page.next
+  } while (after !== undefined)
   return items
 }
 
@@ -158,7 +172,8 @@ function scopesOf(flags: Flags): readonly SessionScope[] {
   const names = flags.optional('scopes') === undefined ? ['commit'] : flags.list('scopes')
   return names.map((name) => {
     const scope = sessionScopes.find((one) => one === name)
-    if (scope === undefined) throw new UsageError(`--scopes: \`${name}\` is none of ${sessionScopes.join(', ')}`)
+    if (scope === undefined)
+      throw new UsageError(`--scopes: \`${name}\` is none of ${sessionScopes.join(', ')}`)
     return scope
   })
 }

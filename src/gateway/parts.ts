@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import type { CatalogPool } from '../catalog/open-catalog.ts'
 import type { PolicyEngine } from '../policy/engine.ts'
+import type { IntentTimes } from '../store/commit-intents.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { PassCrashPoint } from './crash-points.ts'
@@ -17,7 +18,6 @@ export interface GatewayParts {
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock
-  /** Milliseconds for which an intent belongs to this process. */
-  readonly intentLeaseMs: number
+  readonly intentTimes: IntentTimes
   readonly passCrashPoint: PassCrashPoint
 }

@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { CommitIntent } from '../core/commit.ts'
-import { tableKey } from '../core/table-ref.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { nodeId, storableJson } from './names.ts'
@@ -19,16 +19,29 @@ export interface ClaimedIntent {
 /** An intent as JSON keeps it: bigints as decimal strings, without the body. */
 type StoredIntent = Omit<CommitIntent, 'body' | 'snapshotIds'> & { readonly snapshotIds: readonly string[] }
 
+/** Milliseconds by the database's clock from the moment an intent is written. */
+export interface IntentTimes {
+  /** How long it belongs to the process that wrote it. */
+  readonly leaseMs: number
+  /** By when the upstream calls that it covers are surely over. */
+  readonly upstreamMs: number
+}
+
+export const intentTimes: IntentTimes = {
+  leaseMs: limits.intentLeaseMs,
+  upstreamMs: limits.upstreamLoadMs + limits.upstreamCommitMs,
+}
+
 /**
- * Makes the intent durable. Resolves only after the database has acknowledged it.
- * @param leaseMs how long it belongs to this process, by the database's clock
+ * Makes the intent durable, or one of the same commit name another base. Resolves only after the database
+ * has acknowledged it.
  * @throws Fault: nothing may be forwarded then
  */
 export async function openIntent(
   store: Store,
   tenant: TenantId,
   intent: CommitIntent,
-  leaseMs: number,
+  { leaseMs, upstreamMs }: IntentTimes = intentTimes,
 ): Promise<void> {
   const { body, ...rest } = intent
   // Who acts is attributed exactly or not at all.
@@ -39,16 +52,9 @@ export async function openIntent(
     tenant,
     `insert into svc.commit_intent (tenant_id, commit_id, table_id, intent, body, lease_until, upstream_until)
      values ($1, $2, $3, $4::text::jsonb, $5, clock_timestamp() + $6::float8 * interval '1 ms',
-       clock_timestamp() + $7::float8 * interval '1 ms')`,
-    [
-      tenant,
-      intent.commitId,
-      nodeId(tableKey(intent.table)),
-      storableJson(rest),
-      body,
-      leaseMs,
-      limits.upstreamLoadMs + limits.upstreamCommitMs,
-    ],
+       clock_timestamp() + $7::float8 * interval '1 ms')
+     on conflict (tenant_id, commit_id) do update set intent = excluded.intent`,
+    [tenant, intent.commitId, nodeId(tableKey(intent.table)), storableJson(rest), body, leaseMs, upstreamMs],
   )
 }
 
@@ -102,4 +108,18 @@ export async function countIntents(store: Store): Promise<{ readonly open: numbe
      from svc.commit_intent`,
   )
   return { open: Number(row?.open), stale: Number(row?.stale) }
+}
+
+/** Commit ids of all open intents on a table, whoever owns them. */
+export async function intentsOnTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<readonly string[]> {
+  const rows = await store.tenantQuery<{ commit_id: string }>(
+    tenant,
+    'select commit_id from svc.commit_intent where tenant_id = $1 and table_id = $2',
+    [tenant, nodeId(tableKey(table))],
+  )
+  return rows.map((row) => row.commit_id)
 }

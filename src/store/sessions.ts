@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
 import type { Principal } from '../core/principal.ts'
+import type { Session, SessionScope } from '../core/session.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { storableJson } from './names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
@@ -11,7 +12,7 @@ import type { Store } from './store.ts'
 export interface NewServiceSession {
   readonly name: string
   readonly principal: Principal
-  readonly scopes: readonly string[]
+  readonly scopes: readonly SessionScope[]
   /** Absent: until revoked. */
   readonly expiresAt?: Date | undefined
 }
@@ -22,22 +23,13 @@ export interface ServiceSession extends NewServiceSession {
   readonly revokedAt: Date | undefined
 }
 
-/** Who a presented secret stands for. */
-export interface FoundServiceSession {
-  readonly sessionId: string
-  readonly tenant: TenantId
-  readonly organizationId?: string
-  readonly principal: Principal
-  readonly scopes: readonly string[]
-}
-
 interface Row {
   readonly session_id: string
   readonly name: string
   readonly principal_sub: string
   readonly principal_email: string | null
   readonly principal_roles: readonly string[]
-  readonly scopes: readonly string[]
+  readonly scopes: readonly SessionScope[]
   readonly created_at: Date
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
@@ -93,10 +85,7 @@ export async function createServiceSession(
  * Whom a secret stands for; undefined where it is unknown, expired or revoked, or its tenant suspended.
  * The work is the same for every secret: one look-up by its hash, so time tells nothing about near misses.
  */
-export async function findServiceSession(
-  store: Store,
-  secret: string,
-): Promise<FoundServiceSession | undefined> {
+export async function findServiceSession(store: Store, secret: string): Promise<Session | undefined> {
   const [row] = await store.adminQuery<Row & { tenant_id: TenantId; organization_id: string | null }>(
     `select s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email, s.principal_roles, s.scopes
      from svc.service_session s join svc.tenant t using (tenant_id)
@@ -108,7 +97,7 @@ export async function findServiceSession(
   return {
     sessionId: row.session_id,
     tenant: row.tenant_id,
-    ...(row.organization_id !== null && { organizationId: row.organization_id }),
+    organizationId: row.organization_id ?? undefined,
     principal: toPrincipal(row),
     scopes: row.scopes,
   }

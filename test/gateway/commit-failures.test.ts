@@ -1,15 +1,24 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
-import type { PolicyEngine } from '../../src/policy/engine.ts'
-import { answer } from '../../src/gateway/routes.ts'
-import type { GatewayParts } from '../../src/gateway/parts.ts'
 import type { Session } from '../../src/core/session.ts'
+import type { GatewayParts } from '../../src/gateway/parts.ts'
+import { answer } from '../../src/gateway/routes.ts'
+import { limits } from '../../src/limits.ts'
+import type { PolicyEngine } from '../../src/policy/engine.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { deletePolicy } from '../../src/store/policies.ts'
 import { createServiceSession, findServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
-import { limits } from '../../src/limits.ts'
 import { failingStore } from '../support/failing-store.ts'
-import { addTenant, audit, commit, governOrders, metric, prefix, startTestService, type TestService } from '../support/service.ts'
+import {
+  addTenant,
+  audit,
+  commit,
+  governOrders,
+  metric,
+  prefix,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -33,7 +42,7 @@ async function errorOf(response: Response): Promise<ErrorModel['error']> {
 /** A request put to the handler with some of its parts exchanged. */
 async function answerWith(parts: Partial<GatewayParts>, session?: Session | undefined): Promise<Response> {
   const found = session ?? (await findServiceSession(service.store, service.owner.secret))
-  const request = new Request(new URL(path, service.app.url), { method: 'POST', body })
+  const request = new Request(new URL(path, service.app.url).href, { method: 'POST', body })
   return await answer({ ...service.app.gateway, ...parts }, request, async () => found, {
     identify: async () => ({ principal: { sub: 'spark', roles: [] }, source: 'session', verified: true }),
   })
@@ -50,7 +59,9 @@ describe('fail closed', () => {
     expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(service.catalog.faults.counts.commit).toBe(0)
     expect((await audit(service)).length).toBe(rows)
-    expect(await metric(service, 'commit_rejected_total{reason="policy_engine_unavailable"}')).toBe(counted + 1)
+    expect(await metric(service, 'commit_rejected_total{reason="policy_engine_unavailable"}')).toBe(
+      counted + 1,
+    )
   }
 
   test.each([
@@ -89,7 +100,9 @@ describe('fail closed', () => {
 
   test('does so where an update action is unknown and the table is governed', async () => {
     await governOrders(service, { id: 'fine', definitionCel: 'true' })
-    await expectUnavailable(() => commit(service, '{"requirements":[],"updates":[{"action":"from-the-future"}]}'))
+    await expectUnavailable(() =>
+      commit(service, '{"requirements":[],"updates":[{"action":"from-the-future"}]}'),
+    )
     await deletePolicy(service.store, service.owner.tenant, 'fine')
   })
 
@@ -111,7 +124,10 @@ describe('who asks', () => {
     expect((await commit(service, body, { secret: revoked.secret })).status).toBe(200)
     await revokeServiceSession(service.store, tenant, revoked.id)
     expect((await commit(service, body, { secret: revoked.secret })).status).toBe(401)
-    const expired = await createServiceSession(service.store, tenant, { ...who, expiresAt: new Date(Date.now() - 1) })
+    const expired = await createServiceSession(service.store, tenant, {
+      ...who,
+      expiresAt: new Date(Date.now() - 1),
+    })
     const response = await commit(service, body, { secret: expired.secret })
     expect(response.status).toBe(401)
     expect(response.headers.get('www-authenticate')).not.toBeNull()
@@ -139,7 +155,7 @@ describe('who asks', () => {
   })
 
   test('answers 500 where the handler is reached without a tenant', async () => {
-    const request = new Request(new URL(path, service.app.url), { method: 'POST', body })
+    const request = new Request(new URL(path, service.app.url).href, { method: 'POST', body })
     const response = await answer(service.app.gateway, request, async () => undefined, {
       identify: () => Promise.reject(new Error('not reached')),
     })
@@ -162,8 +178,14 @@ describe('what is asked', () => {
     ['with a key duplicated by an escape', '{"requirements":[],"updates":[],"upd\\u0061tes":[]}'],
     ['nested 100,000 arrays deep', `{"requirements":[],"updates":${'['.repeat(100_000)}`],
     ['nested 100,000 objects deep', '{"a":'.repeat(100_000)],
-    ['naming another table', '{"identifier":{"namespace":["sales"],"name":"other"},"requirements":[],"updates":[]}'],
-    ['naming another namespace', '{"identifier":{"namespace":["x"],"name":"orders"},"requirements":[],"updates":[]}'],
+    [
+      'naming another table',
+      '{"identifier":{"namespace":["sales"],"name":"other"},"requirements":[],"updates":[]}',
+    ],
+    [
+      'naming another namespace',
+      '{"identifier":{"namespace":["x"],"name":"orders"},"requirements":[],"updates":[]}',
+    ],
   ])('answers 400 to a body that is %s, and the process lives', async (_what, text) => {
     const response = await commit(service, text)
     expect(response.status).toBe(400)
@@ -172,7 +194,10 @@ describe('what is asked', () => {
   })
 
   test('answers 400 to invalid UTF-8', async () => {
-    const bytes = Buffer.concat([Buffer.from('{"requirements":[],"updates":[{"action":"'), Buffer.from([0xc3, 0x28])])
+    const bytes = Buffer.concat([
+      Buffer.from('{"requirements":[],"updates":[{"action":"'),
+      Buffer.from([0xc3, 0x28]),
+    ])
     expect((await commit(service, new Uint8Array(bytes))).status).toBe(400)
   })
 
@@ -196,12 +221,19 @@ describe('what is asked', () => {
     expect(response.status).toBe(413)
   })
 
-  test.each(['a%2Fb', '%1F', 'a%1Fb', 'caf%C3%A9', 'x'.repeat(5_000)])('answers 400 to the table %p', async (table) => {
-    expect((await commit(service, body, { path: `/v1/iceberg/main/namespaces/sales/tables/${table}` })).status).toBe(400)
-  })
+  test.each(['a%2Fb', '%1F', 'a%1Fb', 'caf%C3%A9', 'x'.repeat(5_000)])(
+    'answers 400 to the table %p',
+    async (table) => {
+      expect(
+        (await commit(service, body, { path: `/v1/iceberg/main/namespaces/sales/tables/${table}` })).status,
+      ).toBe(400)
+    },
+  )
 
   test('answers 405 with Allow to methods other than POST', async () => {
-    const response = await fetch(new URL(path, service.app.url), { headers: { 'x-svc-session': service.owner.secret } })
+    const response = await fetch(new URL(path, service.app.url), {
+      headers: { 'x-svc-session': service.owner.secret },
+    })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('POST')
   })
@@ -226,7 +258,8 @@ describe('what the upstream does', () => {
   })
 
   test('answers 409 to a requirement that does not hold', async () => {
-    const stale = '{"requirements":[{"type":"assert-table-uuid","uuid":"00000000-0000-4000-8000-000000000000"}],"updates":[]}'
+    const stale =
+      '{"requirements":[{"type":"assert-table-uuid","uuid":"00000000-0000-4000-8000-000000000000"}],"updates":[]}'
     expect((await commit(service, stale)).status).toBe(409)
   })
 

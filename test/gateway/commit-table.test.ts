@@ -8,10 +8,19 @@ import {
   replaceSchema,
   setProperties,
 } from '../../demo/commits.ts'
-import { traverse } from '../../src/store/graph.ts'
 import { tableKey } from '../../src/core/table-ref.ts'
+import { traverse } from '../../src/store/graph.ts'
 import { recordingProxy } from '../support/recording-proxy.ts'
-import { addTenant, audit, commit, governOrders, metric, orders, startTestService, type TestService } from '../support/service.ts'
+import {
+  addTenant,
+  audit,
+  commit,
+  governOrders,
+  metric,
+  orders,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
 
 const deny = 'commit_rejected_total{reason="policy_denied"}'
 const unavailable = 'commit_rejected_total{reason="policy_engine_unavailable"}'
@@ -106,7 +115,12 @@ describe('a commit that a policy denies', () => {
     expect(await audit(service)).toMatchObject([
       { decision: 'REJECTED', reason: 'orders keep their id: do not drop the column id', committer: 'spark' },
     ])
-    const near = await traverse(service.store, service.owner.tenant, { label: 'Table', id: tableKey(orders), direction: 'in', hops: 1 })
+    const near = await traverse(service.store, service.owner.tenant, {
+      label: 'Table',
+      id: tableKey(orders),
+      direction: 'in',
+      hops: 1,
+    })
     expect(near.edges.map((edge) => edge.label)).toEqual(['INTENDED_WRITE'])
     expect(await metric(service, deny)).toBe(1)
     expect(await metric(service, unavailable)).toBe(0)
@@ -169,14 +183,19 @@ describe('a table that the commit creates', () => {
     await using service = await startTestService()
     const path = '/v1/iceberg/main/namespaces/sales/tables/fresh'
     const { putPolicy } = await import('../../src/store/policies.ts')
-    await putPolicy(service.store, service.owner.tenant, { namespace: ['sales'], name: 'fresh' }, {
-      id: 'has-id',
-      kind: 'schema',
-      mode: 'enforce',
-      name: 'has-id',
-      message: '',
-      definitionCel: 'manifest.has_column(table, "id")',
-    })
+    await putPolicy(
+      service.store,
+      service.owner.tenant,
+      { namespace: ['sales'], name: 'fresh' },
+      {
+        id: 'has-id',
+        kind: 'schema',
+        mode: 'enforce',
+        name: 'has-id',
+        message: '',
+        definitionCel: 'manifest.has_column(table, "id")',
+      },
+    )
     const creation = (fields: typeof orderFields) =>
       JSON.stringify({
         requirements: [{ type: 'assert-create' }],
@@ -208,7 +227,7 @@ describe('two tenants with the same nickname and table names', () => {
     expect((await audit(service, other.tenant)).map((row) => row.decision)).toEqual(['APPROVED'])
     const { createTenant } = await import('../../src/store/tenants.ts')
     const { createServiceSession } = await import('../../src/store/sessions.ts')
-    const { tenant } = await createTenant(service.store, { name: 'empty' })
+    const { id: tenant } = await createTenant(service.store, { name: 'empty' })
     const { secret } = await createServiceSession(service.store, tenant, {
       name: 'x',
       principal: { sub: 'x', roles: [] },

@@ -13,7 +13,10 @@ async function kindOf(request: Request): Promise<string> {
   }
 }
 
-function streamed(pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void, onCancel?: () => void): Request {
+function streamed(
+  pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void,
+  onCancel?: () => void,
+): Request {
   const body = new ReadableStream<Uint8Array>({ pull, cancel: () => onCancel?.() }, { highWaterMark: 0 })
   return new Request('http://localhost/', { method: 'POST', body })
 }
@@ -27,16 +30,23 @@ describe('a body under its cap', () => {
 
   test('has the same digest whether it is small or large', async () => {
     const bytes = new Uint8Array(700_000).fill(7)
-    const { sha256 } = await readBody(new Request('http://localhost/', { method: 'POST', body: bytes }), 1_000_000)
+    const { sha256 } = await readBody(
+      new Request('http://localhost/', { method: 'POST', body: bytes }),
+      1_000_000,
+    )
     expect(sha256).toBe(new Bun.CryptoHasher('sha256').update(bytes).digest('hex'))
   })
 
   test('may be exactly as large as the cap', async () => {
-    expect(await kindOf(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(bytesMax) }))).toBe('read')
+    expect(
+      await kindOf(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(bytesMax) })),
+    ).toBe('read')
   })
 
   test('may be absent', async () => {
-    expect((await readBody(new Request('http://localhost/', { method: 'POST' }), bytesMax)).bytes.length).toBe(0)
+    expect(
+      (await readBody(new Request('http://localhost/', { method: 'POST' }), bytesMax)).bytes.length,
+    ).toBe(0)
   })
 })
 

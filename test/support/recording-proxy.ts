@@ -37,7 +37,10 @@ export async function recordingProxy(target: string): Promise<RecordingProxy> {
         requestSha256: sha256(sent),
         responseSha256: sha256(received),
       })
-      return new Response(answer.status === 304 ? null : received, { status: answer.status, headers: answer.headers })
+      return new Response(answer.status === 304 ? null : received, {
+        status: answer.status,
+        headers: answer.headers,
+      })
     },
   })
   return {

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UnsecuredJWT } from 'jose'
-import { createTable } from '../../demo/commits.ts'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
+import { createTable } from '../../demo/commits.ts'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Policy } from '../../src/core/policy.ts'
@@ -42,7 +42,8 @@ export interface TestService extends AsyncDisposable {
   readonly log: () => string
 }
 
-export interface TestServiceOptions extends Partial<Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentLeaseMs'>> {
+export interface TestServiceOptions
+  extends Partial<Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentTimes'>> {
   readonly env?: Readonly<Record<string, string>>
   /** Wraps the store, to make it fail on purpose. */
   readonly wrapStore?: (store: Store) => Store
@@ -89,7 +90,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
 /** A tenant with a session of every scope and the catalog credential `main`. */
 export async function addTenant(store: Store, name: string, catalogUrl: string): Promise<TestTenant> {
-  const { tenant } = await createTenant(store, { name })
+  const { id: tenant } = await createTenant(store, { name })
   await putCatalogCredential(store, tenant, {
     nickname: prefix,
     kind: 'alpha',
@@ -97,21 +98,34 @@ export async function addTenant(store: Store, name: string, catalogUrl: string):
     config: { endpoint: catalogUrl, warehouse: 'dev', credential: 'gateway:s3cret' },
   })
   const scopes: readonly SessionScope[] = ['commit', 'read', 'lineage', 'admin']
-  const { secret } = await createServiceSession(store, tenant, { name, principal: { sub: name, roles: [] }, scopes })
+  const { secret } = await createServiceSession(store, tenant, {
+    name,
+    principal: { sub: name, roles: [] },
+    scopes,
+  })
   return { tenant, secret }
 }
 
 async function createOrders(catalog: DevCatalog): Promise<void> {
   const token = await fetch(`${catalog.url}/v1/oauth/tokens`, {
     method: 'POST',
-    body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'gateway', client_secret: 's3cret' }),
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: 'gateway',
+      client_secret: 's3cret',
+    }),
   })
   const { access_token } = (await token.json()) as { access_token: string }
   const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
   const base = `${catalog.url}/v1/dev`
   await fetch(`${base}/namespaces`, { method: 'POST', headers, body: '{"namespace":["sales"]}' })
-  const created = await fetch(`${base}/namespaces/sales/tables`, { method: 'POST', headers, body: createTable('orders') })
-  if (!created.ok) throw new Error(`the development catalog answered ${created.status}: ${await created.text()}`)
+  const created = await fetch(`${base}/namespaces/sales/tables`, {
+    method: 'POST',
+    headers,
+    body: createTable('orders'),
+  })
+  if (!created.ok)
+    throw new Error(`the development catalog answered ${created.status}: ${await created.text()}`)
 }
 
 export interface CommitOptions {
@@ -156,7 +170,10 @@ export async function governOrders(
 }
 
 /** The tenant's audit rows, newest first. */
-export async function audit(service: TestService, tenant = service.owner.tenant): Promise<readonly AuditEntry[]> {
+export async function audit(
+  service: TestService,
+  tenant = service.owner.tenant,
+): Promise<readonly AuditEntry[]> {
   return (await listAudit(service.store, tenant, {})).items
 }
 

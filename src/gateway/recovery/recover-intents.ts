@@ -39,7 +39,10 @@ const intentsPerRun = 500
  * A table that cannot be looked at now is left for the next run.
  */
 export async function recoverIntents(parts: GatewayParts): Promise<RecoveryReport> {
-  const claimed = await claimStaleIntents(parts.store, { limit: intentsPerRun, leaseMs: parts.intentLeaseMs })
+  const claimed = await claimStaleIntents(parts.store, {
+    limit: intentsPerRun,
+    leaseMs: parts.intentTimes.leaseMs,
+  })
   const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
   for (const group of byTable(claimed)) {
     try {
@@ -55,7 +58,7 @@ export async function recoverIntents(parts: GatewayParts): Promise<RecoveryRepor
       )
     }
   }
-  parts.metrics.commitIntents.set(await countIntents(parts.store))
+  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
   return counts
 }
 

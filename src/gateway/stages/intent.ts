@@ -26,7 +26,7 @@ export class DeclaredIntent {
     this.#intent = intent
     this.#written = this.#written.then(async () => {
       this.parts.passCrashPoint('intent-not-opened')
-      await openIntent(this.parts.store, this.tenant, intent, this.parts.intentLeaseMs)
+      await openIntent(this.parts.store, this.tenant, intent, this.parts.intentTimes)
       this.parts.passCrashPoint('intent-opened')
     })
     this.#written.catch(() => {})
@@ -43,6 +43,7 @@ export class DeclaredIntent {
     try {
       await this.#written
     } catch (cause) {
+      if (cause instanceof Fault && cause.kind === 'bad_request') throw cause
       throw new Fault(
         'unavailable',
         'The commit could not be put on record, so it was not forwarded. Retry.',
