@@ -95,6 +95,8 @@ describe('applyUpdates', () => {
       { ...table, schemas: 1 },
       { ...table, schemas: [{}] },
       { ...table, 'last-column-id': undefined },
+      { ...table, 'current-schema-id': 9 },
+      { ...table, 'default-spec-id': undefined },
       { ...table, refs: { main: 1 } },
       { ...table, snapshots: [{}] },
     ])
@@ -403,6 +405,11 @@ describe('statistics and encryption keys', () => {
 })
 
 describe('format version 1', () => {
+  test('with a single schema ignores a number for it, as the reference implementation does', () => {
+    const result = applyTo({ ...tableV1, 'current-schema-id': 3 }, addSchema(schema1), setSchema(-1))
+    expect(result.get('current-schema-id')).toBe(1n)
+  })
+
   test('with a single schema and spec gains the lists and keeps the old fields in step', () => {
     const result = applyTo(tableV1, addSchema(schema1), setSchema(-1))
     expect(plain(result, 'schemas')).toEqual([{ ...tableV1.schema, 'schema-id': 0 }, schema1])
