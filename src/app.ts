@@ -22,10 +22,10 @@ import { type Jobs, startJobs } from './server/jobs.ts'
 import { listenMetrics, opsRoutes } from './server/ops.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
-import { reconcileTenants } from './store/reconcile.ts'
-import { withReplicaLock } from './store/replica-lock.ts'
+import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
 import { findServiceSession } from './store/sessions.ts'
 import type { Store } from './store/store.ts'
+import { listTenants } from './store/tenants.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
 export interface AppOptions {
@@ -97,8 +97,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const jobs = startJobs(
     [
-      { name: 'recover-intents', schedule: '* * * * *', run: () => recoverIntents(gateway) },
-      { name: 'reconcile', schedule: '7 * * * *', run: () => reconcile(store, metrics, log) },
+      { name: 'recover-intents', schedule: '* * * * *', run: async () => void (await recoverIntents(gateway)) },
+      { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
     ],
     (name, work) => withReplicaLock(store, name, work),
     log,
@@ -133,11 +133,21 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-async function reconcile(store: Store, metrics: Metrics, log: Logger): Promise<void> {
-  for (const breach of await reconcileTenants(store)) {
-    metrics.reconciliationBreaches.inc()
-    log.error({ breach }, 'breach: the graph and its relational projection differ')
-  }
+/** SPEC 6: drift between the graph and its relational projection is a `breach`. */
+async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: AbortSignal): Promise<void> {
+  let after: string | undefined
+  do {
+    const page = await listTenants(store, after === undefined ? {} : { after })
+    for (const { id } of page.items) {
+      signal.throwIfAborted()
+      for (const breach of await reconcileTenant(store, id)) {
+        if (!breach.isNew) continue
+        metrics.reconciliationBreaches.inc()
+        log.error({ breach }, 'breach: the graph and its relational projection differ')
+      }
+    }
+    after = page.next
+  } while (after !== undefined)
 }
 
 function addressRules({ upstreamAllow }: Config): AddressRules {

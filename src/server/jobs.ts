@@ -8,11 +8,11 @@ export interface Job {
   readonly name: string
   /** A cron pattern. */
   readonly schedule: string
-  readonly run: () => Promise<unknown>
+  readonly run: (signal: AbortSignal) => Promise<void>
 }
 
-/** Runs `work` on at most one replica; resolves to undefined where another one has the lock. */
-export type WithReplicaLock = <T>(name: string, work: () => Promise<T>) => Promise<T | undefined>
+/** Runs `work` on at most one replica; its signal aborts when the lock is lost. */
+export type WithReplicaLock = (name: string, work: (signal: AbortSignal) => Promise<void>) => Promise<boolean>
 
 export interface Jobs {
   /** Runs the job of that name now and waits for it; a failure is logged, not thrown. */

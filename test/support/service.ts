@@ -12,7 +12,7 @@ import type { Policy } from '../../src/core/policy.ts'
 import type { SessionScope } from '../../src/core/session.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { type AuditEntry, listAudit } from '../../src/store/audit.ts'
+import { type AuditRecord, findAudit, listAudit } from '../../src/store/audit.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { putPolicy } from '../../src/store/policies.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
@@ -106,7 +106,10 @@ export async function addTenant(store: Store, name: string, catalogUrl: string):
   return { tenant, secret }
 }
 
-async function createOrders(catalog: DevCatalog): Promise<void> {
+/** Makes sales.orders upstream. @returns headers that the upstream lets in */
+export async function createOrders(
+  catalog: DevCatalog,
+): Promise<{ readonly headers: Readonly<Record<string, string>> }> {
   const token = await fetch(`${catalog.url}/v1/oauth/tokens`, {
     method: 'POST',
     body: new URLSearchParams({
@@ -126,6 +129,7 @@ async function createOrders(catalog: DevCatalog): Promise<void> {
   })
   if (!created.ok)
     throw new Error(`the development catalog answered ${created.status}: ${await created.text()}`)
+  return { headers }
 }
 
 export interface CommitOptions {

@@ -9,6 +9,7 @@ import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { loadPolicies } from '../../store/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
+import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import type { GatewayParts } from '../parts.ts'
@@ -80,7 +81,12 @@ async function evaluate(
       principal: principalView(change.identified.principal),
     })
   } catch (thrown) {
-    if (thrown instanceof Fault && thrown.kind === 'bad_request') throw thrown
+    if (thrown instanceof Fault && thrown.kind === 'conflict') throw thrown
+    if (thrown instanceof Fault && thrown.kind === 'bad_request') {
+      // Updates that fit an older table do not fit this one: the writer must rebase, not mend its body.
+      checkRequirements(base?.metadata, change.request.requirements)
+      throw thrown
+    }
     parts.log.error({ err: thrown, table: change.table }, 'policies could not be evaluated')
     return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
   }

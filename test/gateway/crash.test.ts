@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test'
+import { UnsecuredJWT } from 'jose'
+import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
+import { type CrashPoint, crashPoints } from '../../src/gateway/crash-points.ts'
+import type { CrashChildReport } from '../support/crash-child.ts'
+import { type Child, type CrashHarness, crashHarness } from '../support/crash-harness.ts'
+
+const rejectionPoints: ReadonlySet<CrashPoint> = new Set(['rejection-not-recorded', 'rejection-recorded'])
+
+const bodies = {
+  'a commit that adds a snapshot': appendSnapshot({
+    snapshotId: firstSnapshotId,
+    sequenceNumber: 1,
+    timestampMs: 1_800_000_000_000,
+  }),
+  'a commit that only sets properties': setProperties({ owner: 'ops' }),
+}
+const forbidden = setProperties({ forbidden: 'yes' })
+
+/** The status, or undefined where the service died before it answered. */
+async function send(harness: CrashHarness, child: Child, body: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(
+      new URL('/v1/iceberg/main/namespaces/sales/tables/orders', child.ready.url),
+      {
+        method: 'POST',
+        body,
+        headers: {
+          'x-svc-session': harness.owner().secret,
+          authorization: `Bearer ${new UnsecuredJWT({ sub: 'spark' }).encode()}`,
+        },
+      },
+    )
+    return response.status
+  } catch {
+    return undefined
+  }
+}
+
+function expectAuditTrue(report: CrashChildReport, accepted: readonly string[]): void {
+  expect(report.undecided).toBe(0)
+  expect(report.approved.toSorted()).toEqual(accepted.toSorted())
+  expect(report.edges.ACTUAL_WRITE.toSorted()).toEqual(report.approvedCommits.toSorted())
+  expect(report.edges.INTENDED_WRITE.toSorted()).toEqual(
+    [...report.approvedCommits, ...report.rejectedCommits].toSorted(),
+  )
+}
+
+describe.each(Object.entries(bodies))('%s', (_what, body) => {
+  test.each(crashPoints.filter((point) => !rejectionPoints.has(point)))(
+    'is audited once if the upstream accepted it, else not at all, when the process is killed at %s',
+    async (crashAt) => {
+      await using harness = await crashHarness()
+      const child = await harness.start({ crashAt })
+      expect(await send(harness, child, body)).toBeUndefined()
+      await child.process.exited
+      expect(child.process.signalCode).toBe('SIGKILL')
+      const report = await harness.settle()
+      const accepted = await harness.accepted()
+      expect(accepted).toHaveLength(crashAt === 'commit-forwarded' || crashAt === 'approval-recorded' ? 1 : 0)
+      expectAuditTrue(report, accepted)
+    },
+  )
+
+  test('is audited once when the upstream accepted it but dropped the connection before the answer', async () => {
+    await using harness = await crashHarness()
+    const child = await harness.start()
+    harness.catalog.faults.add({ operation: 'commit', effect: 'drop-after' })
+    expect(await send(harness, child, body)).toBe(502)
+    child.process.kill('SIGKILL')
+    await child.process.exited
+    const report = await harness.settle()
+    expect(await harness.accepted()).toHaveLength(1)
+    expectAuditTrue(report, await harness.accepted())
+  })
+})
+
+test.each([...rejectionPoints])(
+  'a denied commit reaches no upstream when the process is killed at %s',
+  async (crashAt) => {
+    await using harness = await crashHarness()
+    const child = await harness.start({ crashAt })
+    expect(await send(harness, child, forbidden)).toBeUndefined()
+    await child.process.exited
+    const report = await harness.settle()
+    expect(await harness.accepted()).toEqual([])
+    expect(report.rejected).toBe(crashAt === 'rejection-recorded' ? 1 : 0)
+    expectAuditTrue(report, [])
+  },
+)

@@ -1,0 +1,92 @@
+/** Starts, kills and settles services in processes of their own, and checks the audit against the catalog. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
+import type { CrashChildOrders, CrashChildReady, CrashChildReport } from './crash-child.ts'
+import { createOrders, type TestTenant } from './service.ts'
+import { storeTemplate } from './store.ts'
+
+export interface Child {
+  readonly ready: CrashChildReady
+  readonly process: Bun.Subprocess
+}
+
+export interface CrashHarness extends AsyncDisposable {
+  readonly catalog: DevCatalog
+  /** Starts a service; the first one makes the tenant. */
+  start(orders?: Pick<CrashChildOrders, 'crashAt'>): Promise<Child>
+  readonly owner: () => TestTenant
+  /** Starts a service that settles what is open, and says what is on record. */
+  settle(): Promise<CrashChildReport>
+  /** Metadata files that the catalog made of sales.orders, without the one of its creation. */
+  accepted(): Promise<readonly string[]>
+}
+
+/** One catalog, one store directory, and processes that come and go. */
+export async function crashHarness(): Promise<CrashHarness> {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-crash-'))
+  const catalog = await startDevCatalog({ folder: join(folder, 'catalog'), credential: 'gateway:s3cret' })
+  const upstream = await createOrders(catalog)
+  const dataDirectory = join(folder, 'store')
+  const template = await storeTemplate()
+  const children = new Set<Bun.Subprocess>()
+  let owner: TestTenant | undefined
+
+  function spawn(orders: CrashChildOrders) {
+    const process_ = Bun.spawn([process.execPath, join(import.meta.dir, 'crash-child.ts')], {
+      env: { ...process.env, CRASH_CHILD: JSON.stringify({ dataDirectory, template, ...orders }) },
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
+    children.add(process_)
+    return process_
+  }
+
+  return {
+    catalog,
+    owner() {
+      if (owner === undefined) throw new Error('no service was started yet')
+      return owner
+    },
+    async start(orders = {}) {
+      const child = spawn({ ...orders, ...(owner === undefined ? { catalogUrl: catalog.url } : {}) })
+      const ready = JSON.parse(await firstLine(child.stdout)) as CrashChildReady
+      owner ??= ready.owner
+      return { ready, process: child }
+    },
+    async settle() {
+      const child = spawn({ settle: this.owner().tenant })
+      return JSON.parse(await firstLine(child.stdout)) as CrashChildReport
+    },
+    async accepted() {
+      const response = await fetch(`${catalog.url}/v1/dev/namespaces/sales/tables/orders`, {
+        headers: upstream.headers,
+      })
+      const loaded = (await response.json()) as {
+        'metadata-location': string
+        metadata: { 'metadata-log'?: { 'metadata-file': string }[] }
+      }
+      const log = (loaded.metadata['metadata-log'] ?? []).map((entry) => entry['metadata-file'])
+      return [...log, loaded['metadata-location']].slice(1)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of children) child.kill('SIGKILL')
+      await Promise.all([...children].map((child) => child.exited))
+      await catalog.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true })
+    const end = text.indexOf('\n')
+    if (end >= 0) return text.slice(0, end)
+  }
+  throw new Error(`the service ended before it was ready: ${text}`)
+}
