@@ -10,7 +10,10 @@ else
   bun=$PWD/.cache/bun-$version/node_modules/bun/bin/bun.exe
   if ! [ "$("$bun" --version 2>/dev/null)" = "$version" ]; then
     echo "Installing Bun $version into .cache/ …" >&2
-    npm install --silent --no-save --no-package-lock --prefix ".cache/bun-$version" "bun@$version" >&2
+    # Not --prefix: it moves npm's global configuration, and with it the machine's registry and CA.
+    mkdir -p ".cache/bun-$version"
+    echo '{}' >".cache/bun-$version/package.json"
+    (cd ".cache/bun-$version" && npm install --loglevel=error --no-update-notifier --no-save --no-package-lock "bun@$version" >/dev/null)
   fi
   PATH=$(dirname "$bun"):$PATH
   export PATH

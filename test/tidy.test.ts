@@ -37,8 +37,8 @@ describe('the project', () => {
     expect(findLongFiles(source)).toEqual([])
   })
 
-  test('says at the top of each file what the file owns', () => {
-    expect(findMissingHeaders(typescript)).toEqual([])
+  test('says at the top of each source file what the file owns', () => {
+    expect(findMissingHeaders(source)).toEqual([])
   })
 })
 
