@@ -1,3 +1,23 @@
+-- What policies said, and when: a verdict that is completed after a crash is recorded with the policies that
+-- stood when it was reached. Append-only.
+create table svc.policy_history (
+  tenant_id uuid not null,
+  history_seq bigint generated always as identity,
+  policy_id text not null,
+  -- The table it was attached to; null where it was removed.
+  table_id text,
+  policy jsonb,
+  at timestamptz not null default clock_timestamp(),
+  primary key (tenant_id, history_seq)
+);
+create index policy_history_policy on svc.policy_history (tenant_id, policy_id, history_seq);
+create trigger append_only before update or delete or truncate on svc.policy_history
+  for each statement execute function svc.refuse_change();
+alter table svc.policy_history enable row level security;
+alter table svc.policy_history force row level security;
+create policy own_tenant on svc.policy_history using (tenant_id = svc.current_tenant());
+grant select, insert on svc.policy_history to svc_tenant;
+
 -- Saving and removing a policy, each in one call. Runs with the caller's rights and search_path.
 
 create function svc.put_policy(label text, edge text, policy jsonb, table_id text, table_properties jsonb) returns void
@@ -21,6 +41,8 @@ begin
     using policy_node, stored::text::ag_catalog.agtype;
   table_node := svc.ensure_node('Table', table_id, table_properties);
   perform svc.ensure_edge(edge, (policy ->> 'id') || chr(31) || table_id, policy_node, table_node, '{}');
+  insert into svc.policy_history (tenant_id, policy_id, table_id, policy)
+    values (svc.current_tenant(), policy ->> 'id', table_id, policy);
 end $$;
 
 create function svc.delete_policy(policy_id text) returns boolean
@@ -35,6 +57,7 @@ begin
   if node is null then return false; end if;
   delete from "_ag_label_edge" where start_id = node or end_id = node;
   delete from "_ag_label_vertex" where id = node;
+  insert into svc.policy_history (tenant_id, policy_id) values (svc.current_tenant(), policy_id);
   return true;
 end $$;
 

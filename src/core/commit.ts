@@ -1,7 +1,7 @@
 /** One commit on one table, as the gateway, the store and recovery share it (SPEC 2.5–2.7). */
 
 import type { Decision, PolicyOutcome } from './decision.ts'
-import type { PolicyKind, PolicyMode } from './policy.ts'
+import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
 import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
 
@@ -61,6 +61,11 @@ export interface AppliedPolicy {
   readonly kind: PolicyKind
   readonly mode: PolicyMode
   readonly definitionCel: string
+}
+
+/** What is kept of a policy that took part in a decision. */
+export function appliedPolicy({ id, kind, mode, definitionCel }: Policy): AppliedPolicy {
+  return { id, kind, mode, definitionCel }
 }
 
 /** Everything one verdict leaves behind: WriteEvent, edges, audit_log row and, if approved, the snapshot. */

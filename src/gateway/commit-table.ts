@@ -6,9 +6,8 @@
 
 import { Fault } from '../base/fault.ts'
 import { CatalogError, type CommittedResponse } from '../catalog/catalog.ts'
-import type { AppliedPolicy, CommitIntent, VerdictRecord } from '../core/commit.ts'
+import { appliedPolicy, type CommitIntent, type VerdictRecord } from '../core/commit.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
-import type { Policy } from '../core/policy.ts'
 import type { IdentifiedPrincipal } from '../core/principal.ts'
 import { type TableRef, tableName } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -195,8 +194,4 @@ async function recordApproval(
   } catch (err) {
     log.warn({ err }, 'the committed table could not be cached')
   }
-}
-
-function appliedPolicy(policy: Policy): AppliedPolicy {
-  return { id: policy.id, kind: policy.kind, mode: policy.mode, definitionCel: policy.definitionCel }
 }

@@ -157,3 +157,31 @@ export async function loadPolicies(
     throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { cause: error })
   }
 }
+
+/**
+ * The policies that governed a table when an intent on it was opened: what decided a commit whose process died.
+ * @param commitId of an intent that is still open
+ */
+export async function policiesAtIntent(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  commitId: string,
+): Promise<readonly Policy[]> {
+  const rows = await store.tenantQuery<{ policy: StoredPolicy }>(
+    tenant,
+    `with past as (
+       select h.* from svc.policy_history h
+       join svc.commit_intent i on i.tenant_id = h.tenant_id and i.commit_id = $2
+       where h.tenant_id = $1 and h.at <= i.opened_at),
+     removed as (select policy_id, max(history_seq) as seq from past where table_id is null group by policy_id),
+     attached as (
+       select distinct policy_id from past
+       where table_id = $3 and history_seq > coalesce((select seq from removed r where r.policy_id = past.policy_id), 0))
+     select distinct on (policy_id) policy from past
+     where policy_id in (select policy_id from attached) and table_id is not null
+     order by policy_id, history_seq desc`,
+    [tenant, commitId, nodeId(tableKey(table))],
+  )
+  return rows.map((row) => toPolicy(row.policy))
+}

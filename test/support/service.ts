@@ -173,12 +173,26 @@ export async function governOrders(
   })
 }
 
-/** The tenant's audit rows, newest first. */
+/** The tenant's decisions, newest first, each with all that is kept of it. */
 export async function audit(
   service: TestService,
   tenant = service.owner.tenant,
-): Promise<readonly AuditEntry[]> {
-  return (await listAudit(service.store, tenant, {})).items
+): Promise<readonly AuditRecord[]> {
+  const entries = (await listAudit(service.store, tenant, { limit: 1000 })).items
+  const records = await Promise.all(entries.map((entry) => findAudit(service.store, tenant, entry.commitId)))
+  return records.filter((record) => record !== undefined)
+}
+
+/** Labels of the edges whose id is this commit's, in alphabetical order. */
+export async function commitEdges(service: TestService, commitId: string): Promise<readonly string[]> {
+  const rows = await service.store.tenantQuery<{ label: string }>(
+    service.owner.tenant,
+    `select c.relname as label from "_ag_label_edge" e join pg_class c on c.oid = e.tableoid
+     where agtype_access_operator(variadic array[e.properties, '"id"'::agtype]) = to_jsonb($1::text)::text::agtype
+     order by 1`,
+    [commitId],
+  )
+  return rows.map((row) => row.label)
 }
 
 /** One series of the metrics, by its name with labels as the scrape shows it; 0 where it is absent. */

@@ -66,7 +66,7 @@ interface HistoryEntry {
 }
 
 /** The metadata log and the current file, oldest first. */
-function historyOf(table: TableEvidence): readonly HistoryEntry[] {
+export function historyOf(table: Pick<TableEvidence, "metadata" | "metadataLocation">): readonly HistoryEntry[] {
   const log = listOf(table.metadata.get('metadata-log')).map((entry) => ({
     metadataLocation: String(entry.get('metadata-file')),
     timestampMs: entry.get('timestamp-ms'),

@@ -6,7 +6,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
-import type { CommittedTable } from '../../core/commit.ts'
+import { appliedPolicy, type CommittedTable } from '../../core/commit.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { auditedLocations } from '../../store/audit.ts'
@@ -18,13 +18,13 @@ import {
   countIntents,
   intentsOnTable,
 } from '../../store/commit-intents.ts'
-import { policiesAt } from '../../store/policies.ts'
+import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../parts.ts'
-import { decideIntents, type StaleIntent } from './decide.ts'
+import { decideIntents, historyOf, type StaleIntent } from './decide.ts'
 
 export interface RecoveryReport {
   readonly committed: number
@@ -92,7 +92,7 @@ async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]
     current && {
       metadataLocation: current.metadataLocation,
       metadata: current.metadata,
-      audited: await auditedLocations(parts.store, tenant, table),
+      audited: await auditedLocations(parts.store, tenant, table, historyOf(current).map((entry) => entry.metadataLocation)),
       othersInFlight: others.some((commitId) => !claimedIds.has(commitId)),
     },
   )
@@ -104,7 +104,7 @@ async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]
         intent,
         decision: 'APPROVED',
         reason: '',
-        policies: await policiesAt(parts.store, tenant, table, intent.commitId),
+        policies: (await policiesAtIntent(parts.store, tenant, table, intent.commitId)).map(appliedPolicy),
         outcomes: [],
         committed: at(committedTable(current), outcome.metadataLocation),
       })
