@@ -7,19 +7,16 @@
 import { Fault } from '../../base/fault.ts'
 import { type JsonObject, stringifyJson } from '../../base/json.ts'
 import {
-  addNumbered,
   closeDraft,
   currentFieldIds,
   hasSources,
   type MetadataDraft,
   openDraft,
-  updateReader as reader,
   refFrom,
-  removeNumbered,
   removeRef,
-  setCurrentNumbered,
   setRef,
 } from './metadata-draft.ts'
+import { addNumbered, updateReader as reader, removeNumbered, setCurrentNumbered } from './numbered-list.ts'
 import { formatVersionMax, partitionIdBase, schemaColumns } from './table-metadata.ts'
 
 export interface ApplyOptions {

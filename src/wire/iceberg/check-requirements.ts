@@ -7,9 +7,8 @@ import {
   currentSchema,
   defaultPartitionSpec,
   defaultSortOrder,
+  lastPartitionId,
   metadataReader,
-  partitionIdBase,
-  partitionSpecsOf,
   refsOf,
 } from './table-metadata.ts'
 
@@ -66,16 +65,6 @@ const assertRefSnapshotId: Check = (base, requirement) => {
   const shown = JSON.stringify(name.slice(0, 100))
   if (expected === undefined) throw conflict(`ref ${shown} was created concurrently`)
   throw conflict(`ref ${shown} has changed: expected ${expected}, found ${found ?? 'none'}`)
-}
-
-function lastPartitionId(base: JsonObject): bigint {
-  const fields = partitionSpecsOf(base).flatMap((spec) => metadataReader.objects(spec, 'fields'))
-  return (
-    metadataReader.optionalInteger(base, 'last-partition-id') ??
-    fields
-      .map((field) => metadataReader.integer(field, 'field-id'))
-      .reduce((last, id) => (id > last ? id : last), partitionIdBase)
-  )
 }
 
 const checks: ReadonlyMap<string, Check> = new Map([

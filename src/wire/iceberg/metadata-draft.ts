@@ -4,12 +4,16 @@
  * anew; all else in the closed metadata is the base's own values. Semantics: Iceberg's TableMetadata.Builder.
  */
 
-import { Fault } from '../../base/fault.ts'
-import { isJsonObject, type JsonObject, type JsonValue, jsonObject, stringifyJson } from '../../base/json.ts'
-import { type FieldReader, fieldReader } from './fields.ts'
+import { type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'
+import type { FieldReader } from './fields.ts'
+import { current, type NumberedList, numberedList, updateReader } from './numbered-list.ts'
 import {
+  currentSchema,
   currentSnapshotId,
+  defaultPartitionSpec,
+  defaultSortOrder,
   formatVersion,
+  lastPartitionId,
   metadataReader,
   partitionIdBase,
   partitionSpecsOf,
@@ -19,23 +23,6 @@ import {
   snapshotsOf,
   sortOrdersOf,
 } from './table-metadata.ts'
-
-/** Schemas, partition specs or sort orders: numbered things of which one is current. */
-export interface NumberedList {
-  readonly idKey: 'schema-id' | 'spec-id' | 'order-id'
-  readonly byId: Map<bigint, JsonObject>
-  currentId: bigint
-  nextId: bigint
-  /** Of the items by what makes two of them equal; filled when first needed. */
-  idByFingerprint: Map<string, bigint> | undefined
-  readonly fingerprint: (item: JsonObject) => string
-  /** What -1 stands for: the last one that the updates added. */
-  lastAddedId: bigint | undefined
-  readonly addedIds: Set<bigint>
-  /** Ids by which the writer and the catalog may mean different items. */
-  readonly ambiguousIds: Set<bigint>
-  touched: boolean
-}
 
 export interface MetadataDraft {
   readonly base: JsonObject | undefined
@@ -67,9 +54,6 @@ export interface MetadataDraft {
   readonly touched: Set<string>
 }
 
-/** Reads update actions; their mistakes are the writer's. */
-export const updateReader = fieldReader((what) => new Fault('bad_request', `Invalid table update: ${what}.`))
-
 const formatVersionDefault = 2n
 
 /**
@@ -94,12 +78,12 @@ export function openDraft(
     fields: new Map(from),
     formatVersion: base ? formatVersion(base) : createVersion,
     lastColumnId: base ? metadataReader.integer(base, 'last-column-id') : 0n,
-    lastPartitionId: metadataReader.optionalInteger(from, 'last-partition-id') ?? lastPartitionId(specs),
+    lastPartitionId: base ? lastPartitionId(base) : partitionIdBase,
     lastSequenceNumber: metadataReader.optionalInteger(from, 'last-sequence-number') ?? 0n,
     nextRowId: metadataReader.optionalInteger(from, 'next-row-id') ?? 0n,
-    schemas: numbered('schema-id', schemas, from.get('current-schema-id'), 0n, schemaFingerprint),
-    specs: numbered('spec-id', specs, from.get('default-spec-id'), 0n, specFingerprint),
-    orders: numbered('order-id', orders, from.get('default-sort-order-id'), 1n, orderFingerprint),
+    schemas: numberedList('schema-id', schemas, base && currentSchema(base), 0n),
+    specs: numberedList('spec-id', specs, base && defaultPartitionSpec(base), 0n),
+    orders: numberedList('order-id', orders, base && defaultSortOrder(base), 1n),
     properties: new Map(metadataReader.optionalObject(from, 'properties')),
     snapshots: new Map(
       snapshotsOf(from).map((snapshot) => [metadataReader.integer(snapshot, 'snapshot-id'), snapshot]),
@@ -126,31 +110,6 @@ export function openDraft(
   return draft
 }
 
-function numbered(
-  idKey: NumberedList['idKey'],
-  items: readonly JsonObject[],
-  currentId: JsonValue | undefined,
-  initialId: bigint,
-  fingerprint: NumberedList['fingerprint'],
-): NumberedList {
-  const byId = new Map(items.map((item) => [metadataReader.integer(item, idKey), item]))
-  let nextId = initialId
-  for (const id of byId.keys()) if (id >= nextId) nextId = id + 1n
-  return {
-    idKey,
-    byId,
-    // Format version 1 may hold one item and no number; a new table's first schema and spec are 0.
-    currentId: typeof currentId === 'bigint' ? currentId : (byId.keys().next().value ?? 0n),
-    nextId,
-    idByFingerprint: undefined,
-    fingerprint,
-    lastAddedId: undefined,
-    addedIds: new Set(),
-    ambiguousIds: new Set(),
-    touched: false,
-  }
-}
-
 function bySnapshot(from: JsonObject, key: string): Map<bigint, readonly JsonObject[]> {
   const files = new Map<bigint, JsonObject[]>()
   for (const file of metadataReader.optionalObjects(from, key) ?? []) {
@@ -162,83 +121,7 @@ function bySnapshot(from: JsonObject, key: string): Map<bigint, readonly JsonObj
   return files
 }
 
-function lastPartitionId(specs: readonly JsonObject[]): bigint {
-  let last = partitionIdBase
-  for (const spec of specs)
-    for (const field of metadataReader.objects(spec, 'fields')) {
-      const id = metadataReader.integer(field, 'field-id')
-      if (id > last) last = id
-    }
-  return last
-}
-
-/**
- * Adds an item under the next free id, or finds the equal one that is there.
- *
- * @param build makes the item that is kept from the id it got; not called where an equal item is there
- * @param fixedId the id that such an item always has
- */
-export function addNumbered(
-  list: NumberedList,
-  sent: JsonObject,
-  build: (id: bigint) => JsonObject,
-  fixedId?: bigint,
-): void {
-  list.idByFingerprint ??= new Map([...list.byId].map(([id, item]) => [list.fingerprint(item), id]))
-  const fingerprint = list.fingerprint(sent)
-  const knownId = fixedId === undefined ? list.idByFingerprint.get(fingerprint) : fixedId
-  const id = knownId ?? list.nextId
-  const sentId = updateReader.optionalInteger(sent, list.idKey)
-  if (sentId !== undefined && sentId !== id) list.ambiguousIds.add(sentId).add(id)
-  if (list.byId.has(id)) {
-    // Catalogs disagree on what -1 means after an addition that added nothing: it then means nothing.
-    list.lastAddedId = list.addedIds.has(id) ? id : undefined
-    return
-  }
-  list.byId.set(id, build(id))
-  list.idByFingerprint.set(fingerprint, id)
-  if (id >= list.nextId) list.nextId = id + 1n
-  list.addedIds.add(id)
-  list.lastAddedId = id
-  list.touched = true
-}
-
-/**
- * Makes the item of that id current; -1 is the last one added.
- *
- * @throws Fault bad_request where there is no such item, or where the writer, who numbered an added item
- *   otherwise than the catalog will, may mean another one
- */
-export function setCurrentNumbered(list: NumberedList, id: bigint): void {
-  if (id !== -1n) assertUnambiguous(list, id)
-  const currentId = id === -1n ? list.lastAddedId : id
-  if (currentId === undefined) throw updateReader.fault(`\`${list.idKey}\` is -1 but none was added`)
-  if (currentId === list.currentId) return
-  if (!list.byId.has(currentId)) throw updateReader.fault(`\`${list.idKey}\` ${currentId} does not exist`)
-  list.currentId = currentId
-  list.touched = true
-}
-
-/** @throws Fault bad_request where one of them is the current one, or ambiguous; unknown ids are passed over */
-export function removeNumbered(list: NumberedList, ids: readonly bigint[]): void {
-  for (const id of ids) {
-    assertUnambiguous(list, id)
-    if (id === list.currentId) throw updateReader.fault(`\`${list.idKey}\` ${id} is the current one`)
-    const item = list.byId.get(id)
-    if (item === undefined) continue
-    list.byId.delete(id)
-    list.idByFingerprint?.delete(list.fingerprint(item))
-    list.touched = true
-  }
-}
-
-function assertUnambiguous(list: NumberedList, id: bigint): void {
-  if (list.ambiguousIds.has(id))
-    throw updateReader.fault(
-      `\`${list.idKey}\` ${id} is ambiguous, because an item was added under a number that is taken or not next; use -1`,
-    )
-}
-
+/** Sets a branch or tag to a snapshot that exists; does not move the current snapshot. */
 export function setRef(draft: MetadataDraft, name: string, ref: JsonObject, snapshotId: bigint): void {
   forgetRef(draft, name)
   draft.refs.set(name, ref)
@@ -336,13 +219,6 @@ function closedSnapshotLog(draft: MetadataDraft): readonly JsonObject[] {
   return log
 }
 
-/** @throws Fault bad_request where the list has no current item, as in a table that is being created */
-export function current(list: NumberedList): JsonObject {
-  const item = list.byId.get(list.currentId)
-  if (item === undefined) throw updateReader.fault(`\`${list.idKey}\` ${list.currentId} does not exist`)
-  return item
-}
-
 function assertSourcesExist(draft: MetadataDraft): void {
   const fieldIds = currentFieldIds(draft)
   for (const list of [draft.specs, draft.orders])
@@ -371,51 +247,6 @@ export function hasSources(field: JsonObject, fieldIds: ReadonlySet<bigint>, fro
   const single = from.optionalInteger(field, 'source-id')
   const ids = single === undefined ? from.integers(field, 'source-ids') : [single]
   return from.string(field, 'transform') === 'void' || ids.every((id) => fieldIds.has(id))
-}
-
-/** Two schemas are the same where fields and identifier fields are, whatever their ids. */
-function schemaFingerprint(schema: JsonObject): string {
-  const identifiers = schema.get('identifier-field-ids')
-  return stringifyJson([
-    canonicalType(schema),
-    Array.isArray(identifiers) ? [...new Set(identifiers)].sort() : [],
-  ])
-}
-
-function canonicalType(type: JsonValue | undefined): JsonValue {
-  if (typeof type === 'string') return type.replaceAll(' ', '').toLowerCase()
-  if (!isJsonObject(type)) return null
-  if (type.has('fields'))
-    return mapFields(type, (field) => [
-      ...pick(field, ['id', 'name', 'doc', 'initial-default', 'write-default']),
-      field.get('required') === true,
-      canonicalType(field.get('type')),
-    ])
-  return [
-    ...pick(type, ['type', 'element-id', 'element-required', 'key-id', 'value-id', 'value-required']),
-    ...['element', 'key', 'value'].map((part) => canonicalType(type.get(part))),
-  ]
-}
-
-/** Two partition specs are the same where their fields are, whatever the partition field ids. */
-function specFingerprint(spec: JsonObject): string {
-  return stringifyJson(
-    mapFields(spec, (field) => pick(field, ['source-id', 'source-ids', 'transform', 'name'])),
-  )
-}
-
-function orderFingerprint(order: JsonObject): string {
-  const keys = ['source-id', 'source-ids', 'transform', 'direction', 'null-order']
-  return stringifyJson(mapFields(order, (field) => pick(field, keys)))
-}
-
-function mapFields(from: JsonObject, each: (field: JsonObject) => JsonValue): readonly JsonValue[] {
-  const fields = from.get('fields')
-  return Array.isArray(fields) ? fields.map((field) => (isJsonObject(field) ? each(field) : null)) : []
-}
-
-function pick(from: JsonObject, keys: readonly string[]): readonly JsonValue[] {
-  return keys.map((key) => from.get(key) ?? null)
 }
 
 /** A ref with the fields that count, for comparison and for storing. */

@@ -127,6 +127,19 @@ export function defaultPartitionSpec(metadata: JsonObject): JsonObject {
 
 const unsorted = jsonObject({ 'order-id': 0n, fields: [] })
 
+/** The highest partition field id ever given; format version 1 may leave it to be found in the specs. */
+export function lastPartitionId(metadata: JsonObject): bigint {
+  const last = reader.optionalInteger(metadata, 'last-partition-id')
+  if (last !== undefined) return last
+  let highest = partitionIdBase
+  for (const spec of partitionSpecsOf(metadata))
+    for (const field of reader.objects(spec, 'fields')) {
+      const id = reader.integer(field, 'field-id')
+      if (id > highest) highest = id
+    }
+  return highest
+}
+
 /** All sort orders; format version 1 may hold none, which means unsorted. */
 export function sortOrdersOf(metadata: JsonObject): readonly JsonObject[] {
   return reader.optionalObjects(metadata, 'sort-orders') ?? [unsorted]
