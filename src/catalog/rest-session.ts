@@ -48,6 +48,7 @@ export interface RestRequest {
 const sentenceLengthMax = 1_000
 const errorType = /^[A-Za-z_]{1,100}$/
 
+/** Sends requests to one upstream and reads what its refusals say. */
 export class RestSession {
   readonly #host: PinnedHost
   readonly #tokens: OAuthTokens | undefined
@@ -72,7 +73,12 @@ export class RestSession {
     }
   }
 
-  /** One deadline over configuration, token and request, so that a commit never outlives its intent. */
+  /**
+   * Sends one request below the upstream's prefix; again, once, where the upstream refuses the token.
+   * @param deadlineMs over configuration, token and request together, so that a commit never outlives its intent
+   * @throws UpstreamError where the exchange failed; a commit may have been made only where it says `sent`
+   * @throws CatalogError `ErrCredentialsExpired` and Fault `upstream_failed`; the request was not sent, or refused
+   */
   async call(
     request: RestRequest,
     deadlineMs: number,
@@ -189,6 +195,7 @@ export class RestSession {
   }
 }
 
+/** @param answer the upstream's 401 or 419 */
 export function credentialsExpired(answer: UpstreamAnswer): CatalogError {
   return new CatalogError(
     'ErrCredentialsExpired',
