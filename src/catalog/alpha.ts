@@ -3,7 +3,8 @@
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { Catalog } from './catalog.ts'
 import { parseRestCatalogConfig } from './config.ts'
-import { type Dialect, openRestCatalog, type RestCatalogOptions } from './rest-client.ts'
+import { openRestCatalog } from './rest-client.ts'
+import type { Dialect, RestCatalogOptions } from './rest-session.ts'
 
 const alpha: Dialect = {
   kind: 'alpha',

@@ -3,7 +3,8 @@
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { Catalog } from './catalog.ts'
 import { parseRestCatalogConfig } from './config.ts'
-import { type Dialect, openRestCatalog, type RestCatalogOptions } from './rest-client.ts'
+import { openRestCatalog } from './rest-client.ts'
+import type { Dialect, RestCatalogOptions } from './rest-session.ts'
 
 /** RFC 3986 segment characters with complete escapes; '.' and '..' excluded, escaped or not. */
 const pathSegment = /^(?!(?:\.|%2[eE]){1,2}$)(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/

@@ -8,7 +8,7 @@ import { limits } from '../limits.ts'
 import { openAlpha } from './alpha.ts'
 import { openBeta } from './beta.ts'
 import { type Catalog, catalogCapabilities } from './catalog.ts'
-import type { RestCatalogOptions } from './rest-client.ts'
+import type { RestCatalogOptions } from './rest-session.ts'
 import { openStub } from './stub.ts'
 
 /**

@@ -90,12 +90,12 @@ describe.each(['alpha', 'beta'] as const)('the %s adapter', (kind) => {
       { ...table, namespace: ['none'] },
     ]) {
       const calls = [
-        catalog.loadTable(missing),
-        catalog.getTable(missing),
-        catalog.commitTable(missing, encode('{"requirements":[],"updates":[]}')),
-        catalog.expireSnapshots(missing, [1n]),
+        () => catalog.loadTable(missing),
+        () => catalog.getTable(missing),
+        () => catalog.commitTable(missing, encode('{"requirements":[],"updates":[]}')),
+        () => catalog.expireSnapshots(missing, [1n]),
       ]
-      for (const call of calls) expect(await rejection(call)).toMatchObject({ code: 'ErrTableNotFound' })
+      for (const call of calls) expect(await rejection(call())).toMatchObject({ code: 'ErrTableNotFound' })
     }
     expect(await rejection(catalog.listTables(['none']))).toMatchObject({ code: 'ErrTableNotFound' })
   })

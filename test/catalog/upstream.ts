@@ -3,7 +3,7 @@
 import { parseAddressPolicy } from '../../src/catalog/address.ts'
 import type { Catalog } from '../../src/catalog/catalog.ts'
 import { openCatalog } from '../../src/catalog/open-catalog.ts'
-import type { RestCatalogOptions } from '../../src/catalog/rest-client.ts'
+import type { RestCatalogOptions } from '../../src/catalog/rest-session.ts'
 import type { CatalogKind } from '../../src/core/catalog.ts'
 
 export const loopback = parseAddressPolicy({ allow: ['127.0.0.0/8'] })

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { appendBody, createTableBody, startTestCatalog, type TestCatalog } from './dev-catalog-client.ts'
 
@@ -299,6 +301,29 @@ test('state survives a restart, to the byte', async () => {
   } finally {
     await second.remove()
   }
+})
+
+test('a commit that was answered survives the kill of the process', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dev-catalog-'))
+  const start = async () => {
+    const child = Bun.spawn([process.execPath, 'demo/catalog/main.ts', '--folder', folder, '--port', '0'])
+    const { value } = await child.stdout.getReader().read()
+    const url = /http:\S+(?=,)/.exec(new TextDecoder().decode(value))?.[0]
+    return { child, url: `${url}/v1/dev/namespaces` }
+  }
+  const post = (url: string, body: unknown) =>
+    fetch(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) })
+  const first = await start()
+  await post(first.url, { namespace: ['n'] })
+  await post(`${first.url}/n/tables`, createTableBody('t'))
+  const committed = await (await post(`${first.url}/n/tables/t`, appendBody({ snapshotId: 3n }))).text()
+  first.child.kill('SIGKILL')
+  await first.child.exited
+  const second = await start()
+  expect(await (await fetch(`${second.url}/n/tables/t`)).text()).toBe(committed)
+  second.child.kill('SIGKILL')
+  await second.child.exited
+  await rm(folder, { recursive: true })
 })
 
 describe('tokens', () => {

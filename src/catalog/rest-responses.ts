@@ -1,0 +1,74 @@
+/** Reads the successful answers of an Iceberg REST catalog. What cannot be read is `upstream_failed`. */
+
+import { Fault } from '../base/fault.ts'
+import { type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
+import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
+import { type LoadTableResult, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import type { TablePage } from './catalog.ts'
+
+function unreadable(what: string, cause?: unknown): Fault {
+  return new Fault('upstream_failed', `The upstream catalog answered 200 with a body that is no ${what}.`, {
+    cause,
+  })
+}
+
+/** @throws Fault `upstream_failed` */
+export function parseResult(body: Uint8Array): LoadTableResult {
+  try {
+    return parseLoadTableResult(body)
+  } catch (cause) {
+    throw unreadable('LoadTableResult', cause)
+  }
+}
+
+function parseObject(body: Uint8Array, what: string): JsonObject {
+  let value: JsonValue
+  try {
+    value = parseJson(body)
+  } catch (cause) {
+    throw unreadable(what, cause)
+  }
+  if (!(value instanceof Map)) throw unreadable(what)
+  return value
+}
+
+/**
+ * The `prefix` of a ConfigResponse, where overrides win over defaults.
+ * @throws Fault `upstream_failed`
+ */
+export function parseConfigPrefix(body: Uint8Array): string | undefined {
+  const config = parseObject(body, 'ConfigResponse')
+  for (const name of ['overrides', 'defaults']) {
+    const properties = config.get(name)
+    const prefix = properties instanceof Map ? properties.get('prefix') : undefined
+    if (typeof prefix === 'string') return prefix
+  }
+  return undefined
+}
+
+/**
+ * A ListTablesResponse. Tables whose names the product cannot address are left out.
+ * @throws Fault `upstream_failed`
+ */
+export function parseTablePage(body: Uint8Array): TablePage {
+  const page = parseObject(body, 'ListTablesResponse')
+  const identifiers = page.get('identifiers') ?? []
+  if (!Array.isArray(identifiers)) throw unreadable('ListTablesResponse')
+  const tables: TableRef[] = []
+  for (const identifier of identifiers as readonly JsonValue[]) {
+    const namespace = identifier instanceof Map ? identifier.get('namespace') : undefined
+    const name = identifier instanceof Map ? identifier.get('name') : undefined
+    if (!Array.isArray(namespace) || typeof name !== 'string') throw unreadable('ListTablesResponse')
+    const levels = namespace as readonly JsonValue[]
+    if (
+      isPathIdentifier(name) &&
+      levels.every((level) => typeof level === 'string' && isPathIdentifier(level))
+    )
+      tables.push({ namespace: levels as readonly string[], name })
+  }
+  const token = page.get('next-page-token')
+  return {
+    identifiers: tables,
+    ...(typeof token === 'string' && token !== '' ? { nextPageToken: token } : {}),
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * A standing relation to one Iceberg REST upstream: its configuration, asked for once, and tokens. Upstream-supplied
+ * addresses, tokens and storage settings are ignored; of the configuration only the prefix is used.
+ */
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import { Fault } from '../base/fault.ts'
+import type { CatalogKind } from '../core/catalog.ts'
+import { limits } from '../limits.ts'
+import { parseErrorModel } from '../wire/iceberg/error-model.ts'
+import { type AddressRules, type Lookup, PinnedHost } from './address.ts'
+import { CatalogError, type UpstreamAnswer } from './catalog.ts'
+import type { RestCatalogConfig } from './config.ts'
+import { OAuthTokens } from './oauth.ts'
+import { parseConfigPrefix } from './rest-responses.ts'
+import { raceSignal, sendUpstream, toUpstreamFault, type UpstreamResponse } from './upstream-http.ts'
+
+export interface Dialect {
+  readonly kind: CatalogKind
+  /** Below the endpoint's path; begins with '/'. */
+  configPath(config: RestCatalogConfig): string
+  /** The prefix of the upstream's configuration as path text, or undefined where it cannot stand in a path. */
+  prefixPath(prefix: string): string | undefined
+  /** Whether an answer other than 404 also says that the table does not exist. */
+  isTableNotFound(answer: UpstreamAnswer): boolean
+}
+
+export interface RestCatalogOptions {
+  readonly addressRules: AddressRules
+  readonly lookup?: Lookup
+  readonly clock?: Clock
+  /** Milliseconds for ListTables, GetTable, LoadTable and a token; `limits.upstreamLoadMs`. */
+  readonly loadMs?: number
+  /** Milliseconds for one commit with all that it waits for; `limits.upstreamCommitMs`. */
+  readonly commitMs?: number
+  /** `limits.upstreamResponseBytesMax`. */
+  readonly responseBytesMax?: number
+}
+
+export interface RestRequest {
+  readonly method: 'GET' | 'POST'
+  /** Below `/v1/{prefix}`. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+}
+
+const sentenceLengthMax = 1_000
+const errorType = /^[A-Za-z_]{1,100}$/
+
+/** Sends requests to one upstream and reads what its refusals say. */
+export class RestSession {
+  readonly #host: PinnedHost
+  readonly #tokens: OAuthTokens | undefined
+  readonly #loadMs: number
+  readonly #responseBytesMax: number
+  #prefixPath: string | undefined
+  #configuring: Promise<string> | undefined
+
+  constructor(
+    readonly dialect: Dialect,
+    readonly config: RestCatalogConfig,
+    options: RestCatalogOptions,
+  ) {
+    const { addressRules, lookup, clock = systemClock } = options
+    this.#host = new PinnedHost(config.endpoint, addressRules, lookup, clock)
+    this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
+    this.#responseBytesMax = options.responseBytesMax ?? limits.upstreamResponseBytesMax
+    if (config.auth.kind === 'client-credentials') {
+      const { credentials } = config.auth
+      const tokenHost = new PinnedHost(credentials.tokenUrl, addressRules, lookup, clock)
+      this.#tokens = new OAuthTokens(credentials, (form) => this.#sendTokenRequest(tokenHost, form), clock)
+    }
+  }
+
+  /**
+   * Sends one request below the upstream's prefix; again, once, where the upstream refuses the token.
+   * @param deadlineMs over configuration, token and request together, so that a commit never outlives its intent
+   * @throws UpstreamError where the exchange failed; a commit may have been made only where it says `sent`
+   * @throws CatalogError `ErrCredentialsExpired` and Fault `upstream_failed`; the request was not sent, or refused
+   */
+  async call(
+    request: RestRequest,
+    deadlineMs: number,
+    callerSignal: AbortSignal | undefined,
+  ): Promise<UpstreamResponse> {
+    const deadline = AbortSignal.timeout(deadlineMs)
+    const signal = callerSignal === undefined ? deadline : AbortSignal.any([deadline, callerSignal])
+    const prefixPath = this.#prefixPath ?? (await raceSignal(this.#configure(), signal))
+    return this.#send({ ...request, path: `/v1${prefixPath}${request.path}` }, signal)
+  }
+
+  /** The path text of the upstream's prefix, asked for once; a failure is not kept. */
+  #configure(): Promise<string> {
+    this.#configuring ??= this.#fetchPrefix().finally(() => {
+      this.#configuring = undefined
+    })
+    return this.#configuring
+  }
+
+  async #fetchPrefix(): Promise<string> {
+    const { warehouse } = this.config
+    const query = warehouse === undefined ? '' : `?warehouse=${encodeURIComponent(warehouse)}`
+    const path = `${this.dialect.configPath(this.config)}${query}`
+    let response: UpstreamResponse
+    try {
+      response = await this.#send({ method: 'GET', path }, AbortSignal.timeout(this.#loadMs))
+    } catch (thrown) {
+      throw toUpstreamFault(thrown)
+    }
+    if (response.status === 401 || response.status === 419) throw credentialsExpired(this.answer(response))
+    if (response.status !== 200)
+      throw new Fault(
+        'upstream_failed',
+        `The upstream catalog gave no configuration for the warehouse: it ${answered(this.answer(response))}.`,
+      )
+    const prefix = parseConfigPrefix(response.body)
+    const prefixPath = prefix === undefined || prefix === '' ? '' : this.dialect.prefixPath(prefix)
+    if (prefixPath === undefined)
+      throw new Fault(
+        'upstream_failed',
+        "The upstream catalog's configuration holds a prefix that cannot stand in a path.",
+      )
+    this.#prefixPath = prefixPath === '' ? '' : `/${prefixPath}`
+    return this.#prefixPath
+  }
+
+  /** Sends with the present token; once more with a new one where the upstream refuses it. */
+  async #send(request: RestRequest, signal: AbortSignal): Promise<UpstreamResponse> {
+    const { auth } = this.config
+    const token = auth.kind === 'token' ? auth.token : await this.#tokens?.token(signal)
+    const response = await this.#sendOnce(request, token, signal)
+    if (
+      (response.status !== 401 && response.status !== 419) ||
+      this.#tokens === undefined ||
+      token === undefined
+    )
+      return response
+    this.#tokens.invalidate(token)
+    return this.#sendOnce(request, await this.#tokens.token(signal), signal)
+  }
+
+  #sendOnce(request: RestRequest, token: string | undefined, signal: AbortSignal): Promise<UpstreamResponse> {
+    return sendUpstream(this.#host, {
+      method: request.method,
+      path: request.path,
+      headers: {
+        accept: 'application/json',
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...request.headers,
+      },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      signal,
+      responseBytesMax: this.#responseBytesMax,
+    })
+  }
+
+  #sendTokenRequest(host: PinnedHost, form: URLSearchParams): Promise<UpstreamResponse> {
+    return sendUpstream(host, {
+      method: 'POST',
+      path: '',
+      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+      body: form.toString(),
+      signal: AbortSignal.timeout(this.#loadMs),
+      responseBytesMax: limits.upstreamErrorBytesMax,
+    })
+  }
+
+  /** What the upstream said. A refused token is not unlikely to be repeated in the answer, so 401 says nothing. */
+  answer({ status, body }: UpstreamResponse): UpstreamAnswer {
+    if (status === 401 || status === 419) return { status }
+    const { type, message } = parseErrorModel(body)
+    let sentence = message ?? ''
+    for (const secret of this.#secrets()) sentence = sentence.replaceAll(secret, '…')
+    sentence = sentence
+      .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
+      .slice(0, sentenceLengthMax)
+      .trim()
+    return {
+      status,
+      ...(type !== undefined && errorType.test(type) ? { type } : {}),
+      ...(sentence === '' ? {} : { message: sentence }),
+    }
+  }
+
+  #secrets(): readonly string[] {
+    const { auth } = this.config
+    if (auth.kind === 'token') return [auth.token]
+    return this.#tokens?.secrets() ?? []
+  }
+
+  close(): void {
+    this.#tokens?.close()
+  }
+}
+
+/** @param answer the upstream's 401 or 419 */
+export function credentialsExpired(answer: UpstreamAnswer): CatalogError {
+  return new CatalogError(
+    'ErrCredentialsExpired',
+    "The upstream catalog refused this catalog's credentials; an administrator must renew them.",
+    answer,
+  )
+}
+
+/** What the upstream answered as a clause: `answered 403 (…)`. */
+export function answered(answer: UpstreamAnswer): string {
+  return `answered ${answer.status}${answer.message === undefined ? '' : ` (${answer.message})`}`
+}
