@@ -4,7 +4,16 @@
  * own (as root, since making and entering that folder needs it; the server runs unprivileged).
  */
 
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 
@@ -85,10 +94,22 @@ async function startServer(): Promise<Server> {
     writeFileSync(join(folder, 'password'), password, { mode: 0o600 })
     chownSync(join(folder, 'password'), uid, gid)
     const enter = ['chroot', `--userspec=${uid}:${gid}`, root]
-    const initdb = ['--auth=scram-sha-256', `--pwfile=${inside}/password`, '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8']
+    const initdb = [
+      '--auth=scram-sha-256',
+      `--pwfile=${inside}/password`,
+      '--no-sync',
+      '--encoding=UTF8',
+      '--locale=C.UTF-8',
+    ]
     await run([...enter, `${binaries}/initdb`, '-U', 'postgres', '-D', `${inside}/data`, ...initdb])
     const port = unusedPort()
-    const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: 'off', max_connections: 200 }
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port,
+      unix_socket_directories: '',
+      fsync: 'off',
+      max_connections: 200,
+    }
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const postmaster = Bun.spawn([...enter, `${binaries}/postgres`, '-D', `${inside}/data`, ...flags], {
       stdin: 'ignore',

@@ -97,7 +97,11 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const jobs = startJobs(
     [
-      { name: 'recover-intents', schedule: '* * * * *', run: async () => void (await recoverIntents(gateway)) },
+      {
+        name: 'recover-intents',
+        schedule: '* * * * *',
+        run: async () => void (await recoverIntents(gateway)),
+      },
       { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
     ],
     (name, work) => withReplicaLock(store, name, work),

@@ -16,7 +16,6 @@ import {
   commitEdges,
   governOrders,
   metric,
-  orders,
   startTestService,
   type TestService,
 } from '../support/service.ts'
@@ -107,7 +106,9 @@ describe('a commit that a policy denies', () => {
     expect(await audit(service)).toMatchObject([
       { decision: 'REJECTED', reason: 'orders keep their id: do not drop the column id', committer: 'spark' },
     ])
-    expect(await commitEdges(service, response.headers.get('x-svc-decision-id') ?? '')).toEqual(['INTENDED_WRITE'])
+    expect(await commitEdges(service, response.headers.get('x-svc-decision-id') ?? '')).toEqual([
+      'INTENDED_WRITE',
+    ])
     expect(await metric(service, deny)).toBe(1)
     expect(await metric(service, unavailable)).toBe(0)
   })

@@ -44,12 +44,14 @@ export async function crashHarness(): Promise<CrashHarness> {
     return process_
   }
 
+  function started(): TestTenant {
+    if (owner === undefined) throw new Error('no service was started yet')
+    return owner
+  }
+
   return {
     catalog,
-    owner() {
-      if (owner === undefined) throw new Error('no service was started yet')
-      return owner
-    },
+    owner: started,
     async start(orders = {}) {
       const child = spawn({ ...orders, ...(owner === undefined ? { catalogUrl: catalog.url } : {}) })
       const ready = JSON.parse(await firstLine(child.stdout)) as CrashChildReady
@@ -57,7 +59,7 @@ export async function crashHarness(): Promise<CrashHarness> {
       return { ready, process: child }
     },
     async settle() {
-      const child = spawn({ settle: this.owner().tenant })
+      const child = spawn({ settle: started().tenant })
       return JSON.parse(await firstLine(child.stdout)) as CrashChildReport
     },
     async accepted() {

@@ -66,7 +66,9 @@ interface HistoryEntry {
 }
 
 /** The metadata log and the current file, oldest first. */
-export function historyOf(table: Pick<TableEvidence, "metadata" | "metadataLocation">): readonly HistoryEntry[] {
+export function historyOf(
+  table: Pick<TableEvidence, 'metadata' | 'metadataLocation'>,
+): readonly HistoryEntry[] {
   const log = listOf(table.metadata.get('metadata-log')).map((entry) => ({
     metadataLocation: String(entry.get('metadata-file')),
     timestampMs: entry.get('timestamp-ms'),

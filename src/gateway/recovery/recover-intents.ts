@@ -92,7 +92,12 @@ async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]
     current && {
       metadataLocation: current.metadataLocation,
       metadata: current.metadata,
-      audited: await auditedLocations(parts.store, tenant, table, historyOf(current).map((entry) => entry.metadataLocation)),
+      audited: await auditedLocations(
+        parts.store,
+        tenant,
+        table,
+        historyOf(current).map((entry) => entry.metadataLocation),
+      ),
       othersInFlight: others.some((commitId) => !claimedIds.has(commitId)),
     },
   )
