@@ -39,6 +39,12 @@ export const limits = {
   drainMs: 25_000,
 
   upstreamResponseBytesMax: 256 * MiB,
+  /** Of a response that is no success; a longer one counts as empty. */
+  upstreamErrorBytesMax: 64 * KiB,
+  /** Milliseconds for which a resolved and checked upstream address is used. */
+  upstreamAddressMs: 60_000,
+  /** Open catalogs whose configuration and tokens are kept. */
+  catalogPoolCount: 1_000,
   metadataCacheBytes: 128 * MiB,
 } as const
 

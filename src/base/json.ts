@@ -4,5 +4,345 @@
  * policies read them without conversion. Integers become bigint, other numbers stay doubles.
  */
 
+import { Fault } from './fault.ts'
+
 export type JsonValue = null | boolean | string | number | bigint | readonly JsonValue[] | JsonObject
 export type JsonObject = ReadonlyMap<string, JsonValue>
+
+/** How deep `stringifyJson` and a recursive reader of parsed values may have to go at most. */
+const depthMaxCeiling = 1_000
+const depthMaxDefault = 128
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Whether a value of a parsed document is an object. */
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return value instanceof Map
+}
+
+/** An object of known keys; a key whose value is undefined is left out. */
+export function jsonObject(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const object = new Map<string, JsonValue>()
+  for (const [key, value] of Object.entries(members)) if (value !== undefined) object.set(key, value)
+  return object
+}
+
+/**
+ * Parses one JSON text (RFC 8259), stricter where the RFC leaves a reader free: duplicate keys, lone
+ * surrogates, a byte order mark, integers outside int64 and numbers too large for a double are refused.
+ * An integer is a number without fraction and exponent; `-0` is the integer 0, `1.0` and `1e2` are doubles.
+ *
+ * @param input UTF-8 bytes, or a string already decoded
+ * @param options.depthMax levels of arrays and objects, at most 1,000; 128 where absent
+ * @returns the value; its strings may share memory with the whole decoded text
+ * @throws Fault bad_request saying what is wrong and at which byte of the (UTF-8) text
+ */
+export function parseJson(
+  input: Uint8Array | string,
+  options: { readonly depthMax?: number } = {},
+): JsonValue {
+  const depthMax = options.depthMax ?? depthMaxDefault
+  if (depthMax > depthMaxCeiling) throw new RangeError(`parseJson: depthMax above ${depthMaxCeiling}`)
+  return new Scanner(typeof input === 'string' ? wellFormed(input) : decode(input), depthMax).document()
+}
+
+/**
+ * Writes a value as JSON without white space; `parseJson` of the result gives an equal value, so a
+ * double that holds a whole number keeps a fraction (`1.0`).
+ *
+ * @throws RangeError for NaN and infinities, which JSON does not have
+ */
+export function stringifyJson(value: JsonValue): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'number') return stringifyDouble(value)
+  if (value === null || typeof value !== 'object') return String(value)
+  let text = ''
+  if (isJsonObject(value)) {
+    for (const [key, member] of value)
+      text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${stringifyJson(member)}`
+    return `{${text}}`
+  }
+  for (const item of value) text += `${text === '' ? '' : ','}${stringifyJson(item)}`
+  return `[${text}]`
+}
+
+function stringifyDouble(value: number): string {
+  if (!Number.isFinite(value)) throw new RangeError(`stringifyJson: ${value} is not JSON`)
+  if (Object.is(value, -0)) return '-0.0'
+  const text = String(value)
+  return Number.isInteger(value) && !text.includes('e') ? `${text}.0` : text
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    // The decoder does not say where: the first byte that a lossy round trip changes.
+    const lossy = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+    let at = 0
+    while (at < bytes.length && bytes[at] === lossy[at]) at++
+    throw invalid('not UTF-8', at)
+  }
+}
+
+function wellFormed(text: string): string {
+  if (!text.isWellFormed()) throw new Fault('bad_request', 'Invalid JSON: the text holds a lone surrogate.')
+  return text
+}
+
+function invalid(what: string, byte: number): Fault {
+  return new Fault('bad_request', `Invalid JSON: ${what} at byte ${byte}.`)
+}
+
+const keyQuotedMax = 64
+/** A power of two. */
+const keySlots = 256
+
+const int64Min = -(2n ** 63n)
+const int64Max = 2n ** 63n - 1n
+/** Digits that a double always holds exactly, and that int64 can have at most. */
+const exactDigits = 15
+const int64Digits = 19
+
+/** Most integers of Iceberg metadata are ids: sharing the small ones spares an allocation each. */
+const smallIntegers = Array.from({ length: 1_024 }, (_, i) => BigInt(i))
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+const escapes = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+/** One pass over one text. `charCodeAt` past the end is NaN, which no comparison below accepts. */
+class Scanner {
+  #at = 0
+  /** Keys seen, by a cheap hash: documents repeat few keys often, and a key met before is hashed already. */
+  readonly #keys: (string | undefined)[] = new Array(keySlots)
+
+  constructor(
+    readonly text: string,
+    readonly depthMax: number,
+  ) {}
+
+  document(): JsonValue {
+    const value = this.#value(this.depthMax)
+    if (!Number.isNaN(this.#peek())) throw this.#invalid('content after the end of the value')
+    return value
+  }
+
+  /** The next character's code after white space, not consumed. */
+  #peek(): number {
+    const text = this.text
+    let at = this.#at
+    let code = text.charCodeAt(at)
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = text.charCodeAt(++at)
+    this.#at = at
+    return code
+  }
+
+  #value(levelsLeft: number): JsonValue {
+    const code = this.#peek()
+    if (code === QUOTE) return this.#string()
+    if ((code >= ZERO && code <= NINE) || code === MINUS) return this.#number(code)
+    if (code === OPEN_OBJECT) return this.#object(levelsLeft)
+    if (code === OPEN_ARRAY) return this.#array(levelsLeft)
+    if (code === 0x74) return this.#literal('true', true)
+    if (code === 0x66) return this.#literal('false', false)
+    if (code === 0x6e) return this.#literal('null', null)
+    throw this.#unexpected('a value')
+  }
+
+  #literal<T extends JsonValue>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.#at)) throw this.#unexpected('a value')
+    this.#at += word.length
+    return value
+  }
+
+  #object(levelsLeft: number): JsonObject {
+    if (levelsLeft === 0) throw this.#invalid(`nesting deeper than ${this.depthMax} levels`)
+    const members = new Map<string, JsonValue>()
+    this.#at++
+    if (this.#peek() === CLOSE_OBJECT) {
+      this.#at++
+      return members
+    }
+    for (let count = 1; ; count++) {
+      if (this.#peek() !== QUOTE) throw this.#unexpected('a key')
+      const keyAt = this.#at
+      const key = this.#key()
+      if (this.#peek() !== COLON) throw this.#unexpected('":"')
+      this.#at++
+      members.set(key, this.#value(levelsLeft - 1))
+      // One hash per key: a set that did not add means that the key was there before.
+      if (members.size !== count) {
+        const shown = key.length > keyQuotedMax ? '' : ` ${JSON.stringify(key)}`
+        throw this.#invalid(`duplicate key${shown}`, keyAt)
+      }
+      const code = this.#peek()
+      this.#at++
+      if (code === CLOSE_OBJECT) return members
+      if (code !== COMMA) throw this.#unexpected('"," or "}"', this.#at - 1)
+    }
+  }
+
+  #array(levelsLeft: number): readonly JsonValue[] {
+    if (levelsLeft === 0) throw this.#invalid(`nesting deeper than ${this.depthMax} levels`)
+    const items: JsonValue[] = []
+    this.#at++
+    if (this.#peek() === CLOSE_ARRAY) {
+      this.#at++
+      return items
+    }
+    for (;;) {
+      items.push(this.#value(levelsLeft - 1))
+      const code = this.#peek()
+      this.#at++
+      if (code === CLOSE_ARRAY) return items
+      if (code !== COMMA) throw this.#unexpected('"," or "]"', this.#at - 1)
+    }
+  }
+
+  /** Where the run of characters that stand for themselves ends, from `at` on. */
+  #plainEnd(at: number): number {
+    const text = this.text
+    let end = at
+    let code = text.charCodeAt(end)
+    while (code >= 0x20 && code !== QUOTE && code !== BACKSLASH) code = text.charCodeAt(++end)
+    return end
+  }
+
+  #key(): string {
+    const text = this.text
+    const start = this.#at + 1
+    const end = this.#plainEnd(start)
+    if (text.charCodeAt(end) !== QUOTE || end === start) return this.#string()
+    this.#at = end + 1
+    const length = end - start
+    const slot = (length * 31 + text.charCodeAt(start) * 7 + text.charCodeAt(end - 1)) & (keySlots - 1)
+    const seen = this.#keys[slot]
+    if (seen !== undefined && seen.length === length && text.startsWith(seen, start)) return seen
+    const key = text.slice(start, end)
+    this.#keys[slot] = key
+    return key
+  }
+
+  #string(): string {
+    const text = this.text
+    const start = this.#at + 1
+    let end = this.#plainEnd(start)
+    let value = text.slice(start, end)
+    while (text.charCodeAt(end) === BACKSLASH) {
+      this.#at = end
+      value += this.#escape()
+      const next = this.#at
+      end = this.#plainEnd(next)
+      value += text.slice(next, end)
+    }
+    this.#at = end
+    if (end === text.length) throw this.#invalid('the text ends inside a string')
+    if (text.charCodeAt(end) !== QUOTE) throw this.#invalid('a control character inside a string')
+    this.#at = end + 1
+    return value
+  }
+
+  /** One escape, or two where they form a surrogate pair. */
+  #escape(): string {
+    const start = this.#at
+    const letter = this.text.charAt(start + 1)
+    if (letter !== 'u') {
+      const character = escapes.get(letter)
+      if (character === undefined) throw this.#invalid('an unknown escape')
+      this.#at += 2
+      return character
+    }
+    const first = this.#codeUnit()
+    if (first < 0xd800 || first > 0xdfff) return String.fromCharCode(first)
+    if (first < 0xdc00 && this.text.startsWith('\\u', this.#at)) {
+      const second = this.#codeUnit()
+      if (second >= 0xdc00 && second <= 0xdfff) return String.fromCharCode(first, second)
+    }
+    throw this.#invalid('a lone surrogate', start)
+  }
+
+  #codeUnit(): number {
+    const hex = this.text.slice(this.#at + 2, this.#at + 6)
+    if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw this.#invalid('an unknown escape')
+    this.#at += 6
+    return Number.parseInt(hex, 16)
+  }
+
+  #number(first: number): bigint | number {
+    const text = this.text
+    const start = this.#at
+    const digitsStart = first === MINUS ? start + 1 : start
+    let at = digitsStart
+    let code = text.charCodeAt(at)
+    let whole = 0
+    while (code >= ZERO && code <= NINE) {
+      whole = whole * 10 + (code - ZERO)
+      code = text.charCodeAt(++at)
+    }
+    const digits = at - digitsStart
+    if (digits === 0 || (digits > 1 && text.charCodeAt(digitsStart) === ZERO))
+      throw this.#invalid('a malformed number')
+    this.#at = at
+    if (code === POINT || code === 0x65 || code === 0x45) return this.#double(start)
+    if (digits <= exactDigits) {
+      if (first === MINUS) return BigInt(-whole)
+      return smallIntegers[whole] ?? BigInt(whole)
+    }
+    const value = digits > int64Digits ? undefined : BigInt(text.slice(start, at))
+    if (value === undefined || value < int64Min || value > int64Max)
+      throw this.#invalid('an integer outside 64 bits', start)
+    return value
+  }
+
+  /** A number with fraction or exponent; the integer part is behind. */
+  #double(start: number): number {
+    const text = this.text
+    if (text.charCodeAt(this.#at) === POINT) this.#digits(this.#at + 1, start)
+    const code = text.charCodeAt(this.#at)
+    if (code === 0x65 || code === 0x45) {
+      const sign = text.charCodeAt(this.#at + 1)
+      this.#digits(this.#at + (sign === MINUS || sign === 0x2b ? 2 : 1), start)
+    }
+    const value = Number(text.slice(start, this.#at))
+    if (!Number.isFinite(value)) throw this.#invalid('a number too large', start)
+    return value
+  }
+
+  /** Moves past at least one digit that stands at `from`. */
+  #digits(from: number, numberStart: number): void {
+    let at = from
+    let code = this.text.charCodeAt(at)
+    while (code >= ZERO && code <= NINE) code = this.text.charCodeAt(++at)
+    if (at === from) throw this.#invalid('a malformed number', numberStart)
+    this.#at = at
+  }
+
+  #unexpected(wanted: string, at = this.#at): Fault {
+    return this.#invalid(at >= this.text.length ? `the text ends before ${wanted}` : `expected ${wanted}`, at)
+  }
+
+  #invalid(what: string, at = this.#at): Fault {
+    return invalid(what, Buffer.byteLength(this.text.slice(0, at)))
+  }
+}

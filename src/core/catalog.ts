@@ -3,6 +3,7 @@
 export const catalogKinds = ['alpha', 'beta', 'gamma', 'delta'] as const
 export type CatalogKind = (typeof catalogKinds)[number]
 
+/** Whether `text` is a catalog_kind of SPEC 2.2, in its exact spelling. */
 export function isCatalogKind(text: string): text is CatalogKind {
   return (catalogKinds as readonly string[]).includes(text)
 }

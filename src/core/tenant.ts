@@ -13,6 +13,7 @@ export function parseTenantId(text: string): TenantId | undefined {
   return uuidV4.test(lower) ? (lower as TenantId) : undefined
 }
 
+/** A tenant id that nobody has yet. */
 export function newTenantId(): TenantId {
   return crypto.randomUUID() as TenantId
 }

@@ -1,0 +1,31 @@
+# Bun comes the way a fresh clone gets it (scripts/bun.sh, from npm), so that image and clone run the same.
+FROM node:22-bookworm-slim AS build
+WORKDIR /app
+COPY package.json bun.lock bunfig.toml ./
+COPY scripts/bun.sh scripts/bun.sh
+RUN sh scripts/bun.sh --version \
+ && install -m 0755 .cache/bun-*/node_modules/bun/bin/bun.exe /usr/local/bin/bun \
+ && rm -rf node_modules \
+ && bun install --frozen-lockfile --production
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --system --uid 10001 --user-group --no-create-home covenant \
+ && install -d -o covenant -g covenant -m 0700 /var/lib/covenant
+WORKDIR /app
+COPY --from=build /usr/local/bin/bun /usr/local/bin/bun
+COPY --from=build /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY migrations migrations
+COPY src src
+ENV NODE_ENV=production SVC_DATA_DIR=/var/lib/covenant
+USER 10001:10001
+VOLUME /var/lib/covenant
+EXPOSE 8080 9100 5433
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["bun", "-e", "const p = (process.env.SVC_LISTEN_ADDR || ':8080').split(':').pop(); process.exit((await fetch(`http://127.0.0.1:${p}/healthz`)).ok ? 0 : 1)"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["bun"]
+CMD ["src/main.ts"]

@@ -1,0 +1,145 @@
+/** The only place where the parts are put together: plain functions, no container. */
+
+import { Elysia } from 'elysia'
+import type { Logger } from 'pino'
+import { readUnverifiedBearer, verifyingBearerReader } from './auth/bearer.ts'
+import { principalChain } from './auth/principal-chain.ts'
+import { blockList } from './base/cidr.ts'
+import { type Clock, systemClock } from './base/clock.ts'
+import type { AddressRules } from './catalog/address.ts'
+import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
+import type { Config } from './config.ts'
+import type { PassCrashPoint } from './gateway/crash-points.ts'
+import type { GatewayParts } from './gateway/parts.ts'
+import { recoverIntents } from './gateway/recovery/recover-intents.ts'
+import { gatewayRoutes } from './gateway/routes.ts'
+import { TableCache } from './gateway/table-cache.ts'
+import { limits } from './limits.ts'
+import { PolicyEngine } from './policy/engine.ts'
+import { Drain } from './server/drain.ts'
+import { listenHttp } from './server/http.ts'
+import { type Jobs, startJobs } from './server/jobs.ts'
+import { listenMetrics, opsRoutes } from './server/ops.ts'
+import { listCatalogKinds } from './store/catalog-credentials.ts'
+import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
+import { reconcileTenants } from './store/reconcile.ts'
+import { withReplicaLock } from './store/replica-lock.ts'
+import { findServiceSession } from './store/sessions.ts'
+import type { Store } from './store/store.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+
+export interface AppOptions {
+  readonly config: Config
+  readonly store: Store
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly clock?: Clock
+  readonly passCrashPoint?: PassCrashPoint
+  /** Those of limits.ts unless a test shortens them. */
+  readonly intentTimes?: IntentTimes
+}
+
+export interface App {
+  readonly handle: (request: Request) => Promise<Response>
+  /** Base address of the public listener. */
+  readonly url: URL
+  readonly metricsUrl: URL
+  readonly jobs: Jobs
+  readonly gateway: GatewayParts
+  /** Lets requests under way finish, then closes everything but the store. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the service on an open store.
+ * @throws Error where a registered catalog is of a kind that has only a stub adapter (SPEC 2.2)
+ */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { config, store, metrics, log } = options
+  assertNoStubKinds(await listCatalogKinds(store))
+  if (config.jwt === undefined)
+    log.warn(
+      'SVC_JWKS_URL is not set: bearer tokens are read without verification, for the write gateway only',
+    )
+
+  const policies = new PolicyEngine()
+  const catalogs = new CatalogPool({ addressRules: addressRules(config) })
+  const gateway: GatewayParts = {
+    store,
+    catalogs,
+    policies,
+    tables: new TableCache(limits.metadataCacheBytes),
+    metrics,
+    log,
+    clock: options.clock ?? systemClock,
+    intentTimes: options.intentTimes ?? intentTimes,
+    passCrashPoint: options.passCrashPoint ?? (() => {}),
+  }
+  const auth = {
+    findSession: (secret: string) => findServiceSession(store, secret),
+    identify: principalChain({
+      trustedProxies: blockList(config.trustedProxies),
+      readBearer: config.jwt
+        ? verifyingBearerReader({ ...config.jwt, url: config.jwt.jwksUrl })
+        : readUnverifiedBearer,
+      demo: config.demo,
+    }),
+  }
+
+  const drain = new Drain()
+  const routes = new Elysia().use(gatewayRoutes(gateway, auth)).use(
+    opsRoutes({
+      healthy: () => store.healthy(),
+      ready: () => ({ policies: policies.ready(), accepting: !drain.draining }),
+    }),
+  )
+  const handle = async (request: Request) => await routes.handle(request)
+
+  const jobs = startJobs(
+    [
+      { name: 'recover-intents', schedule: '* * * * *', run: () => recoverIntents(gateway) },
+      { name: 'reconcile', schedule: '7 * * * *', run: () => reconcile(store, metrics, log) },
+    ],
+    (name, work) => withReplicaLock(store, name, work),
+    log,
+  )
+  void jobs.run('recover-intents')
+
+  const http = listenHttp({ hostname: config.listen.host, port: config.listen.port, handle, drain, log })
+  const metricsListener = listenMetrics({
+    hostname: config.metricsListen.host,
+    port: config.metricsListen.port,
+    scrape: async () => ({
+      contentType: metrics.registry.contentType,
+      text: await metrics.registry.metrics(),
+    }),
+  })
+
+  return {
+    handle,
+    url: http.url,
+    metricsUrl: metricsListener.url,
+    jobs,
+    gateway,
+    async stop() {
+      const finished = await drain.close(limits.drainMs)
+      if (!finished) log.error('requests were still under way when the drain time ran out')
+      await http.stop(true)
+      await jobs.stop()
+      await metricsListener.stop(true)
+      await policies.close()
+      catalogs.close()
+    },
+  }
+}
+
+async function reconcile(store: Store, metrics: Metrics, log: Logger): Promise<void> {
+  for (const breach of await reconcileTenants(store)) {
+    metrics.reconciliationBreaches.inc()
+    log.error({ breach }, 'breach: the graph and its relational projection differ')
+  }
+}
+
+function addressRules({ upstreamAllow }: Config): AddressRules {
+  return { ranges: blockList(upstreamAllow.cidrs), hosts: new Set(upstreamAllow.hosts) }
+}

@@ -1,0 +1,56 @@
+/** Who commits: SPEC 5's three steps in order; the first that yields a subject wins. */
+
+import { type BlockList, isIP } from 'node:net'
+import { Fault } from '../base/fault.ts'
+import type { IdentifiedPrincipal } from '../core/principal.ts'
+import type { Session } from '../core/session.ts'
+import type { ReadBearer } from './bearer.ts'
+import { clientCertificateSubject } from './forwarded-client-cert.ts'
+
+export interface PrincipalChainOptions {
+  /** Peers whose X-Forwarded-Client-Cert is believed. */
+  readonly trustedProxies: BlockList
+  readonly readBearer: ReadBearer
+  /** Honours X-Svc-Principal: local walkthroughs only. */
+  readonly demo: boolean
+}
+
+export type IdentifyPrincipal = (
+  headers: Headers,
+  peerAddress: string | undefined,
+  session: Session,
+) => Promise<IdentifiedPrincipal>
+
+/**
+ * The chain of SPEC 5 as one function of a request.
+ * It throws Fault `unauthenticated` where a step's credential is present but names no subject.
+ */
+export function principalChain(options: PrincipalChainOptions): IdentifyPrincipal {
+  return async (headers, peerAddress, session) => {
+    const walkthrough = options.demo ? headers.get('x-svc-principal') : null
+    if (walkthrough)
+      return { principal: { sub: walkthrough, roles: [] }, source: 'auth_header', verified: false }
+
+    const certificate = headers.get('x-forwarded-client-cert')
+    if (certificate !== null && isTrusted(options.trustedProxies, peerAddress)) {
+      const sub = clientCertificateSubject(certificate)
+      if (sub !== undefined) return { principal: { sub, roles: [] }, source: 'mtls_san', verified: true }
+    }
+
+    const bearer = await options.readBearer(headers.get('authorization'))
+    if (bearer !== undefined) return { ...bearer, source: 'auth_header' }
+
+    if (session.tenant.length === 0) throw new Fault('unauthenticated', 'No principal could be established.')
+    return {
+      principal: { sub: session.tenant, roles: session.principal.roles },
+      source: 'session',
+      verified: true,
+    }
+  }
+}
+
+function isTrusted(proxies: BlockList, address: string | undefined): boolean {
+  if (address === undefined) return false
+  const family = isIP(address)
+  return family !== 0 && proxies.check(address, family === 4 ? 'ipv4' : 'ipv6')
+}

@@ -1,0 +1,189 @@
+/**
+ * Where an upstream may be: http or https, never a private, link-local or metadata address unless an operator
+ * allow-listed it. A name is resolved here and the connection goes to the address that was checked, so that a
+ * second answer of the name service (DNS rebinding) cannot lead elsewhere.
+ */
+
+import { lookup as dnsLookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { Fault } from '../base/fault.ts'
+import { limits } from '../limits.ts'
+
+/** Special-purpose ranges (IANA registries of RFC 6890) and cloud addresses that are no upstream catalog. */
+const privateRanges = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+]
+/** Refused even for an allow-listed host name; only an allow-listed range admits them. */
+const neverByName = blockList([
+  '169.254.0.0/16',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  'fe80::/10',
+  'fd00:ec2::/32',
+])
+const refused = blockList(privateRanges)
+/** All other IPv6 space is unassigned or local (RFC 4291), mapped and translated IPv4 included. */
+const globalV6 = blockList(['2000::/3'])
+
+export interface AddressPolicy {
+  /**
+   * CIDR ranges (`10.1.0.0/16`), addresses, or host names whose private addresses are accepted. A host name
+   * never admits link-local or metadata addresses; a range does.
+   */
+  readonly allow: readonly string[]
+}
+
+/** An allow list that was read once; see `AddressPolicy`. */
+export interface AddressRules {
+  readonly ranges: BlockList
+  readonly hosts: ReadonlySet<string>
+}
+
+/** @throws Fault `misconfigured` naming the entry that is neither a range, an address nor a host name */
+export function parseAddressPolicy(policy: AddressPolicy): AddressRules {
+  const ranges: string[] = []
+  const hosts = new Set<string>()
+  for (const entry of policy.allow) {
+    const [address = '', prefix, ...rest] = entry.split('/')
+    const family = isIP(address)
+    const bits =
+      prefix === undefined ? (family === 6 ? 128 : 32) : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1
+    if (family !== 0 && rest.length === 0 && bits >= 0 && bits <= (family === 6 ? 128 : 32))
+      ranges.push(`${address}/${bits}`)
+    else if (family === 0 && prefix === undefined && /^[a-z0-9._-]+$/i.test(address))
+      hosts.add(address.toLowerCase().replace(/\.$/, ''))
+    else
+      throw new Fault(
+        'misconfigured',
+        `Not a CIDR range, an address or a host name: ${JSON.stringify(entry)}.`,
+      )
+  }
+  return { ranges: blockList(ranges), hosts }
+}
+
+/**
+ * Whether a connection to `address` is allowed.
+ * @param address IPv4 or IPv6 text, without brackets or zone
+ * @param host the name that was resolved to it, or the address itself
+ */
+export function isAddressAllowed(address: string, host: string, rules: AddressRules): boolean {
+  const family = isIP(address)
+  if (family === 0) return false
+  const type = family === 6 ? 'ipv6' : 'ipv4'
+  if (rules.ranges.check(address, type)) return true
+  if (neverByName.check(address, type)) return false
+  if (rules.hosts.has(host.toLowerCase().replace(/\.$/, ''))) return true
+  return !refused.check(address, type) && (family === 4 || globalV6.check(address, type))
+}
+
+/**
+ * An upstream base address that an administrator registered.
+ * @param text http or https, with neither credentials, query nor fragment
+ * @param what names the setting in the error
+ * @returns the URL, its path without a trailing slash
+ * @throws Fault `misconfigured`; it never repeats the text, which may hold a secret
+ */
+export function parseEndpoint(text: string, what: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const problem =
+    url === undefined
+      ? 'is not a URL'
+      : url.protocol !== 'https:' && url.protocol !== 'http:'
+        ? 'must be an http or https URL'
+        : url.username !== '' || url.password !== ''
+          ? 'must not hold credentials'
+          : url.search !== '' || url.hash !== '' || text.includes('?') || text.includes('#')
+            ? 'must have neither query nor fragment'
+            : undefined
+  if (url === undefined || problem !== undefined) throw new Fault('misconfigured', `The ${what} ${problem}.`)
+  url.pathname = url.pathname.replace(/\/+$/, '')
+  return url
+}
+
+/** All addresses of a host name; as `dns.lookup` with `all`. */
+export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>
+
+const systemLookup: Lookup = (host) => dnsLookup(host, { all: true })
+
+/** One upstream host: its checked addresses, kept for a while so that connections stay in use. */
+export class PinnedHost {
+  readonly host: string
+  #addresses: readonly string[] = []
+  #resolvedAtMs = Number.NEGATIVE_INFINITY
+  #resolving: Promise<readonly string[]> | undefined
+
+  constructor(
+    readonly url: URL,
+    readonly rules: AddressRules,
+    readonly lookup: Lookup = systemLookup,
+    readonly clock: Clock = systemClock,
+  ) {
+    this.host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  }
+
+  /**
+   * Addresses to try, in order; at least one. Resolved and checked anew after `limits.upstreamAddressMs`; an
+   * address that is still in the answer stays first.
+   * @throws Fault `upstream_failed` where the name does not resolve or no address is allowed
+   */
+  addresses(): readonly string[] | Promise<readonly string[]> {
+    if (this.clock.now() - this.#resolvedAtMs < limits.upstreamAddressMs) return this.#addresses
+    this.#resolving ??= this.#resolve().finally(() => {
+      this.#resolving = undefined
+    })
+    return this.#resolving
+  }
+
+  /** Puts an address that took no connection last; the next call resolves again. */
+  failed(address: string): void {
+    this.#addresses = [...this.#addresses.filter((other) => other !== address), address]
+    this.#resolvedAtMs = Number.NEGATIVE_INFINITY
+  }
+
+  async #resolve(): Promise<readonly string[]> {
+    const found = isIP(this.host) === 0 ? await this.#lookup() : [this.host]
+    const allowed = found.filter((address) => isAddressAllowed(address, this.host, this.rules))
+    if (allowed.length === 0)
+      throw new Fault('upstream_failed', 'The upstream address is not allowed: it is private or reserved.', {
+        detail: `${this.host} resolved to ${found.join(', ') || 'nothing'}`,
+      })
+    const known = this.#addresses.filter((address) => allowed.includes(address))
+    this.#addresses = [...known, ...allowed.filter((address) => !known.includes(address))]
+    this.#resolvedAtMs = this.clock.now()
+    return this.#addresses
+  }
+
+  async #lookup(): Promise<readonly string[]> {
+    try {
+      return (await this.lookup(this.host)).map(({ address }) => address)
+    } catch (cause) {
+      throw new Fault('upstream_failed', 'The upstream host name does not resolve.', { cause })
+    }
+  }
+}
+
+function blockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  }
+  return list
+}

@@ -1,0 +1,176 @@
+/**
+ * What every upstream catalog offers (SPEC 2.2): six operations, four sentinels, the capability table.
+ * It knows no protocol; the adapters do.
+ */
+
+import { Fault } from '../base/fault.ts'
+import type { CatalogKind } from '../core/catalog.ts'
+import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
+import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'
+
+export const catalogErrorCodes = [
+  'ErrTableNotFound',
+  'ErrCommitConflict',
+  'ErrCredentialsExpired',
+  'ErrAdapterStub',
+] as const
+/** The four sentinels of SPEC 2.2. */
+export type CatalogErrorCode = (typeof catalogErrorCodes)[number]
+
+/** What the upstream answered, where it answered. */
+export interface UpstreamAnswer {
+  readonly status: number
+  /** The ErrorModel `type`, where there was one. */
+  readonly type?: string
+  /** The ErrorModel `message`, shortened and cleared of our own credentials. */
+  readonly message?: string
+}
+
+/** An adapter error that maps to a sentinel. Nothing was committed. Any other failure is a `Fault`. */
+export class CatalogError extends Error {
+  override readonly name = 'CatalogError'
+
+  /**
+   * @param code the sentinel
+   * @param publicMessage one sentence for the client; holds no secret
+   * @param upstream what the upstream answered, where it answered
+   */
+  constructor(
+    readonly code: CatalogErrorCode,
+    readonly publicMessage: string,
+    readonly upstream?: UpstreamAnswer,
+  ) {
+    super(`${code}: ${publicMessage}`)
+  }
+}
+
+export interface CatalogCapabilities {
+  readonly live: boolean
+  readonly branches: boolean
+  readonly credentialVending: boolean
+  readonly webhooks: boolean
+  /** Levels that a namespace may have; 0 where the kind is a stub. */
+  readonly namespaceDepthMax: number
+}
+
+const stub: CatalogCapabilities = {
+  live: false,
+  branches: false,
+  credentialVending: false,
+  webhooks: false,
+  namespaceDepthMax: 0,
+}
+
+/** The capability table of SPEC 2.2. */
+export const catalogCapabilities: Readonly<Record<CatalogKind, CatalogCapabilities>> = {
+  alpha: { live: true, branches: false, credentialVending: true, webhooks: true, namespaceDepthMax: 100 },
+  beta: { live: true, branches: true, credentialVending: false, webhooks: false, namespaceDepthMax: 1 },
+  gamma: stub,
+  delta: stub,
+}
+
+export interface CallOptions {
+  /** Ends the call early. A commit that was already sent then fails as `commit_unknown`. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ListTablesOptions extends CallOptions {
+  readonly pageToken?: string | undefined
+  readonly pageSize?: number | undefined
+}
+
+export interface TablePage {
+  readonly identifiers: readonly TableRef[]
+  /** Set where there is another page. */
+  readonly nextPageToken?: string
+}
+
+export interface TableSummary {
+  readonly table: TableRef
+  readonly metadataLocation: string
+  /** Absent in tables of format version 1 that never got one. */
+  readonly tableUuid: string | undefined
+  /** Absent where the table has no current snapshot. */
+  readonly currentSnapshotId: bigint | undefined
+}
+
+export interface LoadTableOptions extends CallOptions {
+  /** 'refs' leaves out snapshots that no branch or tag names. The upstream's default is 'all'. */
+  readonly snapshots?: 'all' | 'refs' | undefined
+  /** An ETag of an earlier answer for the same `snapshots`. */
+  readonly ifNoneMatch?: string | undefined
+}
+
+export type LoadedTable =
+  | {
+      readonly status: 'loaded'
+      /** The LoadTableResult, byte for byte. */
+      readonly body: Uint8Array
+      readonly etag?: string
+    }
+  | { readonly status: 'not-modified' }
+
+export interface CommitTableOptions extends CallOptions {
+  /** Forwarded as `Idempotency-Key`. */
+  readonly idempotencyKey?: string | undefined
+  /** Forwarded as `X-Iceberg-Access-Delegation` where the kind vends credentials, dropped otherwise. */
+  readonly accessDelegation?: string | undefined
+}
+
+export interface CommittedResponse {
+  readonly status: 200
+  /** By allow-list; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The upstream's LoadTableResult, byte for byte. */
+  readonly body: Uint8Array
+  /** `body`, parsed: an answer that does not parse is `commit_unknown`. */
+  readonly result: LoadTableResult
+}
+
+/**
+ * One open upstream catalog. Every operation throws a `CatalogError` for a sentinel, and otherwise a `Fault`:
+ * - `bad_request`: a name or a namespace depth that this kind cannot take; nothing was sent
+ * - `upstream_failed`: the upstream failed or refused. A commit was **surely not made**: it was never sent
+ *   (name resolution, connection refused, TLS, no token), or it was refused with a 3xx or 4xx
+ * - `commit_unknown`: only from CommitTable and ExpireSnapshots, after the request was sent: 5xx, 408, a
+ *   time-out, a dropped connection, or a success that is not a readable 200. It may have been committed
+ */
+export interface Catalog {
+  readonly kind: CatalogKind
+  /** Capabilities (SPEC 2.2). */
+  capabilities(): CatalogCapabilities
+  /** ListTables: one page of the tables of a namespace. */
+  listTables(namespace: readonly string[], options?: ListTablesOptions): Promise<TablePage>
+  /** GetTable: what identifies a table's present state. */
+  getTable(table: TableRef, options?: CallOptions): Promise<TableSummary>
+  /** LoadTable: the whole metadata as raw bytes; conditional where `ifNoneMatch` is given. */
+  loadTable(table: TableRef, options?: LoadTableOptions): Promise<LoadedTable>
+  /** CommitTable: raw UpdateTableRequest bytes in, raw LoadTableResult bytes out. Never retried once sent. */
+  commitTable(table: TableRef, body: Uint8Array, options?: CommitTableOptions): Promise<CommittedResponse>
+  /** ExpireSnapshots: a commit that removes the snapshots, provided the table is still the same one. */
+  expireSnapshots(
+    table: TableRef,
+    snapshotIds: readonly bigint[],
+    options?: CommitTableOptions,
+  ): Promise<CommittedResponse>
+  /** Forgets tokens and ends their renewal; requests under way finish. */
+  close(): void
+}
+
+/**
+ * Refuses what a catalog of this kind cannot hold, before anything is sent. The identifier pattern also keeps
+ * `table@branch`, which beta upstreams would read as another branch, and dot segments out of upstream paths.
+ * @throws Fault `bad_request`
+ */
+export function assertNames(kind: CatalogKind, namespace: readonly string[], name?: string): void {
+  const depthMax = catalogCapabilities[kind].namespaceDepthMax
+  if (namespace.length === 0) throw new Fault('bad_request', 'A namespace needs at least one level.')
+  if (namespace.length > depthMax)
+    throw new Fault(
+      'bad_request',
+      `The namespace has ${namespace.length} levels; this catalog allows ${depthMax}.`,
+    )
+  for (const text of name === undefined ? namespace : [...namespace, name])
+    if (!isPathIdentifier(text))
+      throw new Fault('bad_request', 'A namespace level or table name does not match ^[a-zA-Z0-9_-]+$.')
+}

@@ -1,0 +1,120 @@
+/** A catalog credential's `config_json` (SPEC 2.2) as the adapters use it. No error here repeats a value. */
+
+import { Fault } from '../base/fault.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
+import { parseEndpoint } from './address.ts'
+
+export interface ClientCredentials {
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Absolute address of the token endpoint. */
+  readonly tokenUrl: URL
+  readonly scope: string | undefined
+}
+
+/** How the adapter proves itself to the upstream. */
+export type UpstreamAuth =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'client-credentials'; readonly credentials: ClientCredentials }
+
+export interface RestCatalogConfig {
+  /** Base of the Iceberg REST API; `/v1/…` follows. */
+  readonly endpoint: URL
+  readonly warehouse: string | undefined
+  readonly branch: string | undefined
+  readonly auth: UpstreamAuth
+}
+
+const branchPattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$/
+
+/**
+ * Reads what an alpha or beta adapter needs: `endpoint`, `warehouse`, `branch` (beta), and one of
+ * `credential` (`id:secret`), `client_id` with `client_secret`, or `token`; `oauth2-server-uri` and `scope` as
+ * in the Iceberg catalog properties of the same names.
+ * @param scopeDefault the scope where the config names none
+ * @throws Fault `misconfigured` with every problem found; it names settings, never their values
+ */
+export function parseRestCatalogConfig(
+  credential: CatalogCredential,
+  scopeDefault: string | undefined,
+): RestCatalogConfig {
+  const problems: string[] = []
+  const text = (name: string): string | undefined => {
+    const value = credential.config[name]
+    if (value === undefined || value === null || value === '') return undefined
+    if (typeof value === 'string' && !hasControlCharacter(value)) return value
+    problems.push(`The ${name} must be a string without control characters.`)
+    return undefined
+  }
+  const address = (value: string | undefined, name: string): URL | undefined => {
+    if (value === undefined) return undefined
+    try {
+      return parseEndpoint(value, name)
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown
+      problems.push(thrown.publicMessage)
+      return undefined
+    }
+  }
+
+  const column = address(credential.endpoint || undefined, 'endpoint')
+  const configured = address(text('endpoint'), 'endpoint in config_json')
+  const endpoint = column ?? configured
+  if (column !== undefined && configured !== undefined && column.href !== configured.href)
+    problems.push('The endpoint in config_json differs from the endpoint of the credential.')
+  if (endpoint === undefined && problems.length === 0) problems.push('The endpoint is missing.')
+
+  const warehouse = text('warehouse')
+  if (credential.kind === 'alpha' && warehouse === undefined) problems.push('The warehouse is missing.')
+  const branch = text('branch')
+  if (branch !== undefined && credential.kind !== 'beta')
+    problems.push(`A catalog of kind ${credential.kind} has no branches.`)
+  else if (branch !== undefined && !branchPattern.test(branch))
+    problems.push('The branch is not a branch name.')
+
+  const token = text('token')
+  const pair = text('credential')
+  const colon = pair?.indexOf(':') ?? -1
+  const clientId = pair === undefined ? text('client_id') : pair.slice(0, Math.max(colon, 0))
+  const clientSecret = pair === undefined ? text('client_secret') : pair.slice(colon + 1)
+  const serverUri = address(text('oauth2-server-uri'), 'oauth2-server-uri')
+  const scope = text('scope') ?? scopeDefault
+  if (pair !== undefined && (clientId === '' || clientSecret === ''))
+    problems.push('The credential must have the form id:secret.')
+  if (pair !== undefined && (credential.config.client_id || credential.config.client_secret))
+    problems.push('Give either credential or client_id and client_secret.')
+  if ((clientId === undefined) !== (clientSecret === undefined))
+    problems.push('client_id and client_secret go together.')
+  if (token !== undefined && clientId !== undefined)
+    problems.push('Give either a token or client credentials.')
+  if (endpoint?.protocol === 'https:' && serverUri?.protocol === 'http:')
+    problems.push('The oauth2-server-uri must be https where the endpoint is.')
+
+  if (endpoint === undefined || problems.length > 0)
+    throw new Fault('misconfigured', `The catalog configuration cannot be used. ${problems.join(' ')}`)
+  const auth: UpstreamAuth =
+    clientId !== undefined && clientSecret !== undefined
+      ? {
+          kind: 'client-credentials',
+          credentials: { clientId, clientSecret, tokenUrl: serverUri ?? tokenUrlOf(endpoint), scope },
+        }
+      : token !== undefined
+        ? { kind: 'token', token }
+        : { kind: 'none' }
+  return { endpoint, warehouse, branch, auth }
+}
+
+function tokenUrlOf(endpoint: URL): URL {
+  const url = new URL(endpoint)
+  url.pathname = `${endpoint.pathname.replace(/\/$/, '')}/v1/oauth/tokens`
+  return url
+}
+
+function hasControlCharacter(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0x20 || unit === 0x7f) return true
+  }
+  return false
+}

@@ -1,0 +1,81 @@
+/** The environment variables that the service reads; `config.ts` gives them their meaning. */
+
+export interface Variable {
+  readonly about: string
+  readonly default?: string
+  readonly secret?: true
+  /** Set but empty is a problem here: taken as unset it would quietly lower a protection. */
+  readonly emptyRefused?: true
+}
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** The variables, in the order of the documentation. */
+export const variables = {
+  SVC_LISTEN_ADDR: {
+    default: ':8080',
+    about: 'Address of the HTTP listener, `host:port`; without a host, every interface.',
+  },
+  SVC_METRICS_ADDR: { default: ':9100', about: 'Address of the metrics listener.' },
+  SVC_PGWIRE_ADDR: { default: ':5433', about: 'Address of the PostgreSQL wire listener.' },
+  SVC_DATABASE_URL: {
+    secret: true,
+    emptyRefused: true,
+    about: 'PostgreSQL with Apache AGE, `postgres://…`. Unset: an embedded store in `SVC_DATA_DIR`.',
+  },
+  SVC_DATA_DIR: { default: '.data', about: 'Directory of the embedded store.' },
+  SVC_MIGRATE: { default: '1', about: '`0`: do not apply migrations at start.' },
+  SVC_POOL_MAX: { default: '10', about: 'Database connections of this process, 1 to 200.' },
+  SVC_SECRETS_KEY: {
+    secret: true,
+    emptyRefused: true,
+    about:
+      '32 bytes in base64 or hex that encrypt stored secrets. Required with `SVC_DATABASE_URL`; the embedded store makes a key file of its own.',
+  },
+  SVC_L3_WORKERS: { default: '4', about: 'Detection workers, 1 to 64.' },
+  SVC_ALPHA_WEBHOOK_ENABLED: { default: '1', about: '`0`: `/v1/webhooks/alpha` answers 410.' },
+  SVC_S3_EVENTS_QUEUE_URL: { about: 'Queue of object-created storage events; set, it turns them on.' },
+  SVC_S3_EVENTS_TENANT_ID: {
+    about: 'Tenant (UUID v4) that the queue belongs to. Required with `SVC_S3_EVENTS_QUEUE_URL`.',
+  },
+  AWS_REGION: {
+    about: 'Region of the queue. This or `AWS_DEFAULT_REGION` is required with `SVC_S3_EVENTS_QUEUE_URL`.',
+  },
+  AWS_DEFAULT_REGION: { about: 'Region of the queue where `AWS_REGION` is unset.' },
+  SVC_CHAT_WEBHOOK_URL: { secret: true, about: 'Where detection alerts are posted. Unset: nowhere.' },
+  SVC_TRUSTED_PROXIES: {
+    about:
+      'Comma-separated addresses or CIDR ranges of the TLS terminators whose `X-Forwarded-Client-Cert` is believed. Unset: none.',
+  },
+  SVC_JWKS_URL: {
+    emptyRefused: true,
+    about:
+      'Key set by which bearer tokens are verified. Unset: tokens are parsed only, for the write gateway only.',
+  },
+  SVC_JWT_ISSUER: { about: '`iss` that a bearer token must have. Required with `SVC_JWKS_URL`.' },
+  SVC_JWT_AUDIENCE: { about: '`aud` that a bearer token must have. Required with `SVC_JWKS_URL`.' },
+  SVC_UPSTREAM_ALLOW: {
+    about:
+      'Comma-separated CIDR ranges or host names where upstream catalogs may have private addresses. Unset: nowhere.',
+  },
+  SVC_DEMO: {
+    default: '0',
+    about:
+      '`1`: local walkthrough. `X-Svc-Principal` counts; every listener must be, and by default is, on loopback.',
+  },
+  SVC_LOG_LEVEL: { default: 'info', about: `One of ${logLevels.map((level) => `\`${level}\``).join(', ')}.` },
+  SVC_LICENSE: { secret: true, about: 'The signed license itself. Not together with `SVC_LICENSE_FILE`.' },
+  SVC_LICENSE_FILE: { about: 'File that holds the signed license.' },
+  IDP_ISSUER_URL: { about: 'Issuer of the identity provider, for OIDC discovery. Needs `IDP_CLIENT_ID`.' },
+  IDP_CLIENT_ID: { about: 'Client id of the service at the identity provider.' },
+  IDP_API_KEY: { secret: true, about: 'Client secret of the service at the identity provider.' },
+  IDP_WEBHOOK_SECRET: { secret: true, about: 'HMAC secret of `/webhooks/identity-provider`.' },
+  IDP_INTERNAL_ADMIN_ORG_ID: { about: 'Organization (`org_…`) that may use `/admin`. Unset: none.' },
+  BILLING_WEBHOOK_SECRET: {
+    secret: true,
+    about: 'HMAC secret of `/webhooks/billing`. Unset: billing is off.',
+  },
+} as const satisfies Record<string, Variable>
+
+export type VariableName = keyof typeof variables

@@ -1,0 +1,357 @@
+/**
+ * Every environment variable that the service reads, as one frozen value. All problems are found before
+ * any is reported; a problem names its variable and never quotes a secret's value.
+ * docs/configuration.md shows the variables; a test keeps the two the same.
+ */
+
+import { isIPv4 } from 'node:net'
+import { type Cidr, parseCidr } from './base/cidr.ts'
+import { Secret } from './base/secret.ts'
+import { type LogLevel, logLevels, type Variable, type VariableName, variables } from './config-variables.ts'
+import { isOrganizationId, parseTenantId, type TenantId } from './core/tenant.ts'
+
+export interface ListenAddress {
+  /** Undefined: every interface. IPv6 without brackets. */
+  readonly host: string | undefined
+  /** 0: any free port. */
+  readonly port: number
+}
+
+export interface Config {
+  readonly listen: ListenAddress
+  readonly metricsListen: ListenAddress
+  readonly pgwireListen: ListenAddress
+  readonly store:
+    | { readonly kind: 'postgres'; readonly databaseUrl: Secret; readonly secretsKey: Secret<Uint8Array> }
+    /** Without a key, main keeps one in a file (mode 0600) inside the data directory. */
+    | {
+        readonly kind: 'embedded'
+        readonly dataDir: string
+        readonly secretsKey: Secret<Uint8Array> | undefined
+      }
+  readonly migrate: boolean
+  readonly poolMax: number
+  readonly detectionWorkers: number
+  readonly alphaWebhookEnabled: boolean
+  readonly s3Events:
+    | { readonly queueUrl: string; readonly tenantId: TenantId; readonly region: string }
+    | undefined
+  /** Whoever knows a chat webhook's URL can post to it, so it is a secret. */
+  readonly chatWebhookUrl: Secret | undefined
+  readonly trustedProxies: readonly Cidr[]
+  /** Undefined: bearer tokens are parsed without verification (SPEC 5). */
+  readonly jwt: { readonly jwksUrl: string; readonly issuer: string; readonly audience: string } | undefined
+  /** Host names in lower case. */
+  readonly upstreamAllow: { readonly cidrs: readonly Cidr[]; readonly hosts: readonly string[] }
+  readonly demo: boolean
+  readonly logLevel: LogLevel
+  readonly license: { readonly text: Secret } | { readonly file: string } | undefined
+  readonly idp: {
+    readonly issuerUrl: string | undefined
+    readonly clientId: string | undefined
+    readonly apiKey: Secret | undefined
+    readonly webhookSecret: Secret | undefined
+    readonly internalAdminOrgId: string | undefined
+  }
+  readonly billingWebhookSecret: Secret | undefined
+}
+
+export interface ConfigProblem {
+  readonly variable: string
+  readonly message: string
+}
+
+/** Every problem of an environment. The message lists them, one line each, without secret values. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+
+  constructor(readonly problems: readonly ConfigProblem[]) {
+    super(problems.map(({ variable, message }) => `${variable}: ${message}`).join('\n'))
+  }
+}
+
+/**
+ * Reads the service's settings.
+ * @param env usually `process.env`; an empty value counts as unset, save where that would be unsafe
+ * @throws {ConfigError} with all problems together
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: ConfigProblem[] = []
+  const problem = (variable: VariableName, message: string) => {
+    problems.push({ variable, message })
+  }
+
+  const text = (name: VariableName): string | undefined => {
+    const variable: Variable = variables[name]
+    const value = env[name]?.trim()
+    return value === '' || value === undefined ? variable.default : value
+  }
+  const optional = <T>(name: VariableName, parse: (value: string) => T | undefined, expected: string) => {
+    const value = text(name)
+    if (value === undefined) return undefined
+    const parsed = parse(value)
+    if (parsed === undefined) problem(name, `must be ${expected}`)
+    return parsed
+  }
+  const secret = (name: VariableName): Secret | undefined => {
+    const value = text(name)
+    return value === undefined ? undefined : new Secret(value)
+  }
+  const list = <T>(name: VariableName, parse: (item: string) => T | undefined, expected: string): T[] =>
+    (text(name) ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+      .flatMap((item, index) => {
+        const parsed = parse(item)
+        if (parsed === undefined) problem(name, `item ${index + 1} is not ${expected}`)
+        return parsed === undefined ? [] : [parsed]
+      })
+  /** For variables with a default, the fallback only stands in where a problem was reported. */
+  const flag = (name: VariableName) => optional(name, parseFlag, '1 or 0') ?? false
+  const integer = (name: VariableName, min: number, max: number) =>
+    optional(name, (value) => parseInteger(value, min, max), `a whole number from ${min} to ${max}`) ?? min
+  const required = (name: VariableName, value: string | undefined, because: VariableName) => {
+    if (value === undefined) problem(name, `is required with ${because}`)
+  }
+
+  problems.push(...unknownVariables(env), ...emptyVariables(env))
+
+  const demo = flag('SVC_DEMO')
+  const listenNames = ['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'] as const
+  const [listen = unusable, metricsListen = unusable, pgwireListen = unusable] = listenNames.map((name) => {
+    const address = optional(name, parseListenAddress, '`host:port` or `:port`, port 0 to 65535')
+    if (address === undefined || !demo) return address
+    if (!env[name]?.trim()) return { ...address, host: '127.0.0.1' }
+    if (!isLoopback(address.host))
+      problem(name, 'must be on loopback (127.0.0.1, ::1, localhost) under SVC_DEMO=1')
+    return address
+  })
+
+  const databaseUrl = optional('SVC_DATABASE_URL', parseDatabaseUrl, 'a postgres:// URL')
+  const secretsKeyText = text('SVC_SECRETS_KEY')
+  const secretsKey = optional(
+    'SVC_SECRETS_KEY',
+    parseKey,
+    '32 bytes in base64 or hex (`openssl rand -base64 32`)',
+  )
+  const dataDir = text('SVC_DATA_DIR') ?? variables.SVC_DATA_DIR.default
+  if (databaseUrl !== undefined) required('SVC_SECRETS_KEY', secretsKeyText, 'SVC_DATABASE_URL')
+
+  const queueUrl = optional('SVC_S3_EVENTS_QUEUE_URL', parseHttpUrl, 'an http(s) URL')
+  const queueTenantText = text('SVC_S3_EVENTS_TENANT_ID')
+  const queueTenant = optional('SVC_S3_EVENTS_TENANT_ID', parseTenantId, 'a UUID version 4')
+  const awsRegion = text('AWS_REGION')
+  const awsDefaultRegion = text('AWS_DEFAULT_REGION')
+  const region = awsRegion ?? awsDefaultRegion
+  if (text('SVC_S3_EVENTS_QUEUE_URL') !== undefined) {
+    required('SVC_S3_EVENTS_TENANT_ID', queueTenantText, 'SVC_S3_EVENTS_QUEUE_URL')
+    if (region === undefined)
+      problem('AWS_REGION', 'is required with SVC_S3_EVENTS_QUEUE_URL (or AWS_DEFAULT_REGION)')
+  }
+
+  const jwksUrl = optional('SVC_JWKS_URL', parseKeySetUrl, 'an https:// URL (http:// on loopback only)')
+  const issuer = text('SVC_JWT_ISSUER')
+  const audience = text('SVC_JWT_AUDIENCE')
+  if (text('SVC_JWKS_URL') !== undefined) {
+    required('SVC_JWT_ISSUER', issuer, 'SVC_JWKS_URL')
+    required('SVC_JWT_AUDIENCE', audience, 'SVC_JWKS_URL')
+  } else {
+    const unverified = 'has no effect without SVC_JWKS_URL: tokens would not be verified'
+    if (issuer !== undefined) problem('SVC_JWT_ISSUER', unverified)
+    if (audience !== undefined) problem('SVC_JWT_AUDIENCE', unverified)
+  }
+
+  const licenseText = secret('SVC_LICENSE')
+  const licenseFile = text('SVC_LICENSE_FILE')
+  if (licenseText !== undefined && licenseFile !== undefined)
+    problem('SVC_LICENSE_FILE', 'is set together with SVC_LICENSE: set one of them')
+
+  const idpIssuerUrl = optional(
+    'IDP_ISSUER_URL',
+    parseKeySetUrl,
+    'an https:// URL (http:// on loopback only)',
+  )
+  const idpClientId = text('IDP_CLIENT_ID')
+  if (idpIssuerUrl !== undefined) required('IDP_CLIENT_ID', idpClientId, 'IDP_ISSUER_URL')
+
+  const upstreamAllow = list(
+    'SVC_UPSTREAM_ALLOW',
+    (item) => parseCidr(item) ?? parseHost(item),
+    'a CIDR range or a host name',
+  )
+  const config: Config = {
+    listen,
+    metricsListen,
+    pgwireListen,
+    store:
+      databaseUrl !== undefined && secretsKey !== undefined
+        ? { kind: 'postgres', databaseUrl: new Secret(databaseUrl), secretsKey }
+        : { kind: 'embedded', dataDir, secretsKey },
+    migrate: flag('SVC_MIGRATE'),
+    poolMax: integer('SVC_POOL_MAX', 1, 200),
+    detectionWorkers: integer('SVC_L3_WORKERS', 1, 64),
+    alphaWebhookEnabled: flag('SVC_ALPHA_WEBHOOK_ENABLED'),
+    s3Events:
+      queueUrl !== undefined && queueTenant !== undefined && region !== undefined
+        ? { queueUrl, tenantId: queueTenant, region }
+        : undefined,
+    chatWebhookUrl: wrap(optional('SVC_CHAT_WEBHOOK_URL', parseHttpUrl, 'an http(s) URL')),
+    trustedProxies: list(
+      'SVC_TRUSTED_PROXIES',
+      parseProxyRange,
+      'an address or a CIDR range narrower than /0',
+    ),
+    jwt:
+      jwksUrl !== undefined && issuer !== undefined && audience !== undefined
+        ? { jwksUrl, issuer, audience }
+        : undefined,
+    upstreamAllow: {
+      cidrs: upstreamAllow.filter((item) => typeof item !== 'string'),
+      hosts: upstreamAllow.filter((item) => typeof item === 'string'),
+    },
+    demo,
+    logLevel:
+      optional(
+        'SVC_LOG_LEVEL',
+        (value) => logLevels.find((level) => level === value),
+        `one of ${logLevels.join(', ')}`,
+      ) ?? 'info',
+    license:
+      licenseText !== undefined
+        ? { text: licenseText }
+        : licenseFile !== undefined
+          ? { file: licenseFile }
+          : undefined,
+    idp: {
+      issuerUrl: idpIssuerUrl,
+      clientId: idpClientId,
+      apiKey: secret('IDP_API_KEY'),
+      webhookSecret: secret('IDP_WEBHOOK_SECRET'),
+      internalAdminOrgId: optional(
+        'IDP_INTERNAL_ADMIN_ORG_ID',
+        (value) => (isOrganizationId(value) ? value : undefined),
+        'an organization id (org_ and letters or digits)',
+      ),
+    },
+    billingWebhookSecret: secret('BILLING_WEBHOOK_SECRET'),
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return deepFreeze(config)
+}
+
+/** Stands in for an address that could not be read; never returned, since a problem was reported. */
+const unusable: ListenAddress = { host: '127.0.0.1', port: 0 }
+
+function parseFlag(value: string): boolean | undefined {
+  return value === '1' ? true : value === '0' ? false : undefined
+}
+
+function parseInteger(value: string, min: number, max: number): number | undefined {
+  const parsed = /^[0-9]{1,9}$/.test(value) ? Number(value) : Number.NaN
+  return parsed >= min && parsed <= max ? parsed : undefined
+}
+
+function parseListenAddress(value: string): ListenAddress | undefined {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]*)):([0-9]{1,5})$/.exec(value)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) return undefined
+  const bracketed = match[1]
+  if (bracketed !== undefined && parseCidr(bracketed)?.family !== 'ipv6') return undefined
+  return { host: bracketed ?? (match[2] || undefined), port }
+}
+
+function isLoopback(host: string | undefined): boolean {
+  if (host === undefined) return false
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+/** Looser than a URL: several hosts with ports, or none for a Unix socket, are in use. */
+function parseDatabaseUrl(value: string): string | undefined {
+  return /^postgres(ql)?:\/\/[^\s]+$/.test(value) ? value : undefined
+}
+
+function parseUrl(value: string, protocols: readonly string[]): string | undefined {
+  const url = URL.parse(value)
+  return url !== null && protocols.includes(url.protocol) && url.hostname !== '' ? value : undefined
+}
+
+function parseHttpUrl(value: string): string | undefined {
+  return parseUrl(value, ['http:', 'https:'])
+}
+
+/** Keys and issuers that decide who someone is must not come over a wire that others can write to. */
+function parseKeySetUrl(value: string): string | undefined {
+  const url = URL.parse(value)
+  if (url === null) return undefined
+  const loopback = isLoopback(url.hostname.replace(/^\[|\]$/g, ''))
+  return parseUrl(value, loopback ? ['http:', 'https:'] : ['https:'])
+}
+
+function parseProxyRange(value: string): Cidr | undefined {
+  const cidr = parseCidr(value)
+  return cidr === undefined || cidr.prefixLength === 0 ? undefined : cidr
+}
+
+function parseHost(value: string): string | undefined {
+  const host = value.toLowerCase()
+  const labels = host.split('.')
+  const valid =
+    host.length <= 253 && labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label))
+  // All digits at the end is a mistyped address, never a host name (RFC 3696, 2).
+  return valid && !/^[0-9]+$/.test(labels.at(-1) ?? '') ? host : undefined
+}
+
+function parseKey(value: string): Secret<Uint8Array> | undefined {
+  if (/^[0-9A-Fa-f]{64}$/.test(value)) return new Secret(new Uint8Array(Buffer.from(value, 'hex')))
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return undefined
+  return new Secret(new Uint8Array(Buffer.from(value, 'base64')))
+}
+
+function wrap(value: string | undefined): Secret | undefined {
+  return value === undefined ? undefined : new Secret(value)
+}
+
+function unknownVariables(env: Readonly<Record<string, string | undefined>>): ConfigProblem[] {
+  const known = Object.keys(variables)
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SVC_') && !name.startsWith('SVC_TEST_') && !known.includes(name))
+    .sort()
+    .map((variable) => {
+      const distances = known.map((name) => ({ name, distance: editDistance(variable, name) }))
+      const nearest = distances.reduce((best, next) => (next.distance < best.distance ? next : best))
+      const hint = nearest.distance <= variable.length / 2 ? `; did you mean ${nearest.name}?` : ''
+      return { variable, message: `is not a variable of this service${hint}` }
+    })
+}
+
+function emptyVariables(env: Readonly<Record<string, string | undefined>>): ConfigProblem[] {
+  const entries: [string, Variable][] = Object.entries(variables)
+  return entries
+    .filter(([name, variable]) => variable.emptyRefused && env[name]?.trim() === '')
+    .map(([variable]) => ({ variable, message: 'is set but empty: unset it or give it a value' }))
+}
+
+/** Levenshtein distance. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, charA] of [...a].entries()) {
+    const row = [i + 1]
+    for (const [j, charB] of [...b].entries())
+      row.push(
+        Math.min(
+          (row[j] ?? 0) + 1,
+          (previous[j + 1] ?? 0) + 1,
+          (previous[j] ?? 0) + (charA === charB ? 0 : 1),
+        ),
+      )
+    previous = row
+  }
+  return previous[b.length] ?? 0
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || value instanceof Secret) return value
+  for (const part of Object.values(value)) deepFreeze(part)
+  return Object.freeze(value)
+}

@@ -1,0 +1,17 @@
+/** A session as every surface sees it: which tenant, on whose behalf, for what (SPEC 5; DESIGN). */
+
+import type { Principal } from './principal.ts'
+import type { TenantId } from './tenant.ts'
+
+export const sessionScopes = ['commit', 'read', 'lineage', 'admin'] as const
+export type SessionScope = (typeof sessionScopes)[number]
+
+export interface Session {
+  readonly sessionId: string
+  readonly tenant: TenantId
+  /** The identity provider's organization, where the tenant has one. */
+  readonly organizationId: string | undefined
+  /** Whom the session was minted for. The write gateway uses its roles only (SPEC 5, step 3). */
+  readonly principal: Principal
+  readonly scopes: readonly SessionScope[]
+}

@@ -1,0 +1,23 @@
+/** What the commit pipeline works with; put together in app.ts. */
+
+import type { Logger } from 'pino'
+import type { Clock } from '../base/clock.ts'
+import type { CatalogPool } from '../catalog/open-catalog.ts'
+import type { PolicyEngine } from '../policy/engine.ts'
+import type { IntentTimes } from '../store/commit-intents.ts'
+import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { PassCrashPoint } from './crash-points.ts'
+import type { TableCache } from './table-cache.ts'
+
+export interface GatewayParts {
+  readonly store: Store
+  readonly catalogs: CatalogPool
+  readonly policies: PolicyEngine
+  readonly tables: TableCache
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly clock: Clock
+  readonly intentTimes: IntentTimes
+  readonly passCrashPoint: PassCrashPoint
+}

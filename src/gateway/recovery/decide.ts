@@ -1,0 +1,174 @@
+/**
+ * What became of commits whose process died, or lost the upstream, between forward and audit. Pure: from
+ * the table as the upstream shows it now, the intents on it, and what is already audited.
+ *
+ * The evidence, strongest first: a snapshot that the commit would add is there; the commit's updates, applied
+ * to the table as it is, would change nothing; the count of metadata files since the base that no audited
+ * commit explains. Where they leave a doubt the intent stays, and an alert tells of it.
+ */
+
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { CommitIntent } from '../../core/commit.ts'
+
+export type IntentOutcome =
+  | { readonly kind: 'committed'; readonly metadataLocation: string }
+  | { readonly kind: 'not-committed' }
+  | { readonly kind: 'undecidable'; readonly why: string }
+
+export interface StaleIntent {
+  readonly intent: CommitIntent
+  /** Whether the commit's updates, applied to the table as it is now, would leave it as it is. */
+  readonly effectsHold: boolean
+}
+
+export interface TableEvidence {
+  readonly metadataLocation: string
+  readonly metadata: JsonObject
+  /** Of the locations in the table's history, those that an APPROVED audit row already names. */
+  readonly audited: ReadonlySet<string>
+  /** Whether other intents on the table belong to processes that still live. */
+  readonly othersInFlight: boolean
+}
+
+/**
+ * Decides all stale intents on one table together, because each accepted commit explains one metadata file.
+ * @param table undefined where the table does not exist now
+ * @returns one outcome an intent, by commit id
+ */
+export function decideIntents(
+  stale: readonly StaleIntent[],
+  table: TableEvidence | undefined,
+): ReadonlyMap<string, IntentOutcome> {
+  if (table === undefined) return new Map(stale.map(({ intent }) => [intent.commitId, withoutTable(intent)]))
+
+  const history = historyOf(table)
+  const settled = new Map<string, IntentOutcome>()
+  const open: StaleIntent[] = []
+  for (const one of stale) {
+    const since = entriesSince(history, one.intent.baseMetadataLocation)
+    const unexplained = since?.filter((entry) => !table.audited.has(entry.metadataLocation))
+    if (unexplained?.length === 0) settled.set(one.intent.commitId, { kind: 'not-committed' })
+    else open.push(one)
+  }
+  for (const [commitId, outcome] of decideOpen(open, history, table)) settled.set(commitId, outcome)
+  return settled
+}
+
+function withoutTable(intent: CommitIntent): IntentOutcome {
+  return intent.baseMetadataLocation === ''
+    ? { kind: 'not-committed' }
+    : { kind: 'undecidable', why: 'the table no longer exists' }
+}
+
+interface HistoryEntry {
+  readonly metadataLocation: string
+  readonly timestampMs: JsonValue | undefined
+}
+
+/** The metadata log and the current file, oldest first. */
+function historyOf(table: TableEvidence): readonly HistoryEntry[] {
+  const log = listOf(table.metadata.get('metadata-log')).map((entry) => ({
+    metadataLocation: String(entry.get('metadata-file')),
+    timestampMs: entry.get('timestamp-ms'),
+  }))
+  return [
+    ...log,
+    { metadataLocation: table.metadataLocation, timestampMs: table.metadata.get('last-updated-ms') },
+  ]
+}
+
+/** Entries after the base; undefined where the history no longer reaches back to it. */
+function entriesSince(history: readonly HistoryEntry[], base: string): readonly HistoryEntry[] | undefined {
+  if (base === '') return history
+  const index = history.findLastIndex((entry) => entry.metadataLocation === base)
+  return index < 0 ? undefined : history.slice(index + 1)
+}
+
+function decideOpen(
+  open: readonly StaleIntent[],
+  history: readonly HistoryEntry[],
+  table: TableEvidence,
+): ReadonlyMap<string, IntentOutcome> {
+  const outcomes = new Map<string, IntentOutcome>()
+  const reach = open.map(({ intent }) => entriesSince(history, intent.baseMetadataLocation))
+  const complete = reach.every((entries) => entries !== undefined)
+  const longest = reach.reduce<readonly HistoryEntry[]>(
+    (most, entries) => ((entries?.length ?? 0) > most.length ? (entries ?? []) : most),
+    [],
+  )
+  let unexplained = longest.filter((entry) => !table.audited.has(entry.metadataLocation))
+
+  const snapshots = snapshotsOf(table.metadata)
+  const proven = open
+    .filter(
+      ({ intent }) => intent.snapshotIds.length > 0 && intent.snapshotIds.every((id) => snapshots.has(id)),
+    )
+    .sort((a, b) => Number(sequenceNumber(snapshots, a.intent) - sequenceNumber(snapshots, b.intent)))
+  const likely = open
+    .filter(({ intent, effectsHold }) => intent.snapshotIds.length === 0 && effectsHold)
+    .sort((a, b) => a.intent.receivedAtMs - b.intent.receivedAtMs)
+
+  const take = (intent: CommitIntent, entry: HistoryEntry | undefined) => {
+    // Two intents may name one snapshot: a client that lost the answer sends the same body again.
+    if (entry === undefined) return
+    unexplained = unexplained.filter((other) => other !== entry)
+    outcomes.set(intent.commitId, { kind: 'committed', metadataLocation: entry.metadataLocation })
+  }
+
+  // A metadata file is stamped with the time of the snapshot that made it, which tells them apart.
+  for (const { intent } of proven) {
+    const stamped = unexplained.filter((entry) => entry.timestampMs === timestampOf(snapshots, intent))
+    if (stamped.length === 1) take(intent, stamped[0])
+  }
+  const countable = complete && !table.othersInFlight
+  const unplaced = proven.filter(({ intent }) => !outcomes.has(intent.commitId))
+  const explainedByAll = unexplained.length === unplaced.length + likely.length
+  if (countable) for (const { intent } of unplaced) take(intent, unexplained[0])
+  if (countable && explainedByAll) for (const { intent } of likely) take(intent, unexplained[0])
+
+  for (const { intent } of open) {
+    if (outcomes.has(intent.commitId)) continue
+    outcomes.set(
+      intent.commitId,
+      countable && unexplained.length === 0
+        ? { kind: 'not-committed' }
+        : { kind: 'undecidable', why: doubt() },
+    )
+  }
+  return outcomes
+
+  function doubt(): string {
+    if (table.othersInFlight) return 'other commits on the table are still under way'
+    if (!complete) return 'the metadata log no longer reaches back to the base'
+    return `${unexplained.length} commits on the table are audited nowhere`
+  }
+}
+
+function snapshotsOf(metadata: JsonObject): ReadonlyMap<JsonValue, JsonObject> {
+  return new Map(
+    listOf(metadata.get('snapshots')).map((snapshot) => [snapshot.get('snapshot-id') ?? null, snapshot]),
+  )
+}
+
+function lastSnapshot(
+  snapshots: ReadonlyMap<JsonValue, JsonObject>,
+  intent: CommitIntent,
+): JsonObject | undefined {
+  return snapshots.get(intent.snapshotIds.at(-1) ?? null)
+}
+
+function sequenceNumber(snapshots: ReadonlyMap<JsonValue, JsonObject>, intent: CommitIntent): bigint {
+  const number = lastSnapshot(snapshots, intent)?.get('sequence-number')
+  return typeof number === 'bigint' ? number : 0n
+}
+
+function timestampOf(
+  snapshots: ReadonlyMap<JsonValue, JsonObject>,
+  intent: CommitIntent,
+): JsonValue | undefined {
+  return lastSnapshot(snapshots, intent)?.get('timestamp-ms')
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((item) => item instanceof Map) : []
+}

@@ -1,0 +1,164 @@
+/**
+ * The recovery job: completes the audit of commits that the upstream took while nobody was left to write it
+ * down, and closes the intents of those it never took. One replica at a time; safe to run at any moment.
+ */
+
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { CatalogError } from '../../catalog/catalog.ts'
+import type { CatalogCredential } from '../../core/catalog.ts'
+import type { CommittedTable } from '../../core/commit.ts'
+import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { auditedLocations } from '../../store/audit.ts'
+import { findCatalogCredentialById } from '../../store/catalog-credentials.ts'
+import {
+  type ClaimedIntent,
+  claimStaleIntents,
+  closeIntent,
+  countIntents,
+  intentsOnTable,
+} from '../../store/commit-intents.ts'
+import { policiesAt } from '../../store/policies.ts'
+import { recordVerdict } from '../../store/verdicts.ts'
+import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
+import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
+import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import type { GatewayParts } from '../parts.ts'
+import { decideIntents, type StaleIntent } from './decide.ts'
+
+export interface RecoveryReport {
+  readonly committed: number
+  readonly notCommitted: number
+  readonly undecidable: number
+}
+
+const intentsPerRun = 500
+
+/**
+ * Settles every intent whose lease and upstream time-out have passed.
+ * A table that cannot be looked at now is left for the next run.
+ */
+export async function recoverIntents(parts: GatewayParts): Promise<RecoveryReport> {
+  const claimed = await claimStaleIntents(parts.store, {
+    limit: intentsPerRun,
+    leaseMs: parts.intentTimes.leaseMs,
+  })
+  const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
+  for (const group of byTable(claimed)) {
+    try {
+      const settled = await recoverTable(parts, group)
+      counts.committed += settled.committed
+      counts.notCommitted += settled.notCommitted
+      counts.undecidable += settled.undecidable
+    } catch (err) {
+      counts.undecidable += group.length
+      parts.log.error(
+        { err, intents: group.map((one) => one.intent.commitId) },
+        'intents could not be looked into',
+      )
+    }
+  }
+  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
+  return counts
+}
+
+function byTable(claimed: readonly ClaimedIntent[]): readonly (readonly ClaimedIntent[])[] {
+  const groups = new Map<string, ClaimedIntent[]>()
+  for (const one of claimed) {
+    const key = `${one.tenant}/${one.intent.credentialId}/${tableKey(one.intent.table)}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [one])
+    else group.push(one)
+  }
+  return [...groups.values()]
+}
+
+async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]): Promise<RecoveryReport> {
+  const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
+  const [first] = group
+  if (first === undefined) return counts
+  const { tenant } = first
+  const { table, credentialId } = first.intent
+
+  const credential = await findCatalogCredentialById(parts.store, tenant, credentialId)
+  if (credential === undefined) throw new Error('the catalog credential of the intents is gone')
+  const current = await loadNow(parts, tenant, credential, table)
+
+  // In this order: what was in flight when the table loaded is by now either an intent still, or audited.
+  const claimedIds = new Set(group.map((one) => one.intent.commitId))
+  const others = await intentsOnTable(parts.store, tenant, table)
+  const outcomes = decideIntents(
+    group.map((one) => stale(one, current?.metadata)),
+    current && {
+      metadataLocation: current.metadataLocation,
+      metadata: current.metadata,
+      audited: await auditedLocations(parts.store, tenant, table),
+      othersInFlight: others.some((commitId) => !claimedIds.has(commitId)),
+    },
+  )
+  for (const { intent } of group) {
+    const outcome = outcomes.get(intent.commitId)
+    const log = parts.log.child({ commitId: intent.commitId, table: tableName(table) })
+    if (outcome?.kind === 'committed' && current !== undefined) {
+      await recordVerdict(parts.store, tenant, {
+        intent,
+        decision: 'APPROVED',
+        reason: '',
+        policies: await policiesAt(parts.store, tenant, table, intent.commitId),
+        outcomes: [],
+        committed: at(committedTable(current), outcome.metadataLocation),
+      })
+      counts.committed++
+      log.warn('an accepted commit was found unaudited; its audit is now complete')
+    } else if (outcome?.kind === 'not-committed') {
+      await closeIntent(parts.store, tenant, intent.commitId)
+      counts.notCommitted++
+      log.info('a commit never reached the table; its intent is closed')
+    } else {
+      counts.undecidable++
+      log.error(
+        { why: outcome?.kind === 'undecidable' ? outcome.why : undefined },
+        'commit state undecidable',
+      )
+    }
+  }
+  return counts
+}
+
+async function loadNow(
+  parts: GatewayParts,
+  tenant: TenantId,
+  credential: CatalogCredential,
+  table: TableRef,
+) {
+  try {
+    const loaded = await parts.catalogs.get(tenant, credential).loadTable(table, {})
+    if (loaded.status !== 'loaded') throw new Error('an unconditional load was answered 304')
+    return parseLoadTableResult(loaded.body)
+  } catch (error) {
+    if (error instanceof CatalogError && error.code === 'ErrTableNotFound') return undefined
+    throw error
+  }
+}
+
+/** What was committed, at the place in the history that the commit made. */
+function at(committed: CommittedTable, metadataLocation: string): CommittedTable {
+  return { ...committed, metadataLocation }
+}
+
+function stale(one: ClaimedIntent, metadata: JsonObject | undefined): StaleIntent {
+  return { intent: one.intent, effectsHold: metadata !== undefined && effectsHold(one, metadata) }
+}
+
+/** Applying the same updates once more changes nothing but clocks and logs. */
+function effectsHold(one: ClaimedIntent, metadata: JsonObject): boolean {
+  try {
+    const request = parseCommitRequest(Bun.zstdDecompressSync(one.intent.body as Uint8Array<ArrayBuffer>))
+    const again = applyUpdates(metadata, request.updates, { nowMs: one.intent.receivedAtMs })
+    return [...again].every(([key, value]) => volatile.has(key) || Bun.deepEquals(value, metadata.get(key)))
+  } catch {
+    return false
+  }
+}
+
+const volatile: ReadonlySet<JsonValue> = new Set(['last-updated-ms', 'metadata-log', 'snapshot-log'])

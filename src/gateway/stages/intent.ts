@@ -1,0 +1,67 @@
+/**
+ * The intent of one commit: durable before anything is forwarded, gone once the verdict is (DESIGN). It may
+ * be declared while the table still loads, on a foretold base, and again if the table has moved since.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import type { CommitIntent } from '../../core/commit.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { closeIntent, openIntent } from '../../store/commit-intents.ts'
+import type { GatewayParts } from '../parts.ts'
+
+export class DeclaredIntent {
+  #intent: CommitIntent | undefined
+  #written: Promise<void> = Promise.resolve()
+
+  constructor(
+    readonly parts: GatewayParts,
+    readonly tenant: TenantId,
+    readonly withoutBase: Omit<CommitIntent, 'baseMetadataLocation'>,
+  ) {}
+
+  /** Begins to write the intent; does nothing where it already names this base. '' for no base. */
+  declare(baseMetadataLocation: string): void {
+    if (this.#intent?.baseMetadataLocation === baseMetadataLocation) return
+    const intent = { ...this.withoutBase, baseMetadataLocation }
+    this.#intent = intent
+    this.#written = this.#written.then(async () => {
+      this.parts.passCrashPoint('intent-not-opened')
+      await openIntent(this.parts.store, this.tenant, intent, this.parts.intentTimes)
+      this.parts.passCrashPoint('intent-opened')
+    })
+    this.#written.catch(() => {})
+  }
+
+  /** The intent as last declared, whether or not it is durable yet. */
+  get intent(): CommitIntent {
+    if (this.#intent === undefined) throw new Error('an intent was used before it was declared')
+    return this.#intent
+  }
+
+  /** @throws Fault `unavailable` where the store did not take the intent: nothing may then be forwarded */
+  async durable(): Promise<void> {
+    try {
+      await this.#written
+    } catch (cause) {
+      if (cause instanceof Fault && cause.kind === 'bad_request') throw cause
+      throw new Fault(
+        'unavailable',
+        'The commit could not be put on record, so it was not forwarded. Retry.',
+        {
+          cause,
+        },
+      )
+    }
+  }
+
+  /** For a commit that the upstream surely did not take. What fails here is left to recovery. */
+  async withdraw(): Promise<void> {
+    if (this.#intent === undefined) return
+    await this.#written.catch(() => {})
+    try {
+      await closeIntent(this.parts.store, this.tenant, this.withoutBase.commitId)
+    } catch (err) {
+      this.parts.log.warn({ err, commitId: this.withoutBase.commitId }, 'an intent could not be withdrawn')
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** Step 8 of SPEC 4.1: the table's current metadata, asked of the upstream on every commit. */
+
+import { CatalogError } from '../../catalog/catalog.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { tableView } from '../../wire/iceberg/policy-view.ts'
+import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import type { GatewayParts } from '../parts.ts'
+import type { CachedTable } from '../table-cache.ts'
+import type { Upstream } from './open-upstream.ts'
+
+/**
+ * The current table, or undefined where it does not exist and the commit would create it.
+ * An entry of the cache is used only once the upstream said, by 304 or by the same bytes, that it is current.
+ * @throws CatalogError ErrTableNotFound where the table does not exist and `mayBeAbsent` is false
+ */
+export async function loadCurrent(
+  parts: GatewayParts,
+  tenant: TenantId,
+  upstream: Upstream,
+  table: TableRef,
+  mayBeAbsent: boolean,
+  signal: AbortSignal,
+): Promise<CachedTable | undefined> {
+  const { catalog, credential } = upstream
+  const known = parts.tables.get(tenant, credential, table)
+  try {
+    const loaded = await catalog.loadTable(table, {
+      signal,
+      ...(known?.etag === undefined ? {} : { ifNoneMatch: known.etag }),
+    })
+    if (loaded.status === 'not-modified') {
+      if (known !== undefined) return known
+      throw new Error('the upstream answered 304 to an unconditional load')
+    }
+    if (known !== undefined && Buffer.compare(known.body, loaded.body) === 0) return known
+    const entry = cachedTable(table, loaded.body, parseLoadTableResult(loaded.body), loaded.etag)
+    parts.tables.set(tenant, credential, table, entry)
+    return entry
+  } catch (error) {
+    if (mayBeAbsent && error instanceof CatalogError && error.code === 'ErrTableNotFound') return undefined
+    throw error
+  }
+}
+
+/** @param body what `result` was parsed from */
+export function cachedTable(
+  table: TableRef,
+  body: Uint8Array,
+  { metadataLocation, metadata }: LoadTableResult,
+  etag: string | undefined,
+): CachedTable {
+  return { body, etag, metadataLocation, metadata, view: tableView(table, metadata) }
+}

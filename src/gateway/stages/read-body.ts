@@ -1,0 +1,63 @@
+/** Step 4 of SPEC 4.1: the body under its cap, and its SHA-256. */
+
+import { Fault } from '../../base/fault.ts'
+
+export interface Body {
+  readonly bytes: Uint8Array
+  /** Hex. */
+  readonly sha256: string
+}
+
+/** Above this many bytes a digest would hold the HTTP thread for too long. */
+const inlineDigestBytesMax = 256 * 1024
+
+/**
+ * Reads a request's body without ever holding more than `bytesMax`.
+ * @throws Fault `payload_too_large` above the cap, `bad_request` where the client stopped in the middle
+ */
+export async function readBody(request: Request, bytesMax: number): Promise<Body> {
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (declared > bytesMax) throw tooLarge(bytesMax)
+  const bytes = Number.isNaN(declared) ? await readStream(request, bytesMax) : await readWhole(request)
+  if (bytes.length > bytesMax) throw tooLarge(bytesMax)
+  return { bytes, sha256: await sha256Hex(bytes) }
+}
+
+async function readWhole(request: Request): Promise<Uint8Array> {
+  try {
+    return await request.bytes()
+  } catch (cause) {
+    throw new Fault('bad_request', 'The request body could not be read to its end.', { cause })
+  }
+}
+
+async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array(0)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const reader = request.body.getReader()
+  for (;;) {
+    let next: Awaited<ReturnType<typeof reader.read>>
+    try {
+      next = await reader.read()
+    } catch (cause) {
+      throw new Fault('bad_request', 'The request body could not be read to its end.', { cause })
+    }
+    if (next.done) return Buffer.concat(chunks, length)
+    length += next.value.length
+    if (length > bytesMax) {
+      await reader.cancel().catch(() => {})
+      throw tooLarge(bytesMax)
+    }
+    chunks.push(next.value)
+  }
+}
+
+async function sha256Hex(bytes: Uint8Array): Promise<string> {
+  if (bytes.length <= inlineDigestBytesMax) return new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
+}
+
+function tooLarge(bytesMax: number): Fault {
+  return new Fault('payload_too_large', `The request body is larger than ${bytesMax} bytes.`)
+}

@@ -1,0 +1,36 @@
+/** Requests under way, so that a shutdown can let them finish (SPEC 8, replicas; DESIGN). */
+
+export class Drain {
+  #underWay = 0
+  #draining = false
+  #idle: (() => void) | undefined
+
+  get draining(): boolean {
+    return this.#draining
+  }
+
+  /** Runs `work` as a request under way. */
+  async track<T>(work: () => Promise<T>): Promise<T> {
+    this.#underWay++
+    try {
+      return await work()
+    } finally {
+      this.#underWay--
+      if (this.#underWay === 0) this.#idle?.()
+    }
+  }
+
+  /**
+   * From now on nothing new is begun.
+   * @param timeoutMs how long requests under way may take
+   * @returns whether all of them finished in time
+   */
+  async close(timeoutMs: number): Promise<boolean> {
+    this.#draining = true
+    if (this.#underWay === 0) return true
+    const finished = new Promise<true>((resolve) => {
+      this.#idle = () => resolve(true)
+    })
+    return await Promise.race([finished, Bun.sleep(timeoutMs).then(() => false)])
+  }
+}

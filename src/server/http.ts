@@ -1,0 +1,75 @@
+/** The public HTTP listener: request ids, security headers, drain. What is served is put together in app.ts. */
+
+import type { Logger } from 'pino'
+import { rememberPeer } from '../auth/peer-address.ts'
+import { errorModel } from '../wire/iceberg/error-model.ts'
+import type { Drain } from './drain.ts'
+
+export interface HttpOptions {
+  readonly hostname: string | undefined
+  /** 0: any free port. */
+  readonly port: number
+  readonly handle: (request: Request) => Promise<Response>
+  readonly drain: Drain
+  readonly log: Logger
+}
+
+/** Callers may name their request; anything that could not stand in a log line is replaced. */
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
+
+/** Operational probes are answered while the rest drains. */
+const probes = new Set(['/healthz', '/readyz'])
+
+/** Starts the listener. Bodies are capped by each route, which knows its own bound. */
+export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
+  const { drain, handle, log } = options
+  return Bun.serve({
+    ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
+    port: options.port,
+    idleTimeout: 120,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    async fetch(request, server) {
+      const startedMs = performance.now()
+      const named = request.headers.get('x-request-id')
+      const requestId = named !== null && requestIdPattern.test(named) ? named : crypto.randomUUID()
+      const { pathname } = new URL(request.url)
+      rememberPeer(request, server.requestIP(request)?.address)
+      const response =
+        drain.draining && !probes.has(pathname)
+          ? drainingResponse()
+          : await drain
+              .track(() => handle(request))
+              .catch((err: unknown) => {
+                log.error({ err, requestId }, 'a request failed outside of its handler')
+                return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), {
+                  status: 500,
+                })
+              })
+      response.headers.set('x-request-id', requestId)
+      response.headers.set('x-content-type-options', 'nosniff')
+      response.headers.set('cache-control', 'no-store')
+      log.info(
+        {
+          requestId,
+          method: request.method,
+          path: pathname,
+          status: response.status,
+          decisionId: response.headers.get('x-svc-decision-id') ?? undefined,
+          ms: Math.round((performance.now() - startedMs) * 100) / 100,
+        },
+        'request',
+      )
+      return response
+    },
+  })
+}
+
+function drainingResponse(): Response {
+  return new Response(
+    errorModel(503, 'ServiceUnavailableException', 'The service is shutting down; retry elsewhere.'),
+    {
+      status: 503,
+      headers: { 'content-type': 'application/json', 'retry-after': '1', connection: 'close' },
+    },
+  )
+}

@@ -1,0 +1,51 @@
+/** Work that repeats: never twice at once here, and on one replica only. */
+
+import { Cron } from 'croner'
+import type { Logger } from 'pino'
+
+export interface Job {
+  /** Also the name of the lock that replicas compete for. */
+  readonly name: string
+  /** A cron pattern. */
+  readonly schedule: string
+  readonly run: () => Promise<unknown>
+}
+
+/** Runs `work` on at most one replica; resolves to undefined where another one has the lock. */
+export type WithReplicaLock = <T>(name: string, work: () => Promise<T>) => Promise<T | undefined>
+
+export interface Jobs {
+  /** Runs the job of that name now and waits for it; a failure is logged, not thrown. */
+  run(name: string): Promise<void>
+  /** Stops the schedules and waits for what is running. */
+  stop(): Promise<void>
+}
+
+/** Starts the schedules of `jobs`. */
+export function startJobs(jobs: readonly Job[], withReplicaLock: WithReplicaLock, log: Logger): Jobs {
+  const running = new Map<string, Promise<void>>()
+  const run = (job: Job): Promise<void> => {
+    const current = running.get(job.name)
+    if (current !== undefined) return current
+    const next = withReplicaLock(job.name, job.run)
+      .then(
+        () => {},
+        (err: unknown) => log.error({ err, job: job.name }, 'a job failed'),
+      )
+      .finally(() => running.delete(job.name))
+    running.set(job.name, next)
+    return next
+  }
+  const schedules = jobs.map((job) => new Cron(job.schedule, { unref: true }, () => run(job)))
+  return {
+    async run(name) {
+      const job = jobs.find((one) => one.name === name)
+      if (job === undefined) throw new Error(`there is no job named ${name}`)
+      await run(job)
+    },
+    async stop() {
+      for (const schedule of schedules) schedule.stop()
+      await Promise.all(running.values())
+    },
+  }
+}

@@ -1,0 +1,125 @@
+/** Commit intents: durable before anything is forwarded, so that no upstream commit goes unaudited (DESIGN). */
+
+import { Fault } from '../base/fault.ts'
+import type { CommitIntent } from '../core/commit.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
+import { nodeId, storableJson } from './names.ts'
+import { isUuid } from './page.ts'
+import type { Store } from './store.ts'
+
+export interface ClaimedIntent {
+  readonly tenant: TenantId
+  readonly intent: CommitIntent
+  /** By the database's clock. */
+  readonly openedAt: Date
+}
+
+/** An intent as JSON keeps it: bigints as decimal strings, without the body. */
+type StoredIntent = Omit<CommitIntent, 'body' | 'snapshotIds'> & { readonly snapshotIds: readonly string[] }
+
+/** Milliseconds by the database's clock from the moment an intent is written. */
+export interface IntentTimes {
+  /** How long it belongs to the process that wrote it. */
+  readonly leaseMs: number
+  /** By when the upstream calls that it covers are surely over. */
+  readonly upstreamMs: number
+}
+
+export const intentTimes: IntentTimes = {
+  leaseMs: limits.intentLeaseMs,
+  upstreamMs: limits.upstreamLoadMs + limits.upstreamCommitMs,
+}
+
+/**
+ * Makes the intent durable, or one of the same commit name another base. Resolves only after the database
+ * has acknowledged it.
+ * @throws Fault: nothing may be forwarded then
+ */
+export async function openIntent(
+  store: Store,
+  tenant: TenantId,
+  intent: CommitIntent,
+  { leaseMs, upstreamMs }: IntentTimes = intentTimes,
+): Promise<void> {
+  const { body, ...rest } = intent
+  // Who acts is attributed exactly or not at all.
+  for (const text of [intent.principal.sub, tableKey(intent.table)])
+    if (text === '' || text.includes('\0') || !text.isWellFormed())
+      throw new Fault('bad_request', 'The subject or table name holds a character that cannot be stored.')
+  await store.tenantQuery(
+    tenant,
+    `insert into svc.commit_intent (tenant_id, commit_id, table_id, intent, body, lease_until, upstream_until)
+     values ($1, $2, $3, $4::text::jsonb, $5, clock_timestamp() + $6::float8 * interval '1 ms',
+       clock_timestamp() + $7::float8 * interval '1 ms')
+     on conflict (tenant_id, commit_id) do update set intent = excluded.intent`,
+    [tenant, intent.commitId, nodeId(tableKey(intent.table)), storableJson(rest), body, leaseMs, upstreamMs],
+  )
+}
+
+/** Closes the intent of a commit that the upstream surely has not taken. @returns whether it was open */
+export async function closeIntent(store: Store, tenant: TenantId, commitId: string): Promise<boolean> {
+  if (!isUuid(commitId)) return false
+  const rows = await store.tenantQuery(
+    tenant,
+    'delete from svc.commit_intent where tenant_id = $1 and commit_id = $2 returning 1',
+    [tenant, commitId],
+  )
+  return rows.length === 1
+}
+
+/**
+ * Claims intents of any tenant whose lease and upstream time-out have both passed, oldest first, by
+ * renewing their lease; one that another process claims at the same time is skipped.
+ * @param limit how many at most; each carries its body, so keep it small
+ * @param leaseMs how long they belong to this process now
+ */
+export async function claimStaleIntents(
+  store: Store,
+  { limit, leaseMs = limits.intentLeaseMs }: { readonly limit: number; readonly leaseMs?: number },
+): Promise<readonly ClaimedIntent[]> {
+  const rows = await store.adminQuery<{
+    readonly tenant_id: TenantId
+    readonly intent: StoredIntent
+    readonly body: Uint8Array
+    readonly opened_at: Date
+  }>(
+    `update svc.commit_intent i set lease_until = clock_timestamp() + $2::float8 * interval '1 ms'
+     from (select tenant_id, commit_id from svc.commit_intent
+           where lease_until < clock_timestamp() and upstream_until < clock_timestamp()
+           order by lease_until limit $1::int for update skip locked) stale
+     where (i.tenant_id, i.commit_id) = (stale.tenant_id, stale.commit_id)
+     returning i.tenant_id, i.intent, i.body, i.opened_at`,
+    [limit, leaseMs],
+  )
+  return rows.map((row) => ({
+    tenant: row.tenant_id,
+    intent: { ...row.intent, snapshotIds: row.intent.snapshotIds.map(BigInt), body: row.body },
+    openedAt: row.opened_at,
+  }))
+}
+
+/** How many intents of all tenants are open, and how many of those no process owns any more. */
+export async function countIntents(store: Store): Promise<{ readonly open: number; readonly stale: number }> {
+  const [row] = await store.adminQuery<{ open: string; stale: string }>(
+    `select count(*) as open,
+       count(*) filter (where lease_until < clock_timestamp() and upstream_until < clock_timestamp()) as stale
+     from svc.commit_intent`,
+  )
+  return { open: Number(row?.open), stale: Number(row?.stale) }
+}
+
+/** Commit ids of all open intents on a table, whoever owns them. */
+export async function intentsOnTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<readonly string[]> {
+  const rows = await store.tenantQuery<{ commit_id: string }>(
+    tenant,
+    'select commit_id from svc.commit_intent where tenant_id = $1 and table_id = $2',
+    [tenant, nodeId(tableKey(table))],
+  )
+  return rows.map((row) => row.commit_id)
+}

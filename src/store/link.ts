@@ -1,0 +1,102 @@
+/** One database session: opened, known to be alive or dead, thrown away. Its state is the pool's concern. */
+
+import postgres from 'postgres'
+
+export interface Link {
+  readonly sql: postgres.Sql
+  /** True once the session has ended; what it was doing is lost, and statements must not be sent to it. */
+  readonly dead: boolean
+  /** Whether a statement can be cancelled without ending the session. */
+  readonly cancellable: boolean
+  /** Ends an idle session in order. */
+  close(): Promise<void>
+  /** Ends the session at once, also in the middle of a statement. Resolves when nothing of it runs here. */
+  discard(): Promise<void>
+}
+
+export interface Engine {
+  readonly name: 'postgres' | 'embedded'
+  /** Sessions that may be open at once. */
+  readonly linksMax: number
+  /** Milliseconds after which a statement is given up from outside. */
+  readonly statementMs: number
+  /**
+   * Opens a session.
+   * @param as `tenant`: the role is svc_tenant and there is no tenant, so it sees nothing;
+   * `connecting`: the connecting user's own rights, for migrations
+   */
+  open(as: 'tenant' | 'connecting'): Promise<Link>
+  close(): Promise<void>
+}
+
+/** Options every session has: one connection each, so that a transaction cannot move to another. */
+export const sessionOptions = {
+  max: 1,
+  idle_timeout: 0,
+  max_lifetime: null,
+  fetch_types: false,
+  onnotice: () => {},
+} as const
+
+export interface PostgresOptions {
+  readonly databaseUrl: string
+  readonly poolMax: number
+  readonly statementMs: number
+}
+
+/** A PostgreSQL server. Session defaults travel in the start-up message, so RESET returns to them. */
+export function postgresEngine(options: PostgresOptions): Engine {
+  return {
+    name: 'postgres',
+    linksMax: options.poolMax,
+    // The server's own timeout comes first; this one is for a server that no longer answers.
+    statementMs: options.statementMs + 2_000,
+    open: (as) => openPostgresLink(options, as),
+    close: async () => {},
+  }
+}
+
+async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connecting'): Promise<Link> {
+  let dead = false
+  const sql = postgres(options.databaseUrl, {
+    ...sessionOptions,
+    connect_timeout: 10,
+    onclose: () => {
+      dead = true
+    },
+    connection: {
+      application_name: 'covenant',
+      ...(as === 'tenant' && { role: 'svc_tenant' }),
+      search_path: 'pg_catalog',
+      statement_timeout: options.statementMs,
+      lock_timeout: options.statementMs,
+      idle_in_transaction_session_timeout: 60_000,
+      // A client that is gone does not keep its statement running.
+      client_connection_check_interval: 2_000,
+    } as Record<string, string | number>,
+  })
+  const link: Link = {
+    sql,
+    cancellable: true,
+    get dead() {
+      return dead
+    },
+    async close() {
+      dead = true
+      await sql.end({ timeout: 5 })
+    },
+    async discard() {
+      dead = true
+      await sql.end({ timeout: 0 })
+    },
+  }
+  try {
+    // The first call of one of AGE's functions loads its library, which cypher() needs.
+    if (as === 'tenant') await sql.unsafe('select ag_catalog._graphid(1, 1)').simple()
+    else await sql.unsafe('set statement_timeout = 0').simple()
+    return link
+  } catch (error) {
+    await link.discard()
+    throw error
+  }
+}

@@ -1,0 +1,159 @@
+/** Policies (SPEC 2.4) as graph nodes, and their edges to the tables they govern. */
+
+import { Fault } from '../base/fault.ts'
+import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes } from '../core/policy.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
+import { nodeId, storableJson } from './names.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import type { Store } from './store.ts'
+import { sqlState, toStoreFault } from './store-fault.ts'
+
+const shapes = {
+  schema: { label: 'Policy', edge: 'SCHEMA_GOVERNS' },
+  write_acl: { label: 'Policy', edge: 'WRITE_GOVERNS' },
+  retention: { label: 'RetentionPolicy', edge: 'RETAINS' },
+} as const satisfies Record<PolicyKind, { label: string; edge: string }>
+
+const key = (alias: string) => `agtype_access_operator(variadic array[${alias}.properties, '"id"'::agtype])`
+const agtypeText = (param: string) => `to_jsonb(${param}::text)::text::agtype`
+
+interface PolicyRow {
+  readonly edge: string
+  readonly properties: string
+}
+
+interface StoredPolicy {
+  readonly id: string
+  readonly kind: PolicyKind
+  readonly mode: PolicyMode
+  readonly name: string
+  readonly message: string
+  readonly definition_cel: string
+  readonly sentinel?: true
+}
+
+function toPolicy({ id, kind, mode, name, message, definition_cel }: StoredPolicy): Policy {
+  if (!policyKinds.includes(kind) || !policyModes.includes(mode) || typeof definition_cel !== 'string')
+    throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
+      detail: `policy ${id} is malformed`,
+    })
+  return { id, kind, mode, name, message, definitionCel: definition_cel }
+}
+
+function checkPolicy(policy: Policy): void {
+  if (!/^[A-Za-z0-9_-]{1,255}$/.test(policy.id))
+    throw new Fault('bad_request', 'A policy id holds letters, digits, _ and - only.')
+  if (!policyKinds.includes(policy.kind) || !policyModes.includes(policy.mode))
+    throw new Fault('bad_request', 'The policy kind or mode is not known.')
+  if (policy.name === '' || policy.name.length > 255) throw new Fault('bad_request', 'A policy needs a name.')
+  for (const text of [policy.definitionCel, policy.message])
+    if (Buffer.byteLength(text) > limits.policyTextBytesMax)
+      throw new Fault('bad_request', `A policy's text is at most ${limits.policyTextBytesMax} bytes.`)
+}
+
+/**
+ * Saves a policy and has it govern `table`, beside the tables that it governs already. The caller has
+ * checked that its expression compiles.
+ * @throws Fault `bad_request` for a malformed policy, `conflict` where its id belongs to another kind
+ */
+export async function putPolicy(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  policy: Policy,
+): Promise<void> {
+  checkPolicy(policy)
+  try {
+    await store.tenantQuery(tenant, 'select svc.put_policy($1, $2, $3::text::jsonb, $4, $5::text::jsonb)', [
+      shapes[policy.kind].label,
+      shapes[policy.kind].edge,
+      storableJson({
+        id: policy.id,
+        kind: policy.kind,
+        mode: policy.mode,
+        name: policy.name,
+        message: policy.message,
+        definition_cel: policy.definitionCel,
+      }),
+      nodeId(tableKey(table)),
+      storableJson({ namespace: table.namespace, name: table.name }),
+    ])
+  } catch (error) {
+    const fault = toStoreFault(error)
+    if (sqlState(fault.cause) !== '23505') throw fault
+    throw new Fault('conflict', 'A policy of another kind has this id.', { cause: fault })
+  }
+}
+
+/** Removes a policy from every table that it governs. @returns whether there was one */
+export async function deletePolicy(store: Store, tenant: TenantId, id: string): Promise<boolean> {
+  if (id === '') return false
+  const [row] = await store.tenantQuery<{ deleted: boolean }>(
+    tenant,
+    'select svc.delete_policy($1) as deleted',
+    [id],
+  )
+  return row?.deleted ?? false
+}
+
+/** The tenant's policies, by id. */
+export async function listPolicies(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest = {},
+): Promise<Page<Policy>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<PolicyRow>(
+    tenant,
+    `select p.properties::text as properties
+     from (select properties from "Policy" union all select properties from "RetentionPolicy") p
+     where ${key('p')} > ${agtypeText('$1')} order by ${key('p')} limit $2::int`,
+    [page.after ?? '', limit + 1],
+  )
+  return toPage(
+    rows.map(({ properties }) => toPolicy(JSON.parse(properties))),
+    limit,
+    ({ id }) => id,
+  )
+}
+
+/** What one edge label contributes: the table's policies, and the sentinel by the same path. */
+const branch = (label: string, edge: string) =>
+  `select '${edge}' as edge, p.properties::text as properties
+   from "Table" t join "${edge}" e on e.end_id = t.id join "${label}" p on p.id = e.start_id
+   where ${key('t')} in (${agtypeText('$1')}, '""'::agtype)`
+
+const loadText = Object.values(shapes)
+  .map(({ label, edge }) => branch(label, edge))
+  .join(' union all ')
+
+/**
+ * The policies that govern a table, in id order, in one round trip.
+ * @throws Fault `policy_engine_unavailable` for any failure, and where the tenant's sentinel is not among
+ * what was read: rows that cannot be seen must not look like rows that are not there
+ */
+export async function loadPolicies(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<readonly Policy[]> {
+  try {
+    const rows = await store.tenantQuery<PolicyRow>(tenant, loadText, [nodeId(tableKey(table))])
+    const found = rows.map(({ edge, properties }) => ({
+      edge,
+      stored: JSON.parse(properties) as StoredPolicy,
+    }))
+    const sentinels = found.filter(({ stored }) => stored.sentinel === true)
+    if (new Set(sentinels.map(({ edge }) => edge)).size !== Object.keys(shapes).length)
+      throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
+        detail: 'no tenant sentinel',
+      })
+    const policies = found.flatMap(({ stored }) => (stored.sentinel === true ? [] : [toPolicy(stored)]))
+    return policies.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'policy_engine_unavailable') throw error
+    throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { cause: error })
+  }
+}

@@ -1,0 +1,141 @@
+/** Service sessions: what engines, which cannot follow a login redirect, name their tenant by (DESIGN). */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { Fault } from '../base/fault.ts'
+import type { Principal } from '../core/principal.ts'
+import type { Session, SessionScope } from '../core/session.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { storableJson } from './names.ts'
+import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import type { Store } from './store.ts'
+
+export interface NewServiceSession {
+  readonly name: string
+  readonly principal: Principal
+  readonly scopes: readonly SessionScope[]
+  /** Absent: until revoked. */
+  readonly expiresAt?: Date | undefined
+}
+
+export interface ServiceSession extends NewServiceSession {
+  readonly id: string
+  readonly createdAt: Date
+  readonly revokedAt: Date | undefined
+}
+
+interface Row {
+  readonly session_id: string
+  readonly name: string
+  readonly principal_sub: string
+  readonly principal_email: string | null
+  readonly principal_roles: readonly string[]
+  readonly scopes: readonly SessionScope[]
+  readonly created_at: Date
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+}
+
+const secretPattern = /^svc_[A-Za-z0-9_-]{43}$/
+const hashOf = (secret: string) => createHash('sha256').update(secret).digest()
+
+function toPrincipal(row: Pick<Row, 'principal_sub' | 'principal_email' | 'principal_roles'>): Principal {
+  return {
+    sub: row.principal_sub,
+    ...(row.principal_email !== null && { email: row.principal_email }),
+    roles: row.principal_roles,
+  }
+}
+
+/**
+ * Makes a service session.
+ * @returns its id and the secret, which is not kept and cannot be had again
+ * @throws Fault `bad_request` for an empty name or subject
+ */
+export async function createServiceSession(
+  store: Store,
+  tenant: TenantId,
+  { name, principal, scopes, expiresAt }: NewServiceSession,
+): Promise<{ readonly id: string; readonly secret: string }> {
+  if (name.trim() === '' || name.length > 255)
+    throw new Fault('bad_request', 'A service session needs a name.')
+  if (principal.sub === '') throw new Fault('bad_request', 'A service session needs a subject.')
+  const id = crypto.randomUUID()
+  const secret = `svc_${randomBytes(32).toString('base64url')}`
+  await store.tenantQuery(
+    tenant,
+    `insert into svc.service_session (tenant_id, session_id, secret_sha256, name, principal_sub, principal_email,
+       principal_roles, scopes, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9)`,
+    [
+      tenant,
+      id,
+      hashOf(secret),
+      name,
+      principal.sub,
+      principal.email ?? null,
+      storableJson(principal.roles),
+      storableJson(scopes),
+      expiresAt ?? null,
+    ],
+  )
+  return { id, secret }
+}
+
+/**
+ * Whom a secret stands for; undefined where it is unknown, expired or revoked, or its tenant suspended.
+ * The work is the same for every secret: one look-up by its hash, so time tells nothing about near misses.
+ */
+export async function findServiceSession(store: Store, secret: string): Promise<Session | undefined> {
+  const [row] = await store.adminQuery<Row & { tenant_id: TenantId; organization_id: string | null }>(
+    `select s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email, s.principal_roles, s.scopes
+     from svc.service_session s join svc.tenant t using (tenant_id)
+     where s.secret_sha256 = $1 and s.revoked_at is null and t.state = 'active'
+       and (s.expires_at is null or s.expires_at > clock_timestamp())`,
+    [hashOf(secret)],
+  )
+  if (row === undefined || !secretPattern.test(secret)) return undefined
+  return {
+    sessionId: row.session_id,
+    tenant: row.tenant_id,
+    organizationId: row.organization_id ?? undefined,
+    principal: toPrincipal(row),
+    scopes: row.scopes,
+  }
+}
+
+/** Ends a session at once. @returns whether there was one that was not revoked before */
+export async function revokeServiceSession(store: Store, tenant: TenantId, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const rows = await store.tenantQuery(
+    tenant,
+    `update svc.service_session set revoked_at = now()
+     where tenant_id = $1 and session_id = $2 and revoked_at is null returning 1`,
+    [tenant, id],
+  )
+  return rows.length === 1
+}
+
+/** The tenant's service sessions, by id, the revoked ones too. */
+export async function listServiceSessions(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest = {},
+): Promise<Page<ServiceSession>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select session_id, name, principal_sub, principal_email, principal_roles, scopes, created_at, expires_at, revoked_at
+     from svc.service_session where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
+    [tenant, afterUuid(page), limit + 1],
+  )
+  const sessions = rows.map((row) => ({
+    id: row.session_id,
+    name: row.name,
+    principal: toPrincipal(row),
+    scopes: row.scopes,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  }))
+  return toPage(sessions, limit, ({ id }) => id)
+}

@@ -1,0 +1,224 @@
+/**
+ * The store: PostgreSQL with AGE, or the embedded database, behind tenant transactions. This is the
+ * only way to the data; the aggregates beside this file are plain functions over it.
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Fault } from '../base/fault.ts'
+import { parseTenantId, type TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
+import { embeddedEngine } from './embedded.ts'
+import { type Engine, type Link, postgresEngine } from './link.ts'
+import { migrate } from './migrations.ts'
+import { graphName, schemaName } from './names.ts'
+import { Pool } from './pool.ts'
+import { beginText, type Param, resetSession, Session, type TransactionOptions, type Tx } from './session.ts'
+import { toStoreFault } from './store-fault.ts'
+
+export interface StoreOptions {
+  /** A PostgreSQL server; without it the embedded database in `dataDirectory`. */
+  readonly databaseUrl?: string | undefined
+  readonly dataDirectory?: string | undefined
+  /** A prepared data directory that a new embedded one starts from. */
+  readonly template?: string | undefined
+  /** 32 bytes: AES-256 for secrets at rest. */
+  readonly secretsKey: Uint8Array
+  /** Sessions on the server at once; default 10. */
+  readonly poolMax?: number
+  /** Whether migrations are applied; otherwise a database that lacks some is refused. */
+  readonly migrate: boolean
+  /** Milliseconds that one statement may take; default `limits.storeStatementMs`. */
+  readonly statementMs?: number
+  /** Told what an operator should know at start; default: standard error. */
+  readonly onNotice?: (notice: string) => void
+  /** Told how long each Cypher query took, in seconds. */
+  readonly onCypher?: (seconds: number) => void
+}
+
+export interface Store {
+  readonly engine: 'postgres' | 'embedded'
+  readonly secretsKey: Uint8Array
+  readonly onCypher: (seconds: number) => void
+  /**
+   * Runs `work` in a transaction that sees and writes this tenant's rows only.
+   * @throws Fault; what `work` throws; the signal's reason. Nothing of a failed transaction stays, except
+   * where the connection was lost in the commit itself: then the outcome is unknown
+   */
+  tenantTransaction<T>(
+    tenant: TenantId,
+    work: (tx: Tx) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T>
+  /** A tenant transaction of one statement, in one round trip. */
+  tenantQuery<Row extends object>(
+    tenant: TenantId,
+    text: string,
+    params?: readonly Param[],
+    options?: TransactionOptions & { readonly prepare?: boolean },
+  ): Promise<readonly Row[]>
+  /** A transaction as svc_admin: what precedes a tenant (sessions, webhooks) or spans tenants. */
+  adminTransaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** An admin transaction of one statement, in one round trip. */
+  adminQuery<Row extends object>(text: string, params?: readonly Param[]): Promise<readonly Row[]>
+  /** A transaction as svc_owner in the context of `tenant`: provisioning only. */
+  ownerTransaction<T>(tenant: TenantId, work: (tx: Tx) => Promise<T>): Promise<T>
+  /** A session outside the pool, for a lock that outlives transactions. The caller discards it. */
+  openLink(): Promise<Link>
+  /** Whether the database answers, and a trivial graph query too. */
+  healthy(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the store and brings its schema up to date, or checks that it is.
+ * @throws Fault `misconfigured` (a held directory, a bad key, missing privileges, a changed migration),
+ * `unavailable` where the database does not answer
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  if (options.secretsKey.length !== 32)
+    throw new Fault('misconfigured', 'The secrets key must have 32 bytes.')
+  const notice = options.onNotice ?? ((text: string) => console.error(text))
+  const statementMs = options.statementMs ?? limits.storeStatementMs
+  const engine = await openEngine(options, statementMs)
+  try {
+    const pool = new Pool(engine)
+    const link = await engine.open('connecting')
+    try {
+      await migrate(link.sql, options.migrate ? 'apply' : 'verify', notice)
+      if (!(await resetSession(link))) throw new Fault('unavailable', 'The database connection was lost.')
+    } catch (error) {
+      await link.discard()
+      throw error
+    }
+    if (engine.name === 'embedded') {
+      notice('Embedded database: acknowledged writes survive the death of this process, not of the machine.')
+      pool.adopt(link)
+    } else await link.close()
+    return storeOver(engine, pool, options)
+  } catch (error) {
+    await engine.close()
+    throw toStoreFault(error)
+  }
+}
+
+function openEngine(options: StoreOptions, statementMs: number): Promise<Engine> | Engine {
+  const { databaseUrl, dataDirectory, template, poolMax = 10 } = options
+  if (databaseUrl !== undefined) return postgresEngine({ databaseUrl, poolMax, statementMs })
+  if (dataDirectory === undefined)
+    throw new Fault('misconfigured', 'Neither a database URL nor a data directory is set.')
+  return embeddedEngine({ dataDirectory, statementMs, ...(template !== undefined && { template }) })
+}
+
+const adminPath = 'svc, pg_catalog'
+
+function tenantPath(tenant: TenantId): string {
+  return `${schemaName(tenant)}, ${graphName(tenant)}, svc, ag_catalog, pg_catalog`
+}
+
+/** The tenant as text for a statement: whatever a caller's types say, only a UUID gets there. */
+function checkedTenant(tenant: TenantId): TenantId {
+  const parsed = parseTenantId(String(tenant ?? ''))
+  if (parsed === undefined || parsed !== tenant)
+    throw new Fault('tenant_context_missing', 'No tenant in this request.')
+  return parsed
+}
+
+function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
+  const inside = new AsyncLocalStorage<{ open: boolean }>()
+
+  function refuseNested(): void {
+    if (inside.getStore()?.open)
+      throw new Fault('internal', 'Internal error.', {
+        detail: 'a transaction was opened inside another: use the one at hand',
+      })
+  }
+
+  /** Borrows a session for one transaction and gives it back reset, or discards it. */
+  async function transact<T>(
+    begin: string,
+    work: (session: Session) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    refuseNested()
+    const link = await pool.borrow(signal)
+    const session = new Session(link, engine.statementMs, begin)
+    const aborted = Promise.withResolvers<never>()
+    aborted.promise.catch(() => {})
+    const onAbort = () => {
+      session.stop(new Fault('unavailable', 'The request was cancelled.', { cause: signal?.reason }))
+      aborted.reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const scope = { open: true }
+    const done = (async () => {
+      try {
+        return await inside.run(scope, () => work(session))
+      } finally {
+        scope.open = false
+        signal?.removeEventListener('abort', onAbort)
+        if (session.isReset || (!session.isCancelled && (await resetSession(link)))) pool.release(link)
+        else void pool.discard(link).catch(() => {})
+      }
+    })()
+    return Promise.race([done, aborted.promise])
+  }
+
+  const transaction =
+    <T>(work: (tx: Tx) => Promise<T>) =>
+    async (session: Session) => {
+      const result = await work(session.tx)
+      await session.commit()
+      return result
+    }
+
+  const query =
+    <Row extends object>(text: string, params: readonly Param[] = [], prepare = true) =>
+    (session: Session) =>
+      session.only<Row>(text, params, prepare)
+
+  return {
+    engine: engine.name,
+    secretsKey: settings.secretsKey,
+    onCypher: settings.onCypher ?? (() => {}),
+    async tenantTransaction(tenant, work, options = {}) {
+      const id = checkedTenant(tenant)
+      const begin = beginText('svc_tenant', id, tenantPath(id), options)
+      return transact(begin, transaction(work), options.signal)
+    },
+    async tenantQuery<Row extends object>(
+      tenant: TenantId,
+      text: string,
+      params: readonly Param[] = [],
+      options: TransactionOptions & { readonly prepare?: boolean } = {},
+    ) {
+      const id = checkedTenant(tenant)
+      const begin = beginText('svc_tenant', id, tenantPath(id), options)
+      return transact(begin, query<Row>(text, params, options.prepare), options.signal)
+    },
+    async adminTransaction(work, options = {}) {
+      const begin = beginText('svc_admin', '', adminPath, options)
+      return transact(begin, transaction(work), options.signal)
+    },
+    async adminQuery<Row extends object>(text: string, params: readonly Param[] = []) {
+      return transact(beginText('svc_admin', '', adminPath, {}), query<Row>(text, params), undefined)
+    },
+    async ownerTransaction(tenant, work) {
+      const id = checkedTenant(tenant)
+      return transact(beginText('svc_owner', id, tenantPath(id), {}), transaction(work), undefined)
+    },
+    openLink: () => engine.open('tenant'),
+    async healthy() {
+      const text = `select * from cypher('svc_health', $$ RETURN 1 $$) as (one agtype)`
+      const begin = beginText('svc_tenant', '', 'ag_catalog, pg_catalog', { readOnly: true })
+      try {
+        return (await transact(begin, query(text, [], false), undefined)).length === 1
+      } catch {
+        return false
+      }
+    },
+    async close() {
+      await pool.close()
+      await engine.close()
+    },
+  }
+}

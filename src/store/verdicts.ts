@@ -1,0 +1,100 @@
+/** Verdicts: audit row, edges, intent and ingest of one commit, in one transaction (SPEC 2.6, 2.7, 3). */
+
+import { Fault } from '../base/fault.ts'
+import type { VerdictRecord } from '../core/commit.ts'
+import { namespaceKey, tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { nodeId, storableJson } from './names.ts'
+import type { Store } from './store.ts'
+
+export interface RecordedVerdict {
+  /** False where this verdict had been recorded before. */
+  readonly recorded: boolean
+  /** Whether the snapshot's details are in the graph; never for REJECTED. Its failure undoes nothing else. */
+  readonly ingested: boolean
+  readonly ingestError?: string
+}
+
+/**
+ * Records a verdict durably and closes its intent. Recording the same commit again changes nothing.
+ * @throws Fault `conflict` where the commit has another verdict already; any other means: not recorded, or
+ * (connection lost) not known, so try again
+ */
+export async function recordVerdict(
+  store: Store,
+  tenant: TenantId,
+  record: VerdictRecord,
+): Promise<RecordedVerdict> {
+  if ((record.decision === 'APPROVED') !== (record.committed !== undefined))
+    throw new Fault('internal', 'Internal error.', {
+      detail: 'APPROVED needs what was committed, REJECTED has none',
+    })
+  const [row] = await store.tenantQuery<{
+    readonly recorded: boolean
+    readonly ingested: boolean
+    readonly ingest_error: string | null
+  }>(tenant, 'select * from svc.record_verdict($1::text::jsonb, $2)', [
+    verdictJson(record),
+    record.intent.body,
+  ])
+  if (row === undefined)
+    throw new Fault('internal', 'Internal error.', { detail: 'record_verdict gave no row' })
+  const { recorded, ingested, ingest_error } = row
+  return ingest_error === null ? { recorded, ingested } : { recorded, ingested, ingestError: ingest_error }
+}
+
+/** The argument of svc.record_verdict; its keys are read there. */
+function verdictJson({ intent, decision, reason, policies, outcomes, committed }: VerdictRecord): string {
+  const { table, principal } = intent
+  const tableId = nodeId(tableKey(table))
+  return storableJson({
+    commit_id: intent.commitId,
+    committer: principal.sub,
+    decision,
+    reason,
+    principal_source: intent.principalSource,
+    principal,
+    principal_id: nodeId(principal.sub),
+    table_id: tableId,
+    namespace: table.namespace,
+    table_name: table.name,
+    credential_id: intent.credentialId,
+    body_sha256: intent.bodySha256,
+    base_metadata_location: intent.baseMetadataLocation,
+    received_at_ms: intent.receivedAtMs,
+    policies,
+    outcomes,
+    ...(committed !== undefined && {
+      metadata_location: committed.metadataLocation,
+      snapshot_id: nodeId(committed.metadataLocation),
+      base_snapshot_id: nodeId(intent.baseMetadataLocation),
+      snapshot: snapshotProperties(tableId, committed.snapshot),
+      table: { table_uuid: committed.tableUuid, schema_id: committed.schemaId },
+      namespaces: table.namespace.map((name, index) => ({
+        id: nodeId(namespaceKey(table.namespace.slice(0, index + 1))),
+        name,
+      })),
+      // Field ids are unique in a schema; a name may change while the column stays the same.
+      columns: committed.columns.map((column) => ({
+        id: nodeId(`${tableId}\u001f${column.fieldId}`),
+        field_id: column.fieldId,
+        name: column.name,
+        type: column.type,
+        required: column.required,
+      })),
+    }),
+  })
+}
+
+function snapshotProperties(tableId: string, snapshot: NonNullable<VerdictRecord['committed']>['snapshot']) {
+  if (snapshot === undefined) return {}
+  return {
+    snapshot_key: `${tableId}\u001f${snapshot.snapshotId}`,
+    snapshot_id: snapshot.snapshotId,
+    parent_snapshot_id: snapshot.parentSnapshotId,
+    sequence_number: snapshot.sequenceNumber,
+    timestamp_ms: snapshot.timestampMs,
+    operation: snapshot.operation,
+    manifest_list: snapshot.manifestList,
+  }
+}

@@ -1,0 +1,88 @@
+/** What the metrics listener serves (SPEC 4.5, 6). Durations are in milliseconds, as SPEC names them. */
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export const commitRejectedReasons = ['policy_denied', 'policy_engine_unavailable'] as const
+export type CommitRejectedReason = (typeof commitRejectedReasons)[number]
+
+const commitBucketsMs = [
+  1, 2.5, 5, 10, 25, 50, 75, 100, 150, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 90_000,
+]
+const stageBucketsMs = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000, 60_000]
+const cypherBucketsMs = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
+
+export interface Metrics {
+  /** `registry.metrics()` is the scrape; its content type is `registry.contentType`. */
+  readonly registry: Registry
+  readonly commitRejected: Counter<'reason'>
+  /** `outcome`: `approved`, `rejected` or the kind of the Fault. */
+  readonly commitDurationMs: Histogram<'outcome'>
+  readonly commitStageDurationMs: Histogram<'stage'>
+  readonly cypherQueryDurationMs: Histogram
+  /** Intents whose verdict is not written yet and whose lease has passed. */
+  readonly commitIntents: Gauge
+  readonly auditFailures: Counter
+  readonly snapshotIngestFailures: Counter
+  readonly reconciliationBreaches: Counter
+}
+
+/**
+ * Makes a registry of its own, so that tests and processes do not share counts. Every series whose labels
+ * are known starts at 0: a rate over a series that first appears at 1 would miss the first event.
+ */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const commitRejected = new Counter({
+    name: 'commit_rejected_total',
+    help: 'Commits that the gateway refused, by reason.',
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of commitRejectedReasons) commitRejected.inc({ reason }, 0)
+  return {
+    registry,
+    commitRejected,
+    commitDurationMs: new Histogram({
+      name: 'svc_gateway_commit_duration_ms',
+      help: 'Time from request to answer of a commit, in milliseconds, by outcome.',
+      labelNames: ['outcome'],
+      buckets: commitBucketsMs,
+      registers,
+    }),
+    commitStageDurationMs: new Histogram({
+      name: 'svc_gateway_commit_stage_duration_ms',
+      help: 'Time of one stage of a commit, in milliseconds.',
+      labelNames: ['stage'],
+      buckets: stageBucketsMs,
+      registers,
+    }),
+    cypherQueryDurationMs: new Histogram({
+      name: 'svc_cypher_query_duration_ms',
+      help: 'Time of one Cypher query, in milliseconds.',
+      buckets: cypherBucketsMs,
+      registers,
+    }),
+    commitIntents: new Gauge({
+      name: 'svc_commit_intents',
+      help: 'Commit intents that await recovery.',
+      registers,
+    }),
+    auditFailures: new Counter({
+      name: 'svc_audit_failures_total',
+      help: 'Audit transactions that failed after the upstream had accepted the commit.',
+      registers,
+    }),
+    snapshotIngestFailures: new Counter({
+      name: 'svc_snapshot_ingest_failures_total',
+      help: 'Snapshots of accepted commits that could not be ingested into the graph.',
+      registers,
+    }),
+    reconciliationBreaches: new Counter({
+      name: 'svc_reconciliation_breaches_total',
+      help: 'Drift between the graph and its relational projection.',
+      registers,
+    }),
+  }
+}

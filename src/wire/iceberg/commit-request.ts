@@ -1,0 +1,109 @@
+/**
+ * The Iceberg REST CommitTableRequest and CommitTransactionRequest (SPEC 2.5, 4.1, 4.2): their shape.
+ * What an update means is `apply-updates`; a requirement or update of an unknown kind is kept here.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
+import { isPathIdentifier, type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import { limits } from '../../limits.ts'
+import { fieldReader } from './fields.ts'
+
+/** Both arrays as sent; each requirement has a string `type`, each update a string `action`. */
+export interface CommitRequest {
+  readonly identifier?: TableRef
+  readonly requirements: readonly JsonObject[]
+  readonly updates: readonly JsonObject[]
+}
+
+/** One entry of `table-changes`, whose identifier is required. */
+export interface TableChange extends CommitRequest {
+  readonly identifier: TableRef
+}
+
+const reader = fieldReader((what) => new Fault('bad_request', `Invalid commit request: ${what}.`))
+
+/**
+ * @param body a CommitTableRequest as JSON
+ * @throws Fault bad_request where the body is not JSON or not of the shape
+ */
+export function parseCommitRequest(body: Uint8Array): CommitRequest {
+  return commitRequest(parseBody(body))
+}
+
+/**
+ * @param body a CommitTransactionRequest as JSON
+ * @returns its changes in the order sent: at least one, and no table twice, since each is judged
+ *   against the table as it stood before the transaction
+ * @throws Fault bad_request where the body is not JSON or not of the shape, or an identifier does not
+ *   match the identifier pattern (SPEC 4.2)
+ */
+export function parseTransactionRequest(body: Uint8Array): readonly TableChange[] {
+  const changes = reader.objects(parseBody(body), 'table-changes').map(tableChange)
+  if (changes.length === 0) throw reader.fault('`table-changes` is empty')
+  const seen = new Set<string>()
+  for (const { identifier } of changes) {
+    const key = tableKey(identifier)
+    if (seen.has(key)) throw reader.fault(`\`table-changes\` names ${tableName(identifier)} twice`)
+    seen.add(key)
+  }
+  return changes
+}
+
+/** @throws Fault bad_request where the body names a table and it is not `table`, the one of the path */
+export function assertIdentifierMatches(request: CommitRequest, table: TableRef): void {
+  const { identifier } = request
+  if (identifier !== undefined && tableKey(identifier) !== tableKey(table))
+    throw reader.fault(`\`identifier\` names another table than the path, ${tableName(table)}`)
+}
+
+/**
+ * @returns the snapshot ids of the `add-snapshot` updates, in their order
+ * @throws Fault bad_request where such an update names none
+ */
+export function snapshotIdsAdded(request: CommitRequest): readonly bigint[] {
+  return request.updates
+    .filter((update) => update.get('action') === 'add-snapshot')
+    .map((update) => reader.integer(reader.object(update, 'snapshot'), 'snapshot-id'))
+}
+
+/**
+ * @returns the snapshot ids of the `remove-snapshots` updates, in their order
+ * @throws Fault bad_request where such an update names none
+ */
+export function snapshotIdsRemoved(request: CommitRequest): readonly bigint[] {
+  return request.updates
+    .filter((update) => update.get('action') === 'remove-snapshots')
+    .flatMap((update) => reader.integers(update, 'snapshot-ids'))
+}
+
+function parseBody(body: Uint8Array): JsonObject {
+  const value: JsonValue = parseJson(body, { depthMax: limits.jsonDepthMax })
+  if (!isJsonObject(value)) throw reader.fault('the body must be an object')
+  return value
+}
+
+function commitRequest(body: JsonObject): CommitRequest {
+  const identifier = reader.optionalObject(body, 'identifier')
+  const requirements = reader.objects(body, 'requirements')
+  const updates = reader.objects(body, 'updates')
+  for (const requirement of requirements) reader.string(requirement, 'type')
+  for (const update of updates) reader.string(update, 'action')
+  return { ...(identifier && { identifier: tableRef(identifier) }), requirements, updates }
+}
+
+function tableChange(body: JsonObject): TableChange {
+  const request = commitRequest(body)
+  const { identifier } = request
+  if (identifier === undefined) throw reader.fault('`identifier` is missing')
+  for (const part of [...identifier.namespace, identifier.name])
+    if (!isPathIdentifier(part) || part.length > limits.identifierLengthMax)
+      throw reader.fault('a namespace entry or name of `identifier` does not match ^[a-zA-Z0-9_-]+$')
+  return { ...request, identifier }
+}
+
+function tableRef(identifier: JsonObject): TableRef {
+  const namespace = reader.strings(identifier, 'namespace')
+  if (namespace.length === 0) throw reader.fault('`namespace` is empty')
+  return { namespace, name: reader.string(identifier, 'name') }
+}

@@ -1,0 +1,47 @@
+/** The Iceberg REST ErrorModel: ours written, an upstream's read with tolerance. */
+
+/**
+ * @param code the HTTP status
+ * @param type the Iceberg exception name a client expects, such as NoSuchTableException
+ * @returns the body of an IcebergErrorResponse
+ */
+export function errorModel(code: number, type: string, message: string): string {
+  return JSON.stringify({ error: { message, type, code } })
+}
+
+/** An error answer larger than this is not an ErrorModel worth reading. */
+const bodyBytesMax = 64 * 1024
+
+export interface UpstreamError {
+  readonly type?: string
+  readonly message?: string
+}
+
+/**
+ * What an upstream's error answer says, as far as it says it: an ErrorModel, or the OAuth error of a
+ * token endpoint (RFC 6749 section 5.2).
+ *
+ * @returns an empty object for a body that is neither; never throws
+ */
+export function parseErrorModel(body: Uint8Array): UpstreamError {
+  if (body.byteLength > bodyBytesMax) return {}
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder().decode(body))
+  } catch {
+    return {}
+  }
+  const error = field(value, 'error')
+  const [type, message] =
+    typeof error === 'string'
+      ? [error, field(value, 'error_description')]
+      : [field(error, 'type'), field(error, 'message')]
+  return {
+    ...(typeof type === 'string' && { type }),
+    ...(typeof message === 'string' && { message }),
+  }
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+}

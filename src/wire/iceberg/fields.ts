@@ -1,0 +1,74 @@
+/**
+ * Reads typed fields out of parsed Iceberg JSON. Who sent the document decides what a missing or
+ * mistyped field is: the client's mistake (bad_request) or the upstream's (upstream_failed).
+ */
+
+import type { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+
+export interface FieldReader {
+  /** The Fault for a document that is wrong in the way `what` says. */
+  fault(what: string): Fault
+  string(from: JsonObject, key: string): string
+  integer(from: JsonObject, key: string): bigint
+  object(from: JsonObject, key: string): JsonObject
+  objects(from: JsonObject, key: string): readonly JsonObject[]
+  strings(from: JsonObject, key: string): readonly string[]
+  integers(from: JsonObject, key: string): readonly bigint[]
+  /** Like the above; undefined where the key is absent or null. */
+  optionalString(from: JsonObject, key: string): string | undefined
+  optionalInteger(from: JsonObject, key: string): bigint | undefined
+  optionalObject(from: JsonObject, key: string): JsonObject | undefined
+  optionalObjects(from: JsonObject, key: string): readonly JsonObject[] | undefined
+}
+
+const isString = (value: JsonValue): value is string => typeof value === 'string'
+const isInteger = (value: JsonValue): value is bigint => typeof value === 'bigint'
+const isArray = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
+const isArrayOf =
+  <T extends JsonValue>(isItem: (value: JsonValue) => value is T) =>
+  (value: JsonValue): value is readonly T[] & JsonValue =>
+    isArray(value) && value.every(isItem)
+
+const isObjects = isArrayOf(isJsonObject)
+const isStrings = isArrayOf(isString)
+const isIntegers = isArrayOf(isInteger)
+
+/** @param fault makes the Fault that every method throws, from a phrase such as "`uuid` must be a string" */
+export function fieldReader(fault: (what: string) => Fault): FieldReader {
+  function optional<T extends JsonValue>(
+    is: (value: JsonValue) => value is T,
+    name: string,
+  ): (from: JsonObject, key: string) => T | undefined {
+    return (from, key) => {
+      const value = from.get(key)
+      if (value === undefined || value === null) return undefined
+      if (!is(value)) throw fault(`\`${key}\` must be ${name}`)
+      return value
+    }
+  }
+  function required<T extends JsonValue>(
+    is: (value: JsonValue) => value is T,
+    name: string,
+  ): (from: JsonObject, key: string) => T {
+    const read = optional(is, name)
+    return (from, key) => {
+      const value = read(from, key)
+      if (value === undefined) throw fault(`\`${key}\` is missing`)
+      return value
+    }
+  }
+  return {
+    fault,
+    string: required(isString, 'a string'),
+    integer: required(isInteger, 'an integer'),
+    object: required(isJsonObject, 'an object'),
+    objects: required(isObjects, 'an array of objects'),
+    strings: required(isStrings, 'an array of strings'),
+    integers: required(isIntegers, 'an array of integers'),
+    optionalString: optional(isString, 'a string'),
+    optionalInteger: optional(isInteger, 'an integer'),
+    optionalObject: optional(isJsonObject, 'an object'),
+    optionalObjects: optional(isObjects, 'an array of objects'),
+  }
+}

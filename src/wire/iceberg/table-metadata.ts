@@ -1,0 +1,235 @@
+/**
+ * The Iceberg LoadTableResult and the parts of table metadata that the service reads: the current
+ * schema, spec, order and snapshot, of format versions 1 to 3. Not the rest of the metadata.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonObject, parseJson } from '../../base/json.ts'
+import type { Column, CommittedTable } from '../../core/commit.ts'
+import { limits } from '../../limits.ts'
+import { type FieldReader, fieldReader } from './fields.ts'
+
+export interface LoadTableResult {
+  readonly metadataLocation: string
+  /** As sent. */
+  readonly metadata: JsonObject
+  readonly config?: JsonObject
+}
+
+/** The newest format whose metadata we know how to read. */
+export const formatVersionMax = 3n
+
+/** Partition field ids start above it; also the last partition id of an unpartitioned table. */
+export const partitionIdBase = 999n
+
+/** Reads metadata that the upstream sent; its mistakes are upstream_failed. */
+export const metadataReader = fieldReader(
+  (what) =>
+    new Fault('upstream_failed', 'The upstream catalog sent table metadata that cannot be read.', {
+      detail: `table metadata: ${what}`,
+    }),
+)
+const reader = metadataReader
+
+/**
+ * @param body an upstream's answer to loadTable or to a commit
+ * @throws Fault upstream_failed where the body is not JSON or not a LoadTableResult with a metadata location
+ */
+export function parseLoadTableResult(body: Uint8Array): LoadTableResult {
+  const result = parseUpstream(body)
+  if (!isJsonObject(result)) throw reader.fault('the answer is not an object')
+  const config = reader.optionalObject(result, 'config')
+  const metadata = reader.object(result, 'metadata')
+  formatVersion(metadata)
+  return {
+    metadataLocation: reader.string(result, 'metadata-location'),
+    metadata,
+    ...(config && { config }),
+  }
+}
+
+function parseUpstream(body: Uint8Array): JsonValue {
+  try {
+    return parseJson(body, { depthMax: limits.jsonDepthMax })
+  } catch (cause) {
+    if (!(cause instanceof Fault)) throw cause
+    throw new Fault('upstream_failed', 'The upstream catalog sent an answer that cannot be read.', {
+      detail: cause.publicMessage,
+    })
+  }
+}
+
+/**
+ * What is kept of an accepted commit.
+ *
+ * @throws Fault upstream_failed where the metadata lacks what its format version requires
+ */
+export function committedTable(result: LoadTableResult): CommittedTable {
+  const { metadata } = result
+  const snapshot = currentSnapshot(metadata)
+  const schema = currentSchema(metadata)
+  const summary = snapshot && reader.optionalObject(snapshot, 'summary')
+  return {
+    metadataLocation: result.metadataLocation,
+    tableUuid: reader.optionalString(metadata, 'table-uuid'),
+    snapshot: snapshot && {
+      snapshotId: reader.integer(snapshot, 'snapshot-id'),
+      parentSnapshotId: reader.optionalInteger(snapshot, 'parent-snapshot-id'),
+      sequenceNumber: reader.optionalInteger(snapshot, 'sequence-number'),
+      timestampMs: reader.integer(snapshot, 'timestamp-ms'),
+      operation: summary && reader.optionalString(summary, 'operation'),
+      manifestList: reader.optionalString(snapshot, 'manifest-list'),
+    },
+    schemaId: reader.optionalInteger(schema, 'schema-id'),
+    columns: schemaColumns(schema),
+  }
+}
+
+/** @throws Fault upstream_failed where it is missing, or not one of 1 to 3 */
+export function formatVersion(metadata: JsonObject): bigint {
+  const version = reader.integer(metadata, 'format-version')
+  if (version < 1n || version > formatVersionMax) throw reader.fault(`\`format-version\` is ${version}`)
+  return version
+}
+
+/** All schemas; format version 1 may hold a single `schema`, with id 0 where it has none. */
+export function schemasOf(metadata: JsonObject): readonly JsonObject[] {
+  const schemas = reader.optionalObjects(metadata, 'schemas')
+  if (schemas !== undefined) return schemas
+  const schema = reader.object(metadata, 'schema')
+  return [schema.has('schema-id') ? schema : new Map([...schema, ['schema-id', 0n]])]
+}
+
+/** @throws Fault upstream_failed where the metadata has none */
+export function currentSchema(metadata: JsonObject): JsonObject {
+  const schemas = schemasOf(metadata)
+  if (!metadata.has('schemas')) return first(schemas, 'schema')
+  return withId(schemas, 'schema-id', reader.integer(metadata, 'current-schema-id'))
+}
+
+/** All partition specs; format version 1 may hold only the fields of one, as `partition-spec`. */
+export function partitionSpecsOf(metadata: JsonObject): readonly JsonObject[] {
+  const specs = reader.optionalObjects(metadata, 'partition-specs')
+  if (specs !== undefined) return specs
+  const fields = reader.objects(metadata, 'partition-spec').map((field, index) => {
+    if (field.has('field-id')) return field
+    return new Map([...field, ['field-id', partitionIdBase + 1n + BigInt(index)]])
+  })
+  return [jsonObject({ 'spec-id': 0n, fields })]
+}
+
+/** @throws Fault upstream_failed where the metadata has none */
+export function defaultPartitionSpec(metadata: JsonObject): JsonObject {
+  const specs = partitionSpecsOf(metadata)
+  if (!metadata.has('partition-specs')) return first(specs, 'partition spec')
+  return withId(specs, 'spec-id', reader.integer(metadata, 'default-spec-id'))
+}
+
+const unsorted = jsonObject({ 'order-id': 0n, fields: [] })
+
+/** The highest partition field id ever given; format version 1 may leave it to be found in the specs. */
+export function lastPartitionId(metadata: JsonObject): bigint {
+  const last = reader.optionalInteger(metadata, 'last-partition-id')
+  if (last !== undefined) return last
+  let highest = partitionIdBase
+  for (const spec of partitionSpecsOf(metadata))
+    for (const field of reader.objects(spec, 'fields')) {
+      const id = reader.integer(field, 'field-id')
+      if (id > highest) highest = id
+    }
+  return highest
+}
+
+/** All sort orders; format version 1 may hold none, which means unsorted. */
+export function sortOrdersOf(metadata: JsonObject): readonly JsonObject[] {
+  return reader.optionalObjects(metadata, 'sort-orders') ?? [unsorted]
+}
+
+/** @throws Fault upstream_failed where the default names no sort order */
+export function defaultSortOrder(metadata: JsonObject): JsonObject {
+  if (!metadata.has('sort-orders')) return unsorted
+  return withId(sortOrdersOf(metadata), 'order-id', reader.integer(metadata, 'default-sort-order-id'))
+}
+
+export function snapshotsOf(metadata: JsonObject): readonly JsonObject[] {
+  return reader.optionalObjects(metadata, 'snapshots') ?? []
+}
+
+/** The current snapshot's id; absent, null and -1 all mean that there is none. */
+export function currentSnapshotId(metadata: JsonObject): bigint | undefined {
+  const id = reader.optionalInteger(metadata, 'current-snapshot-id')
+  return id === -1n ? undefined : id
+}
+
+/** @throws Fault upstream_failed where the current snapshot is not among the snapshots */
+export function currentSnapshot(metadata: JsonObject): JsonObject | undefined {
+  const id = currentSnapshotId(metadata)
+  return id === undefined ? undefined : withId(snapshotsOf(metadata), 'snapshot-id', id)
+}
+
+/** The refs by name; where the metadata has none, `main` at the current snapshot. */
+export function refsOf(metadata: JsonObject): JsonObject {
+  const refs = reader.optionalObject(metadata, 'refs')
+  if (refs !== undefined) return refs
+  const id = currentSnapshotId(metadata)
+  if (id === undefined) return new Map()
+  return jsonObject({ main: jsonObject({ 'snapshot-id': id, type: 'branch' }) })
+}
+
+/**
+ * Every field of a schema, nested ones included, parents first. Names are the Iceberg full names: struct
+ * fields joined by dots, a list's `element`, a map's `key` and `value`.
+ *
+ * @param from whose mistake a malformed schema is; the upstream's where absent
+ * @throws Fault of `from` where a field lacks an id, name or type
+ */
+export function schemaColumns(schema: JsonObject, from: FieldReader = reader): readonly Column[] {
+  const columns: Column[] = []
+
+  function struct(type: JsonObject, prefix: string): void {
+    for (const field of from.objects(type, 'fields'))
+      column(
+        from.integer(field, 'id'),
+        prefix + from.string(field, 'name'),
+        field.get('type'),
+        isRequired(field),
+      )
+  }
+  function nested(type: JsonObject, part: string, parent: string, required: boolean): void {
+    column(from.integer(type, `${part}-id`), `${parent}.${part}`, type.get(part), required)
+  }
+  function column(fieldId: bigint, name: string, type: JsonValue | undefined, required: boolean): void {
+    if (typeof type === 'string') {
+      columns.push({ fieldId, name, type, required })
+      return
+    }
+    if (!isJsonObject(type)) throw from.fault('the `type` of a field must be a string or an object')
+    const kind = from.string(type, 'type')
+    columns.push({ fieldId, name, type: kind, required })
+    if (kind === 'struct') struct(type, `${name}.`)
+    else if (kind === 'list') nested(type, 'element', name, type.get('element-required') === true)
+    else if (kind === 'map') {
+      nested(type, 'key', name, true)
+      nested(type, 'value', name, type.get('value-required') === true)
+    } else throw from.fault('a nested type must be a struct, list or map')
+  }
+
+  struct(schema, '')
+  return columns
+}
+
+function isRequired(field: JsonObject): boolean {
+  return field.get('required') === true
+}
+
+function withId(items: readonly JsonObject[], key: string, id: bigint): JsonObject {
+  const item = items.find((candidate) => candidate.get(key) === id)
+  if (item === undefined) throw reader.fault(`no \`${key}\` is ${id}`)
+  return item
+}
+
+function first(items: readonly JsonObject[], what: string): JsonObject {
+  const item = items[0]
+  if (item === undefined) throw reader.fault(`there is no ${what}`)
+  return item
+}

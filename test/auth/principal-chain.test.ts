@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import { BlockList } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
+import { readUnverifiedBearer, verifyingBearerReader } from '../../src/auth/bearer.ts'
+import { type PrincipalChainOptions, principalChain } from '../../src/auth/principal-chain.ts'
+import { Fault } from '../../src/base/fault.ts'
+import type { Session } from '../../src/core/session.ts'
+import { newTenantId } from '../../src/core/tenant.ts'
+
+const session: Session = {
+  sessionId: 'session-1',
+  tenant: newTenantId(),
+  organizationId: undefined,
+  principal: { sub: 'etl', roles: ['writer'] },
+  scopes: ['commit'],
+}
+const proxies = new BlockList()
+proxies.addSubnet('10.0.0.0', 8, 'ipv4')
+
+function chain(options: Partial<PrincipalChainOptions> = {}) {
+  return principalChain({
+    trustedProxies: proxies,
+    readBearer: readUnverifiedBearer,
+    demo: false,
+    ...options,
+  })
+}
+
+function token(claims: Record<string, unknown>): string {
+  return new UnsecuredJWT(claims).encode()
+}
+
+async function fault(promise: Promise<unknown>): Promise<Fault> {
+  const thrown: unknown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (!(thrown instanceof Fault)) throw new Error('expected a Fault')
+  return thrown
+}
+
+const certificate = 'By=spiffe://x;Hash=1;URI=spiffe://acme/etl;DNS=etl.acme'
+
+describe('the principal chain', () => {
+  test('takes the first URI SAN of a client certificate that a trusted proxy forwards', async () => {
+    const headers = new Headers({
+      'x-forwarded-client-cert': certificate,
+      authorization: `Bearer ${token({ sub: 'b' })}`,
+    })
+    expect(await chain()(headers, '10.1.2.3', session)).toEqual({
+      principal: { sub: 'spiffe://acme/etl', roles: [] },
+      source: 'mtls_san',
+      verified: true,
+    })
+  })
+
+  test('takes the first DNS SAN where the certificate has no URI SAN', async () => {
+    const headers = new Headers({ 'x-forwarded-client-cert': 'Hash=1;DNS=a.acme;DNS=b.acme' })
+    expect((await chain()(headers, '10.1.2.3', session)).principal.sub).toBe('a.acme')
+  })
+
+  test('takes only the last element, which the nearest terminator wrote', async () => {
+    const headers = new Headers({ 'x-forwarded-client-cert': `URI=spiffe://forged,${certificate}` })
+    expect((await chain()(headers, '10.1.2.3', session)).principal.sub).toBe('spiffe://acme/etl')
+  })
+
+  test('is not fooled by separators inside a quoted subject', async () => {
+    const headers = new Headers({
+      'x-forwarded-client-cert': 'Subject="CN=a,O=\\"x;URI=spiffe://forged";URI=spiffe://acme/real',
+    })
+    expect((await chain()(headers, '10.1.2.3', session)).principal.sub).toBe('spiffe://acme/real')
+  })
+
+  test.each(['192.168.0.1', '::1', undefined])(
+    'ignores a forwarded certificate from the peer %p',
+    async (peer) => {
+      const headers = new Headers({ 'x-forwarded-client-cert': certificate })
+      expect((await chain()(headers, peer, session)).source).toBe('session')
+    },
+  )
+
+  test('believes a trusted proxy that connects over a v4-mapped address', async () => {
+    const headers = new Headers({ 'x-forwarded-client-cert': certificate })
+    expect((await chain()(headers, '::ffff:10.0.0.9', session)).source).toBe('mtls_san')
+  })
+
+  test('reads sub, email and roles of a bearer without verification, and says so', async () => {
+    const headers = new Headers({
+      authorization: `Bearer ${token({ sub: 'ada', email: 'ada@acme.io', roles: ['a', 'b'] })}`,
+    })
+    expect(await chain()(headers, undefined, session)).toEqual({
+      principal: { sub: 'ada', email: 'ada@acme.io', roles: ['a', 'b'] },
+      source: 'auth_header',
+      verified: false,
+    })
+  })
+
+  test.each([
+    [{ roles: 'writer  steward' }, ['writer', 'steward']],
+    [{ groups: ['g1'] }, ['g1']],
+    [{ roles: ['r'], groups: ['g'] }, ['r']],
+    [{ roles: 7, groups: ['g'] }, ['g']],
+    [{ roles: ['r', 7] }, []],
+    [{}, []],
+  ])('reads the roles of %j', async (claims, roles) => {
+    const headers = new Headers({ authorization: `Bearer ${token({ sub: 'ada', ...claims })}` })
+    expect((await chain()(headers, undefined, session)).principal.roles).toEqual(roles)
+  })
+
+  test.each([{ sub: '' }, {}, { sub: 5 }])('answers 401 to a bearer whose claims are %j', async (claims) => {
+    const headers = new Headers({ authorization: `Bearer ${token(claims)}` })
+    expect((await fault(chain()(headers, undefined, session))).kind).toBe('unauthenticated')
+  })
+
+  test.each(['Bearer None', 'Bearer not.a.jwt', 'Basic YTpi', 'Bearer'])(
+    'falls through %p to the session',
+    async (value) => {
+      expect(await chain()(new Headers({ authorization: value }), undefined, session)).toEqual({
+        principal: { sub: session.tenant, roles: ['writer'] },
+        source: 'session',
+        verified: true,
+      })
+    },
+  )
+
+  test('ignores X-Svc-Principal outside of a demo', async () => {
+    expect((await chain()(new Headers({ 'x-svc-principal': 'root' }), '127.0.0.1', session)).source).toBe(
+      'session',
+    )
+  })
+})
+
+describe('with a JWKS', () => {
+  async function verifying() {
+    const { publicKey, privateKey } = await generateKeyPair('ES256')
+    const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ keys: [jwk] }) })
+    const sign = (claims: Record<string, unknown>, issuer = 'https://idp', audience = 'covenant') =>
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setExpirationTime('5m')
+        .sign(privateKey)
+    const readBearer = verifyingBearerReader({
+      url: server.url.href,
+      issuer: 'https://idp',
+      audience: 'covenant',
+    })
+    return { sign, identify: chain({ readBearer }), [Symbol.dispose]: () => void server.stop(true) }
+  }
+
+  test('takes a bearer whose signature, issuer and audience hold', async () => {
+    using idp = await verifying()
+    const headers = new Headers({
+      authorization: `Bearer ${await idp.sign({ sub: 'ada', roles: 'writer' })}`,
+    })
+    expect(await idp.identify(headers, undefined, session)).toEqual({
+      principal: { sub: 'ada', roles: ['writer'] },
+      source: 'auth_header',
+      verified: true,
+    })
+  })
+
+  test('answers 401 to an unsigned, foreign or misdirected bearer', async () => {
+    using idp = await verifying()
+    for (const bearer of [
+      token({ sub: 'ada', iss: 'https://idp', aud: 'covenant' }),
+      'not.a.jwt',
+      await idp.sign({ sub: 'ada' }, 'https://other'),
+      await idp.sign({ sub: 'ada' }, 'https://idp', 'another'),
+      await idp.sign({ sub: '' }),
+    ])
+      expect(
+        (await fault(idp.identify(new Headers({ authorization: `Bearer ${bearer}` }), undefined, session)))
+          .kind,
+      ).toBe('unauthenticated')
+  })
+
+  test('falls through for an absent bearer and for the literal None', async () => {
+    using idp = await verifying()
+    expect((await idp.identify(new Headers(), undefined, session)).source).toBe('session')
+    expect(
+      (await idp.identify(new Headers({ authorization: 'Bearer None' }), undefined, session)).source,
+    ).toBe('session')
+  })
+})

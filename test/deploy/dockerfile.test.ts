@@ -1,0 +1,85 @@
+/** The image's recipe, read as text: no container engine is needed, and none proves that it builds. */
+
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+
+/** One string per instruction, continued lines joined, comments left out. */
+const instructions = read('Dockerfile')
+  .replace(/^#.*\n/gm, '')
+  .replace(/\\\n/g, ' ')
+  .split('\n')
+  .map((line) => line.replace(/\s+/g, ' ').trim())
+  .filter((line) => line !== '')
+const finalStage = instructions.slice(instructions.findLastIndex((line) => line.startsWith('FROM ')))
+const buildStage = instructions.slice(0, instructions.length - finalStage.length)
+const runs = (stage: readonly string[]) =>
+  stage.filter((line) => line.startsWith('RUN ')).flatMap((line) => line.slice(4).split(' && '))
+
+test('Bun and dependencies are installed by the steps of scripts/bun.sh, from the lock file', () => {
+  expect(runs(buildStage)).toEqual([
+    'sh scripts/bun.sh --version',
+    'install -m 0755 .cache/bun-*/node_modules/bun/bin/bun.exe /usr/local/bin/bun',
+    'rm -rf node_modules',
+    'bun install --frozen-lockfile --production',
+  ])
+  const script = read('scripts/bun.sh')
+  // Where the script puts Bun, and how it installs, must be what the image relies on.
+  expect(script).toContain('.cache/bun-$version/node_modules/bun/bin/bun.exe')
+  expect(script).toContain('install --frozen-lockfile')
+})
+
+test('the final stage installs no packages of the registry and takes production dependencies only', () => {
+  expect(runs(finalStage).filter((command) => /\b(npm|npx|bun|node)\b/.test(command))).toEqual([])
+  expect(finalStage.filter((line) => line.includes('node_modules'))).toEqual([
+    'COPY --from=build /app/node_modules node_modules',
+  ])
+})
+
+test('the service runs as an unprivileged user, by number so that Kubernetes can tell', () => {
+  const users = finalStage.filter((line) => line.startsWith('USER '))
+  expect(users).toHaveLength(1)
+  expect(users[0]).toMatch(/^USER [1-9]\d{3,}:[1-9]\d{3,}$/)
+  expect(finalStage.findIndex((line) => line.startsWith('USER '))).toBeLessThan(
+    finalStage.findIndex((line) => line.startsWith('ENTRYPOINT ')),
+  )
+})
+
+test('its health is that of /healthz', () => {
+  const check = finalStage.find((line) => line.startsWith('HEALTHCHECK '))
+  expect(check).toContain('/healthz')
+})
+
+for (const [status, exitCode] of [
+  [200, 0],
+  [503, 1],
+] as const)
+  test(`its health check exits with ${exitCode} when /healthz answers ${status}`, async () => {
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: (request) =>
+        new Response('', { status: new URL(request.url).pathname === '/healthz' ? status : 418 }),
+    })
+    const check = finalStage.find((line) => line.startsWith('HEALTHCHECK ')) ?? ''
+    const [command, ...args] = JSON.parse(check.slice(check.indexOf('['))) as string[]
+    expect(command).toBe('bun')
+    const probe = Bun.spawn([process.execPath, ...args], {
+      env: { ...process.env, SVC_LISTEN_ADDR: `:${server.port}` },
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+    expect(await probe.exited).toBe(exitCode)
+  })
+
+test('what is copied is admitted by .dockerignore, and nothing else is', () => {
+  const copied = instructions
+    .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+    .flatMap((line) => line.split(' ').slice(1, -1))
+  const [first, ...admitted] = read('.dockerignore').trim().split('\n')
+  expect(first).toBe('*')
+  expect(admitted.map((line) => line.replace(/^!/, '')).sort()).toEqual([...new Set(copied)].sort())
+  // The migrations come with the store.
+  expect(copied.filter((path) => path !== 'migrations' && !existsSync(new URL(path, root)))).toEqual([])
+})

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  appendSnapshot,
+  createTable,
+  firstSnapshotId,
+  orderFields,
+  removeSnapshots,
+  replaceSchema,
+  setProperties,
+} from '../../demo/commits.ts'
+import { tableKey } from '../../src/core/table-ref.ts'
+import { traverse } from '../../src/store/graph.ts'
+import { recordingProxy } from '../support/recording-proxy.ts'
+import {
+  addTenant,
+  audit,
+  commit,
+  governOrders,
+  metric,
+  orders,
+  startTestService,
+  type TestService,
+} from '../support/service.ts'
+
+const deny = 'commit_rejected_total{reason="policy_denied"}'
+const unavailable = 'commit_rejected_total{reason="policy_engine_unavailable"}'
+
+describe('a commit that every policy allows', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService()
+    await governOrders(service, { id: 'keep-id', definitionCel: 'manifest.has_column(commit.result, "id")' })
+  })
+  afterAll(() => service[Symbol.asyncDispose]())
+
+  test('is answered with the upstream response, byte for byte', async () => {
+    await using proxy = await recordingProxy(service.catalog.url)
+    const { secret } = await addTenant(service.store, 'via-proxy', proxy.url)
+    const response = await commit(service, setProperties({ a: '1' }), { secret })
+    expect(response.status).toBe(200)
+    const echoed = new Bun.CryptoHasher('sha256').update(await response.bytes()).digest('hex')
+    const sent = proxy.exchanges.filter((one) => one.method === 'POST' && one.path.endsWith('/tables/orders'))
+    expect(sent.map((one) => one.responseSha256)).toEqual([echoed])
+  })
+
+  test('is forwarded byte for byte', async () => {
+    await using proxy = await recordingProxy(service.catalog.url)
+    const { secret } = await addTenant(service.store, 'via-proxy-2', proxy.url)
+    const body = `{ "updates" : [ {"action":"set-properties", "updates":{"n":"1e2"}} ],"requirements":[] }`
+    expect((await commit(service, body, { secret })).status).toBe(200)
+    const sent = proxy.exchanges.find((one) => one.method === 'POST' && one.path.endsWith('/tables/orders'))
+    expect(sent?.requestSha256).toBe(new Bun.CryptoHasher('sha256').update(body).digest('hex'))
+  })
+
+  test('leaves a WriteEvent with the fields of SPEC 2.6, and names its decision', async () => {
+    const response = await commit(service, setProperties({ b: '1' }), { sub: 'ada' })
+    const [row] = await audit(service)
+    expect(row).toMatchObject({
+      commitId: response.headers.get('x-svc-decision-id'),
+      committer: 'ada',
+      decision: 'APPROVED',
+      reason: '',
+      principalSource: 'auth_header',
+    })
+  })
+
+  test('leaves INTENDED_WRITE and ACTUAL_WRITE edges whose id is the commit id', async () => {
+    const response = await commit(service, setProperties({ c: '1' }), { sub: 'grace' })
+    const id = response.headers.get('x-svc-decision-id') ?? ''
+    const near = await traverse(service.store, service.owner.tenant, {
+      label: 'Table',
+      id: tableKey(orders),
+      direction: 'in',
+      hops: 1,
+    })
+    const edges = near.edges.filter((edge) => edge.id === id).map((edge) => edge.label)
+    expect(edges.toSorted()).toEqual(['ACTUAL_WRITE', 'INTENDED_WRITE'])
+  })
+
+  test('keeps snapshot ids above 2^53 exact from client to upstream, policy and graph', async () => {
+    await governOrders(service, {
+      id: 'exact',
+      definitionCel: `!commit.updates.exists(u, u.action == 'add-snapshot') || commit.updates[0].snapshot['snapshot-id'] == ${firstSnapshotId}`,
+    })
+    const append = appendSnapshot({ snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() })
+    const response = await commit(service, append)
+    expect(await response.text()).toContain(`"current-snapshot-id":${firstSnapshotId}`)
+    expect(response.status).toBe(200)
+
+    const off = appendSnapshot({
+      snapshotId: firstSnapshotId + 1n,
+      parentId: firstSnapshotId,
+      sequenceNumber: 2,
+      timestampMs: Date.now(),
+    })
+    expect((await commit(service, off)).status).toBe(403)
+  })
+})
+
+describe('a commit that a policy denies', () => {
+  test('is 403 in text, is not forwarded, and leaves a REJECTED WriteEvent with an INTENDED_WRITE edge only', async () => {
+    await using service = await startTestService()
+    await governOrders(service, {
+      id: 'keep-id',
+      name: 'orders keep their id',
+      message: 'do not drop the column id',
+      definitionCel: 'manifest.has_column(commit.result, "id")',
+    })
+    const commits = service.catalog.faults.counts.commit
+    const response = await commit(service, replaceSchema(orderFields.slice(1)))
+    expect(response.status).toBe(403)
+    expect(response.headers.get('content-type')).toStartWith('text/plain')
+    expect(await response.text()).toBe('policy denied: orders keep their id: do not drop the column id')
+    expect(service.catalog.faults.counts.commit).toBe(commits)
+    expect(await audit(service)).toMatchObject([
+      { decision: 'REJECTED', reason: 'orders keep their id: do not drop the column id', committer: 'spark' },
+    ])
+    const near = await traverse(service.store, service.owner.tenant, {
+      label: 'Table',
+      id: tableKey(orders),
+      direction: 'in',
+      hops: 1,
+    })
+    expect(near.edges.map((edge) => edge.label)).toEqual(['INTENDED_WRITE'])
+    expect(await metric(service, deny)).toBe(1)
+    expect(await metric(service, unavailable)).toBe(0)
+  })
+
+  test('is decided by the first false in id order', async () => {
+    await using service = await startTestService()
+    for (const id of ['b', 'a', 'c']) await governOrders(service, { id, definitionCel: 'false' })
+    expect(await (await commit(service, setProperties({ a: '1' }))).text()).toBe('policy denied: a')
+  })
+
+  test('may be a write ACL that asks for a role', async () => {
+    await using service = await startTestService()
+    await governOrders(service, {
+      id: 'writers',
+      kind: 'write_acl',
+      definitionCel: 'principal.role(principal, "writer")',
+    })
+    expect((await commit(service, setProperties({ a: '1' }), { roles: ['reader'] })).status).toBe(403)
+    expect((await commit(service, setProperties({ a: '1' }), { roles: ['writer'] })).status).toBe(200)
+  })
+
+  test('may be a retention policy, which speaks only of snapshot expiry', async () => {
+    const day = 86_400_000
+    const now = Date.now()
+    await using service = await startTestService({ clock: { now: () => now } })
+    await governOrders(service, {
+      id: 'a-week',
+      kind: 'retention',
+      definitionCel: `commit.updates.all(u, u.action != 'remove-snapshots' || table.snapshots.all(s,
+        !(s.snapshot_id in u['snapshot-ids']) || commit.received_at - s.timestamp_ms >= ${7 * day}))`,
+    })
+    const old = appendSnapshot({ snapshotId: 1n, sequenceNumber: 1, timestampMs: now - 8 * day })
+    const young = appendSnapshot({ snapshotId: 2n, parentId: 1n, sequenceNumber: 2, timestampMs: now - day })
+    expect((await commit(service, old)).status).toBe(200)
+    expect((await commit(service, young)).status).toBe(200)
+    expect((await commit(service, removeSnapshots([2n]))).status).toBe(403)
+    expect((await commit(service, removeSnapshots([1n]))).status).toBe(200)
+  })
+})
+
+describe('modes', () => {
+  test('warn and shadow policies never alter the verdict; a warning is in the header and the record', async () => {
+    await using service = await startTestService()
+    await governOrders(service, { id: 'w', mode: 'warn', name: 'be careful', definitionCel: 'false' })
+    await governOrders(service, { id: 's', mode: 'shadow', definitionCel: 'table.nothing' })
+    const response = await commit(service, setProperties({ a: '1' }))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-svc-policy-warning')).toBe('be%20careful')
+    const [row] = await audit(service)
+    expect(row?.outcomes).toMatchObject([
+      { policyId: 's', mode: 'shadow', error: 'ErrPolicyEval' },
+      { policyId: 'w', mode: 'warn', value: false },
+    ])
+  })
+})
+
+describe('a table that the commit creates', () => {
+  test('is judged as what it would become', async () => {
+    await using service = await startTestService()
+    const path = '/v1/iceberg/main/namespaces/sales/tables/fresh'
+    const { putPolicy } = await import('../../src/store/policies.ts')
+    await putPolicy(
+      service.store,
+      service.owner.tenant,
+      { namespace: ['sales'], name: 'fresh' },
+      {
+        id: 'has-id',
+        kind: 'schema',
+        mode: 'enforce',
+        name: 'has-id',
+        message: '',
+        definitionCel: 'manifest.has_column(table, "id")',
+      },
+    )
+    const creation = (fields: typeof orderFields) =>
+      JSON.stringify({
+        requirements: [{ type: 'assert-create' }],
+        updates: [
+          { action: 'assign-uuid', uuid: crypto.randomUUID() },
+          { action: 'upgrade-format-version', 'format-version': 2 },
+          { action: 'add-schema', schema: JSON.parse(createTable('x', fields)).schema, 'last-column-id': 4 },
+          { action: 'set-current-schema', 'schema-id': -1 },
+          { action: 'add-spec', spec: { 'spec-id': 0, fields: [] } },
+          { action: 'set-default-spec', 'spec-id': -1 },
+          { action: 'add-sort-order', 'sort-order': { 'order-id': 0, fields: [] } },
+          { action: 'set-default-sort-order', 'sort-order-id': -1 },
+          { action: 'set-location', location: 'file:///demo/fresh' },
+        ],
+      })
+    expect((await commit(service, creation(orderFields.slice(1)), { path })).status).toBe(403)
+    expect((await commit(service, creation(orderFields), { path })).status).toBe(200)
+  })
+})
+
+describe('two tenants with the same nickname and table names', () => {
+  test('see neither each other’s policies nor audit rows, and a foreign prefix is 404', async () => {
+    await using service = await startTestService()
+    await governOrders(service, { id: 'never', definitionCel: 'false' })
+    const other = await addTenant(service.store, 'globex', service.catalog.url)
+    expect((await commit(service, setProperties({ a: '1' }))).status).toBe(403)
+    expect((await commit(service, setProperties({ a: '1' }), { secret: other.secret })).status).toBe(200)
+    expect((await audit(service)).map((row) => row.decision)).toEqual(['REJECTED'])
+    expect((await audit(service, other.tenant)).map((row) => row.decision)).toEqual(['APPROVED'])
+    const { createTenant } = await import('../../src/store/tenants.ts')
+    const { createServiceSession } = await import('../../src/store/sessions.ts')
+    const { id: tenant } = await createTenant(service.store, { name: 'empty' })
+    const { secret } = await createServiceSession(service.store, tenant, {
+      name: 'x',
+      principal: { sub: 'x', roles: [] },
+      scopes: ['commit'],
+    })
+    expect((await commit(service, setProperties({ a: '1' }), { secret })).status).toBe(404)
+  })
+})

@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
+import type { CommitIntent } from '../../../src/core/commit.ts'
+import { decideIntents, type StaleIntent, type TableEvidence } from '../../../src/gateway/recovery/decide.ts'
+
+function stale(
+  commitId: string,
+  base: string,
+  snapshotIds: readonly bigint[] = [],
+  effectsHold = false,
+): StaleIntent {
+  const intent: CommitIntent = {
+    commitId,
+    table: { namespace: ['n'], name: 't' },
+    credentialId: 'c',
+    principal: { sub: 's', roles: [] },
+    principalSource: 'session',
+    bodySha256: '',
+    body: new Uint8Array(),
+    baseMetadataLocation: base,
+    snapshotIds,
+    receivedAtMs: Number(commitId.replace(/\D/g, '')),
+  }
+  return { intent, effectsHold }
+}
+
+interface History {
+  /** Metadata files, oldest first, the last one current; each with the time it was written. */
+  readonly files: readonly (readonly [string, bigint])[]
+  readonly snapshots?: readonly { readonly id: bigint; readonly at: bigint; readonly sequence: bigint }[]
+  readonly audited?: readonly string[]
+  readonly othersInFlight?: boolean
+}
+
+function table(history: History): TableEvidence {
+  const [current, currentAt] = history.files.at(-1) ?? ['', 0n]
+  const metadata: JsonObject = new Map<string, JsonValue>([
+    ['last-updated-ms', currentAt],
+    [
+      'metadata-log',
+      history.files.slice(0, -1).map(
+        ([file, at]) =>
+          new Map<string, JsonValue>([
+            ['metadata-file', file],
+            ['timestamp-ms', at],
+          ]),
+      ),
+    ],
+    [
+      'snapshots',
+      (history.snapshots ?? []).map(
+        ({ id, at, sequence }) =>
+          new Map<string, JsonValue>([
+            ['snapshot-id', id],
+            ['timestamp-ms', at],
+            ['sequence-number', sequence],
+          ]),
+      ),
+    ],
+  ])
+  return {
+    metadataLocation: current,
+    metadata,
+    audited: new Set(history.audited ?? []),
+    othersInFlight: history.othersInFlight ?? false,
+  }
+}
+
+function decide(intents: readonly StaleIntent[], evidence: TableEvidence | undefined) {
+  return Object.fromEntries(
+    [...decideIntents(intents, evidence)].map(([id, outcome]) => [
+      id,
+      outcome.kind === 'committed' ? outcome.metadataLocation : outcome.kind,
+    ]),
+  )
+}
+
+describe('what became of an intent', () => {
+  test('nothing, where the table still stands at its base', () => {
+    expect(decide([stale('1', 'm1', [7n])], table({ files: [['m1', 1n]] }))).toEqual({ 1: 'not-committed' })
+  })
+
+  test('nothing, where every later metadata file is audited, even if its snapshot is there: the client sent it again', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+      ],
+      snapshots: [{ id: 7n, at: 2n, sequence: 1n }],
+      audited: ['m2'],
+    })
+    expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'not-committed' })
+  })
+
+  test('committed, where its snapshot is there and one metadata file is unexplained', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+      ],
+      snapshots: [{ id: 7n, at: 2n, sequence: 1n }],
+    })
+    expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
+  })
+
+  test('committed at its own file in the history, not at the current one', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+        ['m3', 3n],
+      ],
+      snapshots: [
+        { id: 7n, at: 2n, sequence: 1n },
+        { id: 8n, at: 3n, sequence: 2n },
+      ],
+      audited: ['m3'],
+    })
+    expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
+  })
+
+  test('committed, where only properties were set, they hold, and one metadata file is unexplained', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+      ],
+    })
+    expect(decide([stale('1', 'm1', [], true)], evidence)).toEqual({ 1: 'm2' })
+  })
+
+  test('not committed, where another intent explains the only unexplained file', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+      ],
+      snapshots: [{ id: 7n, at: 2n, sequence: 1n }],
+    })
+    expect(decide([stale('1', 'm1', [7n]), stale('2', 'm1', [9n]), stale('3', 'm1')], evidence)).toEqual({
+      1: 'm2',
+      2: 'not-committed',
+      3: 'not-committed',
+    })
+  })
+
+  test('each its own file, in the order of their sequence numbers, where stamps do not tell', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 50n],
+        ['m3', 50n],
+      ],
+      snapshots: [
+        { id: 8n, at: 3n, sequence: 2n },
+        { id: 7n, at: 2n, sequence: 1n },
+      ],
+    })
+    expect(decide([stale('1', 'm1', [8n]), stale('2', 'm1', [7n])], evidence)).toEqual({ 1: 'm3', 2: 'm2' })
+  })
+
+  test('one of two intents with the same snapshot, where the client sent one body twice', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+      ],
+      snapshots: [{ id: 7n, at: 2n, sequence: 1n }],
+    })
+    const outcomes = Object.values(decide([stale('1', 'm1', [7n]), stale('2', 'm1', [7n])], evidence))
+    expect(outcomes.sort()).toEqual(['m2', 'not-committed'])
+  })
+
+  test('undecidable, where more files are unexplained than intents can explain', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+        ['m3', 3n],
+      ],
+    })
+    expect(decide([stale('1', 'm1', [], true)], evidence)).toEqual({ 1: 'undecidable' })
+  })
+
+  test('undecidable, where others are under way and nothing proves it', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+      ],
+      othersInFlight: true,
+    })
+    expect(decide([stale('1', 'm1', [], true), stale('2', 'm1', [9n])], evidence)).toEqual({
+      1: 'undecidable',
+      2: 'undecidable',
+    })
+  })
+
+  test('committed even while others are under way, where a file bears the stamp of its snapshot', () => {
+    const evidence = table({
+      files: [
+        ['m1', 1n],
+        ['m2', 2n],
+        ['m3', 3n],
+      ],
+      snapshots: [{ id: 7n, at: 2n, sequence: 1n }],
+      othersInFlight: true,
+    })
+    expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
+  })
+
+  test('undecidable, where the metadata log no longer reaches back to the base', () => {
+    expect(
+      decide(
+        [stale('1', 'gone', [7n])],
+        table({
+          files: [
+            ['m8', 8n],
+            ['m9', 9n],
+          ],
+        }),
+      ),
+    ).toEqual({ 1: 'undecidable' })
+  })
+
+  test('nothing, where the table it would create does not exist', () => {
+    expect(decide([stale('1', '')], undefined)).toEqual({ 1: 'not-committed' })
+  })
+
+  test('undecidable, where the table was dropped since', () => {
+    expect(decide([stale('1', 'm1')], undefined)).toEqual({ 1: 'undecidable' })
+  })
+})

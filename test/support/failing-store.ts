@@ -1,0 +1,31 @@
+/** A store on which statements of a certain kind fail, as if the database had gone away just then. */
+
+import { Fault } from '../../src/base/fault.ts'
+import type { Store } from '../../src/store/store.ts'
+
+/** Every statement whose text matches `pattern` fails; all others reach the real store. */
+export function failingStore(store: Store, pattern: RegExp): Store {
+  const refuse = (text: string) => {
+    if (pattern.test(text)) throw new Fault('unavailable', 'The database is not available.')
+  }
+  return {
+    ...store,
+    async tenantQuery(tenant, text, params, options) {
+      refuse(text)
+      return await store.tenantQuery(tenant, text, params, options)
+    },
+    tenantTransaction: (tenant, work, options) =>
+      store.tenantTransaction(
+        tenant,
+        (tx) =>
+          work({
+            ...tx,
+            async query(text, params, queryOptions) {
+              refuse(text)
+              return await tx.query(text, params, queryOptions)
+            },
+          }),
+        options,
+      ),
+  }
+}

@@ -1,0 +1,185 @@
+/** A whole service for a test: store, development catalog, two tenants, the app on free ports. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UnsecuredJWT } from 'jose'
+import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
+import { createTable } from '../../demo/commits.ts'
+import { type App, type AppOptions, startApp } from '../../src/app.ts'
+import { parseConfig } from '../../src/config.ts'
+import type { Policy } from '../../src/core/policy.ts'
+import type { SessionScope } from '../../src/core/session.ts'
+import type { TableRef } from '../../src/core/table-ref.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { type AuditEntry, listAudit } from '../../src/store/audit.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { putPolicy } from '../../src/store/policies.ts'
+import { createServiceSession } from '../../src/store/sessions.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
+import { openTestStore } from './store.ts'
+
+export const orders: TableRef = { namespace: ['sales'], name: 'orders' }
+export const prefix = 'main'
+
+export interface TestTenant {
+  readonly tenant: TenantId
+  /** Secret of a session with every scope. */
+  readonly secret: string
+}
+
+export interface TestService extends AsyncDisposable {
+  readonly app: App
+  readonly store: Store
+  readonly metrics: Metrics
+  readonly catalog: DevCatalog
+  /** Tenant and session that own the catalog credential `main`. */
+  readonly owner: TestTenant
+  /** Everything logged so far, one JSON object a line. */
+  readonly log: () => string
+}
+
+export interface TestServiceOptions
+  extends Partial<Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentTimes'>> {
+  readonly env?: Readonly<Record<string, string>>
+  /** Wraps the store, to make it fail on purpose. */
+  readonly wrapStore?: (store: Store) => Store
+}
+
+/** Starts a service with the table sales.orders in a development catalog of the alpha dialect. */
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-test-'))
+  const catalog = await startDevCatalog({ folder, credential: 'gateway:s3cret' })
+  const opened = await openTestStore()
+  const store = options.wrapStore?.(opened) ?? opened
+  const owner = await addTenant(opened, 'acme', catalog.url)
+  await createOrders(catalog)
+
+  const lines: string[] = []
+  const metrics = createMetrics()
+  const app = await startApp({
+    ...options,
+    config: parseConfig({
+      SVC_LISTEN_ADDR: '127.0.0.1:0',
+      SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
+      ...options.env,
+    }),
+    store,
+    metrics,
+    log: createLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } }),
+  })
+  return {
+    app,
+    store: opened,
+    metrics,
+    catalog,
+    owner,
+    log: () => lines.join(''),
+    async [Symbol.asyncDispose]() {
+      await app.stop()
+      await opened.close()
+      await catalog.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A tenant with a session of every scope and the catalog credential `main`. */
+export async function addTenant(store: Store, name: string, catalogUrl: string): Promise<TestTenant> {
+  const { id: tenant } = await createTenant(store, { name })
+  await putCatalogCredential(store, tenant, {
+    nickname: prefix,
+    kind: 'alpha',
+    endpoint: catalogUrl,
+    config: { endpoint: catalogUrl, warehouse: 'dev', credential: 'gateway:s3cret' },
+  })
+  const scopes: readonly SessionScope[] = ['commit', 'read', 'lineage', 'admin']
+  const { secret } = await createServiceSession(store, tenant, {
+    name,
+    principal: { sub: name, roles: [] },
+    scopes,
+  })
+  return { tenant, secret }
+}
+
+async function createOrders(catalog: DevCatalog): Promise<void> {
+  const token = await fetch(`${catalog.url}/v1/oauth/tokens`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: 'gateway',
+      client_secret: 's3cret',
+    }),
+  })
+  const { access_token } = (await token.json()) as { access_token: string }
+  const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
+  const base = `${catalog.url}/v1/dev`
+  await fetch(`${base}/namespaces`, { method: 'POST', headers, body: '{"namespace":["sales"]}' })
+  const created = await fetch(`${base}/namespaces/sales/tables`, {
+    method: 'POST',
+    headers,
+    body: createTable('orders'),
+  })
+  if (!created.ok)
+    throw new Error(`the development catalog answered ${created.status}: ${await created.text()}`)
+}
+
+export interface CommitOptions {
+  readonly secret?: string
+  readonly roles?: readonly string[]
+  readonly sub?: string
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Sends a single-table commit on sales.orders as the owner, with an unsigned bearer of the given subject. */
+export async function commit(
+  service: TestService,
+  body: string | Uint8Array<ArrayBuffer>,
+  options: CommitOptions = {},
+): Promise<Response> {
+  const { sub = 'spark', roles = [], path = `/v1/iceberg/${prefix}/namespaces/sales/tables/orders` } = options
+  return await fetch(new URL(path, service.app.url), {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-svc-session': options.secret ?? service.owner.secret,
+      authorization: `Bearer ${new UnsecuredJWT({ sub, roles }).encode()}`,
+      ...options.headers,
+    },
+  })
+}
+
+/** Attaches a policy to sales.orders. */
+export async function governOrders(
+  service: TestService,
+  policy: Partial<Policy> & Pick<Policy, 'id' | 'definitionCel'>,
+): Promise<void> {
+  await putPolicy(service.store, service.owner.tenant, orders, {
+    kind: 'schema',
+    mode: 'enforce',
+    name: policy.id,
+    message: '',
+    ...policy,
+  })
+}
+
+/** The tenant's audit rows, newest first. */
+export async function audit(
+  service: TestService,
+  tenant = service.owner.tenant,
+): Promise<readonly AuditEntry[]> {
+  return (await listAudit(service.store, tenant, {})).items
+}
+
+/** One series of the metrics, by its name with labels as the scrape shows it; 0 where it is absent. */
+export async function metric(service: TestService, series: string): Promise<number> {
+  const text = await (await fetch(new URL('/metrics', service.app.metricsUrl))).text()
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? 0 : Number(line.slice(series.length + 1))
+}

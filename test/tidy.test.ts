@@ -1,0 +1,112 @@
+/** Keeps the architecture's rules; the rules themselves are tables in tidy/. */
+
+import { describe, expect, test } from 'bun:test'
+import { findCycles, findDeadFiles, findWrongImports } from './tidy/import-rules.ts'
+import { readProject, type SourceFile } from './tidy/source-files.ts'
+import { findBannedText, findLongFiles, findMissingHeaders, textRules } from './tidy/text-rules.ts'
+
+const project = readProject(new URL('..', import.meta.url).pathname)
+const typescript = project.filter(({ path }) => path.endsWith('.ts'))
+const source = typescript.filter(({ path }) => path.startsWith('src/'))
+
+describe('the project', () => {
+  test('has source files to look at', () => {
+    expect(source.length).toBeGreaterThan(10)
+  })
+
+  test('imports one way, layer by layer', () => {
+    expect(findWrongImports(source)).toEqual([])
+  })
+
+  test('has no import cycles', () => {
+    expect(findCycles(typescript)).toEqual([])
+  })
+
+  const dead = findDeadFiles(source)
+  if (dead === undefined) test.skip('src/main.ts is not there yet: dead files', () => {})
+  else
+    test('has no dead files: each is reached from main, migrate or admin', () => {
+      expect(dead).toEqual([])
+    })
+
+  test('holds nothing that is banned', () => {
+    expect(findBannedText(project)).toEqual([])
+  })
+
+  test('has source files of readable length', () => {
+    expect(findLongFiles(source)).toEqual([])
+  })
+
+  test('says at the top of each file what the file owns', () => {
+    expect(findMissingHeaders(typescript)).toEqual([])
+  })
+})
+
+describe('the rules', () => {
+  test.each(textRules.map((rule) => [rule.name, rule] as const))(
+    '%s: refuses its example only',
+    (_, rule) => {
+      const path = ['src/core/x.ts', 'test/x.test.ts', 'docs/x.md'].find(
+        (each) => rule.where.test(each) && !rule.except?.test(each),
+      )
+      const find = (text: string) => findBannedText([{ path: path ?? '', text }], [rule])
+      expect(find(`${rule.example}\n`)).toHaveLength(1)
+      expect(find(rule.example)[0]).toContain(rule.instead)
+      expect(find(`${rule.counterexample}\n`)).toEqual([])
+    },
+  )
+
+  const wrong: [name: string, path: string, specifier: string, sentence: string | undefined][] = [
+    ['down', 'src/store/a.ts', '../core/b.ts', undefined],
+    ['within one part', 'src/store/a.ts', './b.ts', undefined],
+    ['limits from core', 'src/core/a.ts', '../limits.ts', undefined],
+    ['up', 'src/core/a.ts', '../store/b.ts', 'store stands above core'],
+    ['sideways', 'src/lineage/a.ts', '../gateway/b.ts', 'gateway stands beside lineage'],
+    ['limits from base', 'src/base/a.ts', '../limits.ts', 'limits stands above base'],
+    ['config from a feature', 'src/gateway/a.ts', '../config.ts', 'config stands above gateway'],
+    ['config from main', 'src/main.ts', './config.ts', undefined],
+    ['a part without a layer', 'src/utils/a.ts', '../core/b.ts', 'utils is in no layer'],
+    ['a test from source', 'src/core/a.ts', '../../test/b.ts', 'src stands on its own'],
+    ['Elysia in a feature', 'src/gateway/commit-table.ts', 'elysia', 'HTTP belongs in a routes file'],
+    ['Elysia in routes', 'src/gateway/routes.ts', 'elysia', undefined],
+    ['Elysia in named routes', 'src/contract/tag-routes.ts', 'elysia', undefined],
+  ]
+  test.each(wrong)('import %s', (_, path, specifier, sentence) => {
+    for (const form of [
+      `import { b } from '${specifier}'\n`,
+      `import type {\n  B,\n  C,\n} from '${specifier}'\n`,
+      `const b = await import('${specifier}')\n`,
+    ]) {
+      const found = findWrongImports([{ path, text: form }])
+      if (sentence === undefined) expect(found).toEqual([])
+      else expect(found).toEqual([expect.stringContaining(sentence)])
+    }
+  })
+
+  const files = (edges: Record<string, string>): SourceFile[] =>
+    Object.entries(edges).map(([path, text]) => ({ path, text }))
+
+  test('a cycle is named once, in order', () => {
+    const cyclic = files({
+      'src/a.ts': "import './b.ts'\n",
+      'src/b.ts': "import type { C } from './c.ts'\n",
+      'src/c.ts': "import './b.ts'\n",
+    })
+    expect(findCycles(cyclic)).toEqual(['src/b.ts → src/c.ts → src/b.ts'])
+  })
+
+  test('a Worker reaches its file and closes no cycle', () => {
+    const started = files({
+      'src/main.ts': "new Worker(new URL('./worker.ts', import.meta.url), { name: 'x' })\n",
+      'src/worker.ts': "import type { M } from './main.ts'\n",
+    })
+    expect(findCycles(started)).toEqual([])
+    expect(findDeadFiles(started)).toEqual([])
+  })
+
+  test('a file that nothing reaches is dead, even when it imports what lives', () => {
+    expect(findDeadFiles(files({ 'src/main.ts': '', 'src/old.ts': "import './main.ts'\n" }))).toEqual([
+      'src/old.ts',
+    ])
+  })
+})

@@ -1,0 +1,101 @@
+/** The import rule of the architecture: one way, layer by layer, no cycles, nothing unreachable. */
+
+import { importsOf, type SourceFile } from './source-files.ts'
+
+/** From the ground up; a part may import itself and the parts of earlier rows. */
+const layers: readonly (readonly string[])[] = [
+  ['base'],
+  ['limits'],
+  ['core'],
+  ['telemetry', 'wire', 'policy', 'license', 'transform'],
+  ['store', 'catalog', 'engine'],
+  ['auth'],
+  ['gateway', 'query', 'lineage', 'detection', 'vending', 'contract'],
+  ['server'],
+  ['config'],
+  ['app'],
+  ['main', 'migrate', 'admin'],
+]
+
+/** Where a process starts. */
+const entries = ['src/main.ts', 'src/migrate.ts', 'src/admin.ts']
+
+/** Packages that only some files may import. */
+const packagePlaces: readonly { name: RegExp; allowed: RegExp; instead: string }[] = [
+  {
+    name: /^(elysia|@elysiajs\/.+)$/,
+    allowed: /^src\/(.*routes\.ts|auth\/guard\.ts|server\/.+)$/,
+    instead: 'HTTP belongs in a routes file, auth/guard.ts or server/; take values and return values',
+  },
+]
+
+/** The part of the product that a file belongs to: its directory below src, or its own name. */
+function partOf(path: string): string | undefined {
+  const part = /^src\/([^/.]+)/.exec(path)?.[1]
+  return part === 'config-variables' ? 'config' : part
+}
+
+function layerOf(part: string | undefined): number {
+  return layers.findIndex((parts) => part !== undefined && parts.includes(part))
+}
+
+/** Every import that points the wrong way or at a package kept to certain files, as sentences. */
+export function findWrongImports(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    const part = partOf(file.path)
+    const layer = layerOf(part)
+    if (layer < 0) return [`${file.path}: ${part} is in no layer; add it to the layers in test/tidy`]
+    return importsOf(file).flatMap(({ target }) => {
+      if (!target.startsWith('src/')) {
+        const place = packagePlaces.find(({ name }) => name.test(target))
+        if (target.startsWith('.') || /^(test|scripts|bench|demo)\//.test(target))
+          return [`${file.path} imports ${target}: src stands on its own`]
+        return place === undefined || place.allowed.test(file.path)
+          ? []
+          : [`${file.path} imports ${target}: ${place.instead}`]
+      }
+      const targetPart = partOf(target)
+      if (targetPart === part || layerOf(targetPart) < layer) return []
+      const reason = layerOf(targetPart) === layer ? 'stands beside' : 'stands above'
+      return [
+        `${file.path} imports ${target}: ${targetPart} ${reason} ${part}; move the shared noun to core or take it as an argument`,
+      ]
+    })
+  })
+}
+
+/** Each cycle of imports once, as `a → b → a`. Starting a Worker closes no cycle. */
+export function findCycles(files: readonly SourceFile[]): string[] {
+  const edges = new Map(
+    files.map((file) => [
+      file.path,
+      importsOf(file).flatMap(({ kind, target }) => (kind === 'import' ? [target] : [])),
+    ]),
+  )
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path)
+    if (start >= 0) cycles.push([...trail.slice(start), path].join(' → '))
+    if (start >= 0 || done.has(path)) return
+    for (const target of edges.get(path) ?? []) visit(target, [...trail, path])
+    done.add(path)
+  }
+  for (const path of edges.keys()) visit(path, [])
+  return cycles
+}
+
+/** Files that no process can reach from its start; undefined while there is no `main.ts`. */
+export function findDeadFiles(files: readonly SourceFile[]): string[] | undefined {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  if (!byPath.has('src/main.ts')) return undefined
+  const reached = new Set<string>()
+  const visit = (path: string): void => {
+    const file = byPath.get(path)
+    if (file === undefined || reached.has(path)) return
+    reached.add(path)
+    for (const { target } of importsOf(file)) visit(target)
+  }
+  for (const entry of entries) visit(entry)
+  return [...byPath.keys()].filter((path) => !reached.has(path))
+}
