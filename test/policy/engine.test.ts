@@ -1,3 +1,5 @@
+/** Verdicts of a whole set of policies, and every way in which there is none. */
+
 import { afterAll, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy.ts'
 import { PolicyEngine, type PolicyEngineOptions } from '../../src/policy/engine.ts'
@@ -32,7 +34,7 @@ const bindings = sampleBindings({ table: wideTable(400) })
  * of this thread would send it to the broken worker; the endless one is far beyond it on any machine.
  */
 const broken = { inlineMs: 200, workerMs: 20, ticksMax: Number.MAX_SAFE_INTEGER }
-const endlessText = 'table.snapshots.all(a, table.snapshots.all(b, a["snapshot-id"] >= 0))'
+const endlessText = 'table.snapshots.all(a, table.snapshots.all(b, a.snapshot_id >= 0))'
 const wide = sampleBindings({ table: wideTable(20_000) })
 
 /** What the slow policy needs of ticks: more than the default, so that it can also finish. */
