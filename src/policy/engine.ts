@@ -25,7 +25,7 @@ export interface PolicyEngineOptions {
 
 /** Texts up to this length parse in about the time that a policy may hold the HTTP thread. */
 const inlineParseLengthMax = 1_024
-/** What a worker gets beyond its own watchdog before it counts as hung. */
+/** What a worker gets beyond its own watchdog, to explain and to answer, before it counts as hung. */
 const hangGraceMs = 500
 /** How many worker time-outs a task may wait for its turn. */
 const waitFactor = 5
@@ -153,7 +153,7 @@ export class PolicyEngine {
       const leftMs = endsAt - performance.now()
       if (leftMs <= 0) break
       const budget = { timeoutMs: Math.ceil(leftMs), ticksMax: this.#ticksMax }
-      const result = judgeOne(compiled, bindings, budget)
+      const result = judgeOne(compiled, bindings, budget, limits.policyInlineMs)
       if (result.error === 'ErrPolicyTimeout') break
       results.push(result)
       if (stopAtFirst && result.value !== true) break

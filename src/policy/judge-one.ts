@@ -1,17 +1,21 @@
 /** One policy's outcome as a value, with its explanation where it is not true. The same on either thread. */
 
-import { limits } from '../limits.ts'
 import type { CompiledPolicy } from './compile.ts'
 import { type EvaluationBudget, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
 import { explainPolicy } from './explain.ts'
 import { PolicyError } from './policy-error.ts'
 import type { PolicyResult } from './worker-protocol.ts'
 
-/** Never throws: whatever is not a verdict is an error code. */
+/**
+ * Never throws: whatever is not a verdict is an error code.
+ *
+ * @param explainMs whole milliseconds that the explanation may take beyond the budget
+ */
 export function judgeOne(
   compiled: CompiledPolicy,
   bindings: PolicyBindings,
   budget: EvaluationBudget,
+  explainMs: number,
 ): PolicyResult {
   let result: PolicyResult
   try {
@@ -24,6 +28,6 @@ export function judgeOne(
     if (thrown.code === 'ErrPolicyTimeout' || thrown.code === 'ErrPolicyBudget') return { error: thrown.code }
     result = { error: thrown.code }
   }
-  const explanation = explainPolicy(compiled, bindings, limits.policyInlineMs)
+  const explanation = explainPolicy(compiled, bindings, explainMs)
   return explanation === undefined ? result : { ...result, explanation }
 }

@@ -37,6 +37,7 @@ const bindings: Scope = new Map([
 /** The keys that a policy may read by `.key`; a key that is not listed would be missing at every commit. */
 const bindingFields: Readonly<Record<string, ReadonlyMap<string, StaticType>>> = {
   commit: new Map([
+    ['identifier', 'map'],
     ['requirements', 'list'],
     ['updates', 'list'],
     ['result', 'dyn'],

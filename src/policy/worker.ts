@@ -17,6 +17,8 @@ import type {
   WorkerTask,
 } from './worker-protocol.ts'
 
+/** More than the HTTP thread may give: a worker that has just started is slow, and only its task waits. */
+const explainMs = 200
 const programs = new Lru<string, { readonly text: string; readonly compiled: CompiledPolicy }>(1_000)
 
 function compiledProgram(id: string, text: string): CompiledPolicy {
@@ -48,7 +50,7 @@ function evaluateOne(
     const compiled = compiledProgram(id, text)
     const timeoutMs = Math.ceil(endsAt - performance.now())
     if (timeoutMs < 1) return { error: 'ErrPolicyTimeout' }
-    return judgeOne(compiled, task.bindings, { timeoutMs, ticksMax: task.ticksMax })
+    return judgeOne(compiled, task.bindings, { timeoutMs, ticksMax: task.ticksMax }, explainMs)
   } catch (thrown) {
     return { error: thrown instanceof PolicyError ? thrown.code : 'ErrEvalPanic' }
   }

@@ -17,7 +17,7 @@ export const dayMs = 24 * 60 * 60 * 1000
 export const receivedAt = 1_750_000_000_000
 
 export const sampleTable = {
-  'table-uuid': '9c12d441-03fe-4693-9a96-a0705ddf69c1',
+  uuid: '9c12d441-03fe-4693-9a96-a0705ddf69c1',
   schema: {
     fields: [
       { id: 1, name: 'id', type: 'long' },
@@ -26,10 +26,10 @@ export const sampleTable = {
   },
   partition_spec: { fields: [{ name: 'event_day', transform: 'day' }] },
   properties: { owner: 'orders', comment: null, constructor: 'x' },
-  current_snapshot: { 'snapshot-id': 3, 'timestamp-ms': receivedAt - dayMs },
+  current_snapshot: { snapshot_id: 3, timestamp_ms: receivedAt - dayMs },
   snapshots: [
-    { 'snapshot-id': 1, 'timestamp-ms': receivedAt - 30 * dayMs },
-    { 'snapshot-id': 3, 'timestamp-ms': receivedAt - dayMs },
+    { snapshot_id: 1, timestamp_ms: receivedAt - 30 * dayMs },
+    { snapshot_id: 3, timestamp_ms: receivedAt - dayMs },
   ],
 }
 
@@ -55,16 +55,32 @@ export function sampleBindings({
 
 /** A table with `count` snapshots. */
 export function wideTable(count: number): unknown {
-  const snapshots = Array.from({ length: count }, (_, index) => ({ 'snapshot-id': index, note: null }))
+  const snapshots = Array.from({ length: count }, (_, index) => ({ snapshot_id: index, note: null }))
   return { ...sampleTable, snapshots }
 }
 
 /** Spends about 200,000 ticks on `wideTable(400)`: far more than any inline budget. */
-export const slowPolicyText = 'table.snapshots.all(a, table.snapshots.all(b, a["snapshot-id"] >= 0))'
+export const slowPolicyText = 'table.snapshots.all(a, table.snapshots.all(b, a.snapshot_id >= 0))'
 
 let policyCount = 0
 
 export function policy(definitionCel: string, fields: Partial<Policy> = {}): Policy {
   const id = `policy-${String(++policyCount).padStart(6, '0')}`
   return { id, kind: 'schema', mode: 'enforce', name: id, message: '', definitionCel, ...fields }
+}
+
+export interface PageExample {
+  readonly name: string
+  readonly kind: string
+  readonly text: string
+}
+
+/** The examples of the authors' page: the page is where they are shipped. */
+export async function pageExamples(): Promise<readonly PageExample[]> {
+  const page = await Bun.file(new URL('../../docs/policies.md', import.meta.url)).text()
+  return [...page.matchAll(/^### (\S+) \((\w+)\)\n\n```cel\n(.*?)\n```/gms)].map(([, name, kind, text]) => ({
+    name: name ?? '',
+    kind: kind ?? '',
+    text: text ?? '',
+  }))
 }

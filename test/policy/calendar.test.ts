@@ -1,3 +1,5 @@
+/** Calendar getters on a host whose own clocks jump. */
+
 import { afterEach, expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { evaluatePolicy } from '../../src/policy/evaluate.ts'

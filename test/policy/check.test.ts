@@ -1,3 +1,5 @@
+/** What the static check accepts and refuses, and where it points. */
+
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'
 import { checkPolicy } from '../../src/policy/check.ts'

@@ -1,3 +1,5 @@
+/** Verdicts of a whole set of policies, and every way in which there is none. */
+
 import { afterAll, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy.ts'
 import { PolicyEngine, type PolicyEngineOptions } from '../../src/policy/engine.ts'
@@ -26,6 +28,14 @@ afterAll(() => {
 
 const engine = start()
 const bindings = sampleBindings({ table: wideTable(400) })
+
+/**
+ * For workers that are broken on purpose: a trivial policy must never come near the inline bound, or a pause
+ * of this thread would send it to the broken worker; the endless one is far beyond it on any machine.
+ */
+const broken = { inlineMs: 200, workerMs: 20, ticksMax: Number.MAX_SAFE_INTEGER }
+const endlessText = 'table.snapshots.all(a, table.snapshots.all(b, a.snapshot_id >= 0))'
+const wide = sampleBindings({ table: wideTable(20_000) })
 
 /** What the slow policy needs of ticks: more than the default, so that it can also finish. */
 const roomy = { inlineMs: 1, ticksMax: 1_000_000 }
@@ -131,8 +141,7 @@ test('a budget that is exhausted in the worker makes the verdict unavailable', a
 
 test('a policy that the worker cuts off makes the verdict unavailable', async () => {
   const tight = start({ inlineMs: 1, workerMs: 20, ticksMax: Number.MAX_SAFE_INTEGER })
-  const endless = policy('table.snapshots.all(a, table.snapshots.all(b, a["snapshot-id"] >= 0))')
-  const wide = sampleBindings({ table: wideTable(4_000) })
+  const endless = policy(endlessText)
   await until(() => tight.ready())
   expect(await tight.judge([endless], wide)).toMatchObject({ kind: 'unavailable', error: 'ErrPolicyTimeout' })
 })
@@ -143,25 +152,21 @@ test.each([
   ['hanging', 'ErrPolicyTimeout'],
   ['lying', 'ErrEvalPanic'],
 ])('a %s worker makes the verdict unavailable (%s) and is replaced', async (name, error) => {
-  const broken = start({ inlineMs: 1, workerMs: 20, ticksMax: 1_000_000, workerUrl: fixture(name) })
-  await until(() => broken.ready())
-  const slow = policy(slowPolicyText)
+  const host = start({ ...broken, workerUrl: fixture(name) })
+  await until(() => host.ready())
+  const slow = policy(endlessText)
   for (let round = 0; round < 2; round++) {
-    expect(await broken.judge([slow], bindings)).toMatchObject({
-      kind: 'unavailable',
-      error,
-      policyId: slow.id,
-    })
-    await until(() => broken.ready())
+    expect(await host.judge([slow], wide)).toMatchObject({ kind: 'unavailable', error, policyId: slow.id })
+    await until(() => host.ready())
   }
-  expect((await broken.judge([policy('true')], bindings)).kind).toBe('allow')
+  expect((await host.judge([policy('true')], wide)).kind).toBe('allow')
 })
 
 test('a worker that never comes up: not ready, slow policies unavailable, quick ones judged', async () => {
-  const broken = start({ inlineMs: 1, workerMs: 20, ticksMax: 1_000_000, workerUrl: fixture('absent') })
-  expect(await broken.judge([policy(slowPolicyText)], bindings)).toMatchObject({ kind: 'unavailable' })
-  expect(broken.ready()).toBe(false)
-  expect((await broken.judge([policy('true')], bindings)).kind).toBe('allow')
+  const host = start({ ...broken, workerUrl: fixture('absent') })
+  expect(await host.judge([policy(endlessText)], wide)).toMatchObject({ kind: 'unavailable' })
+  expect(host.ready()).toBe(false)
+  expect((await host.judge([policy('true')], wide)).kind).toBe('allow')
 })
 
 test('an exception inside evaluation is a panic that never leaves judge', async () => {
@@ -169,7 +174,9 @@ test('an exception inside evaluation is a panic that never leaves judge', async 
   hostile.get = () => {
     throw new TypeError('defect')
   }
-  const verdict = await engine.judge([policy('table.x == 1')], { ...bindings, table: hostile })
+  // Judged inline for certain: the worker's clone would lose the hostile accessor.
+  const patient = start({ inlineMs: 5_000 })
+  const verdict = await patient.judge([policy('table.x == 1')], { ...bindings, table: hostile })
   expect(verdict).toMatchObject({ kind: 'unavailable', error: 'ErrEvalPanic' })
 })
 
@@ -201,8 +208,8 @@ test('warn and shadow policies cannot turn a denial around', async () => {
 })
 
 test('shadow policies of a dead worker leave the verdict alone', async () => {
-  const broken = start({ inlineMs: 1, workerMs: 20, ticksMax: 1_000_000, workerUrl: fixture('dying') })
-  const verdict = await broken.judge([policy(slowPolicyText, { mode: 'shadow' }), policy('true')], bindings)
+  const host = start({ ...broken, workerUrl: fixture('dying') })
+  const verdict = await host.judge([policy(endlessText, { mode: 'shadow' }), policy('true')], wide)
   expect(verdict.kind).toBe('allow')
   expect(verdict.outcomes.map(({ value, error }) => value ?? error)).toEqual([true, 'ErrEvalPanic'])
 })

@@ -1,3 +1,5 @@
+/** One policy's value, and every way in which it has none. */
+
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { evaluatePolicy, type PolicyBindings } from '../../src/policy/evaluate.ts'
@@ -32,7 +34,7 @@ const verdicts: readonly (readonly [text: string, value: boolean])[] = [
   ['table.properties.constructor == "x"', true],
   ['commit.received_at + 1 == 1750000000001', true],
   ['timestamp(commit.received_at / 1000) == timestamp("2025-06-15T15:06:40Z")', true],
-  ['table.snapshots[1]["snapshot-id"] == 3', true],
+  ['table.snapshots[1].snapshot_id == 3', true],
   ['table.properties.owner.matches("^ord")', true],
   ['matches(table.properties.owner, "^x")', false],
   ['int("12") == 12 && uint("12") == 12u && double("1.5") == 1.5', true],
@@ -67,7 +69,7 @@ test('a principal without roles has none', () => {
 
 test('map and filter stay linear over ten thousand snapshots', () => {
   const bindings = sampleBindings({ table: wideTable(10_000) })
-  const text = 'table.snapshots.map(s, s["snapshot-id"]).filter(i, i >= 0).exists(i, i == 9999)'
+  const text = 'table.snapshots.map(s, s.snapshot_id).filter(i, i >= 0).exists(i, i == 9999)'
   expect(evaluate(text, bindings)).toBe(true)
 })
 
@@ -129,7 +131,7 @@ test('a text that does not compile gives no verdict', () => {
 })
 
 const expensive = [
-  'table.snapshots.all(a, table.snapshots.exists(b, b["snapshot-id"] == a["snapshot-id"]))',
+  'table.snapshots.all(a, table.snapshots.exists(b, b.snapshot_id == a.snapshot_id))',
   'table.snapshots.exists(a, table.snapshots.exists(b, false)) || true',
   'table.snapshots.all(a, table.snapshots.exists(b, true))',
   'table.snapshots.all(a, a in table.snapshots)',
@@ -148,7 +150,7 @@ test.each(expensive)('%s exhausts its budget, even where || absorbs the error', 
 
 test('a policy that runs too long is cut off, and the next one works', () => {
   const bindings = sampleBindings({ table: wideTable(5_000) })
-  const text = 'table.snapshots.all(a, table.snapshots.all(b, b["snapshot-id"] >= 0))'
+  const text = 'table.snapshots.all(a, table.snapshots.all(b, b.snapshot_id >= 0))'
   const run = () => evaluate(text, bindings, { timeoutMs: 20, ticksMax: Number.MAX_SAFE_INTEGER })
   expect(failure(run)).toBe('ErrPolicyTimeout')
   expect(evaluate('table.properties.owner.matches("^o")')).toBe(true)

@@ -1,93 +1,140 @@
+/** The page's examples against the bindings that the gateway makes from Iceberg metadata. */
+
 import { expect, test } from 'bun:test'
+import { type JsonObject, stringifyJson } from '../../src/base/json.ts'
+import { policyKinds } from '../../src/core/policy.ts'
 import { checkPolicy } from '../../src/policy/check.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { evaluatePolicy, type PolicyBindings } from '../../src/policy/evaluate.ts'
-import { policyExamples } from '../../src/policy/examples.ts'
-import { dayMs, receivedAt, sampleBindings, sampleTable } from './bindings.ts'
+import { commitView, tableView } from '../../src/wire/iceberg/policy-view.ts'
+import { dayMs, json, pageExamples, receivedAt } from './bindings.ts'
 
 const budget = { timeoutMs: 1_000, ticksMax: 200_000 }
-const removal = (...ids: number[]) => [{ action: 'remove-snapshots', 'snapshot-ids': ids }]
-const withFields = (...names: string[]) => ({
-  ...sampleTable,
-  schema: { fields: names.map((name) => ({ name })) },
-})
+const ref = { namespace: ['sales'], name: 'orders' }
+const examples = await pageExamples()
 
-/** For every shipped example: commits that it allows and commits that it denies. */
-const cases: Readonly<
-  Record<string, { readonly allows: PolicyBindings[]; readonly denies: PolicyBindings[] }>
-> = {
-  'keep-id-column': {
-    allows: [sampleBindings()],
-    denies: [sampleBindings({ result: withFields('email') }), sampleBindings({ result: withFields() })],
-  },
-  'no-ssn-column': {
-    allows: [sampleBindings()],
-    denies: [sampleBindings({ result: withFields('id', 'ssn') })],
-  },
-  'keep-day-partition': {
-    allows: [sampleBindings()],
-    denies: [sampleBindings({ result: { ...sampleTable, partition_spec: { fields: [] } } })],
-  },
+interface Situation {
+  readonly columns?: readonly string[]
+  readonly partitions?: readonly string[]
+  readonly updates?: unknown
+  readonly roles?: readonly string[]
+  /** Age of snapshot 3; snapshot 1 is 30 days old. */
+  readonly ageMs?: number
+}
+
+function metadata({ columns = ['id'], partitions = ['event_day'], ageMs = dayMs }: Situation): JsonObject {
+  const snapshot = (id: number, age: number) => ({
+    'snapshot-id': id,
+    'sequence-number': id,
+    'timestamp-ms': receivedAt - age,
+    'manifest-list': `s3://b/${id}.avro`,
+    summary: { operation: 'append' },
+  })
+  return json({
+    'format-version': 2,
+    'table-uuid': '9c12d441-03fe-4693-9a96-a0705ddf69c1',
+    location: 's3://b/orders',
+    'last-sequence-number': 3,
+    'last-updated-ms': receivedAt - ageMs,
+    'last-column-id': 9,
+    schemas: [
+      {
+        type: 'struct',
+        'schema-id': 0,
+        fields: columns.map((name, index) => ({ id: index + 1, name, type: 'long', required: false })),
+      },
+    ],
+    'current-schema-id': 0,
+    'partition-specs': [
+      {
+        'spec-id': 0,
+        fields: partitions.map((name) => ({ 'source-id': 1, 'field-id': 1000, name, transform: 'day' })),
+      },
+    ],
+    'default-spec-id': 0,
+    'last-partition-id': 1000,
+    'sort-orders': [{ 'order-id': 0, fields: [] }],
+    'default-sort-order-id': 0,
+    snapshots: [snapshot(1, 30 * dayMs), snapshot(3, ageMs)],
+    'current-snapshot-id': 3,
+  }) as JsonObject
+}
+
+/** A commit on the default table that turns it into `situation`, as the gateway presents it. */
+function bindings(situation: Situation = {}): PolicyBindings {
+  const updates = json(situation.updates ?? []) as readonly JsonObject[]
+  const result = tableView(ref, metadata(situation))
+  return {
+    table: tableView(ref, metadata(situation.ageMs === undefined ? {} : { ageMs: situation.ageMs })),
+    commit: commitView({ requirements: [], updates }, result, receivedAt),
+    principal: json({ sub: 'spark', roles: situation.roles ?? [] }),
+  }
+}
+
+const removal = (...ids: number[]) => [{ action: 'remove-snapshots', 'snapshot-ids': ids }]
+
+/** For every example: commits that it allows and commits that it denies. */
+const cases: Readonly<Record<string, { readonly allows: Situation[]; readonly denies: Situation[] }>> = {
+  'keep-id-column': { allows: [{}], denies: [{ columns: ['email'] }, { columns: [] }] },
+  'no-ssn-column': { allows: [{}], denies: [{ columns: ['id', 'ssn'] }] },
+  'keep-day-partition': { allows: [{}], denies: [{ partitions: [] }] },
   'writers-only': {
-    allows: [sampleBindings({ roles: ['orders-writer'] })],
-    denies: [sampleBindings(), sampleBindings({ roles: ['Orders-Writer', 'orders-writer-2'] })],
+    allows: [{ roles: ['orders-writer'] }],
+    denies: [{}, { roles: ['Orders-Writer', 'orders-writer-2'] }],
   },
   'stewards-change-schema': {
     allows: [
-      sampleBindings({ updates: [{ action: 'add-snapshot' }] }),
-      sampleBindings({ updates: [{ action: 'add-schema' }], roles: ['data-steward'] }),
+      { updates: [{ action: 'add-snapshot' }] },
+      { updates: [{ action: 'add-schema' }], roles: ['data-steward'] },
     ],
-    denies: [sampleBindings({ updates: [{ action: 'add-snapshot' }, { action: 'set-current-schema' }] })],
+    denies: [{ updates: [{ action: 'add-snapshot' }, { action: 'set-current-schema' }] }],
   },
   'keep-seven-days': {
-    allows: [
-      sampleBindings(),
-      sampleBindings({ updates: removal(1) }),
-      sampleBindings({
-        table: { ...sampleTable, snapshots: [{ 'snapshot-id': 9, 'timestamp-ms': receivedAt - 7 * dayMs }] },
-        updates: removal(9),
-      }),
-    ],
+    allows: [{}, { updates: removal(1) }, { updates: removal(1, 3), ageMs: 7 * dayMs }],
     denies: [
-      sampleBindings({ updates: removal(3) }),
-      sampleBindings({ updates: removal(1, 3) }),
-      sampleBindings({ updates: [...removal(1), ...removal(3)] }),
-      sampleBindings({
-        table: {
-          ...sampleTable,
-          snapshots: [{ 'snapshot-id': 9, 'timestamp-ms': receivedAt - 7 * dayMs + 1 }],
-        },
-        updates: removal(9),
-      }),
+      { updates: removal(3) },
+      { updates: removal(1, 3) },
+      { updates: [...removal(1), ...removal(3)] },
+      { updates: removal(3), ageMs: 7 * dayMs - 1 },
     ],
   },
 }
 
-test('every shipped example has cases', () => {
-  expect(policyExamples.map(({ name }) => name).sort()).toEqual(Object.keys(cases).sort())
+test('every example has cases, and they cover all kinds of SPEC 2.4', () => {
+  expect(examples.map(({ name }) => name).sort()).toEqual(Object.keys(cases).sort())
+  expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(policyKinds))
 })
 
-test('the examples cover all kinds of SPEC 2.4', () => {
-  expect(new Set(policyExamples.map(({ kind }) => kind))).toEqual(
-    new Set(['schema', 'write_acl', 'retention']),
-  )
-})
-
-for (const { name, definitionCel } of policyExamples) {
-  test(`the example ${name} passes the check, allows and denies as it says`, () => {
-    expect(checkPolicy(definitionCel)).toEqual([])
-    const compiled = compilePolicy(definitionCel)
-    for (const bindings of cases[name]?.allows ?? [])
-      expect(evaluatePolicy(compiled, bindings, budget)).toBe(true)
-    for (const bindings of cases[name]?.denies ?? [])
-      expect(evaluatePolicy(compiled, bindings, budget)).toBe(false)
-  })
-}
+test.each(examples.map(({ name, text }) => [name, text]))(
+  '%s passes the check, allows and denies',
+  (name, text) => {
+    expect(checkPolicy(text)).toEqual([])
+    const compiled = compilePolicy(text)
+    for (const allowed of cases[name]?.allows ?? [])
+      expect(evaluatePolicy(compiled, bindings(allowed), budget)).toBe(true)
+    for (const denied of cases[name]?.denies ?? [])
+      expect(evaluatePolicy(compiled, bindings(denied), budget)).toBe(false)
+  },
+)
 
 test('retention also works on CEL timestamps and durations', () => {
   const compiled = compilePolicy(`commit.updates.filter(u, u.action == "remove-snapshots").all(u,
-    table.snapshots.all(s, !(s["snapshot-id"] in u["snapshot-ids"]) ||
-      timestamp(commit.received_at / 1000) - timestamp(s["timestamp-ms"] / 1000) >= duration("168h")))`)
-  expect(evaluatePolicy(compiled, sampleBindings({ updates: removal(1) }), budget)).toBe(true)
-  expect(evaluatePolicy(compiled, sampleBindings({ updates: removal(3) }), budget)).toBe(false)
+    table.snapshots.all(s, !(s.snapshot_id in u["snapshot-ids"]) ||
+      timestamp(commit.received_at / 1000) - timestamp(s.timestamp_ms / 1000) >= duration("168h")))`)
+  expect(evaluatePolicy(compiled, bindings({ updates: removal(1) }), budget)).toBe(true)
+  expect(evaluatePolicy(compiled, bindings({ updates: removal(3) }), budget)).toBe(false)
+})
+
+test('the check and the page know every key of the bindings', async () => {
+  const page = await Bun.file(new URL('../../docs/policies.md', import.meta.url)).text()
+  const table = tableView(ref, metadata({}))
+  const commit = commitView({ identifier: ref, requirements: [], updates: [] }, table, receivedAt)
+  expect(stringifyJson([...commit.keys()])).toContain('identifier')
+  for (const key of commit.keys()) {
+    expect(checkPolicy(`commit.${key} != null`)).toEqual([])
+    expect(page).toContain(`\`commit.${key}\``)
+  }
+  const [snapshot] = table.get('snapshots') as readonly JsonObject[]
+  for (const key of [...table.keys(), ...(snapshot?.keys() ?? [])])
+    expect(page).toMatch(new RegExp(`\`${key}(\\[\\])?\``))
 })

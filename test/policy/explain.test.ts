@@ -1,3 +1,5 @@
+/** What a steward is told about a policy that was not true. */
+
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { explainPolicy } from '../../src/policy/explain.ts'
@@ -14,8 +16,8 @@ test('names the operand of && that is false and the value it saw', () => {
 })
 
 test('names the first element for which all() is not true', () => {
-  expect(explain('table.snapshots.all(s, s["snapshot-id"] != 3)')).toBe(
-    's["snapshot-id"] != 3 is false\ns["snapshot-id"] = 3',
+  expect(explain('table.snapshots.all(s, s.snapshot_id != 3)')).toBe(
+    's.snapshot_id != 3 is false\ns.snapshot_id = 3',
   )
 })
 

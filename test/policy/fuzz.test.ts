@@ -6,10 +6,9 @@ import { policyErrorCodes } from '../../src/core/decision.ts'
 import { checkPolicy } from '../../src/policy/check.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { evaluatePolicy } from '../../src/policy/evaluate.ts'
-import { policyExamples } from '../../src/policy/examples.ts'
 import { explainPolicy } from '../../src/policy/explain.ts'
 import { PolicyError } from '../../src/policy/policy-error.ts'
-import { sampleBindings, slowPolicyText, wideTable } from './bindings.ts'
+import { pageExamples, sampleBindings, slowPolicyText, wideTable } from './bindings.ts'
 
 const seed = 20_250_615
 const bindings = sampleBindings({
@@ -111,7 +110,7 @@ const tokens = [
   '`a`',
 ]
 
-const sources = [...policyExamples.map(({ definitionCel }) => definitionCel), slowPolicyText]
+const sources = [...(await pageExamples()).map(({ text }) => text), slowPolicyText]
 
 const mutated = fc
   .tuple(
