@@ -1,5 +1,6 @@
 -- Drift between the graph's WriteEvents and snapshots and their relational projection, the audit log,
 -- both ways. Runs with the caller's rights and search_path.
+set local check_function_bodies = off;
 create function svc.drift() returns table (kind text, subject text, detail jsonb)
 language sql stable as $$
   with edge as (

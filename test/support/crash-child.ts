@@ -95,7 +95,7 @@ async function main(orders: CrashChildOrders): Promise<void> {
       orders.settle ?? newTenantId(),
       `select agtype_access_operator(variadic array[e.properties, '"id"'::agtype])::text as id from "${label}" e`,
     )
-    return near.map((row) => JSON.parse(row.id) as string)
+    return near.map((row) => row.id)
   }
   console.log(
     JSON.stringify({
