@@ -32,6 +32,8 @@ export interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable'
   readonly readOnly?: boolean
   readonly signal?: AbortSignal
+  /** Milliseconds that one statement may take, where the store's default is too short. */
+  readonly statementMs?: number
 }
 
 /** The statements that a transaction begins with; every name in them is our own or checked. */
@@ -39,11 +41,13 @@ export function beginText(
   role: 'svc_tenant' | 'svc_admin' | 'svc_owner',
   tenant: string,
   searchPath: string,
-  { isolation = 'read committed', readOnly = false }: TransactionOptions,
+  { isolation = 'read committed', readOnly = false, statementMs }: TransactionOptions,
 ): string {
+  const timeout =
+    statementMs === undefined ? '' : `set local statement_timeout = ${Math.trunc(statementMs)};\n`
   return `begin isolation level ${isolation} ${readOnly ? 'read only' : 'read write'};
 set local role ${role};
-select set_config('app.tenant_id', '${tenant}', true), set_config('search_path', '${searchPath}', true)`
+${timeout}select set_config('app.tenant_id', '${tenant}', true), set_config('search_path', '${searchPath}', true)`
 }
 
 // The role does not belong to RESET ALL. Not DISCARD ALL: it would drop prepared statements.

@@ -137,11 +137,11 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
   async function transact<T>(
     begin: string,
     work: (session: Session) => Promise<T>,
-    signal: AbortSignal | undefined,
+    { signal, statementMs }: TransactionOptions = {},
   ): Promise<T> {
     refuseNested()
     const link = await pool.borrow(signal)
-    const session = new Session(link, engine.statementMs, begin)
+    const session = new Session(link, Math.max(engine.statementMs, statementMs ?? 0), begin)
     const aborted = Promise.withResolvers<never>()
     aborted.promise.catch(() => {})
     const onAbort = () => {
@@ -183,7 +183,7 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
-      return transact(begin, transaction(work), options.signal)
+      return transact(begin, transaction(work), options)
     },
     async tenantQuery<Row extends object>(
       tenant: TenantId,
@@ -193,25 +193,25 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     ) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
-      return transact(begin, query<Row>(text, params, options.prepare), options.signal)
+      return transact(begin, query<Row>(text, params, options.prepare), options)
     },
     async adminTransaction(work, options = {}) {
       const begin = beginText('svc_admin', '', adminPath, options)
-      return transact(begin, transaction(work), options.signal)
+      return transact(begin, transaction(work), options)
     },
     async adminQuery<Row extends object>(text: string, params: readonly Param[] = []) {
-      return transact(beginText('svc_admin', '', adminPath, {}), query<Row>(text, params), undefined)
+      return transact(beginText('svc_admin', '', adminPath, {}), query<Row>(text, params))
     },
     async ownerTransaction(tenant, work) {
       const id = checkedTenant(tenant)
-      return transact(beginText('svc_owner', id, tenantPath(id), {}), transaction(work), undefined)
+      return transact(beginText('svc_owner', id, tenantPath(id), {}), transaction(work))
     },
     openLink: () => engine.open('tenant'),
     async healthy() {
       const text = `select * from cypher('svc_health', $$ RETURN 1 $$) as (one agtype)`
       const begin = beginText('svc_tenant', '', 'ag_catalog, pg_catalog', { readOnly: true })
       try {
-        return (await transact(begin, query(text, [], false), undefined)).length === 1
+        return (await transact(begin, query(text, [], false))).length === 1
       } catch {
         return false
       }

@@ -23,7 +23,7 @@ type TestStoreOptions = Partial<Omit<StoreOptions, 'databaseUrl' | 'dataDirector
 
 /** Opens a store of the test's own; `await using` closes it and removes what it left. */
 export function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
-  const server = process.env['SVC_TEST_DATABASE_URL']
+  const server = process.env.SVC_TEST_DATABASE_URL
   return server === undefined ? openEmbeddedTestStore(options) : openServerTestStore(server, options)
 }
 

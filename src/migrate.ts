@@ -1,0 +1,50 @@
+/** The command `bun run migrate`: brings the database up to date, or says what is pending. */
+
+import postgres from 'postgres'
+import { sessionOptions } from './store/link.ts'
+import { migrate, migrationStatus } from './store/migrations.ts'
+import { toStoreFault } from './store/store-fault.ts'
+
+const help = `Usage: bun run migrate [--status]
+
+Applies pending migrations to the database that SVC_DATABASE_URL names: the control schema and every
+tenant's schema and graph. Without the variable there is nothing to do: the embedded database migrates
+itself when the service starts.
+
+  --status  lists what is applied and pending, and changes nothing
+  --help    prints this
+
+The database user is a superuser; or it owns the database and has CREATEROLE, and a superuser has run
+migrations/bootstrap.sql in the database once (it installs Apache AGE and marks three of its functions).
+Exit status: 0 done, 1 failed, 2 wrong usage.`
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    console.log(help)
+    return 0
+  }
+  if (args.some((arg) => arg !== '--status')) {
+    console.error(help)
+    return 2
+  }
+  const url = process.env.SVC_DATABASE_URL
+  if (url === undefined || url === '') {
+    console.log('SVC_DATABASE_URL is not set: the embedded database migrates itself at start.')
+    return 0
+  }
+  const sql = postgres(url, sessionOptions)
+  try {
+    if (!args.includes('--status')) await migrate(sql, 'apply', (notice) => console.error(notice))
+    for (const { scope, applied, pending } of await migrationStatus(sql))
+      console.log(`${scope}: ${applied} applied, ${pending.length} pending ${pending.join(' ')}`.trimEnd())
+    return 0
+  } catch (error) {
+    const fault = toStoreFault(error)
+    console.error([fault.publicMessage, fault.detail].filter(Boolean).join('\n'))
+    return 1
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+}
+
+process.exit(await main(process.argv.slice(2)))

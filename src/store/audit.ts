@@ -1,0 +1,144 @@
+/** Reading the audit log (SPEC 2.6); `verdicts` alone writes it, and nothing changes it. */
+
+import { Fault } from '../base/fault.ts'
+import type { AppliedPolicy } from '../core/commit.ts'
+import type { Decision, PolicyOutcome } from '../core/decision.ts'
+import type { Principal, PrincipalSource } from '../core/principal.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { nodeId } from './names.ts'
+import { isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import type { Store } from './store.ts'
+
+export interface AuditEntry {
+  readonly commitId: string
+  readonly committer: string
+  readonly decision: Decision
+  /** '' for APPROVED. */
+  readonly reason: string
+  readonly createdAt: Date
+  readonly tenant: TenantId
+  readonly principalSource: PrincipalSource
+  readonly table: TableRef
+  readonly baseMetadataLocation: string
+  /** Set for APPROVED. */
+  readonly metadataLocation: string | undefined
+}
+
+/** What a replay needs beside the entry itself. */
+export interface AuditRecord extends AuditEntry {
+  readonly principal: Principal
+  readonly credentialId: string
+  readonly bodySha256: string
+  /** The request body, compressed by zstd. */
+  readonly body: Uint8Array
+  readonly policies: readonly AppliedPolicy[]
+  readonly outcomes: readonly PolicyOutcome[]
+  readonly receivedAtMs: number
+}
+
+export interface AuditFilter extends PageRequest {
+  readonly table?: TableRef
+  readonly decision?: Decision
+}
+
+interface Row {
+  readonly audit_seq: string
+  readonly commit_id: string
+  readonly committer: string
+  readonly decision: Decision
+  readonly reason: string
+  readonly created_at: Date
+  readonly tenant_id: TenantId
+  readonly principal_source: PrincipalSource
+  readonly namespace: readonly string[]
+  readonly table_name: string
+  readonly base_metadata_location: string
+  readonly metadata_location: string | null
+}
+
+interface RecordRow extends Row {
+  readonly principal: Principal
+  readonly credential_id: string
+  readonly body_sha256: string
+  readonly body: Uint8Array
+  readonly policies: readonly AppliedPolicy[]
+  readonly outcomes: readonly PolicyOutcome[]
+  readonly received_at_ms: number
+}
+
+const entryColumns = `audit_seq, commit_id, committer, decision, reason, created_at, tenant_id, principal_source,
+  namespace, table_name, base_metadata_location, metadata_location`
+
+function toEntry(row: Row): AuditEntry {
+  return {
+    commitId: row.commit_id,
+    committer: row.committer,
+    decision: row.decision,
+    reason: row.reason,
+    createdAt: row.created_at,
+    tenant: row.tenant_id,
+    principalSource: row.principal_source,
+    table: { namespace: row.namespace, name: row.table_name },
+    baseMetadataLocation: row.base_metadata_location,
+    metadataLocation: row.metadata_location ?? undefined,
+  }
+}
+
+/**
+ * The tenant's decisions, newest first.
+ * @throws Fault `bad_request` for a bad page token
+ */
+export async function listAudit(
+  store: Store,
+  tenant: TenantId,
+  filter: AuditFilter = {},
+): Promise<Page<AuditEntry>> {
+  const limit = pageLimit(filter)
+  if (filter.after !== undefined && !/^\d{1,18}$/.test(filter.after))
+    throw new Fault('bad_request', 'The page token is not valid.')
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select ${entryColumns} from svc.audit_log
+     where tenant_id = $1 and ($2::text is null or table_id = $2) and ($3::text is null or decision = $3)
+       and ($4::int8 is null or audit_seq < $4)
+     order by audit_seq desc limit $5::int`,
+    [
+      tenant,
+      filter.table === undefined ? null : nodeId(tableKey(filter.table)),
+      filter.decision ?? null,
+      filter.after ?? null,
+      limit + 1,
+    ],
+  )
+  const page = toPage(rows, limit, (row) => row.audit_seq)
+  return { ...page, items: page.items.map(toEntry) }
+}
+
+/** One decision with all that its replay needs, or undefined. */
+export async function findAudit(
+  store: Store,
+  tenant: TenantId,
+  commitId: string,
+): Promise<AuditRecord | undefined> {
+  if (!isUuid(commitId)) return undefined
+  const [row] = await store.tenantQuery<RecordRow>(
+    tenant,
+    `select ${entryColumns}, principal, credential_id, body_sha256, body, policies, outcomes,
+       round(extract(epoch from received_at) * 1000)::float8 as received_at_ms
+     from svc.audit_log where tenant_id = $1 and commit_id = $2`,
+    [tenant, commitId],
+  )
+  return (
+    row && {
+      ...toEntry(row),
+      principal: row.principal,
+      credentialId: row.credential_id,
+      bodySha256: row.body_sha256,
+      body: row.body,
+      policies: row.policies,
+      outcomes: row.outcomes,
+      receivedAtMs: row.received_at_ms,
+    }
+  )
+}

@@ -1,0 +1,139 @@
+/**
+ * Cypher for reading, as far as both engines run it rightly: MATCH with labelled nodes, labelled
+ * relationships and fixed length. Anything else is refused before it gets to the database.
+ */
+
+import { Fault } from '../base/fault.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { parseAgtype } from './graph.ts'
+import { edgeLabels, graphName, storableJson, vertexLabels } from './names.ts'
+import type { Store } from './store.ts'
+
+export interface CypherQuery {
+  readonly text: string
+  /** What `$name` in the text stands for. */
+  readonly params?: Readonly<Record<string, unknown>>
+  /** Names for what RETURN gives, in its order. */
+  readonly columns: readonly string[]
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Runs a Cypher query on the tenant's graph and tells the store's `onCypher` how long it took.
+ * @returns one record per row, keyed by `columns`; integers beyond 2^53 as decimal strings
+ * @throws Fault `bad_request` for what is not a labelled, fixed-length MATCH
+ */
+export async function cypher(
+  store: Store,
+  tenant: TenantId,
+  { text, params = {}, columns, signal }: CypherQuery,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  checkCypher(text)
+  if (columns.length === 0 || !columns.every((column) => /^[a-z_][a-z0-9_]{0,62}$/.test(column)))
+    throw new Fault('bad_request', 'Result columns are named by lower case letters, digits and _.')
+  const outputs = columns.map((column) => `"${column}"`).join(', ')
+  const types = columns.map((column) => `"${column}" agtype`).join(', ')
+  // The check above admits neither a quote of dollars nor a parameter of this name.
+  const source = `cypher('${graphName(tenant)}', $covenant$ ${text} $covenant$, $1)`
+  const started = performance.now()
+  try {
+    const rows = await store.tenantQuery<Record<string, string | null>>(
+      tenant,
+      `select ${outputs} from ${source} as (${types})`,
+      [storableJson(params)],
+      { readOnly: true, prepare: false, ...(signal && { signal }) },
+    )
+    return rows.map((row) => Object.fromEntries(columns.map((column) => [column, readValue(row[column])])))
+  } finally {
+    store.onCypher((performance.now() - started) / 1000)
+  }
+}
+
+function readValue(text: string | null | undefined): unknown {
+  return text === null || text === undefined ? null : parseAgtype(text)
+}
+
+const token =
+  /\s+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\$[A-Za-z_][A-Za-z0-9_]*(?!\$)|[A-Za-z_][A-Za-z0-9_]*|\d+(?:\.\d+)?|<>|<=|>=|=~|[()[\]{}:,.*<>=+%/|-]/y
+
+const forbidden = new Set(
+  'create merge set delete detach remove call yield load foreach drop unwind union with explain'.split(' '),
+)
+const functions = new Set(
+  `count collect min max avg sum coalesce size length head last keys labels label type properties id exists
+   tolower toupper tostring tointeger tofloat toboolean abs ceil floor round`.split(/\s+/),
+)
+/** Words that a parenthesis may follow without making a call. */
+const words = new Set(
+  'match where and or not xor in return by as when then else case distinct contains'.split(' '),
+)
+const vertices = new Set<string>(vertexLabels)
+const edges = new Set<string>(edgeLabels)
+
+function refuse(what: string): never {
+  throw new Fault('bad_request', `Cypher: ${what}.`)
+}
+
+function tokenize(text: string): readonly string[] {
+  if (text.length > 20_000) refuse('the query is too long')
+  const tokens: string[] = []
+  token.lastIndex = 0
+  while (token.lastIndex < text.length) {
+    const at = token.lastIndex
+    const match = token.exec(text)
+    if (match === null) refuse(`unexpected text at ${at}`)
+    else if (match[0].trim() !== '') tokens.push(match[0])
+  }
+  return tokens
+}
+
+/** @throws Fault `bad_request` unless every pattern of the query is labelled and of fixed length */
+export function checkCypher(text: string): void {
+  const tokens = tokenize(text)
+  const at = (index: number) => tokens[index] ?? ''
+  const lower = (index: number) => at(index).toLowerCase()
+  const isName = (part: string) => /^[A-Za-z_]/.test(part)
+  if (lower(0) !== 'match') refuse('a query begins with MATCH')
+  if (!tokens.some((_, index) => lower(index) === 'return')) refuse('a query ends with RETURN')
+  if (at(0) === '/' || tokens.some((part, index) => part === '/' && ['/', '*'].includes(at(index + 1))))
+    refuse('comments are not admitted')
+  const labelled = new Set<string>()
+  let inMatch = false
+  let braces = 0
+  tokens.forEach((part, index) => {
+    const word = lower(index)
+    const named = at(index - 1) === '.' || at(index - 1) === ':'
+    if (isName(part) && !named) {
+      const operator = word === 'with' && ['starts', 'ends'].includes(lower(index - 1))
+      if (forbidden.has(word) && !operator) refuse(`${part.toUpperCase()} is not admitted`)
+      if (word === 'match') inMatch = true
+      if (['where', 'return', 'order', 'skip', 'limit'].includes(word)) inMatch = false
+    }
+    if (isName(part) && at(index + 1) === '(' && (named || !(functions.has(word) || words.has(word))))
+      refuse(`the function ${part} is not admitted`)
+    if (part === '{') braces++
+    if (part === '}') braces--
+    if (!inMatch) {
+      // A pattern may stand in an expression too, and there it would not be checked.
+      if (part === ')' && (at(index + 1) === '-' || (at(index + 1) === '<' && at(index + 2) === '-')))
+        refuse('patterns stand in MATCH only')
+      return
+    }
+    if (braces > 0) {
+      if ('()['.includes(part)) refuse('property maps hold plain values')
+      return
+    }
+    if (part === '(' || part === '[') {
+      const name = isName(at(index + 1)) ? at(index + 1) : ''
+      const colon = name === '' ? index + 1 : index + 2
+      const known = part === '(' ? vertices : edges
+      if (at(colon) !== ':') {
+        if (part === '[' || !labelled.has(name)) refuse('every node and relationship has a label')
+      } else if (!known.has(at(colon + 1))) refuse(`there is no label ${at(colon + 1)}`)
+      else if (part === '(') labelled.add(name)
+    }
+    if ('*|'.includes(part)) refuse('relationships have one label and a fixed length')
+    if (part === '-' && at(index + 1) !== '[' && at(index - 1) !== ']')
+      refuse('every node and relationship has a label')
+  })
+}
