@@ -1,6 +1,10 @@
 /**
  * Stores for tests: embedded, from a template prepared once per set of migrations; or, where
  * SVC_TEST_DATABASE_URL names a server, a fresh database there.
+ *
+ * Do not write `expect(promise).rejects` about an embedded store: it waits without letting the messages of
+ * the store's Worker in. Write `await promise.catch(…)`. A hook that opens the first store of all prepares
+ * the template, so give it 60 seconds.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
