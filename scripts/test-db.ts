@@ -174,7 +174,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   try {
-    const tests = Bun.spawn(['bun', 'test', ...files.map((file) => `./${file}`), ...args], {
+    const tests = Bun.spawn([process.execPath, 'test', ...files.map((file) => `./${file}`), ...args], {
       cwd: home,
       env: { ...process.env, SVC_TEST_DATABASE_URL: given ?? server?.url },
       stdio: ['ignore', 'inherit', 'inherit'],

@@ -107,7 +107,7 @@ export async function listPolicies(
   const limit = pageLimit(page)
   const rows = await store.tenantQuery<PolicyRow>(
     tenant,
-    `select p.properties::text as properties
+    `select p.properties
      from (select properties from "Policy" union all select properties from "RetentionPolicy") p
      where ${key('p')} > ${agtypeText('$1')} order by ${key('p')} limit $2::int`,
     [page.after ?? '', limit + 1],
@@ -121,7 +121,7 @@ export async function listPolicies(
 
 /** What one edge label contributes: the table's policies, and the sentinel by the same path. */
 const branch = (label: string, edge: string) =>
-  `select '${edge}' as edge, p.properties::text as properties
+  `select '${edge}' as edge, p.properties
    from "Table" t join "${edge}" e on e.end_id = t.id join "${label}" p on p.id = e.start_id
    where ${key('t')} in (${agtypeText('$1')}, '""'::agtype)`
 

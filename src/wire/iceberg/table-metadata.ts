@@ -151,6 +151,7 @@ export function defaultSortOrder(metadata: JsonObject): JsonObject {
   return withId(sortOrdersOf(metadata), 'order-id', reader.integer(metadata, 'default-sort-order-id'))
 }
 
+/** The snapshots as they stand; none where the document names none. */
 export function snapshotsOf(metadata: JsonObject): readonly JsonObject[] {
   return reader.optionalObjects(metadata, 'snapshots') ?? []
 }
