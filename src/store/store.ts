@@ -29,8 +29,8 @@ export interface StoreOptions {
   readonly migrate: boolean
   /** Milliseconds that one statement may take; default `limits.storeStatementMs`. */
   readonly statementMs?: number
-  /** Told what an operator should know at start; default: standard error. */
-  readonly onNotice?: (notice: string) => void
+  /** Told what an operator should know at start. */
+  readonly onNotice: (notice: string) => void
   /** Told how long each Cypher query took, in seconds. */
   readonly onCypher?: (seconds: number) => void
 }
@@ -77,7 +77,7 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   if (options.secretsKey.length !== 32)
     throw new Fault('misconfigured', 'The secrets key must have 32 bytes.')
-  const notice = options.onNotice ?? ((text: string) => console.error(text))
+  const notice = options.onNotice
   const statementMs = options.statementMs ?? limits.storeStatementMs
   const engine = await openEngine(options, statementMs)
   try {

@@ -14,11 +14,23 @@ import {
   removeCatalogCredential,
   rotateCatalogCredential,
 } from '../../src/store/catalog-credentials.ts'
-import { claimStaleIntents, closeIntent, countIntents, openIntent } from '../../src/store/commit-intents.ts'
+import {
+  claimStaleIntents,
+  closeIntent,
+  countIntents,
+  intentsOnTable,
+  openIntent,
+} from '../../src/store/commit-intents.ts'
 import { cypher } from '../../src/store/cypher.ts'
 import { deleteEdge, deleteNode, findNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/names.ts'
-import { deletePolicy, listPolicies, loadPolicies, putPolicy } from '../../src/store/policies.ts'
+import {
+  deletePolicy,
+  listPolicies,
+  loadPolicies,
+  policiesAtIntent,
+  putPolicy,
+} from '../../src/store/policies.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
 import {
   createServiceSession,
@@ -275,7 +287,8 @@ function isolation(): void {
       })
       const principal = { sub: 'seed', roles: [] }
       await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
-      await openIntent(store, tenant, intentOf(), 60_000)
+      await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))
+      await openIntent(store, tenant, intentOf())
       await recordVerdict(store, tenant, rejectedOf(intentOf()))
     }
   })
@@ -419,7 +432,7 @@ function tenants(): void {
 function sessions(): void {
   const principal = { sub: 'spark', email: 'spark@example.com', roles: ['etl', 'ops'] }
   const make = (tenant: TenantId, expiresAt?: Date) =>
-    createServiceSession(store, tenant, { name: 'engine', principal, scopes: ['catalog'], expiresAt })
+    createServiceSession(store, tenant, { name: 'engine', principal, scopes: ['commit'], expiresAt })
 
   test('a secret stands for its tenant and principal', async () => {
     const { id, secret } = await make(home)
@@ -427,8 +440,9 @@ function sessions(): void {
     expect(await findServiceSession(store, secret)).toEqual({
       sessionId: id,
       tenant: home,
+      organizationId: undefined,
       principal,
-      scopes: ['catalog'],
+      scopes: ['commit'],
     })
   })
 
@@ -477,7 +491,7 @@ function sessions(): void {
     const { id, secret } = await make(home)
     const { items } = await listServiceSessions(store, home)
     const listed = items.find((item) => item.id === id)
-    expect(listed).toMatchObject({ name: 'engine', principal, scopes: ['catalog'], revokedAt: undefined })
+    expect(listed).toMatchObject({ name: 'engine', principal, scopes: ['commit'], revokedAt: undefined })
     expect(JSON.stringify(items)).not.toContain(secret)
     expect(JSON.stringify(items)).not.toContain('sha256')
   })
@@ -771,7 +785,7 @@ function intents(): void {
       snapshotIds: [9_007_199_254_740_993n, -(2n ** 63n)],
       baseMetadataLocation: 's3://b',
     })
-    await openIntent(store, home, intent, 60_000)
+    await openIntent(store, home, intent)
     expect(await countIntents(store)).toEqual({ open: 1, stale: 0 })
     expect(await claimStaleIntents(store, { limit: 10 })).toEqual([])
     await expire(home, 'lease_until')
@@ -788,8 +802,8 @@ function intents(): void {
 
   test('a claimed intent is not claimed again until its new lease is over', async () => {
     await clear()
-    await openIntent(store, home, intentOf(), 60_000)
-    await openIntent(store, foreign, intentOf(), 60_000)
+    await openIntent(store, home, intentOf())
+    await openIntent(store, foreign, intentOf())
     await expire(home)
     await expire(foreign)
     expect(await claimStaleIntents(store, { limit: 1 })).toHaveLength(1)
@@ -803,22 +817,53 @@ function intents(): void {
   test('a foreign tenant does not close an intent', async () => {
     await clear()
     const intent = intentOf()
-    await openIntent(store, home, intent, 60_000)
+    await openIntent(store, home, intent)
     expect(await closeIntent(store, foreign, intent.commitId)).toBe(false)
     expect(await closeIntent(store, home, intent.commitId)).toBe(true)
     expect(await closeIntent(store, home, intent.commitId)).toBe(false)
     expect(await closeIntent(store, home, 'no uuid')).toBe(false)
   })
 
-  test('one commit id opens one intent', async () => {
+  test('an intent opened again is one intent still, and names the later base', async () => {
+    await clear()
     const intent = intentOf()
-    await openIntent(store, home, intent, 60_000)
-    expect(await faultOf(openIntent(store, home, intent, 60_000))).toBe('conflict')
+    await openIntent(store, home, intent)
+    await openIntent(store, home, { ...intent, baseMetadataLocation: 'file:///t/metadata/moved.json' })
+    await expire(home)
+    const claimed = await claimStaleIntents(store, { limit: 10 })
+    expect(claimed.map((one) => one.intent.baseMetadataLocation)).toEqual(['file:///t/metadata/moved.json'])
+  })
+
+  test('the open intents on a table are its tenant’s only', async () => {
+    await clear()
+    const intent = intentOf()
+    await openIntent(store, home, intent)
+    await openIntent(store, foreign, intentOf())
+    expect(await intentsOnTable(store, home, intent.table)).toEqual([intent.commitId])
+    expect(await intentsOnTable(store, home, { namespace: ['other'], name: 'table' })).toEqual([])
+  })
+
+  test('the policies of an open intent are those that stood when it was opened', async () => {
+    await clear()
+    const intent = intentOf()
+    const policy = { id: 'past', kind: 'schema', mode: 'enforce', name: 'past', message: '' } as const
+    await putPolicy(store, home, intent.table, { ...policy, definitionCel: 'true' })
+    await putPolicy(store, home, intent.table, { ...policy, id: 'gone', definitionCel: 'true' })
+    await deletePolicy(store, home, 'gone')
+    await openIntent(store, home, intent)
+    await putPolicy(store, home, intent.table, { ...policy, definitionCel: 'false' })
+    await putPolicy(store, home, intent.table, { ...policy, id: 'later', definitionCel: 'true' })
+    const stood = await policiesAtIntent(store, home, intent.table, intent.commitId)
+    expect(stood.filter(({ id }) => ['past', 'gone', 'later'].includes(id))).toEqual([
+      { ...policy, definitionCel: 'true' },
+    ])
+    expect(await policiesAtIntent(store, foreign, intent.table, intent.commitId)).toEqual([])
+    for (const id of ['past', 'later']) await deletePolicy(store, home, id)
   })
 
   test('a subject that cannot be stored as it is opens no intent', async () => {
     for (const sub of ['', 'a\0b', 'a\ud800b'])
-      expect(await faultOf(openIntent(store, home, intentOf({ principal: { sub, roles: [] } }), 1))).toBe(
+      expect(await faultOf(openIntent(store, home, intentOf({ principal: { sub, roles: [] } })))).toBe(
         'bad_request',
       )
   })
@@ -827,7 +872,7 @@ function intents(): void {
     await clear()
     const body = crypto.getRandomValues(new Uint8Array(65_536))
     const large = Buffer.concat(Array.from({ length: 64 }, () => body))
-    await openIntent(store, home, intentOf({ body: large }), 60_000)
+    await openIntent(store, home, intentOf({ body: large }))
     await expire(home)
     const [claimed] = await claimStaleIntents(store, { limit: 1 })
     expect(Buffer.compare(claimed?.intent.body ?? Buffer.of(), large)).toBe(0)
@@ -845,7 +890,7 @@ function verdicts(): void {
   test('an approved commit leaves a row, both edges and its snapshot, and takes its intent away', async () => {
     const intent = intentOf({ table: { namespace: ['ver', 'x'], name: 'approved' } })
     const committed = committedOf()
-    await openIntent(store, home, intent, 60_000)
+    await openIntent(store, home, intent)
     expect(await recordVerdict(store, home, approvedOf(intent, committed))).toEqual({
       recorded: true,
       ingested: true,
@@ -877,7 +922,7 @@ function verdicts(): void {
 
   test('a rejected commit leaves a row and the intended edge only', async () => {
     const intent = intentOf()
-    await openIntent(store, home, intent, 60_000)
+    await openIntent(store, home, intent)
     expect(await recordVerdict(store, home, rejectedOf(intent))).toEqual({ recorded: true, ingested: false })
     expect(await edgesOf(home, 'INTENDED_WRITE', intent.commitId)).toBe(1)
     expect(await edgesOf(home, 'ACTUAL_WRITE', intent.commitId)).toBe(0)
@@ -1004,7 +1049,7 @@ function verdicts(): void {
     const column = { fieldId: 1n, name: 'id', type: 'long', required: true }
     // Two columns of one field id: no schema of any catalog, so the upsert of columns fails.
     const record = approvedOf(intentOf(), committedOf({ columns: [column, column] }))
-    await openIntent(store, home, record.intent, 60_000)
+    await openIntent(store, home, record.intent)
     const result = await recordVerdict(store, home, record)
     expect(result).toMatchObject({ recorded: true, ingested: false })
     expect(result.ingestError).toBeString()

@@ -107,7 +107,7 @@ describe('embedded store', () => {
     'a statement past its time is given up, and the store opens again',
     () =>
       inDirectory(async (directory) => {
-        const store = await openAt(directory, [], 500)
+        const store = await openAt(directory, [], 3_000)
         const { id } = await createTenant(store, { name: 'kept' })
         const endless = store.tenantQuery(id, 'select count(*) from generate_series(1, 100000000000)')
         expect(await failure(endless)).toBe('The database took too long.')
@@ -133,9 +133,14 @@ describe('embedded store', () => {
 
   test('a short secrets key, or neither server nor directory, is refused', () =>
     inDirectory(async (dataDirectory) => {
-      const short = openStore({ dataDirectory, secretsKey: new Uint8Array(31), migrate: true })
+      const short = openStore({
+        dataDirectory,
+        secretsKey: new Uint8Array(31),
+        migrate: true,
+        onNotice: () => {},
+      })
       expect(await failure(short)).toContain('32 bytes')
-      const nowhere = openStore({ secretsKey: testSecretsKey, migrate: true })
+      const nowhere = openStore({ secretsKey: testSecretsKey, migrate: true, onNotice: () => {} })
       expect(await failure(nowhere)).toContain('Neither a database URL nor a data directory')
     }))
 })
