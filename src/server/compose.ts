@@ -1,6 +1,8 @@
 /** All routes as one handler. */
 
 import { type AnyElysia, Elysia } from 'elysia'
+import { Fault, toFault } from '../base/fault.ts'
+import { errorResponse } from '../wire/iceberg/fault-response.ts'
 
 export interface Routes {
   readonly handle: (request: Request) => Promise<Response>
@@ -8,9 +10,20 @@ export interface Routes {
   readonly list: () => readonly { readonly method: string; readonly path: string }[]
 }
 
-/** Puts the route groups of the features together, in this order. */
-export function composeRoutes(groups: readonly AnyElysia[]): Routes {
-  const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), new Elysia())
+/**
+ * Puts the route groups of the features together, in this order.
+ * @param onFault told what a handler threw and no feature caught; the client gets no word of it
+ */
+export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fault) => void): Routes {
+  const root = new Elysia().onError({ as: 'global' }, ({ code, error }) => {
+    if (code === 'NOT_FOUND') return errorResponse(new Fault('not_found', 'There is no such route.'))
+    if (code === 'PARSE' || code === 'VALIDATION')
+      return errorResponse(new Fault('bad_request', 'The request is malformed.'))
+    const fault = toFault(error)
+    onFault(fault)
+    return errorResponse(fault)
+  })
+  const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), root)
   return {
     handle: async (request) => await app.handle(request),
     list: () => app.routes.map(({ method, path }) => ({ method, path })),

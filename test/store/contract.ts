@@ -32,6 +32,7 @@ import {
   putPolicy,
 } from '../../src/store/policies.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
+import { createBrowserSession } from '../../src/store/browser-sessions.ts'
 import {
   createServiceSession,
   findServiceSession,
@@ -264,6 +265,9 @@ async function read(
   })
 }
 
+/** Tables of svc that a tenant may not read at all. */
+const notForTenants = new Set(['migration', 'signing_key', 'used_once', 'provider_event'])
+
 function isolation(): void {
   beforeAll(async () => {
     for (const tenant of [home, foreign]) {
@@ -287,6 +291,8 @@ function isolation(): void {
       })
       const principal = { sub: 'seed', roles: [] }
       await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
+      const login = { principal, scopes: [], providerSid: undefined }
+      await createBrowserSession(store, tenant, login, undefined)
       await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))
       await openIntent(store, tenant, intentOf())
       await recordVerdict(store, tenant, rejectedOf(intentOf()))
@@ -299,7 +305,7 @@ function isolation(): void {
     for (const { schema, name } of all) {
       const rows = await read(home, schema, name)
       if (schema === graphName(foreign) || schema === schemaName(foreign)) expect(rows ?? []).toEqual([])
-      else if (name === 'migration') expect(rows).toBeUndefined()
+      else if (notForTenants.has(name)) expect(rows).toBeUndefined()
       else {
         expect({ name, rows: rows?.length }).not.toEqual({ name, rows: 0 })
         expect({ name, foreign: rows?.some((row) => row.includes(foreign)) }).toEqual({
