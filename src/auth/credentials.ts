@@ -18,7 +18,9 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 export function sessionCredential(request: Request): string | undefined {
   const { headers } = request
   const secret = headers.get('x-svc-session')
-  if (secret !== null && secret !== '') return secret
+  // A browser's secret in the header would go round the check of where the request came from.
+  if (secret !== null && secret !== '')
+    return isSessionSecret(browserSecretPrefix, secret) ? undefined : secret
   const token = bearerToken(headers.get('authorization'))
   if (token !== undefined && claimsToBeOurs(token)) return token
   const cookie = readCookie(headers, sessionCookie)

@@ -5,6 +5,7 @@ import type { Fault, FaultKind } from '../../src/base/fault.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { findAudit, listAudit } from '../../src/store/audit.ts'
+import { createBrowserSession } from '../../src/store/browser-sessions.ts'
 import {
   findCatalogCredential,
   findCatalogCredentialById,
@@ -32,7 +33,6 @@ import {
   putPolicy,
 } from '../../src/store/policies.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
-import { createBrowserSession } from '../../src/store/browser-sessions.ts'
 import {
   createServiceSession,
   findServiceSession,
