@@ -158,6 +158,7 @@ describe('a callback', () => {
         : first(url, init)
     const callback = await walker.logInUntilCallback(service.app.url, 'ada')
     expect((await browser.request(callback)).status).toBe(401)
+    expect(service.log()).toContain('"nonce\\" claim')
   })
 
   test('with an ID token whose signature does not hold is refused', async () => {
