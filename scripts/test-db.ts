@@ -174,11 +174,14 @@ async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   try {
-    const tests = Bun.spawn([process.execPath, 'test', ...files.map((file) => `./${file}`), ...args], {
-      cwd: home,
-      env: { ...process.env, SVC_TEST_DATABASE_URL: given ?? server?.url },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
+    const tests = Bun.spawn(
+      [process.execPath, 'test', '--timeout=60000', ...files.map((file) => `./${file}`), ...args],
+      {
+        cwd: home,
+        env: { ...process.env, SVC_TEST_DATABASE_URL: given ?? server?.url },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      },
+    )
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
     return await tests.exited
   } finally {

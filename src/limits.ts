@@ -37,6 +37,8 @@ export const limits = {
   /** How long an intent belongs to the process that wrote it. Longer than load and commit together. */
   intentLeaseMs: 120_000,
   drainMs: 25_000,
+  /** For the last answers to leave after the drain. */
+  flushMs: 2_000,
 
   upstreamResponseBytesMax: 256 * MiB,
   /** Of a response that is no success; a longer one counts as empty. */

@@ -176,10 +176,12 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     (session: Session) =>
       session.only<Row>(text, params, prepare)
 
+  const onCypher = settings.onCypher ?? (() => {})
+
   return {
     engine: engine.name,
     secretsKey: settings.secretsKey,
-    onCypher: settings.onCypher ?? (() => {}),
+    onCypher,
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
@@ -210,10 +212,13 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     async healthy() {
       const text = `select * from cypher('svc_health', $$ RETURN 1 $$) as (one agtype)`
       const begin = beginText('svc_tenant', '', 'ag_catalog, pg_catalog', { readOnly: true })
+      const startedMs = performance.now()
       try {
         return (await transact(begin, query(text, [], false))).length === 1
       } catch {
         return false
+      } finally {
+        onCypher((performance.now() - startedMs) / 1000)
       }
     },
     async close() {

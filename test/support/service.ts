@@ -53,13 +53,15 @@ export interface TestServiceOptions
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-test-'))
   const catalog = await startDevCatalog({ folder, credential: 'gateway:s3cret' })
-  const opened = await openTestStore()
+  const metrics = createMetrics()
+  const opened = await openTestStore({
+    onCypher: (seconds) => metrics.cypherQueryDurationMs.observe(seconds * 1000),
+  })
   const store = options.wrapStore?.(opened) ?? opened
   const owner = await addTenant(opened, 'acme', catalog.url)
   await createOrders(catalog)
 
   const lines: string[] = []
-  const metrics = createMetrics()
   const app = await startApp({
     ...options,
     config: parseConfig({
