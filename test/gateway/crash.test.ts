@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { UnsecuredJWT } from 'jose'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import { type CrashPoint, crashPoints } from '../../src/gateway/crash-points.ts'
-import type { CrashChildReport } from '../support/crash-child.ts'
+import { expectAuditTrue } from '../support/audit-truth.ts'
 import { type Child, type CrashHarness, crashHarness } from '../support/crash-harness.ts'
 
 const rejectionPoints: ReadonlySet<CrashPoint> = new Set(['rejection-not-recorded', 'rejection-recorded'])
@@ -35,15 +35,6 @@ async function send(harness: CrashHarness, child: Child, body: string): Promise<
   } catch {
     return undefined
   }
-}
-
-function expectAuditTrue(report: CrashChildReport, accepted: readonly string[]): void {
-  expect(report.undecided).toBe(0)
-  expect(report.approved.toSorted()).toEqual(accepted.toSorted())
-  expect(report.edges.ACTUAL_WRITE.toSorted()).toEqual(report.approvedCommits.toSorted())
-  expect(report.edges.INTENDED_WRITE.toSorted()).toEqual(
-    [...report.approvedCommits, ...report.rejectedCommits].toSorted(),
-  )
 }
 
 describe.each(Object.entries(bodies))('%s', (_what, body) => {
