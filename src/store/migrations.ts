@@ -186,7 +186,8 @@ async function pendingMigrations(
   const control = controlMigrations(base)
   const perTenant = tenantMigrations(base)
   const [exists] = await sql<{ migration: boolean; tenant: boolean }[]>`
-    select to_regclass('svc.migration') is not null as migration, to_regclass('svc.tenant') is not null as tenant`
+    select coalesce(bool_or(relname = 'migration'), false) as migration, coalesce(bool_or(relname = 'tenant'), false) as tenant
+    from pg_class where relnamespace = (select oid from pg_namespace where nspname = 'svc')`
   const applied = exists?.migration
     ? await asRole<AppliedRow>(
         sql,
@@ -250,7 +251,7 @@ exception when duplicate_object or unique_violation then null; end $$`)
       )
   }
   const [state] = await sql<{ database: string; schema: boolean; create: boolean }[]>`
-    select current_database() as database, to_regnamespace('svc') is not null as schema,
+    select current_database() as database, exists (select from pg_namespace where nspname = 'svc') as schema,
       has_database_privilege('svc_owner', current_database(), 'CREATE') as create`
   if (!state?.create)
     await explained(
