@@ -98,12 +98,6 @@ export async function migrate(
         if (scope === 'control') await applyControl(sql, migration)
         else await applyTenant(sql, scope, migration)
       }
-    // Tenants were not readable before the control schema existed.
-    if (pending.length === 1 && pending[0]?.migrations.length) {
-      const rest = await pendingMigrations(sql, base)
-      for (const { scope, migrations } of rest)
-        if (scope !== 'control') for (const migration of migrations) await applyTenant(sql, scope, migration)
-    }
   } finally {
     await sql`select pg_advisory_unlock(${lockKey})`.catch(() => {})
   }

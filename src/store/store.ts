@@ -157,8 +157,9 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       } finally {
         scope.open = false
         signal?.removeEventListener('abort', onAbort)
-        if (session.isReset || (!session.isCancelled && (await resetSession(link, engine.statementMs))))
-          pool.release(link)
+        const reset =
+          session.isReset || (!session.isCancelled && (await resetSession(link, engine.statementMs)))
+        if (reset && !session.isCancelled) pool.release(link)
         else void pool.discard(link).catch(() => {})
       }
     })()

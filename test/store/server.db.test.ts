@@ -1,6 +1,6 @@
 /** What needs several database sessions: the pool, cancellation, lost connections, replicas, plain users. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'
 import type { Fault } from '../../src/base/fault.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -13,6 +13,9 @@ import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
 import { openTestStore, type TestStore, testSecretsKey } from '../support/store.ts'
+
+// Making a tenant's 52 label tables takes seconds on a busy machine.
+setDefaultTimeout(60_000)
 
 const server = process.env.SVC_TEST_DATABASE_URL
 const failure = (work: Promise<unknown>) =>
