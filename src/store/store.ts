@@ -85,7 +85,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const link = await engine.open('connecting')
     try {
       await migrate(link.sql, options.migrate ? 'apply' : 'verify', notice)
-      if (!(await resetSession(link))) throw new Fault('unavailable', 'The database connection was lost.')
+      if (!(await resetSession(link, statementMs)))
+        throw new Fault('unavailable', 'The database connection was lost.')
     } catch (error) {
       await link.discard()
       throw error
@@ -156,7 +157,9 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       } finally {
         scope.open = false
         signal?.removeEventListener('abort', onAbort)
-        if (session.isReset || (!session.isCancelled && (await resetSession(link)))) pool.release(link)
+        const reset =
+          session.isReset || (!session.isCancelled && (await resetSession(link, engine.statementMs)))
+        if (reset && !session.isCancelled) pool.release(link)
         else void pool.discard(link).catch(() => {})
       }
     })()

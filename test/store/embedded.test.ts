@@ -107,8 +107,10 @@ describe('embedded store', () => {
     'a statement past its time is given up, and the store opens again',
     () =>
       inDirectory(async (directory) => {
-        const store = await openAt(directory, [], 3_000)
-        const { id } = await createTenant(store, { name: 'kept' })
+        const first = await openAt(directory)
+        const { id } = await createTenant(first, { name: 'kept' })
+        await first.close()
+        const store = await openAt(directory, [], 1_500)
         const endless = store.tenantQuery(id, 'select count(*) from generate_series(1, 100000000000)')
         expect(await failure(endless)).toBe('The database took too long.')
         const rows = await store.tenantQuery<{ name: string }>(id, 'select name from svc.tenant')
@@ -133,14 +135,9 @@ describe('embedded store', () => {
 
   test('a short secrets key, or neither server nor directory, is refused', () =>
     inDirectory(async (dataDirectory) => {
-      const short = openStore({
-        dataDirectory,
-        secretsKey: new Uint8Array(31),
-        migrate: true,
-        onNotice: () => {},
-      })
+      const short = openStore({ dataDirectory, secretsKey: new Uint8Array(31), migrate: true })
       expect(await failure(short)).toContain('32 bytes')
-      const nowhere = openStore({ secretsKey: testSecretsKey, migrate: true, onNotice: () => {} })
+      const nowhere = openStore({ secretsKey: testSecretsKey, migrate: true })
       expect(await failure(nowhere)).toContain('Neither a database URL nor a data directory')
     }))
 })
