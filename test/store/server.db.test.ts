@@ -33,6 +33,7 @@ function seeded(seed: number): () => number {
   }
 }
 
+// Skipped where no server is named: `bun run test:db` names one.
 describe.skipIf(server === undefined)('store on a server', () => {
   let store: TestStore
   let tenants: TenantId[]
@@ -241,7 +242,7 @@ describe.skipIf(server === undefined)('store on a server', () => {
   test('a stale intent is claimed by one of two replicas', async () => {
     const other = await replica()
     const ids = Array.from({ length: 20 }, () => crypto.randomUUID())
-    for (const commitId of ids) await openIntent(store, tenantAt(0), intentOf({ commitId }), 1)
+    for (const commitId of ids) await openIntent(store, tenantAt(0), intentOf({ commitId }))
     await store.ownerTransaction(tenantAt(0), (tx) =>
       tx.query(
         `update svc.commit_intent set lease_until = now() - interval '1 h', upstream_until = now() - interval '1 h'`,
