@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { prepareCall } from '../../src/admin/command.ts'
+import { commands } from '../../src/admin/commands.ts'
 import { type CommandLine, commandLine } from './command-line.ts'
 
 const secret = 'pa55-of-the-upstream'
@@ -25,6 +27,16 @@ const catalogPut = (tenant: string) =>
 const policyPut = (tenant: string) =>
   `policy put --tenant ${tenant} --table sales.orders --id keep-id --kind schema`.split(' ')
 const words = (text: string) => text.split(' ')
+
+/** What is wrong with a call, in this process: most mistakes are found before the store is opened. */
+async function mistake(call: readonly string[]): Promise<string> {
+  try {
+    await prepareCall(call, commands)
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  throw new Error(`nothing is wrong with ${call.join(' ')}`)
+}
 
 beforeAll(async () => {
   cli = await commandLine()
@@ -140,9 +152,7 @@ describe('the graph', () => {
     expect(reached).toMatchObject([
       { label: 'Policy', id: 'keep-id', hops: 1, properties: { tenant_id: acme } },
     ])
-    expect(await traverse(acme, ' --direction out')).toEqual([])
     expect(await traverse(acme, ' --direction in --hops 5 --edges SCHEMA_GOVERNS')).toEqual(reached)
-    expect(await traverse(acme, ' --edges RETAINS')).toEqual([])
     expect(await traverse(globex)).toMatchObject([{ properties: { tenant_id: globex } }])
   })
 
@@ -169,9 +179,7 @@ describe('the graph', () => {
     ['a table without a namespace', 'graph traverse --label Table --id orders', '--id'],
     ['an unknown direction', 'graph traverse --label Table --id sales.orders --direction up', '--direction'],
   ])('refuses %s', async (_what, command, problem) => {
-    const outcome = await cli.run([...words(command), '--tenant', acme])
-    expect(outcome).toMatchObject({ status: 64, stdout: '' })
-    expect(outcome.stderr).toContain(problem)
+    expect(await mistake([...words(command), '--tenant', acme])).toContain(problem)
   })
 
   test.each([
@@ -181,9 +189,7 @@ describe('the graph', () => {
     'CREATE (t:Table) RETURN t',
     'MATCH (t:Table) RETURN pg_sleep(1)',
   ])('refuses the query %p', async (query) => {
-    const outcome = await cli.run(['graph', 'match', '--tenant', acme, '--query', query])
-    expect(outcome).toMatchObject({ status: 64, stdout: '' })
-    expect(outcome.stderr).toStartWith('Cypher: ')
+    expect(await mistake(['graph', 'match', '--tenant', acme, '--query', query])).toStartWith('Cypher: ')
   })
 })
 
@@ -193,7 +199,6 @@ describe('the audit log and intents', () => {
       items: [],
     })
     expect(await cli.json<unknown>(words('intent count'))).toEqual({ open: 0, stale: 0 })
-    expect(await cli.json<unknown>(words(`intent list --tenant ${acme} --table sales.orders`))).toEqual([])
     expect(await cli.run(words(`audit show --tenant ${acme} --id ${crypto.randomUUID()}`))).toMatchObject({
       status: 1,
       stderr: 'The tenant has no such decision on record.\n',
@@ -210,7 +215,6 @@ describe('wrong words', () => {
     ['a missing flag', 'tenant create', '--name is required'],
     ['an empty flag', 'tenant create --name=', '--name is empty'],
     ['a tenant that is no UUID', 'policy list --tenant acme', '--tenant must be a UUID version 4'],
-    ['a bad organization', 'tenant create --name x --organization acme', 'org_'],
     [
       'an unknown scope',
       'session create --tenant T --name x --scopes comit',
@@ -238,7 +242,16 @@ describe('wrong words', () => {
       'policy put --tenant T --table a.b --id x --kind schema --file nothing.cel',
       '--file',
     ],
-    ['an unknown field', 'intent count --field cuont', '--field: the result has no cuont'],
+  ])('%s: found before the store is opened', async (_what, command, problem) => {
+    expect(await mistake(words(command.replace('--tenant T', `--tenant ${acme}`)))).toContain(problem)
+  })
+
+  test.each([
+    ['no command', 'contract create', 'there is no command `contract`'],
+    ['a flag that is wrong', 'graph traverse --tenant T --label Table --id a.b --hops 6', '--hops must be'],
+    ['a query that is refused', 'graph match --tenant T --query CREATE', 'Cypher: '],
+    ['what the store refuses', 'tenant create --name x --organization acme', 'org_'],
+    ['a field that the result lacks', 'intent count --field cuont', '--field: the result has no cuont'],
   ])('%s: exit status 64 and a sentence', async (_what, command, problem) => {
     const outcome = await cli.run(words(command.replace('--tenant T', `--tenant ${acme}`)))
     expect(outcome).toMatchObject({ status: 64, stdout: '' })
@@ -250,12 +263,10 @@ describe('wrong words', () => {
     ['does not parse', 'table.schema.fields.exists('],
     ['is no bool', '"yes"'],
     ['names what does not exist', 'nobody.knows'],
-  ])('a policy that %s is not stored', async (_what, text) => {
-    const put = words(`policy put --tenant ${acme} --table sales.orders --id broken --kind schema --file -`)
-    const outcome = await cli.run(put, { stdin: text })
-    expect(outcome.status).toBe(64)
-    expect(outcome.stderr).toMatch(/^--file, at \d+: /)
-    expect((await cli.run(words(`policy list --tenant ${acme}`))).stdout).not.toContain('broken')
+  ])('a policy that %s is refused', async (_what, text) => {
+    const path = join(cli.folder, 'broken.cel')
+    writeFileSync(path, text)
+    expect(await mistake([...policyPut(acme), '--file', path])).toMatch(/^--file, at \d+: /)
   })
 
   test.each([
@@ -265,21 +276,22 @@ describe('wrong words', () => {
     ['has a secret of the wrong form', `{"warehouse":"dev","credential":"${secret}"}`, 'id:secret'],
     ['names another endpoint', '{"warehouse":"dev","endpoint":"https://other.example"}', 'differs'],
   ])(
-    'a catalog configuration that %s is not stored, and no value of it is repeated',
+    'a catalog configuration that %s is refused, and no value of it is repeated',
     async (_what, text, problem) => {
-      const outcome = await cli.run([...catalogPut(acme), '--config', '-'], { stdin: text })
-      expect(outcome.status).toBe(64)
-      expect(outcome.stderr).toContain(problem)
-      expect(outcome.stderr).not.toContain(secret)
+      const path = join(cli.folder, 'broken.json')
+      writeFileSync(path, text)
+      const found = await mistake([...catalogPut(acme), '--config', path])
+      expect(found).toContain(problem)
+      expect(found).not.toContain(secret)
     },
   )
 
   test('a secret put on the command line by mistake is refused and not repeated', async () => {
-    for (const mistake of [
+    for (const misplaced of [
       ['--config', config],
       ['--config', '-', config],
     ]) {
-      const outcome = await cli.run([...catalogPut(acme), ...mistake], { stdin: config })
+      const outcome = await cli.run([...catalogPut(acme), ...misplaced], { stdin: config })
       expect(outcome.status).toBe(64)
       expect(outcome.stderr).not.toContain(secret)
     }
@@ -316,9 +328,7 @@ describe('the surroundings', () => {
 
 describe('help', () => {
   test.each([
-    ['--help', ['tenant create', 'graph match']],
     ['', ['tenant create', 'graph match']],
-    ['help', ['tenant create', 'graph match']],
     ['tenant --help', ['tenant create', 'tenant resume']],
     ['graph traverse --help', ['--label LABEL', 'at most 5 hops']],
     ['help graph traverse', ['--label LABEL']],
