@@ -151,7 +151,6 @@ async function recordRejection(
   try {
     await recordVerdict(parts.store, commit.tenant, record)
   } catch (cause) {
-    parts.metrics.auditFailures.inc()
     throw new Fault(
       'unavailable',
       'A policy denied the commit, but the denial could not be audited. Retry.',
