@@ -18,7 +18,6 @@ import { enforcedPolicies } from './sample-policies.ts'
 import { createTableBody, tableSizes } from './sample-table.ts'
 import {
   bootstrapRatio,
-  type Interval,
   judgeBound,
   percentile,
   seededRandom,
