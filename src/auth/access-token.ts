@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts'
 export const tokenIssuer = 'urn:covenant:access-token'
 const algorithm = 'ES256'
 /** Milliseconds between two reads of the key table for keys that it does not hold. */
-const reloadMs = 5_000
+const reloadMs = 1_000
 const verifiedMax = 10_000
 
 export interface AccessTokenClaims {
@@ -102,9 +102,15 @@ export class AccessTokens {
     if (this.#loading === undefined) {
       if (this.clock.now() - this.#loadedAtMs < reloadMs) return undefined
       this.#loadedAtMs = this.clock.now()
-      this.#loading = this.#load().finally(() => {
-        this.#loading = undefined
-      })
+      this.#loading = this.#load()
+        .catch((error: unknown) => {
+          // A store that does not answer says nothing about the key: ask again, and do not call it unknown.
+          this.#loadedAtMs = Number.NEGATIVE_INFINITY
+          throw error
+        })
+        .finally(() => {
+          this.#loading = undefined
+        })
     }
     await this.#loading
     return this.#public.get(id)

@@ -1,6 +1,7 @@
 /** All routes as one handler. */
 
 import { type AnyElysia, Elysia } from 'elysia'
+import { pathMatches } from '../auth/route-path.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import { errorResponse } from '../wire/iceberg/fault-response.ts'
 
@@ -15,8 +16,10 @@ export interface Routes {
  * @param onFault told what a handler threw and no feature caught; the client gets no word of it
  */
 export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fault) => void): Routes {
-  const root = new Elysia().onError({ as: 'global' }, ({ code, error }) => {
-    if (code === 'NOT_FOUND') return errorResponse(new Fault('not_found', 'There is no such route.'))
+  // Otherwise hosts of up to three characters, such as a short service name, would lose part of the path.
+  const root = new Elysia({ handler: { standardHostname: false } })
+  root.onError({ as: 'global' }, ({ code, error, request }) => {
+    if (code === 'NOT_FOUND') return missing(app, request)
     if (code === 'PARSE' || code === 'VALIDATION')
       return errorResponse(new Fault('bad_request', 'The request is malformed.'))
     const fault = toFault(error)
@@ -28,4 +31,14 @@ export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fau
     handle: async (request) => await app.handle(request),
     list: () => app.routes.map(({ method, path }) => ({ method, path })),
   }
+}
+
+function missing(app: AnyElysia, request: Request): Response {
+  const { pathname } = new URL(request.url)
+  const routes = app.routes.filter(({ path }) => pathMatches(path, pathname))
+  if (routes.length === 0) return errorResponse(new Fault('not_found', 'There is no such route.'))
+  const allow = [...new Set(routes.map(({ method }) => method))].join(', ')
+  const response = errorResponse(new Fault('method_not_allowed', `This route takes ${allow}.`))
+  response.headers.set('allow', allow)
+  return response
 }

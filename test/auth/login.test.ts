@@ -308,7 +308,7 @@ describe('a session cookie', () => {
     expect((await whoami(old)).status).toBe(401)
   })
 
-  test('is no secret for the header X-Svc-Session’s kind of client: its tenant is the same, and so is its end', async () => {
+  test('is refused in the header X-Svc-Session, where no origin is checked', async () => {
     const browser = await loggedIn('ada')
     const secret = cookies(browser).get(cookieName) ?? ''
     expect((await call(service, 'POST', '/api/v1/sessions', { secret, body: {} })).status).toBe(401)

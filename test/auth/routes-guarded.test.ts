@@ -139,6 +139,30 @@ describe('every answer', () => {
     }
   })
 
+  test.each([
+    ['POST', '/login', 'GET'],
+    ['GET', '/logout', 'POST'],
+    ['GET', '/webhooks/billing', 'POST'],
+    ['PUT', '/api/v1/sessions', 'GET, POST'],
+  ])('to %s %s is 405 and says what the route takes', async (method, path, allow) => {
+    const response = await call(service, method, path)
+    expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({ status: 405, allow })
+  })
+
+  test('to a wrong method under /admin is 405 for those who may, 403 for the others', async () => {
+    const status = async (secret?: string) =>
+      (await call(service, 'DELETE', '/admin/tenants', { secret })).status
+    expect([await status(service.operator), await status()]).toEqual([405, 403])
+  })
+
+  test('comes from the route of the path, however short the host’s name is', async () => {
+    for (const host of ['a', 'svc', 'a:1']) {
+      const inside = await call(service, 'GET', '/x/healthz', { headers: { host } })
+      const admin = await call(service, 'GET', '/admin/tenants', { headers: { host } })
+      expect({ host, inside: inside.status, admin: admin.status }).toEqual({ host, inside: 404, admin: 403 })
+    }
+  })
+
   test('to an unknown path is an ErrorModel', async () => {
     const response = await call(service, 'GET', '/nothing')
     expect(response.status).toBe(404)

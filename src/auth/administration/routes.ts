@@ -13,6 +13,7 @@ import type { Store } from '../../store/store.ts'
 import { answerFaults } from '../answer.ts'
 import { type FindSession, requireSession } from '../guard.ts'
 import type { IdentifyPrincipal } from '../principal-chain.ts'
+import { pathMatches } from '../route-path.ts'
 import { requireRole, verifiedPrincipal } from '../verified-principal.ts'
 import { endSession, listSessions, mintSession } from './sessions.ts'
 import {
@@ -70,7 +71,10 @@ export function administrationRoutes(parts: AdministrationParts) {
   const missing = ({ request }: { request: Request }) =>
     answerFaults(parts.log, async () => {
       await requireInternalAdmin(parts, request)
-      throw new Fault('not_found', 'There is no such route.')
+      const { pathname } = new URL(request.url)
+      throw admin.some(([, path]) => pathMatches(path, pathname))
+        ? new Fault('method_not_allowed', `This route does not take ${request.method}.`)
+        : new Fault('not_found', 'There is no such route.')
     })
   return app.all('/admin', missing, { parse: 'none' }).all('/admin/*', missing, { parse: 'none' })
 }
