@@ -103,6 +103,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       readBearer: ownBearerReader(tokens, foreignBearer),
       demo: config.demo,
     }),
+    issueToken: oauthTokenIssuer(store, tokens),
   }
   const { internalAdminOrgId } = config.idp
 
@@ -175,7 +176,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     metricsUrl: metricsListener.url,
     jobs,
     gateway,
-    issueToken: oauthTokenIssuer(store, tokens),
+    issueToken: auth.issueToken,
     licensed,
     async stop() {
       const finished = await drain.close(limits.drainMs)
