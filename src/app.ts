@@ -65,10 +65,12 @@ export interface App {
 
 /**
  * Starts the service on an open store.
- * @throws Error where a registered catalog is of a kind that has only a stub adapter (SPEC 2.2)
+ * @throws Error where a registered catalog is of a kind that has only a stub adapter (SPEC 2.2); Fault where
+ *   the license does not verify
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
+  const license = await installedLicense(config)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
     log.warn(
@@ -89,7 +91,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     passCrashPoint: options.passCrashPoint ?? (() => {}),
   }
   const { clock } = gateway
-  const licensed = licensedBy(await installedLicense(config), clock)
+  const licensed = licensedBy(license, clock)
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const tokens = new AccessTokens(store, clock)
