@@ -40,8 +40,11 @@ export async function commitTable(
     throw error
   }
   const { verdict } = judged
-  if (verdict.kind === 'deny')
+  if (verdict.kind === 'deny') {
+    // The verdict removes the intent, which must not arrive after it.
+    await declared.settled()
     await recordRejection(parts, commit.tenant, declared.intent, judged, verdict.reason)
+  }
   if (verdict.kind === 'unavailable') {
     parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
     await declared.withdraw()
