@@ -9,9 +9,10 @@ import {
   setProperties,
 } from '../../demo/commits.ts'
 import type { PolicyKind } from '../../src/core/policy.ts'
-import { putPolicy, putPolicy } from '../../src/store/policies.ts'
+import { putPolicy } from '../../src/store/policies.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
 import { createTenant } from '../../src/store/tenants.ts'
+import { recordingProxy } from '../support/recording-proxy.ts'
 import {
   addTenant,
   audit,
