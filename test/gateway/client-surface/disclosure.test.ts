@@ -15,7 +15,7 @@ import { messageOf, send } from '../../support/surface.ts'
 
 const location = 's3://lake/t/metadata/1.json'
 /** Written as no serializer of ours would write it, so that a byte that changed shows. */
-const metadata = `{ "format-version":2,  "table-uuid":"9c12d441-03fe-4693-9a96-a0705ddf69c1", "big":9007199254740993, "x":1.50, "location":"s3://lake/t", "properties":{"config":"{\\"token\\":1}"} }`
+const metadata = `{ "format-version":2,  "table-uuid":"9c12d441-03fe-4693-9a96-a0705ddf69c1", "big":9007199254740993, "x":1.50, "location":"s3://lake/t", "last-column-id":0, "schemas":[{"schema-id":0,"type":"struct","fields":[]}], "current-schema-id":0, "partition-specs":[{"spec-id":0,"fields":[]}], "default-spec-id":0, "properties":{"config":"{\\"token\\":1}"} }`
 const leaks = {
   uri: 'http://upstream.internal/api',
   prefix: 'the-upstream-catalog',
@@ -263,6 +263,15 @@ describe('where a filter or mask applies', () => {
     expect(response.status).toBe(403)
     expect(await messageOf(response)).toStartWith('policy denied: row filters or column masks of n.t apply')
     expect(upstream.seen.slice(before).filter((one) => !/config|tokens/.test(one))).toEqual([])
+  })
+
+  test('a rename to a name where none applies is denied', async () => {
+    const ref = (name: string) => ({ namespace: ['n'], name })
+    const body = JSON.stringify({ source: ref('t'), destination: ref('u') })
+    const maskedFor: MaskedFor = async (_tenant, { name }) => name === 't'
+    const renamed = await masked('/tables/rename', { method: 'POST', body }, maskedFor)
+    expect(renamed.status).toBe(403)
+    expect(await messageOf(renamed)).toContain('n.u is governed less than n.t')
   })
 
   test('what cannot be told is refused', async () => {

@@ -1,4 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { startDevCatalog } from '../../../demo/catalog/dev-catalog.ts'
 import { createTable, orderFields, schemaOf, setProperties } from '../../../demo/commits.ts'
 import { answerClient, type IssueToken } from '../../../src/gateway/client-surface/serve.ts'
@@ -74,13 +77,9 @@ describe('namespaces and tables', () => {
 
   test('have one level where the catalog is of kind beta', async () => {
     await using stack = new AsyncDisposableStack()
-    const folder = `${service.catalog.url.split(':').at(-1)}-beta`
-    const { mkdtemp, rm } = await import('node:fs/promises')
-    const { tmpdir } = await import('node:os')
-    const { join } = await import('node:path')
-    const at = await mkdtemp(join(tmpdir(), folder))
-    stack.defer(() => rm(at, { recursive: true }))
-    const catalog = await startDevCatalog({ folder: at, dialect: 'beta' })
+    const folder = await mkdtemp(join(tmpdir(), 'covenant-beta-'))
+    stack.defer(() => rm(folder, { recursive: true }))
+    const catalog = await startDevCatalog({ folder, dialect: 'beta' })
     stack.defer(() => catalog.stop())
     const beta = await addTenant(service.store, 'beta', catalog.url)
     await putCatalogCredential(service.store, beta.tenant, {
