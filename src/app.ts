@@ -73,6 +73,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
     clock: options.clock ?? systemClock,
     intentTimes: options.intentTimes ?? intentTimes,
+    // Nothing masks yet; the read path brings what does.
+    maskedFor: async () => false,
     passCrashPoint: options.passCrashPoint ?? (() => {}),
   }
   const auth = {

@@ -14,6 +14,9 @@ export const limits = {
   identifierLengthMax: 255,
   jsonDepthMax: 128,
 
+  /** Tables of one transaction that load and are judged at once. */
+  transactionLoadsMax: 8,
+
   graphHopsDefault: 3,
   graphHopsMax: 5,
   lineageCycleHops: 5,
