@@ -7,9 +7,9 @@ import type { LineageName } from '../core/lineage.ts'
 import type { TenantId } from '../core/tenant.ts'
 import {
   datasetNames,
-  lineageEdges,
   linkLateTables,
   listLineageCycles,
+  readLineageEdges,
   recordSweep,
   sweepState,
 } from '../store/lineage-cycles.ts'
@@ -54,20 +54,16 @@ async function sweepTenant(
   await linkLateTables(store, tenant)
   const { due, newestEdge } = await sweepState(store, tenant)
   if (!due) return 0
-  const cycles: LineageName[][] = []
   const { next, numbers } = await readGraph(store, tenant)
   const found = await findCycles({ next }, async () => {
     signal.throwIfAborted()
     await new Promise(setImmediate)
   })
-  for (const cycle of found)
-    cycles.push([
-      ...(await datasetNames(
-        store,
-        tenant,
-        cycle.map((node) => numbers[node] ?? 0),
-      )),
-    ])
+  const cycles: (readonly LineageName[])[] = []
+  for (const cycle of found) {
+    const numbered = cycle.map((node) => numbers[node] ?? 0)
+    cycles.push(await datasetNames(store, tenant, numbered))
+  }
   for (const cycle of await recordSweep(store, tenant, { cycles, newestEdge }))
     log.error(
       { tenant, cycle: cycle.id, datasets: cycle.datasets.length, path: cycleText(cycle.datasets) },
@@ -95,7 +91,8 @@ async function readGraph(store: Store, tenant: TenantId) {
     next.push([])
     return numbers.push(number) - 1
   }
-  for await (const page of lineageEdges(store, tenant))
-    for (const { source, target } of page) next[placeOf(source)]?.push(placeOf(target))
+  await readLineageEdges(store, tenant, (edges) => {
+    for (const { source, target } of edges) next[placeOf(source)]?.push(placeOf(target))
+  })
   return { next, numbers }
 }

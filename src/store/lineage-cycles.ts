@@ -32,47 +32,53 @@ export async function sweepState(store: Store, tenant: TenantId): Promise<SweepS
   return { due: newestEdge !== (row?.last ?? '0') || row?.open === true, newestEdge }
 }
 
-const edgesPerPage = 20_000
+const edgesPerFetch = 20_000
 // Below its top 16 bits, which are the label's, a graphid is a number of its own.
 const numberOf = (column: string) => `(${column}::text::int8 & 281474976710655)::float8`
 
-/** All LINEAGE_OF edges of the tenant, page by page, oldest first. */
-export async function* lineageEdges(store: Store, tenant: TenantId): AsyncGenerator<readonly EdgeNumbers[]> {
-  let after = '0'
-  for (;;) {
-    const rows = await store.tenantQuery<{ id: string } & EdgeNumbers>(
-      tenant,
-      `select l.id::text as id, ${numberOf('l.start_id')} as source, ${numberOf('l.end_id')} as target
-       from "LINEAGE_OF" l where l.id > $1::text::cstring::graphid order by l.id limit $2::int`,
-      [after, edgesPerPage],
-      { readOnly: true },
-    )
-    if (rows.length > 0) yield rows
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < edgesPerPage) return
-    after = last.id
-  }
+/** Hands over all LINEAGE_OF edges of the tenant, many at a time, as of one moment. */
+export async function readLineageEdges(
+  store: Store,
+  tenant: TenantId,
+  take: (edges: readonly EdgeNumbers[]) => void,
+): Promise<void> {
+  await store.tenantTransaction(
+    tenant,
+    async (tx) => {
+      await tx.script(
+        `declare edges no scroll cursor for
+         select ${numberOf('l.start_id')} as source, ${numberOf('l.end_id')} as target from "LINEAGE_OF" l`,
+      )
+      for (;;) {
+        const edges = await tx.query<EdgeNumbers>(`fetch ${edgesPerFetch} from edges`, [], { prepare: false })
+        take(edges)
+        if (edges.length < edgesPerFetch) return
+      }
+    },
+    { readOnly: true },
+  )
 }
 
-/** The names of datasets by their numbers, in the order asked for. */
+/** The names of datasets by their numbers, in the order asked for; one that is gone has none. */
 export async function datasetNames(
   store: Store,
   tenant: TenantId,
   numbers: readonly number[],
 ): Promise<readonly LineageName[]> {
-  const rows = await store.tenantQuery<{ properties: string }>(
+  const rows = await store.tenantQuery<{ properties: string | null }>(
     tenant,
     `select (select d.properties::text from "Dataset" d where d.id = ids.id) as properties
-     from (select ((label.id::int8 << 48) | n::int8)::text::cstring::graphid as id, place
+     from (select _graphid(label.id, n::int8) as id, place
        from jsonb_array_elements_text($1::text::jsonb) with ordinality list (n, place),
-         (select id from ag_label where name = 'Dataset' and relation = '"Dataset"'::regclass) label) ids
+         (select id from ag_label where relation = '"Dataset"'::regclass) label) ids
      order by place`,
     [JSON.stringify(numbers)],
     { readOnly: true },
   )
-  return rows.map(({ properties }) => {
+  return rows.flatMap(({ properties }) => {
+    if (properties === null) return []
     const { namespace, name } = parseAgtype(properties) as LineageName & Record<string, unknown>
-    return { namespace, name }
+    return [{ namespace, name }]
   })
 }
 
