@@ -50,7 +50,8 @@ async function components(
       if (++steps % stepsPerSlice === 0) await pause()
       const node = path.at(-1) as number
       if (order[node] === -1) {
-        order[node] = low[node] = counter++
+        order[node] = counter
+        low[node] = counter++
         stack.push(node)
         onStack[node] = 1
       }

@@ -8,31 +8,35 @@ import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 import { type Edge, reach, seededRandom, shortestCycle } from './model.ts'
 
-let store: TestStore
-let foreign: TenantId
-beforeAll(async () => {
-  store = await openTestStore()
-  foreign = (await createTenant(store, { name: 'foreign' })).id
-  // Every way back, in a graph that must not matter.
-  const numbers = Array.from({ length: 16 }, (_, i) => String(i))
-  const back = numbers.slice(1).map((name, i) => receivedEvent({ inputs: [name], outputs: [String(i)] }))
-  await receiveLineage(store, foreign, back, true)
-})
-afterAll(() => store[Symbol.asyncDispose]())
-
 const shapes = [
   // Chains of which some are longer than the check can see.
-  { name: 'sparse', nodes: 12, inputs: 1, outputs: 1, step: 2 },
+  { name: 'sparse', nodes: 9, inputs: 1, outputs: 1, step: 2 },
   { name: 'dense', nodes: 8, inputs: 2, outputs: 2, step: 8 },
 ]
-const cases = shapes.flatMap((shape) => [1, 2, 3].map((seed) => ({ ...shape, seed })))
+const cases = shapes.flatMap((shape) => [1, 2].map((seed) => ({ ...shape, seed })))
+
+let store: TestStore
+let tenant: TenantId
+beforeAll(async () => {
+  store = await openTestStore()
+  tenant = (await createTenant(store, { name: 'home' })).id
+  const { id: foreign } = await createTenant(store, { name: 'foreign' })
+  // Every way back, in a graph that must not matter.
+  const back = cases.flatMap(({ name, seed, nodes }) =>
+    Array.from({ length: nodes - 1 }, (_, i) =>
+      receivedEvent({ inputs: [`${name}.${seed}.${i + 1}`], outputs: [`${name}.${seed}.${i}`] }),
+    ),
+  )
+  await receiveLineage(store, foreign, back, true)
+}, 60_000)
+afterAll(() => store[Symbol.asyncDispose]())
 
 test.each(cases)('%p', async ({ nodes, inputs, outputs, step, seed, name }) => {
-  const { id: tenant } = await createTenant(store, { name: `${name} ${seed}` })
+  const named = (nodes: readonly number[]) => nodes.map((node) => `${name}.${seed}.${node}`)
   const random = seededRandom(seed)
   const below = (n: number) => Math.floor(random() * n)
   const some = (count: number, of: () => number) => [...new Set(Array.from({ length: 1 + below(count) }, of))]
-  const events = Array.from({ length: 60 }, () => {
+  const events = Array.from({ length: 50 }, () => {
     const from = some(inputs, () => below(nodes))
     return { from, to: some(outputs, () => ((from[0] as number) + 1 + below(step)) % nodes) }
   })
@@ -41,11 +45,9 @@ test.each(cases)('%p', async ({ nodes, inputs, outputs, step, seed, name }) => {
   let refused = 0
   // In batches of any size: an event is checked against those before it in its own batch, too.
   for (let at = 0; at < events.length; ) {
-    const batch = events.slice(at, at + 1 + below(12))
+    const batch = events.slice(at, at + 1 + below(20))
     at += batch.length
-    const received = batch.map(({ from, to }) =>
-      receivedEvent({ inputs: from.map(String), outputs: to.map(String) }),
-    )
+    const received = batch.map(({ from, to }) => receivedEvent({ inputs: named(from), outputs: named(to) }))
     const outcomes = await receiveLineage(store, tenant, received, true)
     batch.forEach(({ from, to }, index) => {
       const back = reach(accepted, to)
@@ -61,8 +63,12 @@ test.each(cases)('%p', async ({ nodes, inputs, outputs, step, seed, name }) => {
     })
   }
   expect(shortestCycle(accepted)).toBeGreaterThan(6)
-  expect(refused).toBeGreaterThan(5)
-  expect(refused).toBeLessThan(55)
-  const [row] = await store.tenantQuery<{ n: string }>(tenant, 'select count(*) as n from "LINEAGE_OF"')
+  expect(refused).toBeGreaterThan(0)
+  const [row] = await store.tenantQuery<{ n: string }>(
+    tenant,
+    `select count(*) as n from "LINEAGE_OF" e join "Dataset" d on d.id = e.start_id
+     where starts_with(d.properties::text::jsonb ->> 'name', $1)`,
+    [`${name}.${seed}.`],
+  )
   expect(Number(row?.n)).toBe(new Set(accepted.map(String)).size)
 })
