@@ -148,6 +148,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     async stop() {
       const finished = await drain.close(limits.drainMs)
       if (!finished) log.error('requests were still under way when the drain time ran out')
+      // What is answered is not yet sent: the listener closes once the last byte is out.
+      await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
       await jobs.stop()
       await metricsListener.stop(true)

@@ -65,7 +65,7 @@ export async function commitTable(
     throw error
   }
   const { verdict } = judged
-  if (verdict.kind === 'deny') await recordRejection(parts, commit, declared.intent, judged, verdict.reason)
+  if (verdict.kind === 'deny') await recordRejection(parts, commit, declared, judged, verdict.reason)
   if (verdict.kind === 'unavailable') {
     parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
     await declared.withdraw()
@@ -133,14 +133,16 @@ function surelyNotCommitted(error: unknown): boolean {
 async function recordRejection(
   parts: GatewayParts,
   commit: TableCommit,
-  intent: CommitIntent,
+  declared: DeclaredIntent,
   judged: Judged,
   reason: string,
 ): Promise<void> {
   parts.metrics.commitRejected.inc({ reason: 'policy_denied' })
+  // The verdict removes the intent, which must not arrive after it.
+  await declared.settled()
   parts.passCrashPoint('rejection-not-recorded')
   const record: VerdictRecord = {
-    intent,
+    intent: declared.intent,
     decision: 'REJECTED',
     reason,
     policies: judged.policies.map(appliedPolicy),
@@ -149,7 +151,6 @@ async function recordRejection(
   try {
     await recordVerdict(parts.store, commit.tenant, record)
   } catch (cause) {
-    parts.metrics.auditFailures.inc()
     throw new Fault(
       'unavailable',
       'A policy denied the commit, but the denial could not be audited. Retry.',

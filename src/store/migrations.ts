@@ -100,12 +100,6 @@ export async function migrate(
         if (scope === 'control') await applyControl(sql, migration)
         else await applyTenant(sql, scope, migration)
       }
-    // Tenants were not readable before the control schema existed.
-    if (pending.length === 1 && pending[0]?.migrations.length) {
-      const rest = await pendingMigrations(sql, base)
-      for (const { scope, migrations } of rest)
-        if (scope !== 'control') for (const migration of migrations) await applyTenant(sql, scope, migration)
-    }
   } finally {
     await sql`select pg_advisory_unlock(${lockKey})`.catch(() => {})
   }
@@ -188,7 +182,8 @@ async function pendingMigrations(
   const control = controlMigrations(base)
   const perTenant = tenantMigrations(base)
   const [exists] = await sql<{ migration: boolean; tenant: boolean }[]>`
-    select to_regclass('svc.migration') is not null as migration, to_regclass('svc.tenant') is not null as tenant`
+    select coalesce(bool_or(relname = 'migration'), false) as migration, coalesce(bool_or(relname = 'tenant'), false) as tenant
+    from pg_class where relnamespace = (select oid from pg_namespace where nspname = 'svc')`
   const applied = exists?.migration
     ? await asRole<AppliedRow>(
         sql,
@@ -254,7 +249,7 @@ exception when duplicate_object or unique_violation then null; end $$`)
       )
   }
   const [state] = await sql<{ database: string; schema: boolean; create: boolean }[]>`
-    select current_database() as database, to_regnamespace('svc') is not null as schema,
+    select current_database() as database, exists (select from pg_namespace where nspname = 'svc') as schema,
       has_database_privilege('svc_owner', current_database(), 'CREATE') as create`
   if (!state?.create)
     await explained(

@@ -85,7 +85,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const link = await engine.open('connecting')
     try {
       await migrate(link.sql, options.migrate ? 'apply' : 'verify', notice)
-      if (!(await resetSession(link))) throw new Fault('unavailable', 'The database connection was lost.')
+      if (!(await resetSession(link, statementMs)))
+        throw new Fault('unavailable', 'The database connection was lost.')
     } catch (error) {
       await link.discard()
       throw error
@@ -156,7 +157,9 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       } finally {
         scope.open = false
         signal?.removeEventListener('abort', onAbort)
-        if (session.isReset || (!session.isCancelled && (await resetSession(link)))) pool.release(link)
+        const reset =
+          session.isReset || (!session.isCancelled && (await resetSession(link, engine.statementMs)))
+        if (reset && !session.isCancelled) pool.release(link)
         else void pool.discard(link).catch(() => {})
       }
     })()
@@ -176,10 +179,12 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     (session: Session) =>
       session.only<Row>(text, params, prepare)
 
+  const onCypher = settings.onCypher ?? (() => {})
+
   return {
     engine: engine.name,
     secretsKey: settings.secretsKey,
-    onCypher: settings.onCypher ?? (() => {}),
+    onCypher,
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
@@ -210,10 +215,13 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     async healthy() {
       const text = `select * from cypher('svc_health', $$ RETURN 1 $$) as (one agtype)`
       const begin = beginText('svc_tenant', '', 'ag_catalog, pg_catalog', { readOnly: true })
+      const startedMs = performance.now()
       try {
         return (await transact(begin, query(text, [], false))).length === 1
       } catch {
         return false
+      } finally {
+        onCypher((performance.now() - startedMs) / 1000)
       }
     },
     async close() {

@@ -1,6 +1,6 @@
 /** What every engine of the store must do, with a foreign tenant always present. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Fault, FaultKind } from '../../src/base/fault.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -52,6 +52,9 @@ import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf } from '../support/commits.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
+
+// Making a tenant's 52 label tables takes seconds on a busy machine.
+setDefaultTimeout(60_000)
 
 let store: TestStore
 let home: TenantId

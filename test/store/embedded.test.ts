@@ -107,8 +107,10 @@ describe('embedded store', () => {
     'a statement past its time is given up, and the store opens again',
     () =>
       inDirectory(async (directory) => {
-        const store = await openAt(directory, [], 3_000)
-        const { id } = await createTenant(store, { name: 'kept' })
+        const first = await openAt(directory)
+        const { id } = await createTenant(first, { name: 'kept' })
+        await first.close()
+        const store = await openAt(directory, [], 1_500)
         const endless = store.tenantQuery(id, 'select count(*) from generate_series(1, 100000000000)')
         expect(await failure(endless)).toBe('The database took too long.')
         const rows = await store.tenantQuery<{ name: string }>(id, 'select name from svc.tenant')

@@ -37,13 +37,13 @@ export async function storeTemplate(): Promise<string> {
   if (!existsSync(directory)) {
     mkdirSync(cache, { recursive: true })
     const making = mkdtempSync(`${directory}.`)
-    const store = await openStore({ ...defaults, dataDirectory: making })
-    await store.close()
     try {
+      const store = await openStore({ ...defaults, dataDirectory: making })
+      await store.close()
       renameSync(making, directory)
     } catch (error) {
-      // Another process was first; what it made is as good.
       rmSync(making, { recursive: true, force: true })
+      // Another process may have been first; what it made is as good.
       if (!existsSync(directory)) throw error
     }
   }
