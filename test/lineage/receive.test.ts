@@ -527,6 +527,36 @@ describe('governed tables', () => {
   })
 })
 
+describe('events made by openlineage-python 1.54.0', () => {
+  const fixture = (name: string) => Bun.file(new URL(`fixtures/${name}.json`, import.meta.url)).text()
+
+  test('are taken and kept byte for byte, with their columns, and OTHER is refused', async () => {
+    const statuses: Record<string, number> = {}
+    for (const name of ['run-start', 'run-complete', 'run-fail', 'job', 'dataset', 'run-other'])
+      statuses[name] = (await sendLineage(service, await fixture(name))).status
+    expect(statuses).toEqual({
+      'run-start': 202,
+      'run-complete': 202,
+      'run-fail': 202,
+      job: 202,
+      dataset: 202,
+      'run-other': 400,
+    })
+    const runId = '01941c7e-5d00-7a3b-9c1d-2f6e8a4b0c11'
+    const { body } = await getJson(service, runPath(runId))
+    expect((body.events as { body: string }[]).map((event) => event.body)).toEqual([
+      await fixture('run-start'),
+      await fixture('run-complete'),
+    ])
+    const total = `column/${encodeURIComponent(lake)}/${encodeURIComponent('warehouse/sales/revenue')}/total`
+    expect((await graph(service, total, { direction: 'upstream' })).nodes).toContain(
+      `column/${encodeURIComponent('postgres://db:5432')}/shop.public.orders/price`,
+    )
+    // Its symlink names a table of the catalog `main`.
+    expect((await graph(service, 'table/sales/revenue')).status).toBe(200)
+  })
+})
+
 describe('when the merge fails', () => {
   test('the answer is 503, the event is stored, and the job merges it without the client', async () => {
     const runId = crypto.randomUUID()
