@@ -16,7 +16,13 @@ import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
 import { closedLoop, openLoop } from './load.ts'
 import { enforcedPolicies } from './sample-policies.ts'
 import { createTableBody, tableSizes } from './sample-table.ts'
-import { bootstrapRatio, judgeBound, percentile, seededRandom, shuffled } from './statistics.ts'
+import {
+  bootstrapRatio,
+  judgeBound,
+  percentile,
+  seededRandom,
+  shuffled,
+} from './statistics.ts'
 import { rounded } from './table.ts'
 import { type Route, routes, TableWriter } from './table-writer.ts'
 import {

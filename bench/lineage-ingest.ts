@@ -44,7 +44,6 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
       const { store, engine } = opened
       const { id: tenant } = await createTenant(store, { name: 'bench' })
       const clusters = Math.ceil(edges / edgesPerCluster)
-      run.note(`  filling ${clusters * edgesPerCluster} edges`)
       await fill(store, tenant, clusters)
       const send = await sender(store, tenant)
       const random = seededRandom(run.seed)
