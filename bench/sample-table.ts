@@ -9,8 +9,8 @@ import {
 } from '../demo/commits.ts'
 import { isJsonObject, type JsonObject, jsonObject, parseJson } from '../src/base/json.ts'
 import { applyUpdates } from '../src/wire/iceberg/apply-updates.ts'
-import { createTableUpdates } from '../src/wire/iceberg/create-table.ts'
 import { parseCommitRequest } from '../src/wire/iceberg/commit-request.ts'
+import { createTableUpdates } from '../src/wire/iceberg/create-table.ts'
 
 export interface TableSize {
   readonly columns: number
