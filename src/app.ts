@@ -9,6 +9,7 @@ import { IdentityProvider } from './auth/login/identity-provider.ts'
 import { loginRoutes } from './auth/login/routes.ts'
 import { type IssueToken, oauthTokenIssuer } from './auth/oauth-token.ts'
 import { principalChain } from './auth/principal-chain.ts'
+import { readBody } from './auth/read-body.ts'
 import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
@@ -24,6 +25,10 @@ import { TableCache } from './gateway/table-cache.ts'
 import { type License, verifyLicense } from './license/license.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
+import { LineageReceiver } from './lineage/receiver.ts'
+import { retryLineage } from './lineage/retry.ts'
+import { lineageRoutes } from './lineage/routes.ts'
+import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
@@ -37,6 +42,7 @@ import { rotateSigningKeys } from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
 import { listTenants } from './store/tenants.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { errorResponse } from './wire/iceberg/fault-response.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -88,6 +94,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
     clock: options.clock ?? systemClock,
     intentTimes: options.intentTimes ?? intentTimes,
+    // Nothing masks yet; the read path brings what does.
+    maskedFor: async () => false,
     passCrashPoint: options.passCrashPoint ?? (() => {}),
   }
   const { clock } = gateway
@@ -109,10 +117,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const { internalAdminOrgId } = config.idp
 
+  const lineage = new LineageReceiver({ store, metrics, log })
   const drain = new Drain()
   const routes = composeRoutes(
     [
       gatewayRoutes(gateway, auth),
+      lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
       administrationRoutes({ ...auth, store, licensed, clock, log, internalAdminOrgId }),
       loginRoutes({
         store,
@@ -149,6 +159,12 @@ export async function startApp(options: AppOptions): Promise<App> {
         name: 'rotate-signing-keys',
         schedule: '23 3 * * *',
         run: async () => void (await rotateSigningKeys(store)),
+      },
+      { name: 'retry-lineage', schedule: '* * * * *', run: (signal) => retryLineage(lineage, signal) },
+      {
+        name: 'sweep-lineage',
+        schedule: '23 * * * *',
+        run: (signal) => sweepLineage(lineage.parts, signal),
       },
     ],
     (name, work) => withReplicaLock(store, name, work),

@@ -10,6 +10,13 @@ import { findServiceSession } from '../store/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from './access-token.ts'
 
+/** An HTTP answer; `body` is JSON. */
+export interface TokenAnswer {
+  readonly status: number
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /**
  * Answers one token request.
  * @param form the form-encoded body
@@ -20,14 +27,14 @@ import type { AccessTokens } from './access-token.ts'
 export type IssueToken = (
   form: URLSearchParams,
   prefix: string,
-  authorization?: string | null,
-) => Promise<Response>
+  authorization: string | null,
+) => Promise<TokenAnswer>
 
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
 /** The token endpoint over a store. */
 export function oauthTokenIssuer(store: Store, tokens: AccessTokens): IssueToken {
-  return async (form, prefix, authorization = null) => {
+  return async (form, prefix, authorization) => {
     const repeated = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1)
     if (repeated !== undefined) return refuse(400, 'invalid_request', 'A parameter is given more than once.')
     const grant = form.get('grant_type')
@@ -97,11 +104,11 @@ function grantedScopes(asked: string | null, session: Session): readonly Session
   return wanted.filter((scope) => session.scopes.includes(scope))
 }
 
-function refuse(status: number, error: string, description: string): Response {
+function refuse(status: number, error: string, description: string): TokenAnswer {
   return answer(status, { error, error_description: description })
 }
 
-function answer(status: number, body: object): Response {
+function answer(status: number, body: object): TokenAnswer {
   const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="covenant"' } : {}
-  return Response.json(body, { status, headers: { 'cache-control': 'no-store', ...challenge } })
+  return { status, body: JSON.stringify(body), headers: { 'cache-control': 'no-store', ...challenge } }
 }

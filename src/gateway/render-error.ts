@@ -1,8 +1,10 @@
-/** Failures of the gateway as HTTP answers (SPEC 7). Only the literal paths answer 403 and 503 in text. */
+/** Failures and warnings of the gateway in HTTP (SPEC 7). Only the literal paths answer 403 and 503 in text. */
 
 import { Fault, type FaultKind, toFault } from '../base/fault.ts'
 import { CatalogError, type CatalogErrorCode } from '../catalog/catalog.ts'
+import type { PolicyOutcome } from '../core/decision.ts'
 import { errorResponse, faultHeaders, faultStatus } from '../wire/iceberg/fault-response.ts'
+import type { GatewayParts } from './parts.ts'
 
 const sentinels = {
   ErrTableNotFound: { kind: 'not_found', type: 'NoSuchTableException' },
@@ -26,4 +28,19 @@ export function literalErrorResponse(fault: Fault): Response {
     status: faultStatus(fault.kind),
     headers: { 'content-type': 'text/plain; charset=utf-8', ...faultHeaders(fault) },
   })
+}
+
+/** Names of `warn` policies that were not true; their messages are in the decision's record. */
+export function warningHeader(warnings: readonly PolicyOutcome[]): Record<string, string> {
+  if (warnings.length === 0) return {}
+  return { 'x-svc-policy-warning': warnings.map((outcome) => encodeURIComponent(outcome.name)).join(', ') }
+}
+
+/** Logs a failed request; only defects and an unavailable policy engine are errors of ours. */
+export function logFault({ log }: Pick<GatewayParts, 'log'>, fault: Fault, commitId: string): void {
+  const severe = fault.kind === 'internal' || fault.kind === 'policy_engine_unavailable'
+  log[severe ? 'error' : 'info'](
+    { faultId: fault.id, kind: fault.kind, detail: fault.detail, err: fault.cause, commitId },
+    fault.publicMessage,
+  )
 }

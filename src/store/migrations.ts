@@ -33,7 +33,7 @@ export interface MigrationStatus {
 }
 
 /**
- * The migrations of a directory in order.
+ * The migrations of a directory in order. Numbers may be left out: parts have ranges of their own.
  * @throws Fault `misconfigured` where a name is not `NNNN_name.sql` or a number is doubled
  */
 export function readMigrations(from: URL): readonly Migration[] {
@@ -42,9 +42,8 @@ export function readMigrations(from: URL): readonly Migration[] {
     .sort()
   let last = 0
   return files.map((file) => {
-    const match = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)
-    const version = Number(match?.[1])
-    if (match === null || version <= last)
+    const version = Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1])
+    if (!(version > last))
       throw new Fault('misconfigured', `Migration ${file} does not follow its predecessor as NNNN_name.sql.`)
     last = version
     const text = readFileSync(new URL(file, from), 'utf8')
@@ -210,8 +209,9 @@ async function pendingMigrations(
       if (file.checksum !== row.checksum)
         throw new Fault('misconfigured', `Migration ${file.name} was changed after it was applied.`)
     }
-    const applied = new Set(done.map(({ version }) => version))
-    return { scope, applied: done.length, migrations: known.filter(({ version }) => !applied.has(version)) }
+    const versions = new Set(done.map(({ version }) => version))
+    const migrations = known.filter(({ version }) => !versions.has(version))
+    return { scope, applied: done.length, migrations }
   })
 }
 

@@ -33,8 +33,8 @@ async function client(scopes: readonly SessionScope[], roles: readonly string[] 
 }
 
 async function ask(fields: Record<string, string>, at = prefix, authorization?: string) {
-  const response = await service.app.issueToken(new URLSearchParams(fields), at, authorization ?? null)
-  return { status: response.status, body: (await response.json()) as Record<string, string> }
+  const answer = await service.app.issueToken(new URLSearchParams(fields), at, authorization ?? null)
+  return { status: answer.status, body: JSON.parse(answer.body) as Record<string, string> }
 }
 
 async function tokenOf(scopes: readonly SessionScope[], scope = '', roles: readonly string[] = []) {
@@ -69,6 +69,23 @@ describe('the token endpoint', () => {
     expect((await ask(twice, prefix, basic(`${id}:${secret}`))).body.error).toBe('invalid_request')
   })
 
+  test('is served under the catalog URI, without a session', async () => {
+    const { id, secret } = await client(['read'])
+    const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret, scope: 'catalog' }
+    const body = new URLSearchParams(form).toString()
+    const answer = await call(service, 'POST', `/v1/iceberg/${prefix}/v1/oauth/tokens`, { body })
+    expect(answer.status).toBe(200)
+    const { access_token } = (await answer.json()) as { access_token: string }
+    const at = `/v1/iceberg/${prefix}/v1/namespaces/sales/tables/orders`
+    expect((await call(service, 'GET', at, bearer(access_token))).status).toBe(200)
+    const wrong = new URLSearchParams({ ...form, client_secret: 'x' }).toString()
+    const refused = await call(service, 'POST', `/v1/iceberg/${prefix}/v1/oauth/tokens`, { body: wrong })
+    expect({ status: refused.status, ...((await refused.json()) as object) }).toMatchObject({
+      status: 401,
+      error: 'invalid_client',
+    })
+  })
+
   test('says in OAuth’s words what is wrong', async () => {
     const { id, secret } = await client(['read'])
     const good = { grant_type: 'client_credentials', client_id: id, client_secret: secret }
@@ -94,7 +111,7 @@ describe('the token endpoint', () => {
       expect(JSON.stringify(answer.body)).not.toContain(secret)
     }
     const repeated = new URLSearchParams([...Object.entries(good), ['scope', 'read'], ['scope', 'commit']])
-    expect((await service.app.issueToken(repeated, prefix)).status).toBe(400)
+    expect((await service.app.issueToken(repeated, prefix, null)).status).toBe(400)
   })
 
   test('refuses a client whose tenant does not own the prefix', async () => {
