@@ -69,6 +69,21 @@ describe('creation', () => {
     expect(await exists(table)).toBe(false)
   })
 
+  test('by a commit that asserts it needs the same, even where the name has a retention policy only', async () => {
+    const table = fresh()
+    await govern(service, table, `week-${table.name}`, 'retention', 'true')
+    const creation = { requirements: [{ type: 'assert-create' }], updates: [] }
+    await expectDenied(
+      send(service, 'POST', `/namespaces/sales/tables/${table.name}`, creation),
+      `no write policy of sales.${table.name} allows create-table`,
+    )
+  })
+
+  test('that no policy governs is left to the catalog', async () => {
+    const strange = createTable(fresh().name).replace('"long"', '"a type from the future"')
+    expect((await send(service, 'POST', '/namespaces/sales/tables', strange)).status).toBe(200)
+  })
+
   test('shows policies one update with the action’s name and the request’s members', async () => {
     const table = fresh()
     await govern(
@@ -327,6 +342,10 @@ test('policies of a foreign tenant neither deny nor show', async () => {
   await govern(service, table, `mine-${table.name}`, 'write_acl', 'false')
   expect((await create(table, { tenant: other })).status).toBe(200)
   expect((await audit(service)).some((row) => row.table.name === table.name)).toBe(false)
+  const update = { updates: { owner: 'stranger' }, removals: [] }
+  const properties = '/namespaces/sales/properties'
+  expect((await send(service, 'POST', properties, update, { tenant: other })).status).toBe(200)
+  expect((await send(service, 'POST', properties, update)).status).toBe(403)
   await expectDenied(
     send(service, 'POST', `/namespaces/sales/tables/${table.name}`, setProperties({ a: '1' })),
     `mine-${table.name}`,

@@ -174,6 +174,19 @@ describe('a commit', () => {
     await deletePolicy(service.store, service.owner.tenant, 'broken')
   })
 
+  test.each([
+    ['POST', path, body],
+    ['POST', '/namespaces/sales/tables', createTable('unjudged')],
+    ['DELETE', path, undefined],
+    ['POST', '/namespaces/sales/properties', { updates: { a: '1' }, removals: [] }],
+    ['POST', '/tables/rename', { source: orders, destination: { namespace: ['sales'], name: 'unjudged' } }],
+  ])('or a change (%s %s) whose policies cannot be loaded is 503', async (method, at, sent) => {
+    failOn = /"WRITE_GOVERNS"/
+    const response = await send(service, method, at, sent)
+    expect(response.status).toBe(503)
+    expect(await messageOf(response)).toBe('policy-engine-unavailable')
+  })
+
   test('of a table that is staged first is judged as what it makes', async () => {
     const stage = createTable('ctas').replace('{', '{"stage-create":true,')
     expect((await send(service, 'POST', '/namespaces/sales/tables', stage)).status).toBe(200)
