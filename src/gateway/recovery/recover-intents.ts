@@ -60,7 +60,8 @@ export async function recoverIntents(parts: GatewayParts): Promise<RecoveryRepor
       )
     }
   }
-  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
+  // A claim renews the lease, so what stays undecidable no longer counts as stale.
+  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale + counts.undecidable)
   return counts
 }
 
