@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   appendSnapshot,
   createTable,
@@ -10,6 +10,9 @@ import {
 import type { TableRef } from '../../../src/core/table-ref.ts'
 import { audit, startTestService, type TestService } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 let service: TestService
 beforeAll(async () => {
