@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTable, orderFields, schemaOf, setProperties } from '../../../demo/commits.ts'
 import { endpointOf, operations } from '../../../src/gateway/client-surface/operations.ts'
 import { type RecordingProxy, recordingProxy } from '../../support/recording-proxy.ts'
@@ -11,6 +11,9 @@ import {
 } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
 import documented from './fixtures/open-api-operations.json'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 let service: TestService
 let proxy: RecordingProxy
