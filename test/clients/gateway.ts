@@ -113,8 +113,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
           },
         },
       ),
-    audit: async (table) =>
-      (await listAudit(store, tenant, { table, limit: 1000 })).items,
+    audit: async (table) => (await listAudit(store, tenant, { table, limit: 1000 })).items,
     async [Symbol.asyncDispose]() {
       await app.stop()
       await store[Symbol.asyncDispose]()

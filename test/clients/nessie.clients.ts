@@ -89,8 +89,12 @@ test('nessie: a denied commit never reaches the catalog', async () => {
 
 test('nessie: a requirement that no longer holds is 409', async () => {
   const table = await newTable()
-  expect((await gateway.commit(table, append(1n))).status).toBe(200)
-  const late = await gateway.commit(table, append(2n))
+  for (const [id, sequenceNumber, parent] of [
+    [1n, 1],
+    [2n, 2, 1n],
+  ] as const)
+    expect((await gateway.commit(table, append(id, sequenceNumber, parent))).status).toBe(200)
+  const late = await gateway.commit(table, append(3n, 2, 1n))
   expect(late.status).toBe(409)
   expect(await late.json()).toMatchObject({ error: { type: 'CommitFailedException' } })
   expect(await countIntents(gateway.store)).toMatchObject({ open: 0 })
@@ -211,6 +215,14 @@ describe('nessie: a commit whose answer is lost', () => {
     expect(await gateway.audit(table)).toEqual([])
     await recoverIntents(gateway.app.gateway)
     expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED' }])
+  })
+
+  test('nessie: recovery leaves a lost commit open where the catalog no longer shows its snapshot', async () => {
+    const table = await newTable()
+    expect((await loseAnswer(table, append(7n))).status).toBe(502)
+    expect((await send(main, 'POST', tablePath(table), append(8n, 2, 7n))).status).toBe(200)
+    expect(await recoverIntents(gateway.app.gateway)).toMatchObject({ committed: 0, undecidable: 1 })
+    expect(await gateway.audit(table)).toEqual([])
   })
 
   test('nessie: recovery closes the intent of a commit that never reached the catalog', async () => {

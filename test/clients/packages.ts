@@ -60,8 +60,7 @@ async function fetchPython(folder: string, pins: readonly string[], signal: Abor
 }
 
 /** Keeps out what an artifact names as its dependencies. */
-const alone =
-  '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>'
+const alone = '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>'
 
 async function fetchMaven(folder: string, pin: MavenPin, signal: AbortSignal): Promise<void> {
   const dependencies = pin.coordinates.map((coordinate) => {
@@ -73,11 +72,7 @@ async function fetchMaven(folder: string, pin: MavenPin, signal: AbortSignal): P
     join(folder, 'pom.xml'),
     `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>covenant.test</groupId><artifactId>clients</artifactId><version>1</version><dependencies>${dependencies.join('')}</dependencies></project>`,
   )
-  await run(
-    ['mvn', '-B', '-q', 'dependency:copy-dependencies', '-DoutputDirectory=lib'],
-    folder,
-    signal,
-  )
+  await run(['mvn', '-B', '-q', 'dependency:copy-dependencies', '-DoutputDirectory=lib'], folder, signal)
   for (const [file, expected] of Object.entries(pin.sha256)) {
     const hasher = new Bun.CryptoHasher('sha256')
     for await (const chunk of Bun.file(join(folder, 'lib', file)).stream()) hasher.update(chunk)

@@ -64,7 +64,11 @@ export interface Finished {
 export async function runClient(
   name: string,
   command: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly seconds: number; readonly cwd?: string },
+  options: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly seconds: number
+    readonly cwd?: string
+  },
 ): Promise<Finished> {
   const log = logFile(name)
   const output = openSync(log, 'w')
