@@ -14,6 +14,9 @@ export const limits = {
   identifierLengthMax: 255,
   jsonDepthMax: 128,
 
+  /** Tables of one transaction that load and are judged at once. */
+  transactionLoadsMax: 8,
+
   graphHopsDefault: 3,
   graphHopsMax: 5,
   lineageCycleHops: 5,
@@ -36,7 +39,11 @@ export const limits = {
   storeStatementMs: 10_000,
   /** How long an intent belongs to the process that wrote it. Longer than load and commit together. */
   intentLeaseMs: 120_000,
+  /** A commit whose intent is older than this is no longer forwarded: its lease could run out on the way. */
+  forwardWithinMs: 50_000,
   drainMs: 25_000,
+  /** For the last answers to leave after the drain. */
+  flushMs: 2_000,
 
   upstreamResponseBytesMax: 256 * MiB,
   /** Of a response that is no success; a longer one counts as empty. */
@@ -50,6 +57,8 @@ export const limits = {
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
   throw new Error('limits: an intent must outlive the upstream calls it covers')
+if (limits.forwardWithinMs + limits.upstreamCommitMs >= limits.intentLeaseMs)
+  throw new Error('limits: a forward must end within the lease of its intent')
 if (limits.graphHopsDefault > limits.graphHopsMax || limits.lineageCycleHops > limits.graphHopsMax)
   throw new Error('limits: hop bounds')
 if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')

@@ -11,8 +11,8 @@ import {
 } from '../../src/base/json.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { parseCommitRequest, parseTransactionRequest } from '../../src/wire/iceberg/commit-request.ts'
+import { createTableUpdates } from '../../src/wire/iceberg/create-table.ts'
 import { jsonResponse } from './answers.ts'
-import { createTableChange } from './create-table.ts'
 import { Refusal, refsOnlyBody, type StoredTable, type TableStore } from './table-store.ts'
 
 export interface RouteContext {
@@ -145,7 +145,14 @@ function createTable(context: RouteContext, namespace: readonly string[], body: 
       'AlreadyExistsException',
       `Table already exists: ${namespace.join('.')}.${table.name}`,
     )
-  const change = createTableChange(body, store.defaultLocation(table))
+  const change = {
+    requirements: [jsonObject({ type: 'assert-create' })],
+    updates: [
+      jsonObject({ action: 'assign-uuid', uuid: crypto.randomUUID() }),
+      jsonObject({ action: 'set-location', location: store.defaultLocation(table) }),
+      ...createTableUpdates(body),
+    ],
+  }
   if (body.get('stage-create') !== true)
     return tableResponse(context, store.commit(table, change, Date.now()))
   const metadata = store.stage(table, change, Date.now())

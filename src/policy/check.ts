@@ -40,7 +40,7 @@ export function parsePolicy(
   if (scan.problem !== undefined) return { problems: [scan.problem] }
   let parsed: ParsedExpr
   try {
-    parsed = watched(() => parse(scan.source), parseMsMax)
+    parsed = watched(() => parse(scan.source.trimEnd()), parseMsMax)
   } catch (thrown) {
     return { problems: [parseProblem(thrown)] }
   }

@@ -8,6 +8,9 @@ import {
   replaceSchema,
   setProperties,
 } from '../../demo/commits.ts'
+import { putPolicy } from '../../src/store/policies.ts'
+import { createServiceSession } from '../../src/store/sessions.ts'
+import { createTenant } from '../../src/store/tenants.ts'
 import { recordingProxy } from '../support/recording-proxy.ts'
 import {
   addTenant,
@@ -169,7 +172,6 @@ describe('a table that the commit creates', () => {
   test('is judged as what it would become', async () => {
     await using service = await startTestService()
     const path = '/v1/iceberg/main/namespaces/sales/tables/fresh'
-    const { putPolicy } = await import('../../src/store/policies.ts')
     await putPolicy(
       service.store,
       service.owner.tenant,
@@ -212,8 +214,6 @@ describe('two tenants with the same nickname and table names', () => {
     expect((await commit(service, setProperties({ a: '1' }), { secret: other.secret })).status).toBe(200)
     expect((await audit(service)).map((row) => row.decision)).toEqual(['REJECTED'])
     expect((await audit(service, other.tenant)).map((row) => row.decision)).toEqual(['APPROVED'])
-    const { createTenant } = await import('../../src/store/tenants.ts')
-    const { createServiceSession } = await import('../../src/store/sessions.ts')
     const { id: tenant } = await createTenant(service.store, { name: 'empty' })
     const { secret } = await createServiceSession(service.store, tenant, {
       name: 'x',

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
+import type { JsonObject } from '../../src/base/json.ts'
+import { parseLoadTableResult } from '../../src/wire/iceberg/table-metadata.ts'
 import type { CrashChildOrders, CrashChildReady, CrashChildReport } from './crash-child.ts'
 import { createOrders, type TestTenant } from './service.ts'
 import { storeTemplate } from './store.ts'
@@ -22,6 +24,7 @@ export interface CrashHarness extends AsyncDisposable {
   settle(): Promise<CrashChildReport>
   /** Metadata files that the catalog made of sales.orders, without the one of its creation. */
   accepted(): Promise<readonly string[]>
+  currentSnapshotId(): Promise<bigint | undefined>
 }
 
 /** One catalog, one store directory, and processes that come and go. */
@@ -44,6 +47,11 @@ export async function crashHarness(): Promise<CrashHarness> {
     return process_
   }
 
+  async function load() {
+    const url = `${catalog.url}/v1/dev/namespaces/sales/tables/orders`
+    return parseLoadTableResult(await (await fetch(url, { headers: upstream.headers })).bytes())
+  }
+
   function started(): TestTenant {
     if (owner === undefined) throw new Error('no service was started yet')
     return owner
@@ -63,15 +71,14 @@ export async function crashHarness(): Promise<CrashHarness> {
       return JSON.parse(await firstLine(child.stdout)) as CrashChildReport
     },
     async accepted() {
-      const response = await fetch(`${catalog.url}/v1/dev/namespaces/sales/tables/orders`, {
-        headers: upstream.headers,
-      })
-      const loaded = (await response.json()) as {
-        'metadata-location': string
-        metadata: { 'metadata-log'?: { 'metadata-file': string }[] }
-      }
-      const log = (loaded.metadata['metadata-log'] ?? []).map((entry) => entry['metadata-file'])
-      return [...log, loaded['metadata-location']].slice(1)
+      const loaded = await load()
+      const log = (loaded.metadata.get('metadata-log') ?? []) as readonly JsonObject[]
+      const files = log.map((entry) => String(entry.get('metadata-file')))
+      return [...files, loaded.metadataLocation].slice(1)
+    },
+    async currentSnapshotId() {
+      const id = (await load()).metadata.get('current-snapshot-id')
+      return typeof id === 'bigint' && id !== -1n ? id : undefined
     },
     async [Symbol.asyncDispose]() {
       for (const child of children) child.kill('SIGKILL')

@@ -6,7 +6,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
-import { appliedPolicy, type CommittedTable } from '../../core/commit.ts'
+import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { auditedLocations } from '../../store/audit.ts'
@@ -22,7 +22,11 @@ import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
-import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import {
+  committedTable,
+  type LoadTableResult,
+  parseLoadTableResult,
+} from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../parts.ts'
 import { decideIntents, historyOf, type StaleIntent } from './decide.ts'
 
@@ -84,9 +88,8 @@ async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]
   if (credential === undefined) throw new Error('the catalog credential of the intents is gone')
   const current = await loadNow(parts, tenant, credential, table)
 
-  // In this order: what was in flight when the table loaded is by now either an intent still, or audited.
   const claimedIds = new Set(group.map((one) => one.intent.commitId))
-  const others = await intentsOnTable(parts.store, tenant, table)
+  const othersInFlight = !(await othersFinished(parts, tenant, table, claimedIds))
   const outcomes = decideIntents(
     group.map((one) => stale(one, current?.metadata)),
     current && {
@@ -98,7 +101,7 @@ async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]
         table,
         historyOf(current).map((entry) => entry.metadataLocation),
       ),
-      othersInFlight: others.some((commitId) => !claimedIds.has(commitId)),
+      othersInFlight,
     },
   )
   for (const { intent } of group) {
@@ -111,7 +114,7 @@ async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]
         reason: '',
         policies: (await policiesAtIntent(parts.store, tenant, table, intent.commitId)).map(appliedPolicy),
         outcomes: [],
-        committed: at(committedTable(current), outcome.metadataLocation),
+        committed: committedAt(current, intent, outcome.metadataLocation),
       })
       counts.committed++
       log.warn('an accepted commit was found unaudited; its audit is now complete')
@@ -146,9 +149,37 @@ async function loadNow(
   }
 }
 
+/**
+ * Waits until the commits that are in flight on the table now are audited or withdrawn. A table load before
+ * this, an audit look-up after it: what the one shows and the other does not, no living process will explain.
+ */
+async function othersFinished(
+  parts: GatewayParts,
+  tenant: TenantId,
+  table: TableRef,
+  claimed: ReadonlySet<string>,
+): Promise<boolean> {
+  const open = async () => new Set(await intentsOnTable(parts.store, tenant, table)).difference(claimed)
+  let waitedFor = await open()
+  const deadlineMs = performance.now() + othersWaitMs
+  while (waitedFor.size > 0 && performance.now() < deadlineMs) {
+    await Bun.sleep(othersPollMs)
+    waitedFor = waitedFor.intersection(await open())
+  }
+  return waitedFor.size === 0
+}
+
+const othersWaitMs = 5_000
+const othersPollMs = 50
+
 /** What was committed, at the place in the history that the commit made. */
-function at(committed: CommittedTable, metadataLocation: string): CommittedTable {
-  return { ...committed, metadataLocation }
+function committedAt(
+  current: LoadTableResult,
+  intent: CommitIntent,
+  metadataLocation: string,
+): CommittedTable {
+  if (metadataLocation === current.metadataLocation) return committedTable(current)
+  return { ...committedTable(current, intent.snapshotIds.at(-1) ?? 'unknown'), metadataLocation }
 }
 
 function stale(one: ClaimedIntent, metadata: JsonObject | undefined): StaleIntent {
