@@ -58,6 +58,9 @@ const sentinels = {
   ErrAdapterStub: { kind: 'upstream_failed', type: 'BadGatewayException' },
 } satisfies Record<CatalogErrorCode, { kind: FaultKind; type: string }>
 
+/** What clients tell apart from a table that is missing: its namespace, or a file of it. */
+const notFoundTypes: ReadonlySet<string> = new Set(['NoSuchNamespaceException', 'NotFoundException'])
+
 /** Seconds after which a client may try a 503 again. */
 const retryAfterSeconds = 1
 
@@ -65,7 +68,9 @@ const retryAfterSeconds = 1
 export function faultOf(thrown: unknown): Fault {
   if (!(thrown instanceof CatalogError)) return toFault(thrown)
   const { kind, type } = sentinels[thrown.code]
-  return new Fault(kind, thrown.publicMessage, { cause: thrown, type })
+  const said = thrown.upstream?.type
+  const exact = kind === 'not_found' && said !== undefined && notFoundTypes.has(said)
+  return new Fault(kind, thrown.publicMessage, { cause: thrown, type: exact ? said : type })
 }
 
 /** The Iceberg ErrorModel answer, in JSON. */
