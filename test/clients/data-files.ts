@@ -8,5 +8,5 @@ import type { FixtureServer } from './servers.ts'
 /** How many Parquet files there are in the table's folder. */
 export function dataFilesThere(fixture: FixtureServer, table: TableRef): number {
   const folder = join(fixture.folder, ...table.namespace, table.name)
-  return [...new Glob('data/**/*.parquet').scanSync(folder)].length
+  return [...new Glob('**/*.parquet').scanSync(folder)].length
 }

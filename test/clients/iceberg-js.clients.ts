@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { documentedSettings } from './client-docs.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { packageFolder } from './packages.ts'
 import { startRestFixture } from './servers.ts'
@@ -13,10 +14,9 @@ interface Identifier {
 
 /** What is used of the package, which is not among the project's own dependencies. */
 interface IcebergJs {
-  readonly IcebergRestCatalog: new (options: {
-    readonly baseUrl: string
-    readonly auth: { readonly type: 'header'; readonly name: string; readonly value: string }
-  }) => {
+  readonly IcebergRestCatalog: new (
+    options: unknown,
+  ) => {
     createNamespace(namespace: { readonly namespace: readonly string[] }): Promise<unknown>
     createTable(namespace: { readonly namespace: readonly string[] }, request: unknown): Promise<unknown>
     loadTable(table: Identifier): Promise<{ readonly properties: Readonly<Record<string, string>> }>
@@ -38,10 +38,7 @@ beforeAll(async () => {
   gateway = stack.use(await startGateway({ kind: 'alpha', url: fixture.url, config: { warehouse: 'w' } }))
   const entry = join(packageFolder('npm:iceberg-js'), 'node_modules/iceberg-js/dist/index.mjs')
   const { IcebergRestCatalog } = (await import(entry)) as IcebergJs
-  catalog = new IcebergRestCatalog({
-    baseUrl: gateway.catalogUri(),
-    auth: { type: 'header', name: 'X-Svc-Session', value: gateway.secret },
-  })
+  catalog = new IcebergRestCatalog(JSON.parse(documentedSettings('iceberg-js', gateway)))
   await catalog.createNamespace({ namespace: ['js'] })
 })
 afterAll(() => stack.disposeAsync())
@@ -58,7 +55,9 @@ function create(name: string): Promise<unknown> {
   return catalog.createTable(namespace, { name, schema: { type: 'struct', 'schema-id': 0, fields } })
 }
 
-async function rejection(promise: Promise<unknown>): Promise<{ readonly message: string; readonly status: number }> {
+async function rejection(
+  promise: Promise<unknown>,
+): Promise<{ readonly message: string; readonly status: number }> {
   try {
     await promise
   } catch (error) {

@@ -1,52 +1,45 @@
 /** PyIceberg through the client surface: what it can do, and what its user sees on a denial. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TableRef } from '../../src/core/table-ref.ts'
+import { documentedSettings } from './client-docs.ts'
 import { dataFilesThere } from './data-files.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { packageFolder } from './packages.ts'
-import { runClient } from './processes.ts'
 import { type FixtureServer, startRestFixture } from './servers.ts'
-
-interface Step {
-  readonly step: string
-  readonly value?: unknown
-  readonly error?: string
-  readonly message?: string
-}
+import { runSession, type Step } from './sessions.ts'
 
 let fixture: FixtureServer
 let gate: Gate
 let gateway: Gateway
+let home: string
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
   fixture = stack.use(await startRestFixture())
   gate = stack.use(openGate(fixture.url))
   gateway = stack.use(await startGateway({ kind: 'alpha', url: gate.url, config: { warehouse: 'w' } }))
+  home = await mkdtemp(join(tmpdir(), 'covenant-pyiceberg-'))
+  stack.defer(() => rm(home, { recursive: true, force: true }))
+  await Bun.write(join(home, '.pyiceberg.yaml'), documentedSettings('PyIceberg', gateway))
 })
 afterAll(() => stack.disposeAsync())
 
 const table = (name: string): TableRef => ({ namespace: ['py'], name })
 
 async function session(name: string, ...steps: readonly string[]): Promise<readonly Step[]> {
-  const settings = {
-    type: 'rest',
-    uri: gateway.catalogUri(),
-    'header.X-Svc-Session': gateway.secret,
-  }
-  const python = join(packageFolder('python:pyiceberg'), 'bin/python')
-  const script = join(import.meta.dir, 'scripts/pyiceberg_session.py')
-  const { output } = await runClient(
-    `pyiceberg-${name}`,
-    [python, script, `py.${name}`, ...steps],
-    { seconds: 60, env: { CATALOG: JSON.stringify(settings) } },
-  )
-  const reported = [...output.matchAll(/^STEP (.*)$/gm)].map(([, line = '']) => JSON.parse(line) as Step)
-  if (reported.length !== steps.length) throw new Error(output)
-  return reported
+  return await runSession({
+    python: join(packageFolder('python:pyiceberg'), 'bin/python'),
+    script: 'pyiceberg_session.py',
+    log: `pyiceberg-${name}`,
+    args: [`py.${name}`, ...steps],
+    env: { PYICEBERG_HOME: home },
+    seconds: 60,
+  })
 }
 
 test('pyiceberg: creates, appends, changes the schema and reads back', async () => {
@@ -74,7 +67,11 @@ test('pyiceberg: shows its user why a schema change was denied, and what policie
 
 test('pyiceberg: shows its user why an append was denied', async () => {
   await session('frozen', 'create')
-  await gateway.govern(table('frozen'), { id: 'frozen', definitionCel: 'false', message: 'the table is frozen' })
+  await gateway.govern(table('frozen'), {
+    id: 'frozen',
+    definitionCel: 'false',
+    message: 'the table is frozen',
+  })
   const [appended, read] = await session('frozen', 'append', 'read')
   expect(appended?.message).toContain('policy denied: ')
   expect(appended?.message).toContain('the table is frozen')
@@ -83,7 +80,12 @@ test('pyiceberg: shows its user why an append was denied', async () => {
 
 test('pyiceberg: create, rename and drop are denied where the name is governed', async () => {
   await session('named', 'create')
-  await gateway.govern(table('named'), { id: 'named', kind: 'write_acl', definitionCel: 'false', message: 'hands off' })
+  await gateway.govern(table('named'), {
+    id: 'named',
+    kind: 'write_acl',
+    definitionCel: 'false',
+    message: 'hands off',
+  })
   for (const step of await session('named', 'rename', 'drop')) {
     expect(step.message).toContain('policy denied: ')
     expect(step.message).toContain('hands off')

@@ -42,7 +42,11 @@ async function runKit(name: string, settings: Readonly<Record<string, string>>):
 
 function reportOf({ output }: Finished): KitReport {
   const marked = (mark: string) =>
-    new Set([...output.matchAll(new RegExp(`─ (\\w+)\\([^)]*\\)(?: \\d+ ms)? ${mark}`, 'g'))].map(([, n = '']) => n))
+    new Set(
+      [...output.matchAll(new RegExp(`─ (\\w+)\\([^)]*\\)(?: \\d+ ms)? ${mark}`, 'g'))].map(
+        ([, n = '']) => n,
+      ),
+    )
   const report = { passed: marked('✔'), failed: marked('✘'), aborted: marked('■') }
   if (report.passed.size === 0) throw new Error(`the kit did not run:\n${output.slice(-2000)}`)
   return report
