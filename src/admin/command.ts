@@ -65,18 +65,23 @@ export interface Call {
 
 /**
  * Finds the command that `words` begin with and has it check its flags.
+ * @param stdin what a flag's `-` stands for
  * @throws UsageError where there is none, or a flag is unknown, missing or wrong
  */
-export async function prepareCall(words: readonly string[], commands: readonly Command[]): Promise<Call> {
+export async function prepareCall(
+  words: readonly string[],
+  commands: readonly Command[],
+  stdin: () => Promise<string>,
+): Promise<Call> {
   const names = leadingWords(words)
   const command = commands.find((one) => `${names.join(' ')} `.startsWith(`${one.words} `))
   if (command === undefined) throw new UsageError(unknownCommand(names, commands))
-  const flags = readFlags(words.slice(command.words.split(' ').length), command)
+  const flags = readFlags(words.slice(command.words.split(' ').length), command, stdin)
   const field = flags.optional('field')
   return { action: await command.prepare(flags), field }
 }
 
-function readFlags(args: readonly string[], command: Command): Flags {
+function readFlags(args: readonly string[], command: Command, stdin: () => Promise<string>): Flags {
   const names = [...command.usage.matchAll(/--([a-z]+)/g)].map(([, name = '']) => name)
   const options = Object.fromEntries([...names, 'field'].map((name) => [name, { type: 'string' as const }]))
   let read: ReturnType<typeof parseArgs>
@@ -89,7 +94,7 @@ function readFlags(args: readonly string[], command: Command): Flags {
   }
   // Not repeated: it may be a secret in the wrong place.
   if (read.positionals.length > 0) throw new UsageError(`\`${command.words}\` takes flags only`)
-  return new Flags(read.values)
+  return new Flags(read.values, stdin)
 }
 
 function leadingWords(words: readonly string[]): readonly string[] {

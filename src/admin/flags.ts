@@ -8,7 +8,10 @@ import { limits } from '../limits.ts'
 export class UsageError extends Error {}
 
 export class Flags {
-  constructor(readonly values: Readonly<Record<string, unknown>>) {}
+  constructor(
+    readonly values: Readonly<Record<string, unknown>>,
+    readonly stdin: () => Promise<string>,
+  ) {}
 
   /** @throws UsageError where the flag is missing or empty */
   required(name: string): string {
@@ -86,13 +89,13 @@ export class Flags {
    */
   async file(name: string): Promise<string> {
     const path = this.required(name)
-    const file = path === '-' ? Bun.stdin : Bun.file(path)
+    const file = Bun.file(path)
     // The path is not repeated: whoever put the secret itself here must not find it in a log.
     if (path !== '-' && !(await file.exists()))
       throw new UsageError(
         `--${name} takes the name of a file, or - for standard input; there is no such file`,
       )
-    const text = await file.text()
+    const text = path === '-' ? await this.stdin() : await file.text()
     if (Buffer.byteLength(text) > limits.apiBodyBytesMax)
       throw new UsageError(`--${name}: the file is too large`)
     return text

@@ -135,6 +135,8 @@ async function connect(host: PinnedHost, address: string, request: UpstreamReque
     signal: request.signal,
     decompress: false,
   }
+  // On a connection that is kept, fetch sends a DELETE again where the connection drops before the answer.
+  if (request.method === 'DELETE') init.keepalive = false
   if (request.body !== undefined) init.body = request.body
   if (url.protocol === 'https:' && isIP(host.host) === 0) init.tls = { serverName: host.host }
   try {

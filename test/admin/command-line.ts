@@ -1,10 +1,12 @@
-/** The real command line in a process of its own, on a store that a test owns. */
+/** The command line on a store that a test owns: in this process, or in one of its own. */
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { storeTemplate } from '../support/store.ts'
+import { runCall } from '../../src/admin/call.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { storeTemplate, testSecretsKey } from '../support/store.ts'
 
 const program = fileURLToPath(new URL('../../src/admin.ts', import.meta.url))
 
@@ -14,11 +16,13 @@ export interface Outcome {
   readonly stderr: string
 }
 
-export interface CommandLine extends Disposable {
+export interface CommandLine extends AsyncDisposable {
   readonly folder: string
-  /** Runs `admin …words`. */
+  /** Runs `admin …words` in this process, on a store that stays open. */
   run(words: readonly string[], options?: { readonly stdin?: string; readonly env?: Env }): Promise<Outcome>
-  /** Runs it, expects success, and gives its JSON. */
+  /** Runs it as a user does: a process that opens the store and closes it. `run` must not have been called. */
+  spawn(words: readonly string[], options?: { readonly stdin?: string; readonly env?: Env }): Promise<Outcome>
+  /** Runs it in this process, expects success, and gives its JSON. */
   json<T>(words: readonly string[], stdin?: string): Promise<T>
 }
 
@@ -30,7 +34,32 @@ export async function commandLine(): Promise<CommandLine> {
   mkdirSync(join(folder, 'data', 'store'), { recursive: true })
   cpSync(await storeTemplate(), join(folder, 'data', 'store', 'pg'), { recursive: true })
 
+  let opened: Promise<Store> | undefined
+  const open = () =>
+    (opened ??= openStore({
+      dataDirectory: join(folder, 'data', 'store'),
+      secretsKey: testSecretsKey,
+      migrate: false,
+      onNotice: () => {},
+    }))
+
   async function run(
+    words: readonly string[],
+    { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Env } = {},
+  ): Promise<Outcome> {
+    const printed: string[] = []
+    const complaints: string[] = []
+    const status = await runCall(words, {
+      env,
+      stdin: async () => stdin,
+      openStore: async () => ({ ...(await open()), close: async () => {} }),
+      print: (text) => printed.push(`${text}\n`),
+      complain: (text) => complaints.push(`${text}\n`),
+    })
+    return { status, stdout: printed.join(''), stderr: complaints.join('') }
+  }
+
+  async function spawn(
     words: readonly string[],
     { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Env } = {},
   ): Promise<Outcome> {
@@ -51,12 +80,14 @@ export async function commandLine(): Promise<CommandLine> {
   return {
     folder,
     run,
+    spawn,
     async json<T>(words: readonly string[], stdin = '') {
       const { status, stdout, stderr } = await run(words, { stdin })
       if (status !== 0) throw new Error(`admin ${words.join(' ')} ended with ${status}: ${stderr}`)
       return JSON.parse(stdout) as T
     },
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
+      await (await opened)?.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }

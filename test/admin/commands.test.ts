@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepareCall } from '../../src/admin/command.ts'
@@ -8,9 +8,6 @@ import { type CommandLine, commandLine } from './command-line.ts'
 const secret = 'pa55-of-the-upstream'
 const config = JSON.stringify({ warehouse: 'dev', credential: `gateway:${secret}` })
 const keepId = 'manifest.has_column(commit.result, "id")'
-
-// Each call is a process that opens the store.
-setDefaultTimeout(60_000)
 
 let cli: CommandLine
 let acme: string
@@ -31,7 +28,7 @@ const words = (text: string) => text.split(' ')
 /** What is wrong with a call, in this process: most mistakes are found before the store is opened. */
 async function mistake(call: readonly string[]): Promise<string> {
   try {
-    await prepareCall(call, commands)
+    await prepareCall(call, commands, async () => '')
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -47,7 +44,7 @@ beforeAll(async () => {
   await provision(acme)
   await provision(globex)
 })
-afterAll(() => cli[Symbol.dispose]())
+afterAll(() => cli[Symbol.asyncDispose]())
 
 describe('tenants', () => {
   test('are listed, suspended and resumed, each by itself', async () => {
@@ -298,31 +295,29 @@ describe('wrong words', () => {
   })
 })
 
-describe('the surroundings', () => {
-  test('a wrong setting ends with 78, and names the variable', async () => {
-    const outcome = await cli.run(words('tenant list'), { env: { SVC_DATABSE_URL: 'postgres://x' } })
+describe('the program itself', () => {
+  test('opens the store, prints, closes it, and ends with 0, so that the next call sees what it did', async () => {
+    await using other = await commandLine()
+    const made = await other.spawn(words('tenant create --name acme --field id'))
+    expect(made).toMatchObject({ status: 0, stderr: '' })
+    const put = await other.spawn([...policyPut(made.stdout.trim()), '--file', '-'], { stdin: keepId })
+    expect(put).toMatchObject({ status: 0, stderr: '' })
+    expect((await other.spawn(words('policy list'))).status).toBe(64)
+  })
+
+  test('ends with 78 where a setting is wrong, and names the variable', async () => {
+    await using other = await commandLine()
+    const outcome = await other.spawn(words('tenant list'), { env: { SVC_DATABSE_URL: 'postgres://x' } })
     expect(outcome.status).toBe(78)
     expect(outcome.stderr).toContain('SVC_DATABSE_URL')
   })
 
-  test('a store that another process holds ends with 1', async () => {
-    using other = await commandLine()
-    const { openConfiguredStore } = await import('../../src/open-store.ts')
-    const { parseConfig } = await import('../../src/config.ts')
-    const { createLogger } = await import('../../src/telemetry/log.ts')
-    const { createMetrics } = await import('../../src/telemetry/metrics.ts')
-    const held = await openConfiguredStore(
-      parseConfig({ SVC_DATA_DIR: join(other.folder, 'data') }),
-      createMetrics(),
-      createLogger({ level: 'silent' }),
-    )
-    try {
-      const outcome = await other.run(words('tenant list'))
-      expect(outcome.status).toBe(1)
-      expect(outcome.stderr).toContain('is in use by another process')
-    } finally {
-      await held.close()
-    }
+  test('ends with 1 where another process holds the store', async () => {
+    await using other = await commandLine()
+    await other.json(words('tenant list'))
+    const outcome = await other.spawn(words('tenant list'))
+    expect(outcome.status).toBe(1)
+    expect(outcome.stderr).toContain('is in use by another process')
   })
 })
 

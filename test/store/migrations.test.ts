@@ -93,7 +93,7 @@ describe('migrations', () => {
   })
 
   test('names must follow each other', () => {
-    for (const name of ['0003_gap.sql', '2_short.sql', '0002-dash.sql']) {
+    for (const name of ['0001_again.sql', '2_short.sql', '0002-dash.sql']) {
       const to = mkdtempSync(join(folder, 'names-'))
       writeFileSync(join(to, '0001_first.sql'), '')
       writeFileSync(join(to, name), '')

@@ -1,6 +1,6 @@
 /** Step 12 and 13 of SPEC 4.1: a verdict's WriteEvent, with the snapshot of what was accepted. */
 
-import { Fault } from '../../base/fault.ts'
+import { Fault, type FaultKind } from '../../base/fault.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
@@ -37,7 +37,6 @@ export async function recordRejection(
       outcomes: decided.verdict.outcomes,
     })
   } catch (cause) {
-    parts.metrics.auditFailures.inc()
     throw new Fault(
       'unavailable',
       'A policy denied the commit, but the denial could not be audited. Retry.',
@@ -80,7 +79,15 @@ export async function recordApproval(
   parts.passCrashPoint('approval-recorded')
 }
 
-/** Whether a failed forward says that the upstream's state did not change. */
+/** Kinds by which an adapter says that nothing was sent, or that what was sent was refused. */
+const notCommitted: ReadonlySet<FaultKind> = new Set([
+  'upstream_failed',
+  'bad_request',
+  'misconfigured',
+  'not_acceptable',
+])
+
+/** Whether a failed forward says that the upstream's state did not change; a doubt is a no. */
 export function surelyNotCommitted(error: unknown): boolean {
-  return error instanceof CatalogError || (error instanceof Fault && error.kind !== 'commit_unknown')
+  return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
 }
