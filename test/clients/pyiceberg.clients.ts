@@ -1,8 +1,6 @@
 /** PyIceberg through the client surface: what it can do, and what its user sees on a denial. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { documentedSettings } from './client-docs.ts'
@@ -16,16 +14,12 @@ import { runSession, type Step } from './sessions.ts'
 let fixture: FixtureServer
 let gate: Gate
 let gateway: Gateway
-let home: string
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
   fixture = stack.use(await startRestFixture())
   gate = stack.use(openGate(fixture.url))
   gateway = stack.use(await startGateway({ kind: 'alpha', url: gate.url, config: { warehouse: 'w' } }))
-  home = await mkdtemp(join(tmpdir(), 'covenant-pyiceberg-'))
-  stack.defer(() => rm(home, { recursive: true, force: true }))
-  await Bun.write(join(home, '.pyiceberg.yaml'), documentedSettings('PyIceberg', gateway))
 })
 afterAll(() => stack.disposeAsync())
 
@@ -37,7 +31,7 @@ async function session(name: string, ...steps: readonly string[]): Promise<reado
     script: 'pyiceberg_session.py',
     log: `pyiceberg-${name}`,
     args: [`py.${name}`, ...steps],
-    env: { PYICEBERG_HOME: home },
+    env: { SETTINGS: documentedSettings('PyIceberg', gateway) },
     seconds: 60,
   })
 }

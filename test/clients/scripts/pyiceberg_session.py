@@ -1,13 +1,14 @@
 """One PyIceberg session: each line of standard output is a JSON object with what a step came to."""
 
 import json
+import os
 import sys
 
 import pyarrow as pa
-from pyiceberg.catalog import load_catalog
 from pyiceberg.types import StringType
 
-catalog = load_catalog("covenant")
+# The documentation's own text, which makes `catalog`.
+exec(os.environ["SETTINGS"])
 schema = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("customer", pa.string())])
 first = pa.table({"id": [1, 2], "customer": ["a", "b"]}, schema=schema)
 

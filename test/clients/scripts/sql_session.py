@@ -30,7 +30,10 @@ def duckdb():
         folder = os.path.dirname(importlib.import_module("duckdb_extension_" + name).__file__)
         path = os.path.join(folder, "extensions", "v" + duckdb.__version__, name + ".duckdb_extension")
         connection.execute(f"load '{path}'")
-    connection.execute(os.environ["ATTACH"])
+    for statement in os.environ["ATTACH"].split(";"):
+        # The extensions are loaded above, from packages.
+        if not statement.strip().startswith(("INSTALL", "LOAD")) and statement.strip():
+            connection.execute(statement)
     return lambda statement: connection.execute(statement).fetchall()
 
 
