@@ -4,11 +4,18 @@ import { parseArgs } from 'node:util'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
 import { gatewayCommit } from './gateway-commit.ts'
 import { graphTraverse } from './graph-traverse.ts'
+import { lineageIngest } from './lineage-ingest.ts'
 import { policyEval } from './policy-eval.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 
-const entries: readonly BenchEntry[] = [gatewayCommit, storeTransactions, policyEval, graphTraverse]
+const entries: readonly BenchEntry[] = [
+  gatewayCommit,
+  storeTransactions,
+  policyEval,
+  graphTraverse,
+  lineageIngest,
+]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {
   json: { type: 'boolean', about: 'one JSON line for each result, nothing else on standard output' },

@@ -92,6 +92,7 @@ export function sampleMetadata(appends: Appends, nowMs: number): JsonObject {
   const request = parseJson(Buffer.from(createTableBody('orders', appends.size)))
   if (!isJsonObject(request)) throw new Error('the sample table is no object')
   const location = jsonObject({ action: 'set-location', location: 's3://bench/orders' })
-  const created = applyUpdates(undefined, [location, ...createTableUpdates(request)], { nowMs })
+  const uuid = jsonObject({ action: 'assign-uuid', uuid: '5f2b0f0e-0b6a-4c58-9d3f-6f0c9f0f7a10' })
+  const created = applyUpdates(undefined, [uuid, location, ...createTableUpdates(request)], { nowMs })
   return applyUpdates(created, parseCommitRequest(Buffer.from(appends.first(nowMs))).updates, { nowMs })
 }
