@@ -109,7 +109,7 @@ async function main(): Promise<number> {
     total.failed += result.failed
     total.skipped += result.skipped ? 1 : 0
   }
-  if (total.skipped > 0) console.log(`${total.skipped} suites skipped, see above`)
+  if (total.skipped > 0) console.log(`Suites skipped, see above: ${total.skipped}`)
   console.log(`${total.passed} passed, ${total.failed} failed`)
   return total.failed === 0 ? 0 : 1
 }

@@ -9,7 +9,7 @@ import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { type AuditEntry, listAudit } from '../../src/store/audit.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import { deletePolicy, putPolicy } from '../../src/store/policies.ts'
+import { putPolicy } from '../../src/store/policies.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
@@ -33,7 +33,6 @@ export interface Gateway extends AsyncDisposable {
   /** What a client sets as its catalog URI for a prefix. */
   catalogUri(prefix?: string): string
   govern(table: TableRef, policy: Pick<Policy, 'id' | 'definitionCel'> & Partial<Policy>): Promise<void>
-  release(policyId: string): Promise<void>
   /** Sends a single-table commit to the literal path of SPEC 4.1. */
   commit(table: TableRef, body: string, options?: CommitOptions): Promise<Response>
   /** Decisions on a table, newest first. */
@@ -42,7 +41,6 @@ export interface Gateway extends AsyncDisposable {
 
 export interface CommitOptions {
   readonly prefix?: string
-  readonly roles?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -95,8 +93,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
         message: '',
         ...policy,
       }),
-    release: async (policyId) => void (await deletePolicy(store, tenant, policyId)),
-    commit: (table, body, { prefix = 'main', roles = [], headers = {} } = {}) =>
+    commit: (table, body, { prefix = 'main', headers = {} } = {}) =>
       fetch(
         new URL(
           `/v1/iceberg/${prefix}/namespaces/${table.namespace.join('%1F')}/tables/${table.name}`,
@@ -108,7 +105,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
           headers: {
             'content-type': 'application/json',
             'x-svc-session': secret,
-            authorization: `Bearer ${new UnsecuredJWT({ sub: 'spark', roles: [...roles] }).encode()}`,
+            authorization: `Bearer ${new UnsecuredJWT({ sub: 'spark' }).encode()}`,
             ...headers,
           },
         },

@@ -14,7 +14,6 @@ export interface LoadedTable {
     readonly 'table-uuid': string
     readonly properties: Readonly<Record<string, string>>
     readonly snapshots?: readonly { readonly 'snapshot-id': number }[]
-    readonly 'metadata-log'?: readonly { readonly 'metadata-file': string }[]
   }
 }
 

