@@ -13,11 +13,16 @@ const sentinels = {
   ErrAdapterStub: { kind: 'upstream_failed', type: 'BadGatewayException' },
 } satisfies Record<CatalogErrorCode, { kind: FaultKind; type: string }>
 
+/** What clients tell apart from a table that is missing: its namespace, or a file of it. */
+const notFoundTypes: ReadonlySet<string> = new Set(['NoSuchNamespaceException', 'NotFoundException'])
+
 /** Any thrown value as a Fault; the four sentinels become the kinds that SPEC 7 gives them. */
 export function faultOf(thrown: unknown): Fault {
   if (!(thrown instanceof CatalogError)) return toFault(thrown)
   const { kind, type } = sentinels[thrown.code]
-  return new Fault(kind, thrown.publicMessage, { cause: thrown, type })
+  const said = thrown.upstream?.type
+  const exact = kind === 'not_found' && said !== undefined && notFoundTypes.has(said)
+  return new Fault(kind, thrown.publicMessage, { cause: thrown, type: exact ? said : type })
 }
 
 /** As {@link errorResponse}, but a denial and an unavailable policy engine are plain text (SPEC 7). */
