@@ -4,6 +4,7 @@
  * is durable; and once the upstream accepted, the answer is its answer, whatever fails here afterwards.
  */
 
+import type { Body } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import { CatalogError, type CommittedResponse } from '../catalog/catalog.ts'
 import { appliedPolicy, type CommitIntent, type VerdictRecord } from '../core/commit.ts'
@@ -23,7 +24,6 @@ import { DeclaredIntent } from './stages/intent.ts'
 import { assertAllowed, type Judged, judgeChange } from './stages/judge.ts'
 import { cachedTable } from './stages/load-current.ts'
 import type { Upstream } from './stages/open-upstream.ts'
-import type { Body } from './stages/read-body.ts'
 
 export interface TableCommit {
   readonly commitId: string

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
+import { readBody } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
 import type { Session } from '../core/session.ts'
@@ -14,7 +15,6 @@ import { matchIcebergPath } from './iceberg-path.ts'
 import type { GatewayParts } from './parts.ts'
 import { faultOf, literalErrorResponse } from './render-error.ts'
 import { openUpstream } from './stages/open-upstream.ts'
-import { readBody } from './stages/read-body.ts'
 
 export interface GatewayAuth {
   readonly findSession: FindSession
