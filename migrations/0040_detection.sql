@@ -18,6 +18,8 @@ create table svc.detection_run (
   table_id text,
   namespace jsonb,
   table_name text,
+  -- What a webhook says the table is; nothing rests on it until the catalog confirms it.
+  advisory jsonb,
   state text not null default 'queued' check (state in ('queued', 'running', 'done', 'failed')),
   attempt int not null default 0,
   -- Attempts since it was last queued by a trigger or a rescan.

@@ -2,12 +2,16 @@
 
 import type { Logger } from 'pino'
 import { readUnverifiedBearer, verifyingBearerReader } from './auth/bearer.ts'
+import { requireSession } from './auth/guard.ts'
 import { principalChain } from './auth/principal-chain.ts'
+import { requireRole, verifiedPrincipal } from './auth/verified-principal.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import type { Config } from './config.ts'
+import { detectionRoutes } from './detection/routes.ts'
+import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
@@ -46,6 +50,7 @@ export interface App {
   readonly metricsUrl: URL
   readonly jobs: Jobs
   readonly gateway: GatewayParts
+  readonly detection: Detection
   /** Lets requests under way finish, then closes everything but the store. */
   stop(): Promise<void>
 }
@@ -86,12 +91,30 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
   }
 
+  const detection = startDetection({
+    parts: { store, catalogs, metrics, log, addressRules: addressRules(config) },
+    workers: config.detectionWorkers,
+    chatWebhookUrl: config.chatWebhookUrl,
+    s3Events: config.s3Events,
+    baseUrl: () => http.url,
+  })
+
   const drain = new Drain()
   const routes = composeRoutes([
     gatewayRoutes(gateway, auth),
+    detectionRoutes({
+      store,
+      log,
+      queue: detection.queue,
+      enabled: config.alphaWebhookEnabled,
+      requireSession: (request, scope) => requireSession(request.headers, auth.findSession, scope),
+      verifiedPrincipal: (request, session) => verifiedPrincipal(auth.identify, request, session),
+      requireSteward: (request, session) => requireRole(auth.identify, request, session, 'steward'),
+      wake: () => detection.detector.wake(),
+    }),
     opsRoutes({
       healthy: () => store.healthy(),
-      ready: () => ({ policies: policies.ready(), accepting: !drain.draining }),
+      ready: () => ({ policies: policies.ready(), detection: detection.ready(), accepting: !drain.draining }),
     }),
   ])
 
@@ -103,6 +126,11 @@ export async function startApp(options: AppOptions): Promise<App> {
         run: async () => void (await recoverIntents(gateway)),
       },
       { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
+      {
+        name: 'poll-snapshots',
+        schedule: `*/${limits.detectionPollMs / 1_000} * * * * *`,
+        run: (signal) => detection.poller.poll(signal),
+      },
     ],
     (name, work) => withReplicaLock(store, name, work),
     log,
@@ -131,6 +159,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     metricsUrl: metricsListener.url,
     jobs,
     gateway,
+    detection,
     async stop() {
       const finished = await drain.close(limits.drainMs)
       if (!finished) log.error('requests were still under way when the drain time ran out')
@@ -138,6 +167,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
       await jobs.stop()
+      await detection.stop()
       await metricsListener.stop(true)
       await policies.close()
       catalogs.close()

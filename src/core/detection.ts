@@ -16,6 +16,8 @@ export interface Hit {
   /** Whose catalog holds it, where the trigger knows. */
   readonly credentialId?: string | undefined
   readonly table?: TableRef | undefined
+  /** What the teller says the table is; nothing rests on it until the catalog confirms it. */
+  readonly advisory?: TableRef | undefined
 }
 
 /** Bytes of a metadata location that a run can be kept under. */

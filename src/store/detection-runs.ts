@@ -4,11 +4,10 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import { canonicalLocation, type Hit, type HitSource, type RunState } from '../core/detection.ts'
+import { canonicalLocation, type Hit, type RunState } from '../core/detection.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { nodeId, storableJson } from './names.ts'
-import { isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Store } from './store.ts'
 
 export interface ClaimedRun {
@@ -19,75 +18,20 @@ export interface ClaimedRun {
   readonly metadataLocation: string
   readonly credentialId: string | undefined
   readonly table: TableRef | undefined
+  /** What a webhook said the table is. */
+  readonly advisory: TableRef | undefined
   /** Attempts since it was queued, this one included. */
   readonly tries: number
 }
 
-export interface DetectionRun {
-  readonly id: string
-  readonly metadataLocation: string
-  readonly source: HitSource
-  readonly table: TableRef | undefined
-  readonly state: RunState
-  readonly attempt: number
-  /** Why it failed; '' otherwise. */
-  readonly reason: string
-  readonly report: Readonly<Record<string, unknown>>
-  readonly createdAt: Date
-  readonly finishedAt: Date | undefined
-}
-
-export interface DetectionAttempt {
-  readonly attempt: number
-  readonly cause: 'trigger' | 'retry' | 'rescan'
-  readonly requestedBy: string | undefined
-  readonly startedAt: Date
-  readonly finishedAt: Date | undefined
-  readonly outcome: 'done' | 'failed' | 'lost' | undefined
-  readonly reason: string
-  readonly report: Readonly<Record<string, unknown>>
-}
-
-interface RunRow {
-  readonly run_id: string
-  readonly snapshot_metadata_location: string
-  readonly source: HitSource
-  readonly namespace: readonly string[] | null
-  readonly table_name: string | null
-  readonly state: RunState
-  readonly attempt: number
-  readonly reason: string
-  readonly report: Readonly<Record<string, unknown>>
-  readonly created_at: Date
-  readonly finished_at: Date | null
-  readonly position: string
-}
-
-const runColumns = `run_id, snapshot_metadata_location, source, namespace, table_name, state, attempt, reason, report,
-  created_at, finished_at, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || run_id as position`
-
-function tableOf(row: {
+/** The table that a row names, if it names one. */
+export function tableOf(row: {
   readonly namespace: readonly string[] | null
   readonly table_name: string | null
 }): TableRef | undefined {
   return row.namespace === null || row.table_name === null
     ? undefined
     : { namespace: row.namespace, name: row.table_name }
-}
-
-function toRun(row: RunRow): DetectionRun {
-  return {
-    id: row.run_id,
-    metadataLocation: row.snapshot_metadata_location,
-    source: row.source,
-    table: tableOf(row),
-    state: row.state,
-    attempt: row.attempt,
-    reason: row.reason,
-    report: row.report,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at ?? undefined,
-  }
 }
 
 /**
@@ -105,8 +49,8 @@ export async function enqueueHits(
   const byLocation = new Map(hits.map((hit) => [canonicalLocation(hit.metadataLocation), hit]))
   const rows = await store.tenantQuery<{ added: boolean; run_id: string; state: RunState }>(
     tenant,
-    `insert into svc.detection_run as r (tenant_id, snapshot_metadata_location, source, credential_id, table_id, namespace, table_name)
-     select $1, h ->> 'location', h ->> 'source', (h ->> 'credential_id')::uuid, h ->> 'table_id', nullif(h -> 'namespace', 'null'), h ->> 'table_name'
+    `insert into svc.detection_run as r (tenant_id, snapshot_metadata_location, source, credential_id, table_id, namespace, table_name, advisory)
+     select $1, h ->> 'location', h ->> 'source', (h ->> 'credential_id')::uuid, h ->> 'table_id', nullif(h -> 'namespace', 'null'), h ->> 'table_name', nullif(h -> 'advisory', 'null')
      from jsonb_array_elements($2::text::jsonb) h
      order by h ->> 'location'
      on conflict on constraint detection_run_snapshot do update
@@ -118,13 +62,14 @@ export async function enqueueHits(
     [
       tenant,
       storableJson(
-        [...byLocation].map(([location, { source, credentialId, table }]) => ({
+        [...byLocation].map(([location, { source, credentialId, table, advisory }]) => ({
           location,
           source,
           credential_id: credentialId ?? null,
           table_id: table === undefined ? null : nodeId(tableKey(table)),
           namespace: table?.namespace ?? null,
           table_name: table?.name ?? null,
+          advisory: advisory ?? null,
         })),
       ),
     ],
@@ -150,7 +95,7 @@ export async function enqueueUnscanned(store: Store, tenant: TenantId, limit: nu
   return row?.queued ?? 0
 }
 
-/** Of these locations, as they are spelled, those that have no run. */
+/** Of these locations, as they are spelled, those that have no run, or one whose table is not known. */
 export async function unscannedLocations(
   store: Store,
   tenant: TenantId,
@@ -160,7 +105,7 @@ export async function unscannedLocations(
     tenant,
     `select distinct location from jsonb_array_elements_text($2::text::jsonb) location
      where octet_length(location) between 1 and 2048 and not exists (select from svc.detection_run r
-       where r.tenant_id = $1 and r.snapshot_metadata_location = svc.canonical_location(location))`,
+       where r.tenant_id = $1 and r.snapshot_metadata_location = svc.canonical_location(location) and r.table_id is not null)`,
     [tenant, storableJson(locations)],
   )
   return rows.map(({ location }) => location)
@@ -181,6 +126,7 @@ interface ClaimRow {
   readonly credential_id: string | null
   readonly namespace: readonly string[] | null
   readonly table_name: string | null
+  readonly advisory: TableRef | null
   readonly tries: number
 }
 
@@ -220,7 +166,7 @@ export function claimRuns(
        update svc.detection_run r set state = 'running', attempt = r.attempt + 1, tries = r.tries + 1, lease_id = $2,
          lease_until = clock_timestamp() + $3::float8 * interval '1 ms'
        from due d where r.tenant_id = d.tenant_id and r.run_id = d.run_id
-       returning r.tenant_id, r.run_id, r.snapshot_metadata_location, r.credential_id, r.namespace, r.table_name, r.tries`,
+       returning r.tenant_id, r.run_id, r.snapshot_metadata_location, r.credential_id, r.namespace, r.table_name, r.advisory, r.tries`,
       [limit, leaseId, leaseMs],
     )
     return rows.map((row) => ({
@@ -230,6 +176,7 @@ export function claimRuns(
       metadataLocation: row.snapshot_metadata_location,
       credentialId: row.credential_id ?? undefined,
       table: tableOf(row),
+      advisory: row.advisory ?? undefined,
       tries: row.tries,
     }))
   })
@@ -239,6 +186,7 @@ export function claimRuns(
  * Queues a claimed run again.
  * @param reason why this attempt came to nothing; holds no data
  * @param delayMs milliseconds before the next attempt
+ * @param options.counts false where the attempt was cut off through no fault of the snapshot
  * @returns false where the claim was lost meanwhile
  */
 export function retryRun(
@@ -246,13 +194,14 @@ export function retryRun(
   claim: ClaimedRun,
   reason: string,
   delayMs: number,
+  options: { readonly counts: boolean } = { counts: true },
 ): Promise<boolean> {
   return store.tenantTransaction(claim.tenant, async (tx) => {
     const rows = await tx.query<{ attempt: number }>(
       `update svc.detection_run set state = 'queued', cause = 'retry', lease_id = null, lease_until = null,
-         due_at = clock_timestamp() + $4::float8 * interval '1 ms'
+         due_at = clock_timestamp() + $4::float8 * interval '1 ms', tries = tries - $5::int
        where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt`,
-      [claim.tenant, claim.runId, claim.leaseId, delayMs],
+      [claim.tenant, claim.runId, claim.leaseId, delayMs, options.counts ? 0 : 1],
     )
     const [row] = rows
     if (row === undefined) return false
@@ -265,138 +214,64 @@ export function retryRun(
   })
 }
 
-export interface RunFilter extends PageRequest {
-  readonly table?: TableRef | undefined
-  readonly state?: RunState | undefined
-}
-
-/**
- * The tenant's runs, newest first.
- * @throws Fault `bad_request` for a bad page token
- */
-export async function listRuns(
+/** The table of a snapshot that the graph knows, or undefined. */
+export async function tableOfSnapshot(
   store: Store,
   tenant: TenantId,
-  filter: RunFilter = {},
-): Promise<Page<DetectionRun>> {
-  const limit = pageLimit(filter)
-  const rows = await store.tenantQuery<RunRow>(
+  metadataLocation: string,
+): Promise<TableRef | undefined> {
+  const spellings = ['s3', 's3a', 's3n'].map((scheme) => metadataLocation.replace(/^s3:/, `${scheme}:`))
+  const [row] = await store.tenantQuery<{ namespace: readonly string[]; name: string }>(
     tenant,
-    `select ${runColumns} from svc.detection_run
-     where tenant_id = $1 and ($2::text is null or table_id = $2) and ($3::text is null or state = $3)
-       and ($4::timestamptz is null or (created_at, run_id) < ($4::timestamptz, $5::uuid))
-     order by created_at desc, run_id desc limit $6::int`,
+    `select j -> 'namespace' as namespace, j ->> 'name' as name
+     from "Snapshot" s
+     join "Table" t on agtype_access_operator(variadic array[t.properties, '"id"'::agtype])
+       = agtype_access_operator(variadic array[s.properties, '"table_id"'::agtype])
+     cross join lateral (select t.properties::text::jsonb as j) parsed
+     where agtype_access_operator(variadic array[s.properties, '"id"'::agtype])
+         in (to_jsonb($1::text)::text::agtype, to_jsonb($2::text)::text::agtype, to_jsonb($3::text)::text::agtype)
+       and jsonb_typeof(j -> 'namespace') = 'array' and j ->> 'name' is not null
+     limit 1`,
+    spellings.map(nodeId),
+  )
+  return row && { namespace: row.namespace, name: row.name }
+}
+
+/** Writes down what was learnt of a claimed run: its credential and, where it is known, its table. */
+export async function nameRun(
+  store: Store,
+  claim: ClaimedRun,
+  credentialId: string,
+  table: TableRef | undefined,
+): Promise<void> {
+  await store.tenantQuery(
+    claim.tenant,
+    `update svc.detection_run set credential_id = coalesce(credential_id, $4), table_id = coalesce(table_id, $5),
+       namespace = coalesce(namespace, $6::text::jsonb), table_name = coalesce(table_name, $7)
+     where tenant_id = $1 and run_id = $2 and lease_id = $3`,
     [
-      tenant,
-      filter.table === undefined ? null : nodeId(tableKey(filter.table)),
-      filter.state ?? null,
-      ...afterPosition(filter),
-      limit + 1,
+      claim.tenant,
+      claim.runId,
+      claim.leaseId,
+      credentialId,
+      table === undefined ? null : nodeId(tableKey(table)),
+      table === undefined ? null : storableJson(table.namespace),
+      table?.name ?? null,
     ],
   )
-  const page = toPage(rows, limit, (row) => row.position)
-  return { ...page, items: page.items.map(toRun) }
 }
 
-/** `after` of a listing by time and id. @throws Fault `bad_request` where it is none of ours */
-export function afterPosition({ after }: PageRequest): readonly [time: string | null, id: string | null] {
-  if (after === undefined) return [null, null]
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.(.{36})$/.exec(after)
-  if (match?.[1] === undefined || match[2] === undefined || !isUuid(match[2]) || Number.isNaN(Date.parse(match[1])))
-    throw new Fault('bad_request', 'The page token is not valid.')
-  return [match[1], match[2]]
-}
-
-/** A run with its attempts, or undefined. */
-export async function findRun(
+/** The namespaces in which the graph knows tables: where the poller looks upstream. */
+export async function knownNamespaces(
   store: Store,
   tenant: TenantId,
-  runId: string,
-): Promise<(DetectionRun & { readonly attempts: readonly DetectionAttempt[] }) | undefined> {
-  if (!isUuid(runId)) return undefined
-  return await store.tenantTransaction(
+): Promise<readonly (readonly string[])[]> {
+  const rows = await store.tenantQuery<{ namespace: readonly string[] }>(
     tenant,
-    async (tx) => {
-      const [run] = await tx.query<RunRow>(
-        `select ${runColumns} from svc.detection_run where tenant_id = $1 and run_id = $2`,
-        [tenant, runId],
-      )
-      if (run === undefined) return undefined
-      const attempts = await tx.query<{
-        readonly attempt: number
-        readonly cause: DetectionAttempt['cause']
-        readonly requested_by: string | null
-        readonly started_at: Date
-        readonly finished_at: Date | null
-        readonly outcome: DetectionAttempt['outcome'] | null
-        readonly reason: string
-        readonly report: Readonly<Record<string, unknown>>
-      }>(
-        `select attempt, cause, requested_by, started_at, finished_at, outcome, reason, report
-         from svc.detection_attempt where tenant_id = $1 and run_id = $2 order by attempt desc limit 100`,
-        [tenant, runId],
-      )
-      return {
-        ...toRun(run),
-        attempts: attempts.map((row) => ({
-          attempt: row.attempt,
-          cause: row.cause,
-          requestedBy: row.requested_by ?? undefined,
-          startedAt: row.started_at,
-          finishedAt: row.finished_at ?? undefined,
-          outcome: row.outcome ?? undefined,
-          reason: row.reason,
-          report: row.report,
-        })),
-      }
-    },
+    `select distinct j -> 'namespace' as namespace from "Table" t cross join lateral (select t.properties::text::jsonb as j) parsed
+     where jsonb_typeof(j -> 'namespace') = 'array' and j -> 'namespace' <> '[]' order by 1 limit 10000`,
+    [],
     { readOnly: true },
   )
-}
-
-/**
- * Has the newest snapshot of a table scanned once more, as another attempt under its run.
- * @param requestedBy whom the attempt names
- * @returns the run, or undefined where the table has none
- * @throws Fault `conflict` where it is being scanned or waits for it already
- */
-export function requestRescan(
-  store: Store,
-  tenant: TenantId,
-  table: TableRef,
-  requestedBy: string,
-): Promise<DetectionRun | undefined> {
-  return store.tenantTransaction(tenant, async (tx) => {
-    const [run] = await tx.query<{ run_id: string; state: RunState }>(
-      `select run_id, state from svc.detection_run where tenant_id = $1 and table_id = $2
-       order by created_at desc, run_id desc limit 1 for update`,
-      [tenant, nodeId(tableKey(table))],
-    )
-    if (run === undefined) return undefined
-    if (run.state === 'queued' || run.state === 'running')
-      throw new Fault('conflict', 'The table is being scanned, or waits for it, already.')
-    const rows = await tx.query<RunRow>(
-      `update svc.detection_run set state = 'queued', cause = 'rescan', requested_by = $3, tries = 0, due_at = clock_timestamp()
-       where tenant_id = $1 and run_id = $2 returning ${runColumns}`,
-      [tenant, run.run_id, requestedBy],
-    )
-    return rows.map(toRun)[0]
-  })
-}
-
-export interface QueueDepth {
-  readonly queued: number
-  readonly running: number
-  /** Seconds for which the oldest run that is due has waited. */
-  readonly oldestSeconds: number
-}
-
-/** How much waits, over all tenants. */
-export async function queueDepth(store: Store): Promise<QueueDepth> {
-  const [row] = await store.adminQuery<{ queued: number; running: number; oldest: number }>(
-    `select count(*) filter (where state = 'queued')::int as queued, count(*) filter (where state = 'running')::int as running,
-       coalesce(extract(epoch from clock_timestamp() - min(due_at) filter (where state = 'queued' and due_at <= clock_timestamp())), 0)::float8 as oldest
-     from svc.detection_run where state in ('queued', 'running')`,
-  )
-  return { queued: row?.queued ?? 0, running: row?.running ?? 0, oldestSeconds: row?.oldest ?? 0 }
+  return rows.map(({ namespace }) => namespace)
 }

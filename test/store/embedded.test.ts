@@ -135,7 +135,12 @@ describe('embedded store', () => {
 
   test('a short secrets key, or neither server nor directory, is refused', () =>
     inDirectory(async (dataDirectory) => {
-      const short = openStore({ dataDirectory, secretsKey: new Uint8Array(31), migrate: true, onNotice: () => {} })
+      const short = openStore({
+        dataDirectory,
+        secretsKey: new Uint8Array(31),
+        migrate: true,
+        onNotice: () => {},
+      })
       expect(await failure(short)).toContain('32 bytes')
       const nowhere = openStore({ secretsKey: testSecretsKey, migrate: true, onNotice: () => {} })
       expect(await failure(nowhere)).toContain('Neither a database URL nor a data directory')

@@ -42,7 +42,8 @@ const longType = avro.types.LongType.__with({
 /** An avsc type whose longs are bigints: snapshot ids do not fit a double. */
 export function avroType(schema: unknown): avro.Type {
   return avro.Type.forSchema(schema as avro.Schema, {
-    typeHook: (part) => (part === 'long' || (part as { type?: unknown }).type === 'long' ? longType : undefined) as avro.Type,
+    typeHook: (part) =>
+      (part === 'long' || (part as { type?: unknown }).type === 'long' ? longType : undefined) as avro.Type,
   })
 }
 
@@ -204,7 +205,8 @@ function takesBytes(schema: unknown): boolean {
   if (Array.isArray(schema)) return true
   if (typeof schema !== 'object' || schema === null) return false
   const { type, fields, size } = schema as Record<string, unknown>
-  if (type === 'record') return Array.isArray(fields) && fields.some((field) => takesBytes((field as { type?: unknown }).type))
+  if (type === 'record')
+    return Array.isArray(fields) && fields.some((field) => takesBytes((field as { type?: unknown }).type))
   if (type === 'fixed') return typeof size === 'number' && size > 0
   return typeof type === 'string' ? type !== 'null' : takesBytes(type)
 }

@@ -66,7 +66,8 @@ export class ColumnSamples {
   }
 
   #keep(column: Gathered, value: string): void {
-    if (column.values.length < this.valuesMax && value !== '') column.values.push(value.slice(0, valueLengthMax))
+    if (column.values.length < this.valuesMax && value !== '')
+      column.values.push(value.slice(0, valueLengthMax))
   }
 
   #walk(

@@ -55,12 +55,16 @@ export function parseRoots(texts: readonly string[]): readonly Location[] {
 export function isBelow(location: Location, root: Location): boolean {
   if (location.kind === 'file') return root.kind === 'file' && isPathBelow(location.path, root.path)
   return (
-    root.kind === 's3' && location.bucket === root.bucket && (root.key === '' || isPathBelow(location.key, root.key))
+    root.kind === 's3' &&
+    location.bucket === root.bucket &&
+    (root.key === '' || isPathBelow(location.key, root.key))
   )
 }
 
 function isPathBelow(path: string, root: string): boolean {
-  return path.length > root.length && path.startsWith(root) && (root.endsWith('/') || path[root.length] === '/')
+  return (
+    path.length > root.length && path.startsWith(root) && (root.endsWith('/') || path[root.length] === '/')
+  )
 }
 
 /**

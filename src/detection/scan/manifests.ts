@@ -61,7 +61,8 @@ export async function readTableState(storage: Storage, location: string): Promis
   const known = await snapshotsBefore(storage, metadata)
   try {
     const all = snapshotsOf(metadata)
-    const snapshots = known === undefined ? newestOf(metadata, all) : all.filter((one) => !known.has(idOf(one)))
+    const snapshots =
+      known === undefined ? newestOf(metadata, all) : all.filter((one) => !known.has(idOf(one)))
     const columns = schemaColumns(schemaAt(metadata, snapshots.at(-1)))
     if (columns.length > limits.detectionColumnsMax)
       throw new ScanFailure(`the table has more than ${limits.detectionColumnsMax} columns`)
@@ -102,7 +103,8 @@ function newestOf(metadata: JsonObject, all: readonly JsonObject[]): readonly Js
 
 function schemaAt(metadata: JsonObject, snapshot: JsonObject | undefined): JsonObject {
   const id = snapshot && metadataReader.optionalInteger(snapshot, 'schema-id')
-  const own = id === undefined ? undefined : schemasOf(metadata).find((schema) => schema.get('schema-id') === id)
+  const own =
+    id === undefined ? undefined : schemasOf(metadata).find((schema) => schema.get('schema-id') === id)
   return own ?? currentSchema(metadata)
 }
 
@@ -128,14 +130,16 @@ export async function addedFiles(
       if (entry[field.status] !== added || (typeof owner === 'bigint' && owner !== snapshotId)) continue
       const file = entry[field.data_file] as AvroRecord | undefined
       const path = file?.[inner.file_path]
-      if (file === undefined || typeof path !== 'string') throw new ScanFailure('a manifest entry names no file')
+      if (file === undefined || typeof path !== 'string')
+        throw new ScanFailure('a manifest entry names no file')
       if (isDelete(file[inner.content])) continue
       files.push({
         path,
         format: String(file[inner.file_format] ?? '').toUpperCase(),
         recordCount: Number(file[inner.record_count] ?? 0n),
       })
-      if (files.length > filesCeiling) throw new ScanFailure(`a snapshot adds more than ${filesCeiling} files`)
+      if (files.length > filesCeiling)
+        throw new ScanFailure(`a snapshot adds more than ${filesCeiling} files`)
     }
   }
   return { files: spread(files, filesMax), count: files.length }
@@ -161,7 +165,8 @@ async function manifestsOf(
 ): Promise<readonly string[]> {
   const list = metadataReader.optionalString(snapshot, 'manifest-list')
   // Version 1 may name its manifests in place.
-  if (list === undefined) return snapshot.has('manifests') ? metadataReader.strings(snapshot, 'manifests') : []
+  if (list === undefined)
+    return snapshot.has('manifests') ? metadataReader.strings(snapshot, 'manifests') : []
   const { schema, records } = await openAvro(storage, list)
   const field = fieldNames(schema, listFields)
   const paths: string[] = []
@@ -200,14 +205,17 @@ function recordField(schema: unknown, name: string): unknown {
   const field = Array.isArray(fields)
     ? (fields as { name?: unknown; type?: unknown }[]).find((one) => one.name === name)
     : undefined
-  return Array.isArray(field?.type) ? field.type.find((branch) => typeof branch === 'object' && branch) : field?.type
+  return Array.isArray(field?.type)
+    ? field.type.find((branch) => typeof branch === 'object' && branch)
+    : field?.type
 }
 
 /** At most `count` items, evenly spread, the first and the last among them. */
 export function spread<T>(items: readonly T[], count: number): readonly T[] {
   if (items.length <= count) return items
   if (count === 1) return items.slice(0, 1)
-  return Array.from({ length: count }, (_, index) =>
-    items[Math.round((index * (items.length - 1)) / (count - 1))],
+  return Array.from(
+    { length: count },
+    (_, index) => items[Math.round((index * (items.length - 1)) / (count - 1))],
   ).filter((item) => item !== undefined)
 }

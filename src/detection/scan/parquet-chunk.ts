@@ -9,7 +9,13 @@ import { parquetHeader } from 'hyparquet/src/column.js'
 import { limits } from '../../limits.ts'
 import { decompressPage } from './parquet-codec.ts'
 import type { Leaf } from './parquet-footer.ts'
-import { countPresent, type PageValues, readPageValues, type ValueReader, valueReader } from './parquet-values.ts'
+import {
+  countPresent,
+  type PageValues,
+  readPageValues,
+  type ValueReader,
+  valueReader,
+} from './parquet-values.ts'
 import { ScanFailure } from './scan-failure.ts'
 import type { StoredFile } from './storage.ts'
 
@@ -64,11 +70,11 @@ export async function readChunk(
       await more(pageEnd)
     }
     const body = window.subarray(page.end, pageEnd)
-    if (page.header.type === 'DICTIONARY_PAGE')
-      dictionary = readDictionary(body, page.header, chunk, read)
+    if (page.header.type === 'DICTIONARY_PAGE') dictionary = readDictionary(body, page.header, chunk, read)
     else if (page.header.type === 'DATA_PAGE' || page.header.type === 'DATA_PAGE_V2') {
       const wanted = budget.valuesMax - values.length
-      for (const value of readData(body, page.header, chunk, leaf, dictionary, read, wanted)) values.push(value)
+      for (const value of readData(body, page.header, chunk, leaf, dictionary, read, wanted))
+        values.push(value)
     }
     at = pageEnd
   }
@@ -80,7 +86,13 @@ function chunkRange(chunk: ColumnMetaData, fileSize: number): { start: number; e
   const dictionary = Number(chunk.dictionary_page_offset ?? 0)
   const start = dictionary > 0 && dictionary < first ? dictionary : first
   const end = start + Number(chunk.total_compressed_size)
-  if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end) || start < 4 || end < start || end > fileSize)
+  if (
+    !Number.isSafeInteger(start) ||
+    !Number.isSafeInteger(end) ||
+    start < 4 ||
+    end < start ||
+    end > fileSize
+  )
     throw corrupt()
   return { start, end }
 }

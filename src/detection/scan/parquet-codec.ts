@@ -5,9 +5,7 @@ import { type CompressionCodec, snappyUncompress } from 'hyparquet'
 import { decompressLz4, decompressLz4Raw } from 'hyparquet-compressors'
 import { ScanFailure } from './scan-failure.ts'
 
-const decompressors: Partial<
-  Record<CompressionCodec, (bytes: Uint8Array, size: number) => Uint8Array>
-> = {
+const decompressors: Partial<Record<CompressionCodec, (bytes: Uint8Array, size: number) => Uint8Array>> = {
   UNCOMPRESSED: (bytes) => bytes,
   SNAPPY: (bytes, size) => {
     const output = new Uint8Array(size)

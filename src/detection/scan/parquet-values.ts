@@ -140,7 +140,8 @@ class Runs {
 
   #fixed(): number {
     let value = 0
-    for (let index = 0; index < Math.ceil(this.bitWidth / 8); index++) value += this.#byte() * 2 ** (8 * index)
+    for (let index = 0; index < Math.ceil(this.bitWidth / 8); index++)
+      value += this.#byte() * 2 ** (8 * index)
     return value
   }
 

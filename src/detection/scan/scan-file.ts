@@ -100,5 +100,7 @@ function holdsValues({ element }: Leaf): boolean {
   if (type === 'BYTE_ARRAY')
     return /^(STRING|JSON|ENUM)$/.test(logical?.type ?? '') || /^(UTF8|JSON|ENUM)$/.test(converted ?? '')
   const plain = logical === undefined || logical.type === 'INTEGER'
-  return (type === 'INT32' || type === 'INT64') && plain && (converted === undefined || /INT_/.test(converted))
+  return (
+    (type === 'INT32' || type === 'INT64') && plain && (converted === undefined || /INT_/.test(converted))
+  )
 }

@@ -59,7 +59,10 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
       if (storage.bytesRead - metadataBytes >= limits.detectionBytesMax) break
       if (file.format !== 'PARQUET') {
         counts.unsupported++
-        problem(file, `${/^[A-Z0-9_]{1,20}$/.test(file.format) ? file.format : 'unknown'} data files are not supported`)
+        problem(
+          file,
+          `${/^[A-Z0-9_]{1,20}$/.test(file.format) ? file.format : 'unknown'} data files are not supported`,
+        )
         continue
       }
       try {
