@@ -2,7 +2,6 @@
 
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
-import { readBody } from '../auth/read-body.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../base/json.ts'
 import { classes } from '../core/classification.ts'
@@ -15,12 +14,13 @@ import { decideFinding, type ListedFinding, listFindings } from '../store/detect
 import { type DetectionRun, findRun, listRuns, requestRescan } from '../store/detection-run-list.ts'
 import type { Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
-import { errorResponse } from '../wire/iceberg/fault-response.ts'
 import { type AlphaWebhookParts, receiveAlphaWebhook } from './alpha-webhook.ts'
 
 export interface DetectionRouteParts extends AlphaWebhookParts {
   readonly store: Store
   readonly log: Logger
+  /** An ErrorModel answer. */
+  readonly errorResponse: (fault: Fault) => Response
   /** The session of a request that has the scope; throws Fault otherwise. */
   readonly requireSession: (request: Request, scope: SessionScope) => Promise<Session>
   /** Who acts, by a verified credential. */
@@ -42,7 +42,7 @@ const raw = { parse: 'none' } as const
 /** The routes; bodies are read here, never by the framework. */
 export function detectionRoutes(parts: DetectionRouteParts) {
   const answer = (work: (context: Context) => Promise<Response>) => (context: Context) =>
-    answerFaults(parts.log, () => work(context))
+    answerFaults(parts, () => work(context))
   const notAllowed = answer(() => {
     throw new Fault('method_not_allowed', 'Only POST is allowed here.')
   })
@@ -83,7 +83,10 @@ export function detectionRoutes(parts: DetectionRouteParts) {
     )
 }
 
-async function answerFaults(log: Logger, work: () => Promise<Response>): Promise<Response> {
+async function answerFaults(
+  { log, errorResponse }: DetectionRouteParts,
+  work: () => Promise<Response>,
+): Promise<Response> {
   try {
     return await work()
   } catch (thrown) {
@@ -130,7 +133,7 @@ async function getFindings(parts: DetectionRouteParts, request: Request): Promis
 
 async function postDecision(parts: DetectionRouteParts, request: Request, id: string): Promise<Response> {
   const session = await parts.requireSession(request, 'admin')
-  const body = await readObject(request)
+  const body = await readObject(parts, request)
   const decision = detectionDecisions.find((one) => one === body.get('decision'))
   if (decision === undefined)
     throw new Fault('bad_request', `The decision must be one of ${detectionDecisions.join(', ')}.`)
@@ -157,7 +160,7 @@ const reasonLengthMax = 2_000
 async function postRescan(parts: DetectionRouteParts, request: Request): Promise<Response> {
   const session = await parts.requireSession(request, 'admin')
   const principal = await parts.verifiedPrincipal(request, session)
-  const body = await readObject(request)
+  const body = await readObject(parts, request)
   const namespace = body.get('namespace')
   const name = body.get('table')
   if (!isNames(namespace) || typeof name !== 'string' || name === '')
@@ -174,7 +177,7 @@ function isNames(value: unknown): value is readonly string[] {
   )
 }
 
-async function readObject(request: Request): Promise<JsonObject> {
+async function readObject({ readBody }: DetectionRouteParts, request: Request): Promise<JsonObject> {
   const { bytes } = await readBody(request, limits.apiBodyBytesMax)
   const body = parseJson(bytes)
   if (!isJsonObject(body)) throw new Fault('bad_request', 'The body is not a JSON object.')

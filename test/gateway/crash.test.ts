@@ -37,22 +37,27 @@ async function send(harness: CrashHarness, child: Child, body: string): Promise<
   }
 }
 
-describe.each(Object.entries(bodies))('%s', (_what, body) => {
-  test.each(crashPoints.filter((point) => !rejectionPoints.has(point)))(
-    'is audited once if the upstream accepted it, else not at all, when the process is killed at %s',
-    async (crashAt) => {
-      await using harness = await crashHarness()
-      const child = await harness.start({ crashAt })
-      expect(await send(harness, child, body)).toBeUndefined()
-      await child.process.exited
-      expect(child.process.signalCode).toBe('SIGKILL')
-      const report = await harness.settle()
-      const accepted = await harness.accepted()
-      expect(accepted).toHaveLength(crashAt === 'commit-forwarded' || crashAt === 'approval-recorded' ? 1 : 0)
-      expectAuditTrue(report, accepted)
-    },
-  )
+async function killAt(crashAt: CrashPoint, body: string): Promise<void> {
+  await using harness = await crashHarness()
+  const child = await harness.start({ crashAt })
+  expect(await send(harness, child, body)).toBeUndefined()
+  await child.process.exited
+  expect(child.process.signalCode).toBe('SIGKILL')
+  const report = await harness.settle()
+  const accepted = await harness.accepted()
+  expect(accepted).toHaveLength(crashAt === 'commit-forwarded' || crashAt === 'approval-recorded' ? 1 : 0)
+  expectAuditTrue(report, accepted)
+}
 
+test.each(crashPoints.filter((point) => !rejectionPoints.has(point)))(
+  'a commit is audited once if the upstream accepted it, else not at all, when the process is killed at %s',
+  (crashAt) => killAt(crashAt, bodies['a commit that only sets properties']),
+)
+
+test('a commit that adds a snapshot is audited once when the process is killed before its audit', () =>
+  killAt('commit-forwarded', bodies['a commit that adds a snapshot']))
+
+describe.each(Object.entries(bodies))('%s', (_what, body) => {
   test('is audited once when the upstream accepted it but dropped the connection before the answer', async () => {
     await using harness = await crashHarness()
     const child = await harness.start()

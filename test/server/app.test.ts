@@ -96,6 +96,33 @@ describe('shutdown', () => {
   })
 })
 
+describe('reconciliation', () => {
+  test('emits a breach once, as a row, a metric and a log line, for each side that drifts', async () => {
+    await using drifting = await startTestService()
+    const approved = await commit(drifting, setProperties({ a: '1' }))
+    const id = approved.headers.get('x-svc-decision-id') ?? ''
+    await drifting.app.jobs.run('reconcile')
+    expect(await metric(drifting, 'svc_reconciliation_breaches_total')).toBe(0)
+
+    await drifting.store.ownerTransaction(drifting.owner.tenant, (tx) =>
+      tx.query(
+        `delete from "ACTUAL_WRITE" where agtype_access_operator(variadic array[properties, '"id"'::agtype])
+        = to_jsonb($1::text)::text::agtype`,
+        [id],
+      ),
+    )
+    await drifting.app.jobs.run('reconcile')
+    await drifting.app.jobs.run('reconcile')
+    expect(await metric(drifting, 'svc_reconciliation_breaches_total')).toBe(1)
+    expect(drifting.log()).toContain('audit_without_edge')
+    const rows = await drifting.store.tenantQuery<{ subject: string }>(
+      drifting.owner.tenant,
+      'select subject from svc.breach where resolved_at is null',
+    )
+    expect(rows.map((row) => row.subject)).toEqual([`ACTUAL_WRITE ${id}`])
+  })
+})
+
 test('refuses to start with a catalog credential whose kind has only a stub adapter', async () => {
   await using store = await openTestStore()
   const { id } = await createTenant(store, { name: 'stubs' })

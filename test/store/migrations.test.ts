@@ -83,7 +83,8 @@ describe('migrations', () => {
 
   test('a failing migration leaves nothing of itself', async () => {
     const base = copy()
-    const file = new URL('9998_failing.sql', base)
+    const next = readMigrations(base).length + 1
+    const file = new URL(`000${next}_failing.sql`, base)
     writeFileSync(file, 'create table svc.half (a int); select 1/0;')
     expect(await failure(migrate(link.sql, 'apply', quiet, base))).toContain('failed')
     const [row] = await link.sql<{ half: string | null }[]>`select to_regclass('svc.half')::text as half`
@@ -92,7 +93,7 @@ describe('migrations', () => {
   })
 
   test('names must follow each other', () => {
-    for (const name of ['0001_twice.sql', '2_short.sql', '0002-dash.sql']) {
+    for (const name of ['0001_again.sql', '2_short.sql', '0002-dash.sql']) {
       const to = mkdtempSync(join(folder, 'names-'))
       writeFileSync(join(to, '0001_first.sql'), '')
       writeFileSync(join(to, name), '')
@@ -100,11 +101,13 @@ describe('migrations', () => {
     }
   })
 
-  // The last, since it leaves the database ahead of the files.
+  // The last, since it leaves the database ahead of the files. Its numbers lie below some that are applied.
   test('a pending migration is refused by verify and applied to control schema and tenants', async () => {
     const base = copy()
-    writeFileSync(new URL('9999_more.sql', base), 'create table svc.more (a int);')
-    writeFileSync(new URL('tenant/9999_more.sql', base), 'create table {{schema}}.more (a int);')
+    const next = readMigrations(base).findIndex(({ version }, index) => version !== index + 1) + 1
+    const nextTenant = readMigrations(new URL('tenant/', base)).length + 1
+    writeFileSync(new URL(`000${next}_more.sql`, base), 'create table svc.more (a int);')
+    writeFileSync(new URL(`tenant/000${nextTenant}_more.sql`, base), 'create table {{schema}}.more (a int);')
     expect(await failure(migrate(link.sql, 'verify', quiet, base))).toContain('lacks migrations')
     await migrate(link.sql, 'apply', quiet, base)
     await migrate(link.sql, 'verify', quiet, base)

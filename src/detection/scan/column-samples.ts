@@ -87,8 +87,11 @@ export class ColumnSamples {
         if (!plain) this.#scalar(key, `${path}.*`, columnName, fieldId, budget)
         this.#walk(member, `${path}.${plain ? key : '*'}`, columnName, fieldId, depth + 1, budget)
       }
-    } else if (typeof value === 'string' || typeof value === 'number')
-      this.#scalar(String(value), path, columnName, fieldId, budget)
+    } else if (typeof value === 'string' || typeof value === 'number') {
+      const inner = typeof value === 'string' ? parseDocument(value) : undefined
+      if (inner === undefined) this.#scalar(String(value), path, columnName, fieldId, budget)
+      else this.#walk(inner, path, columnName, fieldId, depth + 1, budget)
+    }
   }
 
   #scalar(

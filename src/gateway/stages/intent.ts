@@ -62,10 +62,15 @@ export class DeclaredIntent {
     }
   }
 
+  /** Once nothing of the intent is being written any more, whether or not it was. */
+  async settled(): Promise<void> {
+    await this.#written.catch(() => {})
+  }
+
   /** For a commit that the upstream surely did not take. What fails here is left to recovery. */
   async withdraw(): Promise<void> {
     if (this.#intent === undefined) return
-    await this.#written.catch(() => {})
+    await this.settled()
     try {
       await closeIntent(this.parts.store, this.tenant, this.withoutBase.commitId)
     } catch (err) {

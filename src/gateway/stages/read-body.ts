@@ -1,6 +1,6 @@
-/** A request's body under its cap, and its SHA-256 (SPEC 4.1, step 4; SPEC 8). */
+/** Step 4 of SPEC 4.1: the body under its cap, and its SHA-256. */
 
-import { Fault } from '../base/fault.ts'
+import { Fault } from '../../base/fault.ts'
 
 export interface Body {
   readonly bytes: Uint8Array
@@ -20,6 +20,11 @@ export async function readBody(request: Request, bytesMax: number): Promise<Body
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const bytes = Number.isNaN(declared) ? await readStream(request, bytesMax) : await readWhole(request)
   if (bytes.length > bytesMax) throw tooLarge(bytesMax)
+  return await bodyOf(bytes)
+}
+
+/** Bytes with their digest. */
+export async function bodyOf(bytes: Uint8Array): Promise<Body> {
   return { bytes, sha256: await sha256Hex(bytes) }
 }
 
