@@ -51,7 +51,12 @@ export class StorageEventListener {
     private readonly parts: StorageEventParts,
     private readonly options: StorageEventOptions,
   ) {
-    this.#client = new SQSClient({ region: options.region, maxAttempts: 3 })
+    this.#client = new SQSClient({
+      region: options.region,
+      // Named outright: the library warns of each request where it only follows from the queue's address.
+      endpoint: new URL(options.queueUrl).origin,
+      maxAttempts: 3,
+    })
     this.#done = this.#listen()
   }
 

@@ -4,6 +4,7 @@
  */
 
 import { open, realpath, stat } from 'node:fs/promises'
+import { AwsClient } from 'aws4fetch'
 import { admitLocation, type Location, parseRoots } from './locations.ts'
 import { ScanFailure } from './scan-failure.ts'
 
@@ -117,6 +118,10 @@ async function openLocal(
   }
 }
 
+/**
+ * Not Bun.S3Client: it adds the session token of this process's environment to requests that were given
+ * credentials of their own.
+ */
 async function openS3(
   access: S3Access | undefined,
   { bucket, key }: Extract<Location, { kind: 's3' }>,
@@ -125,43 +130,93 @@ async function openS3(
     throw new ScanFailure(
       'the catalog credential holds no storage credentials (s3.access-key-id, s3.secret-access-key)',
     )
-  const client = new Bun.S3Client({
-    bucket,
-    endpoint: access.endpoint,
-    region: access.region,
-    accessKeyId: access.accessKeyId,
-    secretAccessKey: access.secretAccessKey,
-    // An empty token, since an absent one would be taken from the environment.
-    sessionToken: access.sessionToken ?? '',
-    virtualHostedStyle: access.virtualHosted,
+  const { accessKeyId, secretAccessKey, sessionToken, region } = access
+  const signer = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    region,
+    service: 's3',
+    retries: 0,
+    ...(sessionToken !== undefined && { sessionToken }),
   })
-  try {
-    const { size } = await client.stat(key)
-    return {
-      size,
-      async read(start, end) {
-        try {
-          return await client.file(key).slice(start, end).bytes()
-        } catch (thrown) {
-          throw readFailure(thrown)
-        }
-      },
-    }
-  } catch (thrown) {
-    throw readFailure(thrown)
+  const url = objectUrl(access, bucket, key)
+  const head = await send(signer, url, 'HEAD')
+  if (!head.ok) throw await refusal(head, signer, url)
+  const size = Number(head.headers.get('content-length') ?? Number.NaN)
+  if (!Number.isSafeInteger(size)) throw new ScanFailure('storage did not say how large a file is', true)
+  return {
+    size,
+    async read(start, end) {
+      const response = await send(signer, url, 'GET', `bytes=${start}-${end - 1}`)
+      if (!response.ok) throw await refusal(response, signer, url)
+      const length = Number(response.headers.get('content-length') ?? Number.NaN)
+      if (length !== end - start) {
+        await response.body?.cancel()
+        throw new ScanFailure('storage did not serve the range that was asked for', true)
+      }
+      try {
+        return await response.bytes()
+      } catch {
+        throw new ScanFailure('storage broke off its answer', true)
+      }
+    },
   }
 }
 
-const missing = new Set(['ENOENT', 'ENOTDIR', 'NoSuchKey', 'NoSuchBucket', 'UnknownError404', '404'])
-const refused = new Set([
-  'EACCES',
-  'EPERM',
-  'AccessDenied',
-  'InvalidAccessKeyId',
-  'SignatureDoesNotMatch',
-  'ExpiredToken',
-  'InvalidToken',
-])
+/** Milliseconds for one request. */
+const requestMs = 60_000
+
+async function send(
+  signer: AwsClient,
+  url: string,
+  method: 'HEAD' | 'GET',
+  range?: string,
+): Promise<Response> {
+  const signed = await signer.sign(url, { method, headers: range === undefined ? {} : { range } })
+  try {
+    return await fetch(signed, {
+      redirect: 'manual',
+      decompress: false,
+      signal: AbortSignal.timeout(requestMs),
+    } as BunFetchRequestInit)
+  } catch {
+    throw new ScanFailure('storage could not be reached', true)
+  }
+}
+
+function objectUrl({ endpoint, virtualHosted }: S3Access, bucket: string, key: string): string {
+  const url = new URL(endpoint)
+  const path = key.split('/').map(encodeSegment).join('/')
+  const base = url.pathname.replace(/\/+$/, '')
+  if (virtualHosted) url.hostname = `${bucket}.${url.hostname}`
+  return `${url.origin}${base}/${virtualHosted ? '' : `${bucket}/`}${path}`
+}
+
+/** As SigV4 wants it: all but the unreserved characters of RFC 3986. */
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(segment).replace(
+    /[!'()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+const errorBytesMax = 16 * 1024
+
+/** The answer to a HEAD has no body: a read of one byte says why it was refused. */
+async function refusal(response: Response, signer: AwsClient, url: string): Promise<ScanFailure> {
+  const { status } = response
+  if (status === 404) return new ScanFailure('a file is not there')
+  const told = response.body === null ? await send(signer, url, 'GET', 'bytes=0-0') : response
+  const text = await told.text().catch(() => '')
+  const code =
+    /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(text.slice(0, errorBytesMax))?.[1] ?? `status ${status}`
+  if (status === 401 || status === 403 || status === 400)
+    return new ScanFailure(`storage refused access (${code})`)
+  return new ScanFailure(`storage failed (${code})`, true)
+}
+
+const missing = new Set(['ENOENT', 'ENOTDIR'])
+const refused = new Set(['EACCES', 'EPERM'])
 
 function readFailure(thrown: unknown): ScanFailure {
   if (thrown instanceof ScanFailure) return thrown
