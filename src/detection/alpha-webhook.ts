@@ -4,6 +4,7 @@
  */
 
 import { createHmac } from 'node:crypto'
+import { readBody } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
 import { sameSecret } from '../base/same-secret.ts'
@@ -19,8 +20,6 @@ export interface AlphaWebhookParts {
   readonly store: Store
   readonly queue: HitQueue
   readonly enabled: boolean
-  /** Reads a body under a cap; Fault `payload_too_large` above it. */
-  readonly readBody: (request: Request, bytesMax: number) => Promise<{ readonly bytes: Uint8Array }>
 }
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -32,7 +31,7 @@ const jsonDepthMax = 32
  */
 export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Request): Promise<void> {
   if (!parts.enabled) throw new Fault('gone', 'The webhook is switched off.')
-  const { bytes } = await readCapped(parts, request)
+  const { bytes } = await readCapped(request)
   const signature = request.headers.get('x-alpha-signature')
   if (signature === null || signature === '')
     throw new Fault('bad_request', 'The header X-Alpha-Signature is missing.')
@@ -65,7 +64,7 @@ export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Req
   }
 }
 
-async function readCapped({ readBody }: AlphaWebhookParts, request: Request) {
+async function readCapped(request: Request) {
   try {
     return await readBody(request, limits.webhookBodyBytesMax)
   } catch (thrown) {

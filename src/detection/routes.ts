@@ -2,12 +2,15 @@
 
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
-import { Fault, toFault } from '../base/fault.ts'
+import { answerFaults } from '../auth/answer.ts'
+import { type FindSession, requireSession } from '../auth/guard.ts'
+import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
+import { readBody } from '../auth/read-body.ts'
+import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../base/json.ts'
 import { classes } from '../core/classification.ts'
 import { detectionDecisions, findingStatuses, runStates } from '../core/detection.ts'
-import type { Principal } from '../core/principal.ts'
-import type { Session, SessionScope } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
 import { decideFinding, type ListedFinding, listFindings } from '../store/detection-findings.ts'
@@ -19,14 +22,8 @@ import { type AlphaWebhookParts, receiveAlphaWebhook } from './alpha-webhook.ts'
 export interface DetectionRouteParts extends AlphaWebhookParts {
   readonly store: Store
   readonly log: Logger
-  /** An ErrorModel answer. */
-  readonly errorResponse: (fault: Fault) => Response
-  /** The session of a request that has the scope; throws Fault otherwise. */
-  readonly requireSession: (request: Request, scope: SessionScope) => Promise<Session>
-  /** Who acts, by a verified credential. */
-  readonly verifiedPrincipal: (request: Request, session: Session) => Promise<Principal>
-  /** As above, and a steward; throws Fault `forbidden` otherwise. */
-  readonly requireSteward: (request: Request, session: Session) => Promise<Principal>
+  readonly findSession: FindSession
+  readonly identify: IdentifyPrincipal
   /** Called when a rescan was asked for. */
   readonly wake: () => void
 }
@@ -42,7 +39,7 @@ const raw = { parse: 'none' } as const
 /** The routes; bodies are read here, never by the framework. */
 export function detectionRoutes(parts: DetectionRouteParts) {
   const answer = (work: (context: Context) => Promise<Response>) => (context: Context) =>
-    answerFaults(parts, () => work(context))
+    answerFaults(parts.log, () => work(context))
   const notAllowed = answer(() => {
     throw new Fault('method_not_allowed', 'Only POST is allowed here.')
   })
@@ -83,24 +80,8 @@ export function detectionRoutes(parts: DetectionRouteParts) {
     )
 }
 
-async function answerFaults(
-  { log, errorResponse }: DetectionRouteParts,
-  work: () => Promise<Response>,
-): Promise<Response> {
-  try {
-    return await work()
-  } catch (thrown) {
-    const fault = toFault(thrown)
-    log[fault.kind === 'internal' || fault.kind === 'misconfigured' ? 'error' : 'info'](
-      { faultId: fault.id, kind: fault.kind, detail: fault.detail, err: fault.cause },
-      fault.publicMessage,
-    )
-    return errorResponse(fault)
-  }
-}
-
 async function getRuns(parts: DetectionRouteParts, request: Request): Promise<Response> {
-  const { tenant } = await parts.requireSession(request, 'read')
+  const { tenant } = await requireSession(request, parts.findSession, 'read')
   const query = new URL(request.url).searchParams
   const page = await listRuns(parts.store, tenant, {
     ...pageOf(query),
@@ -111,14 +92,14 @@ async function getRuns(parts: DetectionRouteParts, request: Request): Promise<Re
 }
 
 async function getRun(parts: DetectionRouteParts, request: Request, id: string): Promise<Response> {
-  const { tenant } = await parts.requireSession(request, 'read')
+  const { tenant } = await requireSession(request, parts.findSession, 'read')
   const run = await findRun(parts.store, tenant, id)
   if (run === undefined) throw new Fault('not_found', 'There is no such detection run.')
   return Response.json({ ...runView(run), attempts: run.attempts })
 }
 
 async function getFindings(parts: DetectionRouteParts, request: Request): Promise<Response> {
-  const { tenant } = await parts.requireSession(request, 'read')
+  const { tenant } = await requireSession(request, parts.findSession, 'read')
   const query = new URL(request.url).searchParams
   const page = await listFindings(parts.store, tenant, {
     ...pageOf(query),
@@ -132,8 +113,8 @@ async function getFindings(parts: DetectionRouteParts, request: Request): Promis
 }
 
 async function postDecision(parts: DetectionRouteParts, request: Request, id: string): Promise<Response> {
-  const session = await parts.requireSession(request, 'admin')
-  const body = await readObject(parts, request)
+  const session = await requireSession(request, parts.findSession, 'admin')
+  const body = await readObject(request)
   const decision = detectionDecisions.find((one) => one === body.get('decision'))
   if (decision === undefined)
     throw new Fault('bad_request', `The decision must be one of ${detectionDecisions.join(', ')}.`)
@@ -143,8 +124,8 @@ async function postDecision(parts: DetectionRouteParts, request: Request, id: st
   // Taking a Tag away is declassification: a steward attests to it (SPEC 2.10).
   const declassifies = decision !== 'confirm'
   const principal = declassifies
-    ? await parts.requireSteward(request, session)
-    : await parts.verifiedPrincipal(request, session)
+    ? await requireRole(parts.identify, request, session, 'steward')
+    : await verifiedPrincipal(parts.identify, request, session)
   if (declassifies && reason.trim() === '') throw new Fault('bad_request', 'An attestation needs a reason.')
   const finding = await decideFinding(parts.store, session.tenant, id, {
     decision,
@@ -158,9 +139,9 @@ async function postDecision(parts: DetectionRouteParts, request: Request, id: st
 const reasonLengthMax = 2_000
 
 async function postRescan(parts: DetectionRouteParts, request: Request): Promise<Response> {
-  const session = await parts.requireSession(request, 'admin')
-  const principal = await parts.verifiedPrincipal(request, session)
-  const body = await readObject(parts, request)
+  const session = await requireSession(request, parts.findSession, 'admin')
+  const principal = await verifiedPrincipal(parts.identify, request, session)
+  const body = await readObject(request)
   const namespace = body.get('namespace')
   const name = body.get('table')
   if (!isNames(namespace) || typeof name !== 'string' || name === '')
@@ -177,7 +158,7 @@ function isNames(value: unknown): value is readonly string[] {
   )
 }
 
-async function readObject({ readBody }: DetectionRouteParts, request: Request): Promise<JsonObject> {
+async function readObject(request: Request): Promise<JsonObject> {
   const { bytes } = await readBody(request, limits.apiBodyBytesMax)
   const body = parseJson(bytes)
   if (!isJsonObject(body)) throw new Fault('bad_request', 'The body is not a JSON object.')
