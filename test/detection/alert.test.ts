@@ -9,6 +9,7 @@ import { claimRuns, enqueueHits } from '../../src/store/detection-runs.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { emptyReport } from '../support/detection-rows.ts'
 import { eventually } from '../support/eventually.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
@@ -110,19 +111,7 @@ describe('sending', () => {
     const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
     if (claim === undefined) throw new Error('nothing to claim')
     const { id, runId, table, status, decision, foundAt, ...found } = finding
-    const report = {
-      snapshotIds: [],
-      tableUuid: crypto.randomUUID(),
-      filesAdded: 0,
-      filesScanned: 0,
-      filesLeftOut: 0,
-      filesUnsupported: 0,
-      filesFailed: 0,
-      bytesRead: 0,
-      valuesSampled: 0,
-      columns: 0,
-      problems: [],
-    }
+    const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
     const findings = [{ finding: found, fieldId: 2n, columnName: 'email' }]
     expect(await finishRun(store, claim, { findings, report, reason: '', alert: true })).toEqual({
       recorded: true,

@@ -9,6 +9,7 @@ import { openStore, type Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, intentOf } from '../support/commits.ts'
+import { emptyReport } from '../support/detection-rows.ts'
 import { openTestStore, type TestStore, testSecretsKey } from '../support/store.ts'
 
 setDefaultTimeout(60_000)
@@ -40,19 +41,7 @@ describe.skipIf(server === undefined)('detection on a server', () => {
     metadataLocation: `s3://lake/${i}`,
     table,
   }))
-  const report = {
-    snapshotIds: [],
-    tableUuid: '5f7f0a3e-0000-4000-8000-000000000001',
-    filesAdded: 1,
-    filesScanned: 1,
-    filesLeftOut: 0,
-    filesUnsupported: 0,
-    filesFailed: 0,
-    bytesRead: 1,
-    valuesSampled: 1,
-    columns: 1,
-    problems: [],
-  }
+  const report = { ...emptyReport, tableUuid: '5f7f0a3e-0000-4000-8000-000000000001' }
 
   test('two replicas that hear of the same snapshots make one run of each', async () => {
     const told = hits.map((hit) => ({ ...hit, tenant }))

@@ -7,6 +7,7 @@ import { finishRun } from '../../src/store/detection-findings.ts'
 import { findRun, listRuns, requestRescan } from '../../src/store/detection-run-list.ts'
 import { type ClaimedRun, claimRuns, enqueueHits, retryRun } from '../../src/store/detection-runs.ts'
 import { createTenant, suspendTenant } from '../../src/store/tenants.ts'
+import { emptyReport } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { startTestService } from '../support/service.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
@@ -24,20 +25,7 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]())
 
 const table = { namespace: ['sales'], name: 'people' }
-const report = {
-  snapshotIds: [],
-  tableUuid: undefined,
-  filesAdded: 0,
-  filesScanned: 0,
-  filesLeftOut: 0,
-  filesUnsupported: 0,
-  filesFailed: 0,
-  bytesRead: 0,
-  valuesSampled: 0,
-  columns: 0,
-  problems: [],
-}
-const done = { findings: [], report, reason: '', alert: false }
+const done = { findings: [], report: emptyReport, reason: '', alert: false }
 const hit = (metadataLocation: string, tenant = home) =>
   ({ tenant, source: 'baseline-poller', metadataLocation, table }) as const
 const claim = (leaseMs = 60_000, triesMax = 3, limit = 10) => claimRuns(store, { limit, leaseMs, triesMax })
