@@ -40,9 +40,6 @@ const raw = { parse: 'none' } as const
 export function detectionRoutes(parts: DetectionRouteParts) {
   const answer = (work: (context: Context) => Promise<Response>) => (context: Context) =>
     answerFaults(parts.log, () => work(context))
-  const notAllowed = answer(() => {
-    throw new Fault('method_not_allowed', 'Only POST is allowed here.')
-  })
   return new Elysia({ name: 'detection' })
     .post(
       '/v1/webhooks/alpha',
@@ -52,7 +49,6 @@ export function detectionRoutes(parts: DetectionRouteParts) {
       }),
       raw,
     )
-    .all('/v1/webhooks/alpha', notAllowed, raw)
     .get(
       `${base}/runs`,
       answer(({ request }) => getRuns(parts, request)),
