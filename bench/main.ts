@@ -1,6 +1,7 @@
 /** `bun run bench`: which entries run, with what options, and how their results are printed. */
 
 import { parseArgs } from 'node:util'
+import { detectionScan } from './detection-scan.ts'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
 import { gatewayCommit } from './gateway-commit.ts'
 import { graphTraverse } from './graph-traverse.ts'
@@ -15,6 +16,7 @@ const entries: readonly BenchEntry[] = [
   policyEval,
   graphTraverse,
   lineageIngest,
+  detectionScan,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

@@ -14,10 +14,11 @@ const withoutSession = [
   'GET /callback',
   'POST /webhooks/identity-provider',
   'POST /webhooks/billing',
+  'POST /v1/webhooks/alpha',
 ]
 
 /** What answers any tenant, about itself alone. */
-const aboutOneself = ['GET /api/v1/session']
+const aboutOneself = ['GET /api/v1/session', 'GET /api/v1/detection/runs', 'GET /api/v1/detection/findings']
 
 /** Scopes that open a route, by how its path begins; the first that fits counts. */
 const opening: readonly (readonly [start: string, scopes: readonly string[]])[] = [
@@ -25,6 +26,8 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/v1/lineage', ['lineage']],
   ['/admin', ['admin']],
   ['/api/v1/sessions', ['admin']],
+  ['/api/v1/detection/rescans', ['admin']],
+  ['/api/v1/detection/findings/x/', ['admin']],
   ['/api/', ['read']],
 ]
 

@@ -24,9 +24,16 @@ describe('operational endpoints', () => {
   })
 
   test('GET /readyz says what it looked at', async () => {
-    const response = await fetch(new URL('/readyz', service.app.url))
-    expect(response.status).toBe(200)
-    expect(await response.json()).toEqual({ database: true, policies: true, accepting: true })
+    const response = await eventually(async () => {
+      const answer = await fetch(new URL('/readyz', service.app.url))
+      return answer.status === 200 && answer
+    })
+    expect(await response.json()).toEqual({
+      database: true,
+      policies: true,
+      detection: true,
+      accepting: true,
+    })
   })
 
   test('GET /metrics is served by the metrics listener alone, and holds the series of SPEC 4.5', async () => {
