@@ -1,6 +1,8 @@
 /** `bun run bench`: which entries run, with what options, and how their results are printed. */
 
 import { parseArgs } from 'node:util'
+import { detectionClassify } from './detection-classify.ts'
+import { detectionQuality } from './detection-quality.ts'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
 import { gatewayCommit } from './gateway-commit.ts'
 import { graphTraverse } from './graph-traverse.ts'
@@ -8,7 +10,14 @@ import { policyEval } from './policy-eval.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 
-const entries: readonly BenchEntry[] = [gatewayCommit, storeTransactions, policyEval, graphTraverse]
+const entries: readonly BenchEntry[] = [
+  gatewayCommit,
+  storeTransactions,
+  policyEval,
+  graphTraverse,
+  detectionQuality,
+  detectionClassify,
+]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {
   json: { type: 'boolean', about: 'one JSON line for each result, nothing else on standard output' },

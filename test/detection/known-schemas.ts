@@ -3,15 +3,8 @@
  * products and public data sets spell them, values by other means and with other faults. Nothing is tuned on them.
  */
 
+import type { LabelledColumn } from '../../bench/detection/labelled-tables.ts'
 import type { SensitiveClass } from '../../src/core/classification.ts'
-
-export interface KnownColumn {
-  readonly name: string
-  readonly values: readonly string[]
-  readonly holds: SensitiveClass | undefined
-  /** Whether a reader of the name alone would say so. */
-  readonly named: boolean
-}
 
 type Dice = (sides: number) => number
 
@@ -74,10 +67,36 @@ const textWriters: Readonly<Record<SensitiveClass, (roll: Dice) => () => string>
   email: (roll) => {
     const wild = roll(4) === 0
     return () => {
-      const person = oneOf(roll, ['j.doe', 'maria', 'o-reilly', "d'angelo", 'zhang_wei', 'info', 'k.lee77', 'sales+eu', 'rené'])
-      const host = oneOf(roll, ['example.com', 'contoso.onmicrosoft.com', 'mail.ru', 'qq.com', 'sub.dept.company.co.jp', 'münchen.de', 'startup.ai'])
+      const person = oneOf(roll, [
+        'j.doe',
+        'maria',
+        'o-reilly',
+        "d'angelo",
+        'zhang_wei',
+        'info',
+        'k.lee77',
+        'sales+eu',
+        'rené',
+      ])
+      const host = oneOf(roll, [
+        'example.com',
+        'contoso.onmicrosoft.com',
+        'mail.ru',
+        'qq.com',
+        'sub.dept.company.co.jp',
+        'münchen.de',
+        'startup.ai',
+      ])
       const address = `${person}${roll(3) === 0 ? roll(1000) : ''}@${host}`
-      return wild ? oneOf(roll, [address, `Jane Roe <${address}>`, `mailto:${address}`, `${address}; b${address}`, ` ${address} `]) : address
+      return wild
+        ? oneOf(roll, [
+            address,
+            `Jane Roe <${address}>`,
+            `mailto:${address}`,
+            `${address}; b${address}`,
+            ` ${address} `,
+          ])
+        : address
     }
   },
   credit_card: (roll) => {
@@ -88,13 +107,17 @@ const textWriters: Readonly<Record<SensitiveClass, (roll: Dice) => () => string>
       )
     const split = oneOf(roll, ['', '', ' ', '-'])
     return () => {
-      const number = roll(3) === 0 ? oneOf(roll, published) : checked(oneOf(roll, ['424242', '601100', '555555', '400005', '520082']) + digits(roll, 9))
+      const number =
+        roll(3) === 0
+          ? oneOf(roll, published)
+          : checked(oneOf(roll, ['424242', '601100', '555555', '400005', '520082']) + digits(roll, 9))
       return number.length === 16 && split !== '' ? (number.match(/\d{4}/g) ?? []).join(split) : number
     }
   },
   phone: (roll) => {
     const writers: readonly (() => string)[] = [
-      () => `(${oneOf(roll, ['646', '408', '832'])}) ${2 + roll(8)}${oneOf(roll, ['23', '47', '58'])}-${digits(roll, 4)}`,
+      () =>
+        `(${oneOf(roll, ['646', '408', '832'])}) ${2 + roll(8)}${oneOf(roll, ['23', '47', '58'])}-${digits(roll, 4)}`,
       () => `+1${oneOf(roll, ['650', '425', '929'])}${oneOf(roll, ['253', '648', '880'])}${digits(roll, 4)}`,
       () => `1-800-${oneOf(roll, ['275', '692', '446'])}-${digits(roll, 4)}`,
       () => `+44 (0)20 7${digits(roll, 3)} ${digits(roll, 4)}`,
@@ -146,7 +169,7 @@ function checked(body: string): string {
     const number = `${body}${last}`
     for (let place = 0; place < number.length; place++) {
       const value = Number(number[number.length - 1 - place])
-      sum += place % 2 === 0 ? value : [0, 2, 4, 6, 8, 1, 3, 5, 7, 9][value] as number
+      sum += place % 2 === 0 ? value : ([0, 2, 4, 6, 8, 1, 3, 5, 7, 9][value] as number)
     }
     if (sum % 10 === 0) return number
   }
@@ -158,22 +181,46 @@ const innocent: readonly (readonly [names: string, write: (roll: Dice) => string
   ['OrderNumber PurchaseOrderID po_number VBELN EBELN', (roll) => digits(roll, 16)],
   ['confirmation_number invoice_no BELNR', (roll) => `4${digits(roll, 15)}`],
   ['shopify_order_id stripe_balance_txn', (roll) => `5${1 + roll(5)}${digits(roll, 14)}`],
-  ['l_partkey PART_NO MATNR component_no', (roll) => `${100 + roll(900)}-${10 + roll(90)}-${1000 + roll(9000)}`],
+  [
+    'l_partkey PART_NO MATNR component_no',
+    (roll) => `${100 + roll(900)}-${10 + roll(90)}-${1000 + roll(9000)}`,
+  ],
   ['reference ref_code lookup_key', (roll) => `${digits(roll, 3)}-${digits(roll, 2)}-${digits(roll, 4)}`],
-  ['ProductNumber item_code StockCode', (roll) => `BK-${oneOf(roll, ['M', 'R', 'T'])}${digits(roll, 2)}-${digits(roll, 2)}`],
-  ['ip client_ip RemoteAddr server_address', (roll) => `${1 + roll(223)}.${roll(256)}.${roll(256)}.${roll(256)}`],
-  ['uuid row_guid correlation_id', (roll) => `${hex(roll, 8)}-${hex(roll, 4)}-4${hex(roll, 3)}-8${hex(roll, 3)}-${hex(roll, 12)}`],
+  [
+    'ProductNumber item_code StockCode',
+    (roll) => `BK-${oneOf(roll, ['M', 'R', 'T'])}${digits(roll, 2)}-${digits(roll, 2)}`,
+  ],
+  [
+    'ip client_ip RemoteAddr server_address',
+    (roll) => `${1 + roll(223)}.${roll(256)}.${roll(256)}.${roll(256)}`,
+  ],
+  [
+    'uuid row_guid correlation_id',
+    (roll) => `${hex(roll, 8)}-${hex(roll, 4)}-4${hex(roll, 3)}-8${hex(roll, 3)}-${hex(roll, 12)}`,
+  ],
   ['password_hash git_sha content_md5', (roll) => hex(roll, 40)],
-  ['tpep_pickup_datetime ModifiedDate', (roll) => `2019-0${1 + roll(9)}-${10 + roll(19)} ${10 + roll(14)}:${10 + roll(50)}:00`],
-  ['DateKey order_date_int', (roll) => `20${10 + roll(15)}${padded(1 + roll(12), 2)}${padded(1 + roll(28), 2)}`],
+  [
+    'tpep_pickup_datetime ModifiedDate',
+    (roll) => `2019-0${1 + roll(9)}-${10 + roll(19)} ${10 + roll(14)}:${10 + roll(50)}:00`,
+  ],
+  [
+    'DateKey order_date_int',
+    (roll) => `20${10 + roll(15)}${padded(1 + roll(12), 2)}${padded(1 + roll(28), 2)}`,
+  ],
   ['_ts ingested_at_ms', (roll) => `16${digits(roll, 11)}`],
   ['unix_time event_ts', (roll) => `16${digits(roll, 8)}`],
   ['FedExTracking ups_tracking_no', (roll) => `${oneOf(roll, ['7', '9'])}${digits(roll, 11)}`],
   ['ISBN book_isbn', (roll) => `978-0-${digits(roll, 3)}-${digits(roll, 5)}-${roll(10)}`],
   ['isbn10', (roll) => `0-${digits(roll, 3)}-${digits(roll, 5)}-${oneOf(roll, ['X', '1', '7'])}`],
   ['barcode EAN11 upc_code', (roll) => digits(roll, 13)],
-  ['BIC swift_bic SWIFT', (roll) => oneOf(roll, ['DEUTDEFF', 'BNPAFRPPXXX', 'INGBNL2A', 'BARCGB22', 'UBSWCHZH80A'])],
-  ['vat_number STCEG', (roll) => oneOf(roll, [`DE${digits(roll, 9)}`, `ATU${digits(roll, 8)}`, `ESB${digits(roll, 8)}`])],
+  [
+    'BIC swift_bic SWIFT',
+    (roll) => oneOf(roll, ['DEUTDEFF', 'BNPAFRPPXXX', 'INGBNL2A', 'BARCGB22', 'UBSWCHZH80A']),
+  ],
+  [
+    'vat_number STCEG',
+    (roll) => oneOf(roll, [`DE${digits(roll, 9)}`, `ATU${digits(roll, 8)}`, `ESB${digits(roll, 8)}`]),
+  ],
   ['imei deviceImei', (roll) => checked(`8623${digits(roll, 10)}`)],
   ['npi provider_npi', (roll) => `1${digits(roll, 9)}`],
   ['mrn medical_record_number', (roll) => digits(roll, 8)],
@@ -225,24 +272,41 @@ function hex(roll: Dice, count: number): string {
 const holes = ['NULL', '', 'N/A', 'none']
 
 /** Every known name once, and a column under a name that says nothing for every seventh. */
-export function knownColumns(options: { readonly seed: number; readonly cells: number }): readonly KnownColumn[] {
+export function knownColumns(options: {
+  readonly seed: number
+  readonly cells: number
+}): readonly LabelledColumn[] {
   const roll = dice(options.seed)
   const fill = (write: () => string) => Array.from({ length: options.cells }, write)
-  const sensitive = (Object.keys(clearNames) as SensitiveClass[]).flatMap((holds) =>
-    clearNames[holds].split(/\s+/).flatMap((name, index): KnownColumn[] => {
+  const column = (
+    name: string,
+    values: readonly string[],
+    holds: readonly SensitiveClass[],
+    named: boolean,
+  ) => ({
+    ...{ name, values, sampledCount: values.length, holds, named },
+    ...{ domain: 'known', table: 'known', declared: undefined, kind: holds[0] ?? 'innocent' },
+  })
+  const sensitive = (Object.keys(clearNames) as SensitiveClass[]).flatMap((held) =>
+    clearNames[held].split(/\s+/).flatMap((name, index) => {
       const faulty = oneOf(roll, [0, 0, 8, 25])
-      const column = () => {
-        const write = textWriters[holds](roll)
+      const values = () => {
+        const write = textWriters[held](roll)
         return fill(() => (roll(100) < faulty ? oneOf(roll, holes) : write()))
       }
-      const named = { name, values: column(), holds, named: true }
-      return index % 7 === 0
-        ? [named, { name: oneOf(roll, mutedNames), values: column(), holds, named: false }]
-        : [named]
+      const named = column(name, values(), [held], true)
+      return index % 7 === 0 ? [named, column(oneOf(roll, mutedNames), values(), [held], false)] : [named]
     }),
   )
   const others = innocent.flatMap(([names, write]) =>
-    names.split(' ').map((name): KnownColumn => ({ name, values: fill(() => write(roll)), holds: undefined, named: false })),
+    names.split(' ').map((name) =>
+      column(
+        name,
+        fill(() => write(roll)),
+        [],
+        false,
+      ),
+    ),
   )
   return [...sensitive, ...others]
 }

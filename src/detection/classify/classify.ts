@@ -24,7 +24,7 @@ const rateMin = 0.3
 const unnamedMatchesMin = 3
 
 interface Classifier {
-  readonly match: (cells: readonly string[]) => ValueMatch
+  readonly match: (cells: readonly string[], countsWeak: boolean) => ValueMatch
   /** Of the cells with the form of the class, the share that must be valid where no name speaks for them. */
   readonly validMin: number
   /** Whether the form is enough beside a sure name. */
@@ -100,20 +100,21 @@ interface Evidence {
 }
 
 function weigh(part: NamedCells, classifier: Classifier, signal: NameSignal): Evidence | undefined {
-  const { strong, weak, shaped, example } = classifier.match(part.cells)
+  if (signal === 'contradicted') return undefined
+  const countsWeak = signal === 'sure' || signal === 'likely'
+  const { strong, weak, shaped, example } = classifier.match(part.cells, countsWeak)
   const filled = Math.max(part.filled, 1)
   const validShare = (valid: number) => valid / Math.max(valid + shaped, 1)
-  if (signal === 'sure' || signal === 'likely' || signal === 'hint') {
+  if (signal !== 'none') {
     const formSuffices = signal === 'sure' && classifier.formSuffices
-    const valid = signal === 'hint' ? strong : strong + weak
+    const valid = countsWeak ? strong + weak : strong
     const matched = formSuffices ? valid + shaped : valid
     const fits = formSuffices || validShare(valid) >= namedValidMin
     if (matched > 0 && matched / filled >= rateMin && fits)
       return { shape: 'name_and_value', matched, example }
     if (signal === 'sure') return { shape: 'name', matched, example }
   }
-  return signal !== 'contradicted' &&
-    strong >= unnamedMatchesMin &&
+  return strong >= unnamedMatchesMin &&
     strong / filled >= rateMin &&
     validShare(strong) >= classifier.validMin
     ? { shape: 'value', matched: strong, example }

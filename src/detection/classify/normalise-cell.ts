@@ -23,6 +23,7 @@ export function normaliseCell(value: string): string | undefined {
         .replace(/[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, '')
         .replace(/[\u2010-\u2015\u2212]/g, '-')
   const text = plain.trim()
+  if (text.length > cellCharsMax) return undefined
   return placeholders.has(text.toLowerCase()) ? '' : text
 }
 

@@ -21,9 +21,9 @@ const countries: readonly CountryCode[] =
     ' ',
   ) as CountryCode[]
 
-/** Nothing is dialled before the national number; elsewhere a 0 is, and without it the spelling is none. */
+/** Written without a 0 before the national number; elsewhere nobody leaves it out. */
 const withoutTrunk: ReadonlySet<CountryCode | undefined> = new Set<CountryCode>(
-  'ES IT PT PL DK NO CZ GR MX CO CL SG'.split(' ') as CountryCode[],
+  'ES IT PT PL DK NO CZ GR BR MX AR CO CL IN CN SG'.split(' ') as CountryCode[],
 )
 
 const form = /^(?:tel:)?\+?[(\d][\d ()./-]*\d\)?(?: ?(?:x|ext\.?|extension|;ext=|#|durchwahl) ?\d{1,7})?$/i
@@ -38,8 +38,7 @@ const otherForms: readonly RegExp[] = [
   /^97[89]-/,
 ]
 const northAmerican = /^(?:1[-. ]?)?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?:$|[^\d])/
-/** `030 …`, `(030) …`, `(11) 91234-5678`. */
-const trunkPrefix = /^(?:0|\(\d)/
+const trunkPrefix = /^\(?0/
 const separators = /[ ()./-]/
 /** Subscriber numbers without an area are shorter, and any number is one. */
 const bareDigitsMin = 8
@@ -55,11 +54,13 @@ interface Candidate {
  * Counts telephone numbers among normalised cells. Strong: valid and written as one, so international, North
  * American, or with separators and the trunk prefix, where the country has one. Weak: valid digits without any of that. Shaped: written as a telephone
  * number and not valid in the plan (555-0100, a number of a plan since changed).
+ * @param countsWeak false spares the work on digits alone, which are at most weak
  */
-export function matchPhones(cells: readonly string[]): ValueMatch {
+export function matchPhones(cells: readonly string[], countsWeak: boolean): ValueMatch {
   const candidates = new Map<string, Candidate>()
   for (const cell of cells) {
-    const candidate = candidates.has(cell) ? undefined : readCandidate(cell)
+    const unread = (countsWeak || !bareDigits.test(cell)) && !candidates.has(cell)
+    const candidate = unread ? readCandidate(cell) : undefined
     if (candidate !== undefined) candidates.set(cell, candidate)
   }
   const country = chooseCountry([...candidates.values()])
@@ -84,19 +85,23 @@ function readCandidate(cell: string): Candidate | undefined {
   return { cell: number, international: number.startsWith('+'), separated: separators.test(number) }
 }
 
+/** The country in which the fewest probes are invalid, the first of equals. */
 function chooseCountry(candidates: readonly Candidate[]): CountryCode | undefined {
   const national = candidates.filter(({ international }) => !international)
   const step = Math.max(1, Math.floor(national.length / probesMax))
   const probes = national.filter((_, index) => index % step === 0).slice(0, probesMax)
   let best: CountryCode | undefined
-  let bestValid = Math.max(1, probes.length * probesValidMin) - 1e-9
+  let invalidMax = Math.floor(probes.length * (1 - probesValidMin))
   for (const country of countries) {
-    const valid = probes.filter((probe) => ['strong', 'weak'].includes(judge(probe, country))).length
-    if (valid > bestValid) {
-      best = country
-      bestValid = valid
+    let invalid = 0
+    for (const probe of probes) {
+      const match = judge(probe, country)
+      if (match !== 'strong' && match !== 'weak' && ++invalid > invalidMax) break
     }
-    if (valid === probes.length) break
+    if (invalid > invalidMax) continue
+    best = country
+    invalidMax = invalid - 1
+    if (invalid === 0) break
   }
   return best
 }
@@ -105,9 +110,10 @@ function judge({ cell, international, separated }: Candidate, country: CountryCo
   if (!isValidIn(cell, country)) return international || separated ? 'shaped' : 'none'
   if (international) return 'strong'
   if (!separated) return 'weak'
-  const writtenAsOne =
-    country === 'US' ? northAmerican.test(cell) : trunkPrefix.test(cell) || withoutTrunk.has(country)
-  return writtenAsOne ? 'strong' : 'shaped'
+  const fromCountry = northAmerican.test(cell)
+    ? country === 'US'
+    : country !== 'US' && (trunkPrefix.test(cell) || withoutTrunk.has(country))
+  return fromCountry ? 'strong' : 'shaped'
 }
 
 function isValidIn(cell: string, country: CountryCode | undefined): boolean {
