@@ -29,8 +29,7 @@ export function startGatewayChild(): GatewayChild {
   return {
     ask,
     async [Symbol.asyncDispose]() {
-      if (child.exitCode === null) await ask({ kind: 'close' }).catch(() => {})
-      child.kill()
+      if (child.exitCode === null) child.disconnect()
       await child.exited
     },
   }

@@ -31,9 +31,10 @@ import {
 
 /** SPEC 8. */
 const ratioMax = 1.05
-const roundsMin = 5
+/** A case goes on beyond its time until it has as many. */
+const roundsMin = 10
 /** Commits that each worker makes before the next way to commit has its turn. */
-const commitsEach = 4
+const commitsEach = 6
 /** The share of a case's time that is not counted. */
 const warmUpShare = 0.2
 const openLoopWorkers = { smoke: 8, measured: 64 } as const
@@ -66,7 +67,7 @@ export const gatewayCommit: BenchEntry = {
       value: 'small,large',
       about: '10 columns, 5 snapshots; 200 columns, 1,000 snapshots',
     },
-    seconds: { type: 'string', value: 'N', about: 'for each case (12, with --full 30)' },
+    seconds: { type: 'string', value: 'N', about: 'for each case (20, with --full 40)' },
     upstream: {
       type: 'string',
       value: 'URL',
@@ -84,7 +85,7 @@ export const gatewayCommit: BenchEntry = {
 async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const real = await realUpstream(run)
   const cases = chosenCases(run.flags, { ...run, real: real !== undefined })
-  const seconds = run.smoke ? 0.3 : (run.flags.number('seconds', 0.1, 3_600) ?? (run.full ? 30 : 12))
+  const seconds = run.smoke ? 0.3 : (run.flags.number('seconds', 0.1, 3_600) ?? (run.full ? 40 : 20))
   const stores = chosenStores(run)
   await using catalog = real === undefined ? await startCatalogProcess() : undefined
   const upstream = await connectUpstream(real ?? (catalog as CatalogProcess).address)
@@ -184,13 +185,14 @@ async function takeTurns(
   const random = seededRandom(seed)
   const startMs = performance.now()
   const rounds: CommitRound[] = []
+  let spreadMs = 0
   for (;;) {
     const times: Record<Route, readonly number[]> = { direct: [], bare: [], gateway: [] }
     const lateness: number[] = []
     for (const route of shuffled(routes, random)) {
       const exchanges = (writers.get(route) ?? []).map((writer) => () => writer.append())
       if (arrival.kind === 'closed')
-        times[route] = await closedLoop(exchanges, arrival.concurrency === 1 ? 1 : commitsEach)
+        times[route] = await closedLoop(exchanges, arrival.concurrency === 1 ? 1 : commitsEach, spreadMs)
       else {
         // A second's worth: long enough for a queue to build up if one will.
         const taken = await openLoop(
@@ -203,6 +205,7 @@ async function takeTurns(
       }
     }
     for (const writer of [...writers.values()].flat()) await writer.trim()
+    spreadMs = percentile(times.direct, 0.5)
     const elapsed = (performance.now() - startMs) / 1000
     if (elapsed >= seconds * warmUpShare) rounds.push({ times, lateness })
     if (elapsed >= seconds && rounds.length >= (smoke ? 2 : roundsMin)) return rounds
@@ -234,6 +237,7 @@ function resultOf(place: Place, one: CommitCase, rounds: readonly CommitRound[],
     p95_bare_ratio: against('bare').value,
     added_p50_ms: p('gateway', 0.5) - p('direct', 0.5),
     gateway_cpu_ms: cpuMs,
+    rounds: rounds.length,
     samples: samples('gateway').length,
     ...(one.arrival.kind === 'open'
       ? {

@@ -28,13 +28,11 @@ export type GatewayOrder =
     }
   /** What is on record for the tenant of the case, and what this process has used so far. */
   | { readonly kind: 'report'; readonly tenant: TenantId }
-  | { readonly kind: 'close' }
 
 export interface GatewayAnswers {
   readonly open: { readonly url: string; readonly engine: string }
   readonly prepare: { readonly tenant: TenantId; readonly secret: string }
   readonly report: { readonly approved: number; readonly openIntents: number; readonly cpuMs: number }
-  readonly close: Record<string, never>
 }
 
 /** The {prefix} of the gateway's paths. */
@@ -43,7 +41,13 @@ export const prefix = 'bench'
 type Answer = GatewayAnswers[keyof GatewayAnswers]
 type Serve = (order: GatewayOrder) => Promise<Answer>
 
-async function open(order: GatewayOrder & { kind: 'open' }): Promise<{ answer: Answer; serve: Serve }> {
+interface OpenGateway {
+  readonly answer: Answer
+  readonly serve: Serve
+  readonly close: () => Promise<void>
+}
+
+async function open(order: GatewayOrder & { kind: 'open' }): Promise<OpenGateway> {
   const opened = await openBenchStore(order.store)
   const { store } = opened
   const { hostname } = new URL(order.upstream.endpoint)
@@ -82,13 +86,13 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<{ answer: A
         const { open: openIntents } = await countIntents(store)
         return { approved: Number(row?.approved), openIntents, cpuMs: (user + system) / 1000 }
       }
-      case 'close':
-        await app.stop()
-        await opened[Symbol.asyncDispose]()
-        return {}
     }
   }
-  return { answer: { url: app.url.href, engine: opened.engine }, serve }
+  const close = async () => {
+    await app.stop()
+    await opened[Symbol.asyncDispose]()
+  }
+  return { answer: { url: app.url.href, engine: opened.engine }, serve, close }
 }
 
 function credentialOf({ kind, endpoint, warehouse, credential, tokenUrl }: UpstreamAddress) {
@@ -102,13 +106,12 @@ function credentialOf({ kind, endpoint, warehouse, credential, tokenUrl }: Upstr
 }
 
 if (import.meta.main) {
-  let serve: Serve | undefined
+  let gateway: OpenGateway | undefined
   const obey = async (order: GatewayOrder): Promise<Answer> => {
-    if (serve !== undefined) return await serve(order)
+    if (gateway !== undefined) return await gateway.serve(order)
     if (order.kind !== 'open') throw new Error('the gateway is not open yet')
-    const opened = await open(order)
-    serve = opened.serve
-    return opened.answer
+    gateway = await open(order)
+    return gateway.answer
   }
   process.on('message', (order: GatewayOrder) => {
     obey(order).then(
@@ -120,6 +123,6 @@ if (import.meta.main) {
   // An interrupt reaches the parent too, and its end ends this process in order, with nothing left behind.
   process.on('SIGINT', () => {})
   process.on('disconnect', () => {
-    void (serve?.({ kind: 'close' }) ?? Promise.resolve()).finally(() => process.exit(0))
+    void Promise.resolve(gateway?.close()).finally(() => process.exit(0))
   })
 }

@@ -6,11 +6,18 @@ export type Exchange = () => Promise<number>
 /**
  * Every worker makes its exchanges one after the other, all workers at once.
  * @param exchanges one for each worker
+ * @param spreadMs over how many milliseconds their beginnings are spread evenly. Against an upstream that takes
+ *   the same time for everything, workers that begin together stay in step and measure bursts
  * @returns milliseconds of each
  */
-export async function closedLoop(exchanges: readonly Exchange[], countEach: number): Promise<number[]> {
+export async function closedLoop(
+  exchanges: readonly Exchange[],
+  countEach: number,
+  spreadMs = 0,
+): Promise<number[]> {
   const taken = await Promise.all(
-    exchanges.map(async (exchange) => {
+    exchanges.map(async (exchange, worker) => {
+      if (spreadMs > 0) await Bun.sleep((worker * spreadMs) / exchanges.length)
       const times: number[] = []
       for (let index = 0; index < countEach; index++) times.push(await exchange())
       return times

@@ -6,6 +6,7 @@ import { detectionQuality } from './detection-quality.ts'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
 import { gatewayCommit } from './gateway-commit.ts'
 import { graphTraverse } from './graph-traverse.ts'
+import { lineageIngest } from './lineage-ingest.ts'
 import { policyEval } from './policy-eval.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
@@ -15,6 +16,7 @@ const entries: readonly BenchEntry[] = [
   storeTransactions,
   policyEval,
   graphTraverse,
+  lineageIngest,
   detectionQuality,
   detectionClassify,
 ]

@@ -1,6 +1,5 @@
 /** The tables and commits that are measured: two sizes, and appends that leave a table about as large as it was. */
 
-import { createTableChange } from '../demo/catalog/create-table.ts'
 import {
   appendSnapshot,
   firstSnapshotId,
@@ -8,9 +7,10 @@ import {
   type SampleField,
   schemaOf,
 } from '../demo/commits.ts'
-import { isJsonObject, type JsonObject, parseJson } from '../src/base/json.ts'
+import { isJsonObject, type JsonObject, jsonObject, parseJson } from '../src/base/json.ts'
 import { applyUpdates } from '../src/wire/iceberg/apply-updates.ts'
 import { parseCommitRequest } from '../src/wire/iceberg/commit-request.ts'
+import { createTableUpdates } from '../src/wire/iceberg/create-table.ts'
 
 export interface TableSize {
   readonly columns: number
@@ -91,6 +91,8 @@ function updatesOf(body: string): readonly [addSnapshot: string, setSnapshotRef:
 export function sampleMetadata(appends: Appends, nowMs: number): JsonObject {
   const request = parseJson(Buffer.from(createTableBody('orders', appends.size)))
   if (!isJsonObject(request)) throw new Error('the sample table is no object')
-  const created = applyUpdates(undefined, createTableChange(request, 's3://bench/orders').updates, { nowMs })
+  const location = jsonObject({ action: 'set-location', location: 's3://bench/orders' })
+  const uuid = jsonObject({ action: 'assign-uuid', uuid: '5f2b0f0e-0b6a-4c58-9d3f-6f0c9f0f7a10' })
+  const created = applyUpdates(undefined, [uuid, location, ...createTableUpdates(request)], { nowMs })
   return applyUpdates(created, parseCommitRequest(Buffer.from(appends.first(nowMs))).updates, { nowMs })
 }

@@ -11,9 +11,15 @@ import type { Config } from './config.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
+import { errorResponse } from './gateway/render-error.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
+import { readBody } from './gateway/stages/read-body.ts'
 import { TableCache } from './gateway/table-cache.ts'
 import { limits } from './limits.ts'
+import { LineageReceiver } from './lineage/receiver.ts'
+import { retryLineage } from './lineage/retry.ts'
+import { lineageRoutes } from './lineage/routes.ts'
+import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
@@ -73,6 +79,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
     clock: options.clock ?? systemClock,
     intentTimes: options.intentTimes ?? intentTimes,
+    // Nothing masks yet; the read path brings what does.
+    maskedFor: async () => false,
     passCrashPoint: options.passCrashPoint ?? (() => {}),
   }
   const auth = {
@@ -86,9 +94,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
   }
 
+  const lineage = new LineageReceiver({ store, metrics, log })
   const drain = new Drain()
   const routes = composeRoutes([
     gatewayRoutes(gateway, auth),
+    lineageRoutes({ receiver: lineage, clock: gateway.clock, readBody, errorResponse }, auth),
     opsRoutes({
       healthy: () => store.healthy(),
       ready: () => ({ policies: policies.ready(), accepting: !drain.draining }),
@@ -103,6 +113,12 @@ export async function startApp(options: AppOptions): Promise<App> {
         run: async () => void (await recoverIntents(gateway)),
       },
       { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
+      { name: 'retry-lineage', schedule: '* * * * *', run: (signal) => retryLineage(lineage, signal) },
+      {
+        name: 'sweep-lineage',
+        schedule: '23 * * * *',
+        run: (signal) => sweepLineage(lineage.parts, signal),
+      },
     ],
     (name, work) => withReplicaLock(store, name, work),
     log,

@@ -14,9 +14,25 @@ export const limits = {
   identifierLengthMax: 255,
   jsonDepthMax: 128,
 
+  /** Tables of one transaction that load and are judged at once. */
+  transactionLoadsMax: 8,
+
   graphHopsDefault: 3,
   graphHopsMax: 5,
   lineageCycleHops: 5,
+  /** It stands in an index entry. */
+  lineageProducerBytesMax: 2_000,
+  /** Datasets in one event's inputs, and in its outputs. */
+  lineageDatasetsMax: 2_000,
+  /** Edges (inputs × outputs) of one event. */
+  lineagePairsMax: 10_000,
+  /** Events, their edges and their bytes in one merge transaction; an event alone may pass the last two. */
+  lineageBatchCount: 64,
+  lineageBatchPairs: 2_000,
+  lineageBatchBytes: 4 * MiB,
+  /** Events of one tenant that may wait for their merge; more are refused with 503. */
+  lineageQueueCount: 1_000,
+  lineageQueueBytes: 64 * MiB,
 
   policyTextBytesMax: 8 * KiB,
   policyNestingMax: 48,

@@ -33,20 +33,22 @@ export interface MigrationStatus {
 }
 
 /**
- * The migrations of a directory in order.
- * @throws Fault `misconfigured` where a name is not `NNNN_name.sql` or a number is missing or doubled
+ * The migrations of a directory in order. Numbers may be left out: parts have ranges of their own.
+ * @throws Fault `misconfigured` where a name is not `NNNN_name.sql` or a number is doubled
  */
 export function readMigrations(from: URL): readonly Migration[] {
   const files = readdirSync(from)
     .filter((file) => /^\d/.test(file))
     .sort()
-  return files.map((file, index) => {
-    const match = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)
-    if (match === null || Number(match[1]) !== index + 1)
+  let last = 0
+  return files.map((file) => {
+    const version = Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1])
+    if (!(version > last))
       throw new Fault('misconfigured', `Migration ${file} does not follow its predecessor as NNNN_name.sql.`)
+    last = version
     const text = readFileSync(new URL(file, from), 'utf8')
     return {
-      version: index + 1,
+      version,
       name: file.slice(0, -'.sql'.length),
       sql: text,
       checksum: createHash('sha256').update(text).digest('hex'),
@@ -201,13 +203,15 @@ async function pendingMigrations(
     const known = scope === 'control' ? control : perTenant
     const done = byScope.get(scope) ?? []
     for (const row of done) {
-      const file = known[row.version - 1]
+      const file = known.find(({ version }) => version === row.version)
       if (file === undefined)
         throw new Fault('misconfigured', 'The database has migrations that this version does not know.')
       if (file.checksum !== row.checksum)
         throw new Fault('misconfigured', `Migration ${file.name} was changed after it was applied.`)
     }
-    return { scope, applied: done.length, migrations: known.slice(done.length) }
+    const versions = new Set(done.map(({ version }) => version))
+    const migrations = known.filter(({ version }) => !versions.has(version))
+    return { scope, applied: done.length, migrations }
   })
 }
 

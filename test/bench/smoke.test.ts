@@ -20,6 +20,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'store-transactions': ['p50_ms', 'p95_ms'],
   'policy-eval': ['us', 'baseline_us'],
   'graph-traverse': ['p50_ms'],
+  'lineage-ingest': ['events_per_s', 'p95_ms'],
   'detection-quality': ['precision', 'recall', 'f1', 'false_alerts'],
   'detection-classify': ['cells_per_s'],
 }

@@ -114,6 +114,7 @@ describe('the check of a step', () => {
   const location = 'file:///x/00001.metadata.json'
   const row: Observation['audit'][number] = {
     commitId,
+    action: 'update-table',
     committer: 'spark',
     decision: 'APPROVED',
     reason: '',

@@ -23,6 +23,8 @@ import {
 } from '../../src/store/commit-intents.ts'
 import { cypher } from '../../src/store/cypher.ts'
 import { deleteEdge, deleteNode, findNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph.ts'
+import { receiveLineage } from '../../src/store/lineage.ts'
+import { recordSweep } from '../../src/store/lineage-cycles.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/names.ts'
 import {
   deletePolicy,
@@ -48,6 +50,7 @@ import {
 } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf } from '../support/commits.ts'
+import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
@@ -293,6 +296,11 @@ function isolation(): void {
       await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))
       await openIntent(store, tenant, intentOf())
       await recordVerdict(store, tenant, rejectedOf(intentOf()))
+      const runId = crypto.randomUUID()
+      const received = ['a', 'b'].map((job) => receivedEvent({ runId, inputs: [job], job }))
+      await receiveLineage(store, tenant, received, true)
+      const cycles = [[{ namespace: 'seed', name: 'seed' }]]
+      await recordSweep(store, tenant, { cycles, newestEdge: '0' })
     }
   })
 

@@ -93,7 +93,7 @@ describe('migrations', () => {
   })
 
   test('names must follow each other', () => {
-    for (const name of ['0003_gap.sql', '2_short.sql', '0002-dash.sql']) {
+    for (const name of ['0001_again.sql', '2_short.sql', '0002-dash.sql']) {
       const to = mkdtempSync(join(folder, 'names-'))
       writeFileSync(join(to, '0001_first.sql'), '')
       writeFileSync(join(to, name), '')
@@ -101,10 +101,10 @@ describe('migrations', () => {
     }
   })
 
-  // The last, since it leaves the database ahead of the files.
+  // The last, since it leaves the database ahead of the files. Its numbers lie below some that are applied.
   test('a pending migration is refused by verify and applied to control schema and tenants', async () => {
     const base = copy()
-    const next = readMigrations(base).length + 1
+    const next = readMigrations(base).findIndex(({ version }, index) => version !== index + 1) + 1
     const nextTenant = readMigrations(new URL('tenant/', base)).length + 1
     writeFileSync(new URL(`000${next}_more.sql`, base), 'create table svc.more (a int);')
     writeFileSync(new URL(`tenant/000${nextTenant}_more.sql`, base), 'create table {{schema}}.more (a int);')

@@ -18,12 +18,14 @@ export interface Child {
 export interface CrashHarness extends AsyncDisposable {
   readonly catalog: DevCatalog
   /** Starts a service; the first one makes the tenant. */
-  start(orders?: Pick<CrashChildOrders, 'crashAt'>): Promise<Child>
+  start(orders?: Pick<CrashChildOrders, 'crashAt' | 'crashAtPass'>): Promise<Child>
   readonly owner: () => TestTenant
   /** Starts a service that settles what is open, and says what is on record. */
   settle(): Promise<CrashChildReport>
-  /** Metadata files that the catalog made of sales.orders, without the one of its creation. */
-  accepted(): Promise<readonly string[]>
+  /** Metadata files that the catalog made of a table in sales, without the one of its creation. */
+  accepted(table?: string): Promise<readonly string[]>
+  /** Asks the catalog directly, below its prefix. */
+  upstream(method: string, path: string, body?: string): Promise<Response>
   currentSnapshotId(): Promise<bigint | undefined>
 }
 
@@ -47,9 +49,13 @@ export async function crashHarness(): Promise<CrashHarness> {
     return process_
   }
 
-  async function load() {
-    const url = `${catalog.url}/v1/dev/namespaces/sales/tables/orders`
-    return parseLoadTableResult(await (await fetch(url, { headers: upstream.headers })).bytes())
+  async function ask(method: string, path: string, body?: string): Promise<Response> {
+    const init = { method, headers: upstream.headers, ...(body === undefined ? {} : { body }) }
+    return await fetch(`${catalog.url}/v1/dev${path}`, init)
+  }
+
+  async function load(table: string) {
+    return parseLoadTableResult(await (await ask('GET', `/namespaces/sales/tables/${table}`)).bytes())
   }
 
   function started(): TestTenant {
@@ -70,14 +76,15 @@ export async function crashHarness(): Promise<CrashHarness> {
       const child = spawn({ settle: started().tenant })
       return JSON.parse(await firstLine(child.stdout)) as CrashChildReport
     },
-    async accepted() {
-      const loaded = await load()
+    upstream: ask,
+    async accepted(table = 'orders') {
+      const loaded = await load(table)
       const log = (loaded.metadata.get('metadata-log') ?? []) as readonly JsonObject[]
       const files = log.map((entry) => String(entry.get('metadata-file')))
       return [...files, loaded.metadataLocation].slice(1)
     },
     async currentSnapshotId() {
-      const id = (await load()).metadata.get('current-snapshot-id')
+      const id = (await load('orders')).metadata.get('current-snapshot-id')
       return typeof id === 'bigint' && id !== -1n ? id : undefined
     },
     async [Symbol.asyncDispose]() {

@@ -86,9 +86,10 @@ export function classifyColumn(sample: ColumnSample): readonly Finding[] {
       class: found,
       shape,
       confidence: confidences[shape],
-      matched,
+      // A list inside JSON gives one cell several values.
+      matched: Math.min(matched, sampled),
       sampled,
-      maskedSample: example === undefined ? undefined : maskValue(example, found),
+      maskedSample: matched === 0 || example === undefined ? undefined : maskValue(example, found),
     }
   })
 }

@@ -10,26 +10,19 @@ export interface ValueMatch {
   readonly strong: number
   readonly weak: number
   readonly shaped: number
-  /** The first cell that is strong, else the first that is weak. */
+  /** The first cell that is strong, else weak, else shaped. */
   readonly example: string | undefined
 }
 
 /** Counts what `judge` says of each of `cells`, which are normalised and short (normalise-cell.ts). */
 export function matchCells(cells: readonly string[], judge: (cell: string) => CellMatch): ValueMatch {
-  let strong = 0
-  let weak = 0
-  let shaped = 0
-  let strongExample: string | undefined
-  let weakExample: string | undefined
+  const counts = { strong: 0, weak: 0, shaped: 0, none: 0 }
+  const examples: Partial<Record<CellMatch, string>> = {}
   for (const cell of cells) {
     const match = judge(cell)
-    if (match === 'strong') {
-      strong++
-      strongExample ??= cell
-    } else if (match === 'weak') {
-      weak++
-      weakExample ??= cell
-    } else if (match === 'shaped') shaped++
+    counts[match]++
+    examples[match] ??= cell
   }
-  return { strong, weak, shaped, example: strongExample ?? weakExample }
+  const { strong, weak, shaped } = counts
+  return { strong, weak, shaped, example: examples.strong ?? examples.weak ?? examples.shaped }
 }

@@ -10,7 +10,7 @@ import type { SensitiveClass } from '../../core/classification.ts'
 export type TermGrade = 'sure' | 'alone' | 'hint'
 
 function words(text: string): readonly string[] {
-  return text.trim().split(/\s+/)
+  return text.split(/\s+/).filter((word) => word !== '')
 }
 
 function terms(graded: Readonly<Record<TermGrade, string>>): ReadonlyMap<string, TermGrade> {
@@ -25,15 +25,15 @@ export const classWords: Readonly<Record<SensitiveClass, ReadonlyMap<string, Ter
   us_ssn: terms({
     sure: `ssn ssno ssnum ssnnum ssnno ssnnbr ssnumber usssn socsec socsecnum socsecno socsecnbr socialsec socialsecno
       socialsecnum socialsecnbr socialsecurity socialsecuritynumber socialsecuritynum socialsecurityno
-      socialsecuritynbr socialsecurityid socialsecuritycode socialinsurancenumber
-      sozialversicherungsnummer sozialversicherungsnr sozialversicherung svnummer
+      socialsecuritynbr socialsecurityid socialsecuritycode
+      sozialversicherungsnummer sozialversicherungsnr sozialversicherung
       numerosecuritesociale numerodesecuritesociale numsecuritesociale nosecuritesociale securitesociale numsecu numerosecu
       segurosocial numerosegurosocial numerodesegurosocial numsegurosocial nroseguro seguridadsocial numeroseguridadsocial
       numerodeseguridadsocial numerodelaseguridadsocial
       previdenzasociale sicurezzasociale numeroprevidenzasociale numerosicurezzasociale numerodisicurezzasociale
       numerodiprevidenzasociale segurancasocial numerosegurancasocial numerodasegurancasocial numerodesegurancasocial
-      segurosocialnumero socialezekerheid socialezekerheidsnummer socialeverzekeringsnummer sofinummer`,
-    alone: 'ss nss',
+      segurosocialnumero socialezekerheid socialezekerheidsnummer socialeverzekeringsnummer`,
+    alone: 'ss',
     hint: 'taxpayerid taxpayeridentificationnumber socialid social',
   }),
   email: terms({
@@ -64,7 +64,7 @@ export const classWords: Readonly<Record<SensitiveClass, ReadonlyMap<string, Ter
       numerocartaodecredito numerodocartaodecredito
       kaartnummer kaartnr creditcardnummer creditkaart creditkaartnummer kredietkaart kredietkaartnummer betaalkaartnummer
       kortnummer kreditkort`,
-    alone: 'kreditkartennummern',
+    alone: '',
     hint: 'card cc karte carte carta cartao tarjeta kaart visa mastercard amex paymentinstrument paymentaccount',
   }),
   phone: terms({

@@ -63,6 +63,12 @@ describe('a column is tagged by the share of its cells', () => {
     expect(findings('ssn', [...others(99), '123-45-6789'])).toMatchObject([{ confidence: 0.65, matched: 1 }])
   })
 
+  test('what only has the form does not raise a name to an alert, nor is it shown', () => {
+    expect(findings('card_number', ['4111111111111112', '4111111111111113'])).toMatchObject([
+      { confidence: 0.65, matched: 0, maskedSample: undefined },
+    ])
+  })
+
   test('blank cells and placeholders do not count', () => {
     expect(findings('x', [...emails, ...Array.from({ length: 50 }, () => 'N/A'), ''])).toMatchObject([
       { class: 'email', matched: 4, sampled: 55 },
@@ -138,6 +144,12 @@ describe('strings inside JSON', () => {
     expect(findings('raw', [nested])).toMatchObject([{ class: 'iban', confidence: 0.92 }])
   })
 
+  test('count once a cell at most', () => {
+    expect(findings('emails', [JSON.stringify(emails)])).toMatchObject([
+      { matched: 1, sampled: 1, confidence: 0.92 },
+    ])
+  })
+
   test('without a name that says so are found at 0.55, and one alone not at all', () => {
     const cells = emails.map((email) => JSON.stringify({ a: email }))
     expect(findings('raw', cells)).toMatchObject([{ class: 'email', confidence: 0.55 }])
@@ -150,6 +162,7 @@ describe('a masked sample', () => {
     ['us_ssn', 'ssn', '123-45-6789', '***-**-**89'],
     ['email', 'email', 'jane.doe@example.com', '****.***@*******.***'],
     ['credit_card', 'card_number', '4111 1111 1111 1111', '**** **** **** 1111'],
+    ['phone', 'phone', '+1-555-0100', '+*-***-**00'],
     ['phone', 'phone', '+1 (415) 555-2671', '+* (***) ***-**71'],
     ['iban', 'iban', 'DE89370400440532013000', '******************3000'],
   ])('of %s', (each, name, value, masked) => {
