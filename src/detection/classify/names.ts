@@ -18,7 +18,7 @@ export type NameSignal = 'sure' | 'likely' | 'hint' | 'none' | 'contradicted'
 
 const nameCharsMax = 512
 const wordsMax = 16
-/** Characters of the longest term, with room for a role. */
+/** Characters of the longest word that is looked into. */
 const termCharsMax = 48
 const plurals = ['s', 'es', 'n', 'en']
 /** Words of the longest term, as `numero de la carte de credit`. */
@@ -92,25 +92,31 @@ interface Term {
 function findTerm(words: readonly string[], each: SensitiveClass): Term | undefined {
   for (let length = Math.min(termWordsMax, words.length); length > 0; length--)
     for (let from = words.length - length; from >= 0; from--) {
-      const grade = gradeOf(words.slice(from, from + length).join(''), each)
+      const written = words.slice(from, from + length).join('')
+      const grade = gradeOf(written, each) ?? (length === 1 ? gradeWithRole(written, each) : undefined)
       if (grade !== undefined) return { from, to: from + length, grade }
     }
   return undefined
 }
 
 function gradeOf(written: string, each: SensitiveClass): Term['grade'] | undefined {
-  if (written.length > termCharsMax) return undefined
   const terms = classWords[each]
-  const known =
-    terms.get(written) ??
-    plurals
-      .map((end) => (written.endsWith(end) ? terms.get(written.slice(0, -end.length)) : undefined))
-      .find((grade) => grade !== undefined)
+  const known = terms.get(written)
   if (known !== undefined) return known
-  // Words written together: `customeremail`, `privattelefon`, `telefonprivat`.
-  for (let cut = 2; cut <= written.length - 4; cut++) {
-    if (roles.has(written.slice(0, cut)) && terms.get(written.slice(cut)) === 'sure') return 'sure'
-    if (roles.has(written.slice(-cut)) && terms.get(written.slice(0, -cut)) === 'sure') return 'sure'
+  for (const end of plurals) {
+    const singular = written.endsWith(end) ? terms.get(written.slice(0, -end.length)) : undefined
+    if (singular !== undefined) return singular
+  }
+  return undefined
+}
+
+/** One word made of a role and a term: `customeremail`, `privattelefon`, `telefonprivat`. */
+function gradeWithRole(word: string, each: SensitiveClass): 'sure' | undefined {
+  if (word.length > termCharsMax) return undefined
+  const isTerm = (part: string) => classWords[each].get(part) === 'sure'
+  for (let cut = 2; cut <= word.length - 2; cut++) {
+    const [first, second] = [word.slice(0, cut), word.slice(cut)]
+    if ((roles.has(first) && isTerm(second)) || (roles.has(second) && isTerm(first))) return 'sure'
   }
   return undefined
 }
