@@ -12,8 +12,8 @@ import { matchPhones } from './phone.ts'
 import { judgeUsSsn } from './us-ssn.ts'
 import { matchCells, type ValueMatch } from './value-match.ts'
 
-/** Values of one column that are judged; a share of a thousand is known well enough. */
-const judgedMax = 1000
+/** Values of one column that are judged; the share of so many is known well enough. */
+const judgedMax = 2000
 /** Distinct paths inside the JSON of one column. */
 const jsonPathsMax = 200
 /** Characters of JSON of one column. */
@@ -61,7 +61,7 @@ interface NamedCells {
 /**
  * What a column holds, by its name and a sample of its values: at most one finding a class, none where nothing speaks
  * for it. Values are matched as whole cells; where a cell is JSON, each string in it is one, named by its path. Of
- * more than a thousand values, a thousand are judged, evenly chosen, and `sampled` says so.
+ * more than 2,000 values, as many are judged, evenly chosen, and `sampled` says so.
  * @returns findings with the confidences of SPEC 2.9; `maskedSample` never holds a value
  */
 export function classifyColumn(sample: ColumnSample): readonly Finding[] {
