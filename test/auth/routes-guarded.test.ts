@@ -10,6 +10,8 @@ import { prefix } from '../support/service.ts'
 const withoutSession = [
   'GET /healthz',
   'GET /readyz',
+  // Says what the service could do, nothing of what it holds.
+  'GET /api/v1/openapi.json',
   'GET /login',
   'GET /callback',
   'POST /webhooks/identity-provider',

@@ -61,6 +61,21 @@ describe('operational endpoints', () => {
   })
 })
 
+describe('GET /api/v1/openapi.json', () => {
+  test('describes the resources under /api/v1, without a session', async () => {
+    const response = await fetch(new URL('/api/v1/openapi.json', service.app.url))
+    expect(response.status).toBe(200)
+    const { paths } = (await response.json()) as {
+      paths: Record<string, { get?: { parameters?: { name: string }[] } }>
+    }
+    const graph = paths['/api/v1/lineage/graph']?.get
+    expect(graph?.parameters?.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['node', 'depth', 'direction']),
+    )
+    expect(Object.keys(paths).filter((path) => path.startsWith('/api/v1/lineage/runs'))).toHaveLength(1)
+  })
+})
+
 describe('every response', () => {
   test('carries a request id: the caller’s where it is fit for a log line, else a new one', async () => {
     const ask = async (id: string) =>

@@ -165,7 +165,10 @@ describe('a scan', () => {
       },
     ])
     const result = await scan(metadataLocation)
-    expect(found(result)).toEqual(['person.email email name_and_value', 'contacts.element email name_and_value'])
+    expect(found(result)).toEqual([
+      'person.email email name_and_value',
+      'contacts.element email name_and_value',
+    ])
     expect(result.findings.map(({ finding }) => [finding.matched, finding.sampled])).toEqual([
       [2, 2],
       [3, 3],
