@@ -170,7 +170,9 @@ begin
     cross join lateral (select s.properties::text::jsonb as j) parsed
     left join "Table" t on ag_catalog.agtype_access_operator(variadic array[t.properties, '"id"'::ag_catalog.agtype])
       = (j -> 'table_id')::text::ag_catalog.agtype
-    left join svc.audit_log a on a.tenant_id = tenant and a.commit_id::text = j ->> 'commit_id'
+    -- Compared as uuid, so that the primary key finds it.
+    left join svc.audit_log a on a.tenant_id = tenant
+      and a.commit_id = case when j ->> 'commit_id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (j ->> 'commit_id')::uuid end
     where s.id::text::bigint > seen.snapshots_until - 1000
       and octet_length(j ->> 'metadata_location') between 1 and 2048
       and not exists (select from svc.detection_run r
