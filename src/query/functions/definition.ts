@@ -48,6 +48,8 @@ export interface AggregateDef extends Signature {
   readonly ordered: boolean
   /** Whether ORDER BY inside the parentheses changes the result; else it is dropped. */
   readonly keepsOrder: boolean
+  /** NULLs must be filtered out where the engine's substitute would keep them. */
+  readonly skipsNulls: boolean
 }
 
 let count = 0
@@ -93,12 +95,19 @@ export function aggregate(
   returns: AggregateDef['returns'],
   duckdb: Template,
   trino: Template = duckdb,
-  options: { ordered?: boolean; keepsOrder?: boolean; fallible?: boolean; literal?: readonly number[] } = {},
+  options: {
+    ordered?: boolean
+    keepsOrder?: boolean
+    skipsNulls?: boolean
+    fallible?: boolean
+    literal?: readonly number[]
+  } = {},
 ): AggregateDef {
   return {
     ...fn(name, args, returns, duckdb, trino, { fallible: options.fallible ?? false, literal: options.literal ?? [] }),
     ordered: options.ordered ?? false,
     keepsOrder: options.keepsOrder ?? false,
+    skipsNulls: options.skipsNulls ?? false,
   }
 }
 
