@@ -157,15 +157,15 @@ function hash(sql: string, type: IcebergType, salt: string | undefined): string 
   const digest = (bytes: string) => `sha256(${salt === undefined ? bytes : `(${salt} || ${bytes})`})`
   if (type === 'string') return digest(`encode(${sql})`)
   if (type === 'binary') return `unhex(${digest(sql)})`
-  // Two's complement in hexadecimal, its bytes turned round to little-endian and back.
+  // Two's complement in hexadecimal, its bytes turned round to little-endian and the digest's first back.
   const bytes = type === 'int' ? 4 : 8
+  const turned = (hex: string) => `regexp_replace(reverse(${hex}), '(.)(.)', '\\2\\1', 'g')`
   const hex = `lpad(to_hex(CAST(${sql} AS BIGINT)), 16, CASE WHEN ${sql} < 0 THEN 'F' ELSE '0' END)`
-  const turned = (text: string, last: number) =>
-    Array.from({ length: bytes }, (_, index) => `substr(${text}, ${last - 1 - 2 * index}, 2)`).join(' || ')
-  const first = turned(digest(`unhex(${turned(hex, 16)})`), bytes * 2)
-  const unsigned = `CAST(CAST('0x' || ${first} AS UBIGINT) AS HUGEINT)`
+  const first = `substr(${digest(`unhex(${turned(`right(${hex}, ${bytes * 2})`)})`)}, 1, ${bytes * 2})`
+  const unsigned = `CAST(CAST('0x' || ${turned(first)} AS UBIGINT) AS HUGEINT)`
   const [half, whole] = [2n ** BigInt(bytes * 8 - 1), 2n ** BigInt(bytes * 8)]
-  return `CAST(CASE WHEN ${sql} IS NULL THEN NULL WHEN ${unsigned} >= ${half} THEN ${unsigned} - CAST('${whole}' AS HUGEINT) ELSE ${unsigned} END AS ${bytes === 4 ? 'INTEGER' : 'BIGINT'})`
+  const wide = (value: bigint) => `CAST('${value}' AS HUGEINT)`
+  return `CAST((${unsigned} + ${wide(half)}) % ${wide(whole)} - ${wide(half)} AS ${bytes === 4 ? 'INTEGER' : 'BIGINT'})`
 }
 
 export const duckdb: Dialect = {

@@ -1,0 +1,5 @@
+/** The whole attack suite. */
+
+import type { Attack } from './attack.ts'
+
+export const attacks: readonly Attack[] = []

@@ -1,0 +1,36 @@
+/** DBeaver: plain SELECT * with aliases, row counts around user queries, hand-written SQL. */
+
+import { of } from './query.ts'
+
+export const dbeaver = of('DBeaver', [
+  `SELECT * FROM sales.orders`,
+  `SELECT x.* FROM sales.customers x`,
+  `SELECT COUNT(*) FROM (SELECT * FROM sales.orders WHERE region = 'EU') dbvrcnt`,
+  `SELECT o.*, c.city FROM orders o JOIN customers c ON o.customer_id = c.id ORDER BY o.id`,
+  `SELECT * FROM orders JOIN items ON orders.id = items.order_id ORDER BY orders.id, line`,
+  `SELECT * FROM (SELECT id AS order_id, status FROM orders) o JOIN items USING (order_id) ORDER BY 1, 3`,
+  `SELECT * FROM (SELECT id AS order_id, region FROM orders) o NATURAL JOIN items ORDER BY order_id, line`,
+  `SELECT order_id, o.status, i.sku FROM (SELECT id AS order_id, status FROM orders) o FULL JOIN items i USING (order_id) ORDER BY 1, 3`,
+  `SELECT e.name, m.name AS boss FROM employees e, employees m WHERE e.manager_id = m.id ORDER BY 1`,
+  `SELECT * FROM employees WHERE dept = 'eng' AND (name LIKE 'r%' OR name IN ('amy', 'ben'))`,
+  `SELECT id FROM orders WHERE amount > (SELECT avg(amount) FROM orders) ORDER BY id`,
+  `SELECT id FROM orders o WHERE amount = (SELECT max(amount) FROM orders p WHERE p.region = o.region) ORDER BY id`,
+  `SELECT id, status, CASE WHEN amount IS NULL THEN 'none' ELSE amount::text END FROM orders ORDER BY id`,
+  `SELECT current_user IS NOT NULL AS u, now() IS NOT NULL AS n, current_date > '2020-01-01' AS d, localtimestamp IS NULL AS l`,
+  `SELECT g, g * g AS sq FROM generate_series(1, 5) AS g ORDER BY g`,
+  `SELECT d::date AS d, count(o.id) AS n FROM generate_series('2024-01-01'::timestamp, '2024-04-01'::timestamp, interval '1 month') AS d LEFT JOIN orders o ON date_trunc('month', o.created_at) = d GROUP BY d ORDER BY d`,
+  `SELECT g FROM generate_series(10, 1, -3) AS g`,
+  `SELECT id, ARRAY[id, quantity] AS a, ARRAY(SELECT line FROM items i WHERE i.order_id = o.id ORDER BY line) AS lines FROM orders o ORDER BY id`,
+  `SELECT id IS DISTINCT FROM customer_id AS d, customer_id IS NOT DISTINCT FROM NULL AS n FROM orders ORDER BY id`,
+  `SELECT id FROM orders WHERE amount NOT BETWEEN 10 AND 60 OR quantity BETWEEN SYMMETRIC 5 AND 3 ORDER BY id`,
+  `SELECT (id, quantity) < (3, 5) AS lt, (id, quantity) = (1, 3) AS eq FROM orders ORDER BY id`,
+  `SELECT uid, price, weight FROM items WHERE uid = '00000000-0000-0000-0000-0000000000FF'::uuid OR uid IS NULL ORDER BY price`,
+  `VALUES (1, 'a'), (2, 'b') ORDER BY 1 DESC`,
+  `SELECT o.id, o.region || '/' || o.id || '/' || o.ordered_on AS k FROM orders o ORDER BY 1`,
+  `SELECT sku, price * qty AS total, price + 1 AS p1, -price AS neg, price - 0.5 AS m, qty * 2 AS q2 FROM items ORDER BY 1, 2`,
+  `SELECT id, salary, badge, bonus, hired FROM employees ORDER BY id`,
+  `SELECT salary FROM employees WHERE salary > 0 ORDER BY salary`,
+  `SELECT ssn, count(*) FROM customers GROUP BY ssn ORDER BY 1`,
+  `SELECT born, extract(year from born) AS y FROM customers ORDER BY 1`,
+  `SELECT DISTINCT vip FROM customers ORDER BY 1`,
+])

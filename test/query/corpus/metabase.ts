@@ -1,0 +1,35 @@
+/** Metabase: fully qualified quoted names, CAST … AS date, date_trunc binning, LIMIT 2000 / 1048575. */
+
+import { of } from './query.ts'
+
+export const metabase = of('Metabase', [
+  `SELECT "sales"."orders"."id" AS "id", "sales"."orders"."status" AS "status", "sales"."orders"."amount" AS "amount" FROM "sales"."orders" LIMIT 2000`,
+  `SELECT CAST("sales"."orders"."created_at" AS date) AS "created_at", COUNT(*) AS "count" FROM "sales"."orders" GROUP BY CAST("sales"."orders"."created_at" AS date) ORDER BY CAST("sales"."orders"."created_at" AS date) ASC`,
+  `SELECT CAST(DATE_TRUNC('month', "sales"."orders"."created_at") AS date) AS "created_at", SUM("sales"."orders"."amount") AS "sum" FROM "sales"."orders" GROUP BY CAST(DATE_TRUNC('month', "sales"."orders"."created_at") AS date) ORDER BY 1`,
+  `SELECT (CAST(DATE_TRUNC('week', CAST("sales"."orders"."created_at" AS TIMESTAMP) + INTERVAL '1 day') AS timestamp) + INTERVAL '-1 day') AS "wk", COUNT(*) FROM "sales"."orders" GROUP BY 1 ORDER BY 1`,
+  `SELECT FLOOR(("sales"."orders"."amount" / 100.0)) * 100.0 AS "amount", COUNT(*) AS "count" FROM "sales"."orders" GROUP BY FLOOR(("sales"."orders"."amount" / 100.0)) * 100.0 ORDER BY 1 ASC`,
+  `SELECT "source"."status" AS "status", AVG("source"."count") AS "avg" FROM (SELECT "sales"."orders"."status" AS "status", "sales"."orders"."region" AS "region", COUNT(*) AS "count" FROM "sales"."orders" GROUP BY "sales"."orders"."status", "sales"."orders"."region") AS "source" GROUP BY "source"."status" ORDER BY "source"."status" ASC`,
+  `SELECT "sales"."orders"."id" FROM "sales"."orders" LEFT JOIN "sales"."customers" AS "Customers" ON "sales"."orders"."customer_id" = "Customers"."id" WHERE "Customers"."name" = 'Ada' ORDER BY 1`,
+  `SELECT COUNT(DISTINCT "sales"."orders"."region") AS "count" FROM "sales"."orders" WHERE ("sales"."orders"."status" <> 'open' OR "sales"."orders"."status" IS NULL)`,
+  `SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY "sales"."orders"."amount") AS "median", PERCENTILE_CONT(0.9) within group (order by "sales"."orders"."quantity") AS "p90" FROM "sales"."orders"`,
+  `SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY "quantity") AS "m" FROM "sales"."orders"`,
+  `SELECT "name" FROM "sales"."customers" WHERE LOWER("name") LIKE '%a%' ORDER BY "name" ASC`,
+  `SELECT "name" FROM "sales"."customers" WHERE "name" ILIKE '%O%' ORDER BY "name"`,
+  `SELECT "sku" FROM "sales"."items" WHERE "sku" LIKE 'c\\_3%\\%' OR "sku" LIKE 'D\\\\%' OR "sku" LIKE 'A!-%' ESCAPE '!' ORDER BY "sku", "order_id"`,
+  `SELECT SUM(CASE WHEN "status" = 'paid' THEN "amount" ELSE 0.0 END) / NULLIF(SUM("amount"), 0) AS "share" FROM "sales"."orders"`,
+  `SELECT "region", SUM("amount") AS "s", SUM(SUM("amount")) OVER (ORDER BY "region" ROWS UNBOUNDED PRECEDING) AS "running" FROM "sales"."orders" GROUP BY "region" ORDER BY "region"`,
+  `SELECT date_trunc('day', "shipped_at") AS "d", count(*) FROM "sales"."orders" WHERE "shipped_at" >= '2024-01-01T00:00:00Z' GROUP BY 1 ORDER BY 1`,
+  `SELECT date_trunc('hour', ("shipped_at" AT TIME ZONE 'America/New_York')) AS "h" FROM "sales"."orders" ORDER BY 1`,
+  `SELECT ("created_at" AT TIME ZONE 'Europe/Berlin') AS "tz" FROM "sales"."orders" ORDER BY 1`,
+  `SELECT EXTRACT(hour FROM "created_at") AS "h", EXTRACT(minute FROM "created_at") AS "m", EXTRACT(second FROM "created_at") AS "s", EXTRACT(epoch FROM "created_at") AS "e" FROM "sales"."orders" ORDER BY 4`,
+  `SELECT CAST(extract(dow from "created_at") AS integer) + 1 AS "dow", count(*) FROM "sales"."orders" GROUP BY 1 ORDER BY 1`,
+  `WITH "paid" AS (SELECT * FROM "sales"."orders" WHERE "status" = 'paid') SELECT "region", count(*) FROM "paid" GROUP BY "region"`,
+  `WITH a AS (SELECT id, region FROM orders), b(x, y) AS (SELECT region, count(*) FROM a GROUP BY region) SELECT x, y FROM b ORDER BY y DESC, x`,
+  `SELECT "id", "amount" FROM "sales"."orders" ORDER BY "amount" DESC NULLS LAST, "id" LIMIT 3`,
+  `SELECT "id", "amount" FROM "sales"."orders" ORDER BY "amount" ASC, "id" DESC`,
+  `SELECT "id" FROM "sales"."orders" WHERE "priority" = TRUE OR "priority" IS NULL ORDER BY 1`,
+  `SELECT regexp_replace("name", '[aeiou]', '*', 'g') AS "r", substring("name" from '^[A-Z][a-z]+') AS "s", "name" ~ '^[AB]' AS "m", "name" ~* '^e' AS "i", "name" !~ 'a' AS "n" FROM "sales"."customers"`,
+  `SELECT "name" FROM "sales"."customers" WHERE "name" SIMILAR TO '(A|B)%' ORDER BY 1`,
+  `SELECT split_part("sku", '-', 1) AS "p1", split_part("sku", '-', 2) AS "p2", reverse("sku") AS "r", repeat('ab', 2) AS "rep", lpad("sku", 8, '*') AS "lp", rpad("sku", 3) AS "rp" FROM "sales"."items"`,
+  `SELECT initcap('hello wORLD foo') AS "i", ascii('A') AS "a", chr(66) AS "c", md5('abc') AS "m", translate('12345', '143', 'ax') AS "t", strpos('high', 'ig') AS "p", starts_with('alphabet', 'alph') AS "sw"`,
+])

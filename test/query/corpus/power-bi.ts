@@ -1,0 +1,36 @@
+/** Power BI (DirectQuery): nested derived tables, "_" aliases, limit 1000001, casts, is not null chains. */
+
+import { of } from './query.ts'
+
+export const powerBi = of('Power BI', [
+  `select "_"."region" as "c1", "_"."a0" as "a0" from ( select "rows"."region" as "region", sum("rows"."amount") as "a0" from ( select "region", "amount" from "sales"."orders" "$Table" ) "rows" group by "region" ) "_" where not "_"."a0" is null limit 1000001`,
+  `select count(distinct "$Table"."customer_id") + max(case when "$Table"."customer_id" is null then 1 else 0 end) as "C1" from "sales"."orders" "$Table"`,
+  `select "rows"."status" as "status", count(*) as "a0" from "sales"."orders" "rows" where "rows"."status" = 'paid' and "rows"."status" is not null group by "status"`,
+  `select "_"."id", "_"."status", "_"."region" from "sales"."orders" "_" order by "_"."id" limit 5 offset 2`,
+  `select "_"."c" as "c", "_"."n" as "n" from (select case when "o"."amount" >= 50 then 'high' when "o"."amount" < 50 then 'low' end as "c", count(1) as "n" from "sales"."orders" "o" group by 1) "_" order by "_"."c" desc nulls last`,
+  `select sum(cast("$Table"."amount" as decimal)) as "s" from "sales"."orders" "$Table"`,
+  `select distinct "_"."region" from "sales"."orders" "_" where "_"."region" like 'E%' or "_"."region" like '%S' or "_"."region" like '_PA%'`,
+  `select "a"."name" as "name", "b"."total" as "total" from "sales"."customers" "a" left outer join (select "customer_id", sum("amount") as "total" from "sales"."orders" group by "customer_id") "b" on ("a"."id" = "b"."customer_id" or "a"."id" is null and "b"."customer_id" is null)`,
+  `select date_part('year', "o"."ordered_on") as "y", date_part('month', "o"."ordered_on") as "m", sum("o"."amount") from "sales"."orders" "o" group by date_part('year', "o"."ordered_on"), date_part('month', "o"."ordered_on")`,
+  `select "o"."id" from "sales"."orders" "o" where "o"."ordered_on" >= '2024-02-01' and "o"."ordered_on" < '2024-04-01'::date order by "o"."id"`,
+  `select "o"."id" from "sales"."orders" "o" where "o"."created_at" >= timestamp '2024-02-01 00:00:00' order by 1`,
+  `select "o"."id", cast("o"."quantity" as text) as "t", cast("o"."amount" as varchar(3)) as "v" from "sales"."orders" "o" order by 1`,
+  `select cast('12' as integer) + 1 as "i", cast('1.5' as double precision) as "d", cast('t' as boolean) as "b", '2024-02-30'::text as "x"`,
+  `select "o"."region", sum("o"."amount") filter (where "o"."status" = 'paid') as "paid", count(*) filter (where "o"."priority") as "prio" from "sales"."orders" "o" group by "o"."region"`,
+  `select top."r" from (select "region" as "r" from "sales"."orders" union select "city" from "sales"."customers") as top order by 1`,
+  `select "id" from "sales"."orders" where ("region", "status") in (('EU', 'paid'), ('US', 'cancelled')) order by "id"`,
+  `select "id" from "sales"."orders" where "customer_id" in (select "id" from "sales"."customers" where "city" = 'Paris') order by "id"`,
+  `select "id" from "sales"."orders" where "customer_id" not in (select "id" from "sales"."customers" where "id" is not null and "city" = 'Paris') order by "id"`,
+  `select "id" from "sales"."orders" as "o" where exists (select 1 from "sales"."items" as "i" where "i"."order_id" = "o"."id" and "i"."qty" > 4) order by "id"`,
+  `select "o"."id", (select max("i"."price") from "sales"."items" "i" where "i"."order_id" = "o"."id") as "mx" from "sales"."orders" "o" order by 1`,
+  `select 7 / 2 as "a", -7 / 2 as "b", 7 % 3 as "c", -7 % 3 as "d", 7.0 / 2 as "e", 2 ^ 3 as "f", 5 & 3 as "g", 5 | 3 as "h"`,
+  `select "o"."id" % 2 as "odd", count(*) from "sales"."orders" "o" group by 1 order by 1`,
+  `select "o"."quantity" / 3 as "q", "o"."amount" / 3 as "a", "o"."discount" / 3 as "d", "o"."big" / 7 as "b" from "sales"."orders" "o"`,
+  `select "_"."a" from (values (1, 'x'), (2, 'y'), (3, null)) as "_"("a", "b") where "_"."b" is not null order by 1`,
+  `select "o"."id", case when "o"."priority" then 'yes' when not "o"."priority" then 'no' else 'unknown' end as "p", "o"."priority" is true as "t", "o"."priority" is not false as "f" from "sales"."orders" "o"`,
+  `select concat("o"."id", '-', "o"."status", null) as "k", concat_ws('/', "o"."region", "o"."status", "o"."id") as "w" from "sales"."orders" "o"`,
+  [`select "o"."id" from "sales"."orders" "o" where "o"."region" = $1 and "o"."amount" > $2 order by 1`, 'EU', '30'],
+  [`select "o"."id" from "sales"."orders" "o" where "o"."ordered_on" between $1 and $2 order by 1 limit $3`, '2024-01-01', '2024-12-31', '2'],
+  [`select $1::int + "o"."quantity" as "x" from "sales"."orders" "o"`, '5'],
+  [`select "o"."id" from "sales"."orders" "o" where "o"."status" = any($1) order by 1`, '{paid,open}'],
+])

@@ -1,0 +1,35 @@
+/** Superset: virtual tables, DATE_TRUNC time grains, "AS count_1", ROLLUP-ish pivots, jinja dates as casts. */
+
+import { of } from './query.ts'
+
+export const superset = of('Superset', [
+  `SELECT DATE_TRUNC('day', created_at) AS __timestamp, status AS status, count(*) AS count FROM sales.orders WHERE created_at >= TO_TIMESTAMP(1704067200)::timestamp AND created_at < '2024-12-31 00:00:00.000000' GROUP BY DATE_TRUNC('day', created_at), status ORDER BY count DESC, 1, 2 LIMIT 50000`,
+  `SELECT region AS region, status AS status, sum(amount) AS "SUM(amount)" FROM sales.orders GROUP BY ROLLUP (region, status)`,
+  `SELECT region, status, count(*), grouping(region, status) FROM sales.orders GROUP BY CUBE (region, status)`,
+  `SELECT region, priority, sum(quantity) FROM sales.orders GROUP BY GROUPING SETS ((region, priority), (region), ())`,
+  `SELECT * FROM (SELECT id, region, amount FROM orders) AS virtual_table WHERE amount > 10 ORDER BY id LIMIT 100`,
+  `SELECT region, count(DISTINCT status) AS "COUNT_DISTINCT(status)" FROM sales.orders GROUP BY region HAVING count(DISTINCT status) > 1 ORDER BY "COUNT_DISTINCT(status)" DESC, region`,
+  `SELECT string_agg(status, ',' ORDER BY id) AS s, string_agg(DISTINCT region, '|' ORDER BY region) AS d FROM sales.orders`,
+  `SELECT region, array_agg(id ORDER BY id DESC) AS ids FROM sales.orders GROUP BY region`,
+  `SELECT id, tags[1] AS first, array_length(tags, 1) AS n, cardinality(tags) AS c, array_to_string(tags, '+') AS j FROM sales.orders`,
+  `SELECT id FROM sales.orders WHERE 'a' = ANY(tags) ORDER BY id`,
+  `SELECT id FROM sales.orders WHERE tags @> ARRAY['a'] ORDER BY id`,
+  `SELECT o.id, u.tag FROM sales.orders o CROSS JOIN LATERAL unnest(o.tags) AS u(tag)`,
+  `SELECT tag, count(*) FROM sales.orders, unnest(tags) AS tag GROUP BY tag ORDER BY 2 DESC, 1`,
+  `SELECT id, payload::json ->> 's' AS s, payload::jsonb -> 'k' ->> 'x' AS x, payload::json #>> '{list,0}' AS l0 FROM sales.orders WHERE id <= 8`,
+  `SELECT id, jsonb_array_length(payload::jsonb -> 'list') AS n, json_typeof(payload::json -> 'k') AS t FROM sales.orders`,
+  `SELECT region, row_number() OVER (PARTITION BY region ORDER BY amount DESC NULLS LAST, id) AS rn, dense_rank() OVER w AS dr, lag(amount) OVER w AS prev, lead(amount, 2, 0) OVER w AS nxt, first_value(id) OVER w AS fv FROM sales.orders WINDOW w AS (PARTITION BY region ORDER BY id)`,
+  `SELECT id, sum(amount) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS s, avg(quantity) OVER (ORDER BY id RANGE BETWEEN 2 PRECEDING AND CURRENT ROW) AS a, count(*) OVER () AS c FROM sales.orders`,
+  `SELECT id, ntile(3) OVER (ORDER BY id) AS nt, percent_rank() OVER (ORDER BY quantity) AS pr, cume_dist() OVER (ORDER BY quantity) AS cd, nth_value(id, 2) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS nv FROM sales.orders`,
+  `SELECT DISTINCT ON (region) region, id, amount FROM sales.orders ORDER BY region, amount DESC NULLS LAST, id`,
+  `SELECT DISTINCT region, status FROM sales.orders ORDER BY region, status NULLS FIRST`,
+  `SELECT id FROM sales.orders WHERE status = 'paid' UNION ALL SELECT order_id FROM sales.items ORDER BY 1`,
+  `SELECT region FROM sales.orders INTERSECT SELECT upper(region) FROM sales.orders`,
+  `SELECT id FROM sales.orders EXCEPT SELECT order_id FROM sales.items ORDER BY id`,
+  `(SELECT id, amount FROM sales.orders ORDER BY amount DESC NULLS LAST LIMIT 1) UNION ALL (SELECT id, amount FROM sales.orders ORDER BY amount LIMIT 1)`,
+  `SELECT 1 AS a, NULL AS b UNION ALL SELECT NULL, 2.5 UNION ALL SELECT 3, 4`,
+  `SELECT bool_and(priority) AS a, bool_or(priority) AS o, every(quantity >= 0) AS e FROM sales.orders`,
+  `SELECT corr(amount, quantity) AS c, covar_pop(discount, quantity) AS cp, regr_slope(discount, quantity) AS sl FROM sales.orders`,
+  `SELECT sum(quantity) AS a, sum(big) AS b, sum(discount) AS c, sum(weight) AS w, avg(weight) AS aw FROM sales.orders o LEFT JOIN sales.items i ON i.order_id = o.id`,
+  `SELECT mode() WITHIN GROUP (ORDER BY region) AS m FROM sales.orders`,
+])
