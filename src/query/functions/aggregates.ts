@@ -32,7 +32,9 @@ const sums = [
 
 /** PostgreSQL gives numeric for integers and numerics, double for floats. */
 const statistic = (name: string, duckdb = name, trino = duckdb): AggregateDef[] => [
-  aggregate(name, 'numeric', 'numeric', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
+  ...['int2', 'int4', 'int8', 'numeric'].map((type) =>
+    aggregate(name, type, 'numeric', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
+  ),
   aggregate(name, 'float8', 'float8', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
 ]
 

@@ -52,6 +52,8 @@ const decimals: FunctionDef[] = [
   fn('+', 'numeric', 'numeric', '{0}'),
 ]
 
+const powers = [fn('^', 'float8 float8', 'float8', 'pow({0}, {1})', 'pow({0}, {1})', may)]
+
 const floats = (['float4', 'float8'] as const).flatMap((type) => [
   fn('+', `${type} ${type}`, type, '({0} + {1})'),
   fn('-', `${type} ${type}`, type, '({0} - {1})'),
@@ -181,6 +183,7 @@ export const operators: ReadonlyMap<string, readonly FunctionDef[]> = byName([
   ...arithmetic,
   ...decimals,
   ...floats,
+  ...powers,
   ...dates,
   ...texts,
   ...arrays,

@@ -3,7 +3,7 @@
 import type { Expr } from '../ir.ts'
 import { literalSize, readLiteral } from '../literal.ts'
 import { SqlError } from '../sql-error.ts'
-import { casts, commonType, convertsImplicitly, type NumericSize, type SqlType, spokenType } from '../types.ts'
+import { casts, commonType, convertsImplicitly, isNumber, type NumericSize, type SqlType, spokenType } from '../types.ts'
 
 /** NULL of a type. */
 export function nullOf(type: SqlType): Expr {
@@ -68,7 +68,8 @@ function settle(expr: Expr, type: SqlType): Expr | undefined {
 
 function convert(expr: Expr, type: SqlType): Expr {
   // Whole numbers keep their digits, so that decimals stay as narrow as they can.
-  if (expr.kind === 'literal' && expr.value !== null && type === 'numeric') return literalOf(expr.value, type)
+  if (expr.kind === 'literal' && expr.value !== null && isNumber(expr.type) && isNumber(type))
+    return literalOf(expr.value, type)
   return { kind: 'cast', type, arg: expr }
 }
 
