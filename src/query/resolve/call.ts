@@ -106,8 +106,10 @@ function resolveAggregate(
   if (resolver.policy) throw new SqlError('42803', 'aggregate functions are not allowed in policies')
   if (env.noAggregates !== undefined)
     throw new SqlError('42803', `aggregate functions are not allowed in ${env.noAggregates}`, node.location)
+  // No engine computes an aggregate before the filters below it, so failing in one tells of no dropped row.
   const inner: Env = {
     ...env,
+    output: true,
     noAggregates: 'aggregate functions',
     noWindows: 'aggregate functions',
   }
@@ -139,7 +141,6 @@ function resolveAggregate(
   if (node.agg_distinct && orderBy.length > 0) checkDistinctOrder(orderBy, bound)
   if (within && key?.descending && name === 'percentile_cont') return descending(def, match, bound, filter)
   if (within && key?.descending) throw notSupported(`${name} in descending order`)
-  if (def.fallible && !env.output) resolver.fallible = true
   if (!window) env.scope.hasAggregates = true
   return {
     kind: 'aggregate',

@@ -121,7 +121,7 @@ export const statementAttacks = [
     `SELECT ${'a'.repeat(300_000)}`,
     `SELECT ${'lower(upper('.repeat(600)}'a'${'))'.repeat(600)}`,
     `SELECT ${Array.from({ length: 70_000 }, () => '1').join()}`,
-    `SELECT ${'substr('.repeat(30)}'abc'${', id, id)'.repeat(30)} FROM orders`,
+    `SELECT id${'::text::int'.repeat(30)} FROM orders`,
     `SELECT ${'ARRAY['.repeat(600)}1${']'.repeat(600)}`,
   ]),
 ]

@@ -29,10 +29,11 @@ export async function startOracle(): Promise<Oracle | undefined> {
   mkdirSync(lib)
   const native = dirname(dirname(binaries.postgres))
   linkLibraries(native, lib)
-  const ids = process.getuid?.() === 0 ? nobody : {}
-  if ('uid' in ids) {
+  const isRoot = process.getuid?.() === 0
+  const ids = isRoot ? nobody : {}
+  if (isRoot) {
     chmodSync(root, 0o755)
-    for (const path of [root, data]) chownSync(path, ids.uid, ids.gid)
+    for (const path of [root, data]) chownSync(path, nobody.uid, nobody.gid)
   }
   const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: `${lib}:${join(native, 'lib')}`, LC_ALL: 'C.UTF-8', TZ: 'UTC' }
   const init = spawnSync(
