@@ -43,8 +43,8 @@ export function parseSelect(text: string): SelectStmt {
  * @throws SqlError as parseSelect does, also where the text holds more than one expression
  */
 export function parseExpression(text: string): Node {
-  // The parser sees it as the only target of a SELECT; everything else that text could add is refused.
-  const select = parseSelect(`SELECT (${text}\n)`)
+  // The parser sees it as the only target of a SELECT; a FROM, alias or whatever else it may add is refused.
+  const select = parseSelect(`SELECT ${text}`)
   const [target] = select.targetList ?? []
   const allowed = new Set(['targetList', 'limitOption', 'op'])
   const value = target !== undefined && 'ResTarget' in target ? target.ResTarget : undefined
