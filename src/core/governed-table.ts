@@ -3,15 +3,9 @@
  * column masks that apply to one principal. Filled by whoever knows the graph; nothing is read here.
  */
 
+import type { IcebergType } from './iceberg-type.ts'
 import type { ColumnMask } from './mask.ts'
 import type { TableRef } from './table-ref.ts'
-
-/** An Iceberg type as in schema JSON: a primitive's name (`decimal(10,2)`, `fixed[16]`) or a nested type. */
-export type IcebergType =
-  | string
-  | { readonly type: 'list'; readonly element: IcebergType }
-  | { readonly type: 'struct' }
-  | { readonly type: 'map' }
 
 /** Where a policy was attached; shown to stewards only. */
 export type PolicyOrigin =

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { IcebergType } from './governed-table.ts'
+import type { IcebergType } from './iceberg-type.ts'
 
 /** From the strictest down: the earlier of two wins. */
 export const maskActions = [
@@ -137,7 +137,12 @@ function typeName(type: IcebergType): string {
  * @param salt bytes drawn once per query, at least saltBytesMin; needed by sha-256-query-local only
  * @throws RangeError where the action does not fit the type, is apply-expression, or has no salt
  */
-export function applyMask(action: MaskAction, type: IcebergType, value: MaskValue, salt?: Uint8Array): MaskValue {
+export function applyMask(
+  action: MaskAction,
+  type: IcebergType,
+  value: MaskValue,
+  salt?: Uint8Array,
+): MaskValue {
   if (!maskFits(action, type) || action === 'apply-expression')
     throw new RangeError(`${action} has no value of its own for ${typeName(type)}`)
   if (value === null || action === 'replace-with-null') return null
@@ -156,7 +161,8 @@ export function applyMask(action: MaskAction, type: IcebergType, value: MaskValu
     case 'sha-256-global':
       return hash(value, typeName(type), new Uint8Array())
     case 'sha-256-query-local':
-      if (salt === undefined || salt.length < saltBytesMin) throw new RangeError('the salt is missing or too short')
+      if (salt === undefined || salt.length < saltBytesMin)
+        throw new RangeError('the salt is missing or too short')
       return hash(value, typeName(type), salt)
   }
 }

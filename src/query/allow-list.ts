@@ -80,7 +80,14 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   },
   ColumnRef: { fields: 'list', ...here },
   A_Star: {},
-  A_Const: { ival: '=Integer', fval: '=Float', boolval: '=Boolean', sval: '=String', isnull: 'scalar', ...here },
+  A_Const: {
+    ival: '=Integer',
+    fval: '=Float',
+    boolval: '=Boolean',
+    sval: '=String',
+    isnull: 'scalar',
+    ...here,
+  },
   ParamRef: { number: 'scalar', ...here },
   A_Expr: {
     kind: [
@@ -216,7 +223,8 @@ function checkField(
   else if (rule === 'scalar') {
     if (typeof content === 'object') throw notSupported(place)
   } else if (typeof rule === 'string') checkKind(rule.slice(1), content, walk, depth)
-  else if (!rule.some((allowed) => allowed === content)) throw notSupported(spoken[field] ?? `${place} ${content}`)
+  else if (!rule.some((allowed) => allowed === content))
+    throw notSupported(spoken[field] ?? `${place} ${content}`)
 }
 
 function checkNode(node: unknown, walk: Walk, depth: number): void {

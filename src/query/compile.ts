@@ -100,14 +100,21 @@ function compile(input: CompileInput): CompiledQuery {
   })
   return {
     columns: query.columns,
-    parameters: Array.from({ length: Math.max(0, ...types.keys()) }, (_, index) => types.get(index + 1) ?? 'text'),
+    parameters: Array.from(
+      { length: Math.max(0, ...types.keys()) },
+      (_, index) => types.get(index + 1) ?? 'text',
+    ),
     reads: readsOf(resolver),
     policies: distinctPolicies(policies),
     usesSalt: policies.some(({ action }) => action === 'sha-256-query-local'),
     fingerprint: fingerprintStatement(text) ?? '',
     emit: (dialect) => {
       try {
-        return splitSlots(emitStatement(dialects[dialect], query, protections, resolver.fallible), tablesById, types)
+        return splitSlots(
+          emitStatement(dialects[dialect], query, protections, resolver.fallible),
+          tablesById,
+          types,
+        )
       } catch (thrown) {
         throw toSqlError(thrown)
       }

@@ -59,9 +59,10 @@ export function parseInterval(text: string, unit?: string): Interval {
   }
   const trimmed = text.trim()
   if (trimmed === '' || trimmed.length > 200) throw wrong()
-  const iso = /^P(?=.)(?:(-?[\d.]+)Y)?(?:(-?[\d.]+)M)?(?:(-?[\d.]+)W)?(?:(-?[\d.]+)D)?(?:T(?:(-?[\d.]+)H)?(?:(-?[\d.]+)M)?(?:(-?[\d.]+)S)?)?$/.exec(
-    trimmed,
-  )
+  const iso =
+    /^P(?=.)(?:(-?[\d.]+)Y)?(?:(-?[\d.]+)M)?(?:(-?[\d.]+)W)?(?:(-?[\d.]+)D)?(?:T(?:(-?[\d.]+)H)?(?:(-?[\d.]+)M)?(?:(-?[\d.]+)S)?)?$/.exec(
+      trimmed,
+    )
   if (iso) {
     for (const [index, name] of ['year', 'month', 'week', 'day', 'hour', 'minute', 'second'].entries())
       if (iso[index + 1] !== undefined) add(Number(iso[index + 1]), name)
@@ -76,7 +77,8 @@ export function parseInterval(text: string, unit?: string): Interval {
     if (clock) {
       const [all, sign, hours, minutes, seconds] = clock
       if (Number(minutes) > 59 || Number(seconds ?? 0) >= 60) throw wrong()
-      const micros = (Number(hours) * 3_600 + Number(minutes) * 60) * second + Math.round(Number(seconds ?? 0) * second)
+      const micros =
+        (Number(hours) * 3_600 + Number(minutes) * 60) * second + Math.round(Number(seconds ?? 0) * second)
       total.micros += sign === '-' ? -micros : micros
       rest = rest.slice(all.length)
     } else if (amount) {
@@ -92,7 +94,11 @@ export function parseInterval(text: string, unit?: string): Interval {
 }
 
 /** Fractions go down to the next part, as PostgreSQL has it: half a month is 15 days, half a day 12 hours. */
-function addAmount(total: Record<Part, number>, amount: number, [part, factor]: readonly [Part, number]): void {
+function addAmount(
+  total: Record<Part, number>,
+  amount: number,
+  [part, factor]: readonly [Part, number],
+): void {
   const scaled = amount * factor
   if (part === 'micros') {
     total.micros += Math.round(scaled)
@@ -101,12 +107,17 @@ function addAmount(total: Record<Part, number>, amount: number, [part, factor]: 
   const whole = Math.trunc(scaled)
   total[part] += whole
   const rest = Number((scaled - whole).toFixed(9))
-  if (rest !== 0) addAmount(total, rest, part === 'months' ? ['days', daysPerMonth] : ['micros', microsPerDay])
+  if (rest !== 0)
+    addAmount(total, rest, part === 'months' ? ['days', daysPerMonth] : ['micros', microsPerDay])
 }
 
 function exact(total: Record<Part, number>): Interval {
   const { months, days, micros } = total
-  if (![months, days, micros].every(Number.isSafeInteger) || Math.abs(months) > 0x7fffffff || Math.abs(days) > 0x7fffffff)
+  if (
+    ![months, days, micros].every(Number.isSafeInteger) ||
+    Math.abs(months) > 0x7fffffff ||
+    Math.abs(days) > 0x7fffffff
+  )
     throw new SqlError('22008', 'interval field value out of range')
   return { months: BigInt(months), days: BigInt(days), micros: BigInt(micros) }
 }

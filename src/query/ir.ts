@@ -220,7 +220,11 @@ export function childrenOf(expr: Expr): readonly Expr[] {
     case 'grouping':
       return expr.args
     case 'aggregate':
-      return [...expr.args, ...expr.orderBy.map(({ expr: key }) => key), ...(expr.filter ? [expr.filter] : [])]
+      return [
+        ...expr.args,
+        ...expr.orderBy.map(({ expr: key }) => key),
+        ...(expr.filter ? [expr.filter] : []),
+      ]
     case 'window':
       return [
         ...childrenOf(expr.call),

@@ -60,7 +60,10 @@ export function readLiteral(text: string, type: SqlType): string {
       return `${months} ${days} ${micros}`
     }
     case 'uuid': {
-      const hex = value.replace(/^\{|\}$/g, '').replaceAll('-', '').toLowerCase()
+      const hex = value
+        .replace(/^\{|\}$/g, '')
+        .replaceAll('-', '')
+        .toLowerCase()
       if (!/^[0-9a-f]{32}$/.test(hex)) throw wrong()
       return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
     }
@@ -91,7 +94,8 @@ function readBoolean(value: string, wrong: () => SqlError): boolean {
   const text = value.toLowerCase()
   if (text === '') throw wrong()
   if (text === '1' || text === 'on' || 'true'.startsWith(text) || 'yes'.startsWith(text)) return true
-  if (text === '0' || text === 'off' || text === 'of' || 'false'.startsWith(text) || 'no'.startsWith(text)) return false
+  if (text === '0' || text === 'off' || text === 'of' || 'false'.startsWith(text) || 'no'.startsWith(text))
+    return false
   throw wrong()
 }
 
@@ -152,7 +156,13 @@ function isoDate(instant: Date): string {
   return instant.toISOString().slice(0, 10)
 }
 
-function clock(hour: string, minute: string, second: string, fraction: string, range: () => SqlError): string {
+function clock(
+  hour: string,
+  minute: string,
+  second: string,
+  fraction: string,
+  range: () => SqlError,
+): string {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) throw range()
   const micros = fraction.slice(0, 6).replace(/0+$/, '')
   return `${hour.padStart(2, '0')}:${minute}:${second.padStart(2, '0')}${micros && `.${micros}`}`

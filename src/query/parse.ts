@@ -64,7 +64,8 @@ function parse(text: string) {
   try {
     return parseSync(text).stmts ?? []
   } catch (cause) {
-    if (cause instanceof RangeError) throw new SqlError('54001', 'The statement is too complex.', undefined, { cause })
+    if (cause instanceof RangeError)
+      throw new SqlError('54001', 'The statement is too complex.', undefined, { cause })
     const { position, message } = problemOf(cause)
     throw new SqlError('42601', message, position, { cause })
   }

@@ -45,7 +45,11 @@ export interface AppliedPolicy {
  * @param used indexes of the columns that the statement reads
  * @throws SqlError 42501 where a policy cannot be applied: nobody learns more than that
  */
-export function protectTable(table: GovernedTable, used: ReadonlySet<number>, principal: Principal): Protection {
+export function protectTable(
+  table: GovernedTable,
+  used: ReadonlySet<number>,
+  principal: Principal,
+): Protection {
   try {
     checkNames(table)
     return {
@@ -136,13 +140,23 @@ function resolveFilter(table: GovernedTable, text: string, principal: Principal)
 
 function resolveMask(table: GovernedTable, column: GovernedColumn, text: string, principal: Principal): Expr {
   const served = servedType(column.type)
-  if (served === undefined) throw new SqlError('0A000', 'apply-expression on a column of this type is not supported.')
+  if (served === undefined)
+    throw new SqlError('0A000', 'apply-expression on a column of this type is not supported.')
   const expr = resolveRaw(table, text, principal)
-  if (expr.type !== 'unknown' && expr.type !== served.type && !(served.type === 'text' && expr.type === 'varchar'))
-    throw new SqlError('42804', `the expression must be of type ${spokenType(served.type)}, not ${spokenType(expr.type)}`)
+  if (
+    expr.type !== 'unknown' &&
+    expr.type !== served.type &&
+    !(served.type === 'text' && expr.type === 'varchar')
+  )
+    throw new SqlError(
+      '42804',
+      `the expression must be of type ${spokenType(served.type)}, not ${spokenType(expr.type)}`,
+    )
   const value = coerce(expr, served.type)
   // A decimal keeps its column's scale, or what the mask gives would have another type than the column.
-  return served.size === undefined ? value : { kind: 'cast', type: served.type, size: served.size, arg: value }
+  return served.size === undefined
+    ? value
+    : { kind: 'cast', type: served.type, size: served.size, arg: value }
 }
 
 /** Resolves a policy's expression over the raw columns; no subquery, parameter, aggregate or window is known. */
@@ -163,7 +177,9 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal): E
   }
   const columns = table.columns.flatMap(({ name, type }, index) => {
     const served = servedType(type)
-    return served ? [{ name, expr: { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const }] : []
+    return served
+      ? [{ name, expr: { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const }]
+      : []
   })
   const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
   const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }

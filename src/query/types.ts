@@ -1,6 +1,6 @@
 /** The PostgreSQL types that the read path knows, how Iceberg's map to them, and which convert to which. */
 
-import type { IcebergType } from '../core/governed-table.ts'
+import type { IcebergType } from '../core/iceberg-type.ts'
 
 const scalarTypes = [
   'bool',
@@ -184,11 +184,12 @@ export function isPreferred(type: SqlType): boolean {
 export function casts(from: SqlType, to: SqlType): boolean {
   if (from === to || from === 'unknown' || convertsImplicitly(from, to)) return true
   if (to === 'unknown') return false
-  if (isArray(from) || isArray(to)) return isArray(from) && isArray(to) && casts(elementOf(from), elementOf(to))
+  if (isArray(from) || isArray(to))
+    return isArray(from) && isArray(to) && casts(elementOf(from), elementOf(to))
   if (isNumber(from) && isNumber(to)) return true
   if (isTime(from) && isTime(to)) return true
   // Engines write intervals and JSON their own way, so their text is not served.
-  if (isString(from)) return to !== 'bytea' && to !== 'interval'
+  if (isString(from)) return to !== 'bytea'
   if (isString(to)) return from !== 'interval'
   if (from === 'bool' || to === 'bool') return from === 'int4' || to === 'int4'
   if (to === 'time') return from === 'timestamp' || from === 'timestamptz'

@@ -28,7 +28,12 @@ describe('a mask', () => {
     ['mask-to-fixed-value', 'binary', new Uint8Array([1]), new Uint8Array()],
     ['truncate-to-year', 'date', Date.UTC(2024, 1, 29) / 86_400_000, Date.UTC(2024, 0, 1) / 86_400_000],
     ['truncate-to-month', 'date', Date.UTC(1969, 11, 31) / 86_400_000, Date.UTC(1969, 11, 1) / 86_400_000],
-    ['truncate-to-month', 'timestamp', BigInt(Date.UTC(2024, 1, 29, 23)) * 1000n + 1n, BigInt(Date.UTC(2024, 1, 1)) * 1000n],
+    [
+      'truncate-to-month',
+      'timestamp',
+      BigInt(Date.UTC(2024, 1, 29, 23)) * 1000n + 1n,
+      BigInt(Date.UTC(2024, 1, 1)) * 1000n,
+    ],
     ['truncate-to-year', 'timestamptz', -1n, BigInt(Date.UTC(1969, 0, 1)) * 1000n],
     ['truncate-to-year', 'timestamp_ns', 1n, 0n],
     ['sha-256-global', 'string', 'abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],

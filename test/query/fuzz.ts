@@ -30,7 +30,9 @@ export function randomFrom(seed: number): Random {
 
 const sources = [
   ...corpus.map(({ sql }) => sql),
-  ...attacks.flatMap(({ sql }) => (sql.length < 2_000 && !/^SELECT g FROM generate_series/.test(sql) ? [sql] : [])),
+  ...attacks.flatMap(({ sql }) =>
+    sql.length < 2_000 && !/^SELECT g FROM generate_series/.test(sql) ? [sql] : [],
+  ),
 ]
 
 const words =

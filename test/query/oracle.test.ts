@@ -43,7 +43,9 @@ describe.skipIf(started === undefined)('against PostgreSQL', () => {
       const columns = (result as unknown as { columns: { name: string; type: number }[] }).columns
       return {
         columns: columns.map(({ name, type }) => ({ name, type: String(type) as SqlType })),
-        rows: result.map((row) => (row as unknown as (Buffer | null)[]).map((cell) => cell?.toString() ?? null)),
+        rows: result.map((row) =>
+          (row as unknown as (Buffer | null)[]).map((cell) => cell?.toString() ?? null),
+        ),
       }
     } catch (error) {
       return String(Reflect.get(error as object, 'code'))
@@ -51,43 +53,49 @@ describe.skipIf(started === undefined)('against PostgreSQL', () => {
   }
 
   describe('a legal query gives the same rows of the same types', () => {
-    test.each(corpus.map((each) => [`${each.tool}: ${each.sql}`, each] as const))('%s', async (_, { sql, parameters }) => {
-      const expected = await ask(sql, parameters)
-      if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)
-      const actual = await subject.run(sql, parameters)
-      expect(actual.columns.map(({ name, type }) => [name, String(typeOid(type))])).toEqual(
-        expected.columns.map(({ name, type }) => [name, typeIn(type)]),
-      )
-      const types = actual.columns.map(({ type }) => type)
-      const ordered = /order by[^)]*$/i.test(sql)
-      expect(normal(actual.rows, types, ordered)).toEqual(normal(expected.rows, types, ordered))
-      expect(JSON.stringify(actual)).not.toContain(canary)
-    })
+    test.each(corpus.map((each) => [`${each.tool}: ${each.sql}`, each] as const))(
+      '%s',
+      async (_, { sql, parameters }) => {
+        const expected = await ask(sql, parameters)
+        if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)
+        const actual = await subject.run(sql, parameters)
+        expect(actual.columns.map(({ name, type }) => [name, String(typeOid(type))])).toEqual(
+          expected.columns.map(({ name, type }) => [name, typeIn(type)]),
+        )
+        const types = actual.columns.map(({ type }) => type)
+        const ordered = /order by[^)]*$/i.test(sql)
+        expect(normal(actual.rows, types, ordered)).toEqual(normal(expected.rows, types, ordered))
+        expect(JSON.stringify(actual)).not.toContain(canary)
+      },
+    )
   })
 
   describe('an attack is refused, or gives what the barrier views give', () => {
-    test.each(attacks.map((each) => [`${each.class}: ${each.sql}`, each] as const))('%s', async (_, attack) => {
-      let actual: Answer
-      try {
-        actual = await subject.run(attack.sql)
-      } catch (error) {
-        if (!(error instanceof SqlError)) {
-          // An engine's own error is an outcome too, where the oracle has one for the same statement.
-          expect(attack.expect).not.toBe('refused')
-          expect(typeof (await ask(attack.sql))).toBe('string')
+    test.each(attacks.map((each) => [`${each.class}: ${each.sql}`, each] as const))(
+      '%s',
+      async (_, attack) => {
+        let actual: Answer
+        try {
+          actual = await subject.run(attack.sql)
+        } catch (error) {
+          if (!(error instanceof SqlError)) {
+            // An engine's own error is an outcome too, where the oracle has one for the same statement.
+            expect(attack.expect).not.toBe('refused')
+            expect(typeof (await ask(attack.sql))).toBe('string')
+            return
+          }
+          expect(error.publicMessage).not.toContain(canary)
+          expect(attack.expect).toBe('refused')
           return
         }
-        expect(error.publicMessage).not.toContain(canary)
-        expect(attack.expect).toBe('refused')
-        return
-      }
-      expect(attack.expect).toBe('same')
-      expect(JSON.stringify(actual)).not.toContain(canary)
-      const expected = await ask(attack.sql)
-      if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)
-      const types = actual.columns.map(({ type }) => type)
-      expect(normal(actual.rows, types, false)).toEqual(normal(expected.rows, types, false))
-    })
+        expect(attack.expect).toBe('same')
+        expect(JSON.stringify(actual)).not.toContain(canary)
+        const expected = await ask(attack.sql)
+        if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)
+        const types = actual.columns.map(({ type }) => type)
+        expect(normal(actual.rows, types, false)).toEqual(normal(expected.rows, types, false))
+      },
+    )
   })
 })
 
@@ -108,7 +116,9 @@ function typeIn(oid: string): string {
 
 /** Rows in a form in which equal values are equal text; unordered results are sorted. */
 function normal(rows: Answer['rows'], types: readonly SqlType[], ordered: boolean): string[] {
-  const lines = rows.map((row) => JSON.stringify(row.map((cell, index) => normalCell(cell, types[index] ?? 'text'))))
+  const lines = rows.map((row) =>
+    JSON.stringify(row.map((cell, index) => normalCell(cell, types[index] ?? 'text'))),
+  )
   return ordered ? lines : lines.sort()
 }
 
@@ -119,10 +129,15 @@ function normalCell(cell: string | null, type: SqlType): unknown {
     case 'float4':
     case 'float8':
       // Quotients and averages are doubles here (docs/sql.md): 12 significant digits must agree.
-      return Number.isFinite(Number(cell)) ? String(Number(Number(cell).toPrecision(type === 'float4' ? 6 : 12))) : cell
+      return Number.isFinite(Number(cell))
+        ? String(Number(Number(cell).toPrecision(type === 'float4' ? 6 : 12)))
+        : cell
     case 'json':
     case 'jsonb':
       return JSON.parse(cell)
+    case 'numeric[]':
+      // The elements of an array share one scale here.
+      return cell.replace(/(\.\d*?)0+(?=[,}])/g, '$1').replace(/\.(?=[,}])/g, '')
     case 'interval':
       return intervalText(cell)
     default:
@@ -142,6 +157,7 @@ function intervalText(text: string): string {
   }
   const clock = /(-?)(\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(text)
   if (clock)
-    seconds = (Number(clock[2]) * 3600 + Number(clock[3]) * 60 + Number(clock[4])) * (clock[1] === '-' ? -1 : 1)
+    seconds =
+      (Number(clock[2]) * 3600 + Number(clock[3]) * 60 + Number(clock[4])) * (clock[1] === '-' ? -1 : 1)
   return `${months} ${days} ${seconds}`
 }

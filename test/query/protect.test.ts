@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { DuckDBInstance } from '@duckdb/node-api'
-import type { AttachedMask, GovernedTable, IcebergType } from '../../src/core/governed-table.ts'
-import { applyMask, type MaskAction, maskActions, maskFits, type MaskValue } from '../../src/core/mask.ts'
+import type { AttachedMask, GovernedTable } from '../../src/core/governed-table.ts'
+import type { IcebergType } from '../../src/core/iceberg-type.ts'
+import { applyMask, type MaskAction, type MaskValue, maskActions, maskFits } from '../../src/core/mask.ts'
 import type { Principal } from '../../src/core/principal.ts'
 import { compileQuery, fingerprintStatement } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
@@ -24,7 +25,14 @@ function table({ masks = [], filters = [] }: Given = {}): GovernedTable {
     required: name === 'id',
     masks: masks.flatMap(([on, action, expression], index): AttachedMask[] =>
       on === name
-        ? [{ policyId: `m${index}`, origin: { kind: 'tag', tag: 'pii' }, action, ...(expression && { expression }) }]
+        ? [
+            {
+              policyId: `m${index}`,
+              origin: { kind: 'tag', tag: 'pii' },
+              action,
+              ...(expression && { expression }),
+            },
+          ]
         : [],
     ),
   })
@@ -33,8 +41,17 @@ function table({ masks = [], filters = [] }: Given = {}): GovernedTable {
     schemaName: 's',
     tableName: 't',
     relation: { duckdb: ['t'], trino: ['c', 's', 't'] },
-    columns: [column('id', 1, 'int'), column('name', 2, 'string'), column('born', 3, 'date'), column('price', 4, 'decimal(9,2)')],
-    rowFilters: filters.map((expression, index) => ({ policyId: `f${index}`, origin: { kind: 'table' }, expression })),
+    columns: [
+      column('id', 1, 'int'),
+      column('name', 2, 'string'),
+      column('born', 3, 'date'),
+      column('price', 4, 'decimal(9,2)'),
+    ],
+    rowFilters: filters.map((expression, index) => ({
+      policyId: `f${index}`,
+      origin: { kind: 'table' },
+      expression,
+    })),
     contract: { id: 'c', version: 3 },
   }
 }
@@ -57,8 +74,12 @@ async function rows(text: string, given: GovernedTable, principal = ann): Promis
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   await connection.run('create table t (id int, name text, born date, price decimal(9,2))')
-  await connection.run(`insert into t values (1, 'a', '2020-05-05', 1.5), (2, 'b', null, 2), (3, null, '2021-01-31', null)`)
-  const result = await connection.runAndReadAll(renderSql(compile(text, given, principal).emit('duckdb'), 'duckdb', { salt }))
+  await connection.run(
+    `insert into t values (1, 'a', '2020-05-05', 1.5), (2, 'b', null, 2), (3, null, '2021-01-31', null)`,
+  )
+  const result = await connection.runAndReadAll(
+    renderSql(compile(text, given, principal).emit('duckdb'), 'duckdb', { salt }),
+  )
   const found = result.getRows().map((row) => row.map(String).join('|'))
   connection.closeSync()
   instance.closeSync()
@@ -67,7 +88,9 @@ async function rows(text: string, given: GovernedTable, principal = ann): Promis
 
 describe('row filters', () => {
   test('all must hold, and NULL drops the row', async () => {
-    expect(await rows('select id from t order by id', table({ filters: [`name <> 'x'`, 'id > 1'] }))).toEqual(['2'])
+    expect(await rows('select id from t order by id', table({ filters: [`name <> 'x'`, 'id > 1'] }))).toEqual(
+      ['2'],
+    )
   })
 
   test('know the principal and its roles', async () => {
@@ -120,9 +143,20 @@ describe('row filters', () => {
 
 describe('apply-expression', () => {
   test('reads the raw columns and keeps the type', async () => {
-    const given = table({ masks: [['name', 'apply-expression', `upper(name) || id`], ['price', 'apply-expression', 'round(price)']] })
-    expect(await rows('select name, price from t order by id', given)).toEqual(['A1|2.00', 'B2|2.00', 'null|null'])
-    expect(compile('select price from t', given).columns).toEqual([{ name: 'price', type: 'numeric', size: [9, 2] }])
+    const given = table({
+      masks: [
+        ['name', 'apply-expression', `upper(name) || id`],
+        ['price', 'apply-expression', 'round(price)'],
+      ],
+    })
+    expect(await rows('select name, price from t order by id', given)).toEqual([
+      'A1|2.00',
+      'B2|2.00',
+      'null|null',
+    ])
+    expect(compile('select price from t', given).columns).toEqual([
+      { name: 'price', type: 'numeric', size: [9, 2] },
+    ])
   })
 
   test.each([['id'], ['(select name from t)'], ['nothing'], ["pg_read_file('x')"], ['born']])(
@@ -137,7 +171,12 @@ describe('apply-expression', () => {
 
 describe('what cannot be applied', () => {
   test.each([
-    [[['name', 'show-first-4'], ['name', 'show-last-4']]],
+    [
+      [
+        ['name', 'show-first-4'],
+        ['name', 'show-last-4'],
+      ],
+    ],
     [[['name', 'hide']]],
     [[['id', 'mask-alphanum']]],
     [[['id', 'replace-with-null']]],
@@ -161,14 +200,22 @@ describe('what cannot be applied', () => {
 
   test('columns that differ by case alone refuse the table', () => {
     const given = table()
-    const twice = { ...given, columns: [...given.columns, { ...given.columns[1], name: 'NAME', fieldId: 9, type: 'string', required: false, masks: [] }] }
+    const twice = {
+      ...given,
+      columns: [
+        ...given.columns,
+        { ...given.columns[1], name: 'NAME', fieldId: 9, type: 'string', required: false, masks: [] },
+      ],
+    }
     expect(stateOf(() => compile('select id from t', twice))).toBe('42501')
   })
 
   test('a table without an active contract is refused, unless the tenant opted in', () => {
     const { contract: _, ...bare } = table()
     expect(stateOf(() => compile('select id from t', bare))).toBe('42501')
-    expect(stateOf(() => compile('select id from t', { ...bare, readableWithoutContract: true }))).toBe('served')
+    expect(stateOf(() => compile('select id from t', { ...bare, readableWithoutContract: true }))).toBe(
+      'served',
+    )
   })
 
   test('a principal without a subject is refused', () => {
@@ -176,7 +223,9 @@ describe('what cannot be applied', () => {
   })
 
   test('a salt that is missing refuses to render', () => {
-    const parts = compile('select name from t', table({ masks: [['name', 'sha-256-query-local']] })).emit('duckdb')
+    const parts = compile('select name from t', table({ masks: [['name', 'sha-256-query-local']] })).emit(
+      'duckdb',
+    )
     expect(stateOf(() => renderSql(parts, 'duckdb'))).toBe('42501')
     expect(stateOf(() => renderSql(parts, 'duckdb', { salt: new Uint8Array(8) }))).toBe('42501')
   })
@@ -184,7 +233,13 @@ describe('what cannot be applied', () => {
 
 describe('the compiled statement', () => {
   test('names what it reads, what was applied and its types', () => {
-    const given = table({ filters: ['id > 0'], masks: [['name', 'mask-alphanum'], ['born', 'truncate-to-year']] })
+    const given = table({
+      filters: ['id > 0'],
+      masks: [
+        ['name', 'mask-alphanum'],
+        ['born', 'truncate-to-year'],
+      ],
+    })
     const compiled = compile(`select name, count(*) as n from t where price > $1 group by 1`, given)
     expect(compiled.columns).toEqual([
       { name: 'name', type: 'text', size: undefined },
@@ -214,7 +269,9 @@ describe('the compiled statement', () => {
     const sql = renderSql(compiled.emit('trino'), 'trino', { parameters: ["x' or '1'='1", '5'] })
     expect(sql).toContain("'x'' or ''1''=''1'")
     expect(sql).toEndWith('LIMIT 5')
-    expect(stateOf(() => renderSql(compiled.emit('trino'), 'trino', { parameters: ['x', '5; drop'] }))).toBe('22P02')
+    expect(stateOf(() => renderSql(compiled.emit('trino'), 'trino', { parameters: ['x', '5; drop'] }))).toBe(
+      '22P02',
+    )
     expect(stateOf(() => renderSql(compiled.emit('trino'), 'trino', { parameters: ['x'] }))).toBe('42P02')
   })
 })
@@ -225,19 +282,79 @@ test('every mask on DuckDB gives what its definition says, byte for byte', async
     [
       'string',
       'text',
-      ['', 'a', '1234', '12345', 'Ab9 ü@(x),.-é', '😀😀😀😀😀1', 'line\nbreak\t9', "it's", 'null', 'e\u0301combining 12', '日本語テキスト', 'ß١٢'].map(
-        (text) => [text, `'${text.replaceAll("'", "''")}'`] as const,
+      [
+        '',
+        'a',
+        '1234',
+        '12345',
+        'Ab9 ü@(x),.-é',
+        '😀😀😀😀😀1',
+        'line\nbreak\t9',
+        "it's",
+        'null',
+        'e\u0301combining 12',
+        '日本語テキスト',
+        'ß١٢',
+      ].map((text) => [text, `'${text.replaceAll("'", "''")}'`] as const),
+    ],
+    [
+      'int',
+      'int',
+      [0, 1, -1, 2147483647, -2147483648, 424242].map((value) => [value, String(value)] as const),
+    ],
+    [
+      'long',
+      'bigint',
+      [0n, 1n, -1n, 9223372036854775807n, -9223372036854775808n].map(
+        (value) => [value, `'${value}'::bigint`] as const,
       ),
     ],
-    ['int', 'int', [0, 1, -1, 2147483647, -2147483648, 424242].map((value) => [value, String(value)] as const)],
-    ['long', 'bigint', [0n, 1n, -1n, 9223372036854775807n, -9223372036854775808n].map((value) => [value, `'${value}'::bigint`] as const)],
-    ['date', 'date', [0, -1, 19_782, -141_428, 11_016].map((day) => [day, `(date '1970-01-01' + ${day})`] as const)],
-    ['timestamp', 'timestamp', [0n, -1n, 1709251199999999n].map((us) => [us, `make_timestamp(${us}::bigint)`] as const)],
-    ['timestamptz', 'timestamptz', [0n, -1n, 1709251199999999n].map((us) => [us, `timezone('UTC', make_timestamp(${us}::bigint))`] as const)],
-    ['boolean', 'boolean', [[true, 'true'], [false, 'false']]],
-    ['decimal(9,2)', 'decimal(9,2)', [['1.25', '1.25'], ['-3.00', '-3']]],
-    ['binary', 'blob', [[new Uint8Array([0, 255, 1]), `unhex('00ff01')`], [new Uint8Array(), `unhex('')`]]],
-    ['uuid', 'uuid', [['00000000-0000-0000-0000-000000000001', `'00000000-0000-0000-0000-000000000001'::uuid`]]],
+    [
+      'date',
+      'date',
+      [0, -1, 19_782, -141_428, 11_016].map((day) => [day, `(date '1970-01-01' + ${day})`] as const),
+    ],
+    [
+      'timestamp',
+      'timestamp',
+      [0n, -1n, 1709251199999999n].map((us) => [us, `make_timestamp(${us}::bigint)`] as const),
+    ],
+    [
+      'timestamptz',
+      'timestamptz',
+      [0n, -1n, 1709251199999999n].map(
+        (us) => [us, `timezone('UTC', make_timestamp(${us}::bigint))`] as const,
+      ),
+    ],
+    [
+      'boolean',
+      'boolean',
+      [
+        [true, 'true'],
+        [false, 'false'],
+      ],
+    ],
+    [
+      'decimal(9,2)',
+      'decimal(9,2)',
+      [
+        ['1.25', '1.25'],
+        ['-3.00', '-3'],
+      ],
+    ],
+    [
+      'binary',
+      'blob',
+      [
+        [new Uint8Array([0, 255, 1]), `unhex('00ff01')`],
+        [new Uint8Array(), `unhex('')`],
+      ],
+    ],
+    [
+      'uuid',
+      'uuid',
+      [['00000000-0000-0000-0000-000000000001', `'00000000-0000-0000-0000-000000000001'::uuid`]],
+    ],
     ['double', 'double', [[1.5, '1.5']]],
   ]
   const instance = await DuckDBInstance.create(':memory:')
@@ -246,7 +363,9 @@ test('every mask on DuckDB gives what its definition says, byte for byte', async
   let compared = 0
   for (const [type, duckdb, values] of samples) {
     await connection.run(`create or replace table v (n int, x ${duckdb})`)
-    await connection.run(`insert into v values (0, null), ${values.map(([, sql], index) => `(${index + 1}, ${sql})`).join(', ')}`)
+    await connection.run(
+      `insert into v values (0, null), ${values.map(([, sql], index) => `(${index + 1}, ${sql})`).join(', ')}`,
+    )
     for (const action of maskActions) {
       if (action === 'apply-expression' || !maskFits(action, type)) continue
       const given: GovernedTable = {
@@ -254,12 +373,20 @@ test('every mask on DuckDB gives what its definition says, byte for byte', async
         relation: { duckdb: ['v'] },
         columns: [
           { name: 'n', fieldId: 1, type: 'int', required: false, masks: [] },
-          { name: 'x', fieldId: 2, type, required: false, masks: [{ policyId: 'm', origin: { kind: 'column' }, action }] },
+          {
+            name: 'x',
+            fieldId: 2,
+            type,
+            required: false,
+            masks: [{ policyId: 'm', origin: { kind: 'column' }, action }],
+          },
         ],
       }
       const sql = renderSql(compile('select x from t order by n', given).emit('duckdb'), 'duckdb', { salt })
       const actual = (await connection.runAndReadAll(sql)).getRows().map(([value]) => plain(value))
-      const expected = [null, ...values.map(([value]) => value)].map((value) => plain(masked(action, type, value)))
+      const expected = [null, ...values.map(([value]) => value)].map((value) =>
+        plain(masked(action, type, value)),
+      )
       expect([type, action, ...actual]).toEqual([type, action, ...expected])
       compared += expected.length
     }

@@ -1,6 +1,6 @@
 /** What differs between engines in writing SQL; everything else is written once. */
 
-import type { IcebergType } from '../../core/governed-table.ts'
+import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { MaskAction } from '../../core/mask.ts'
 import type { Template } from '../functions/definition.ts'
 import type { LiteralExpr } from '../ir.ts'

@@ -1,10 +1,19 @@
 /** DuckDB's dialect. Its session must have TimeZone UTC. */
 
-import type { IcebergType } from '../../core/governed-table.ts'
+import type { IcebergType } from '../../core/iceberg-type.ts'
 import { applyMask, type MaskAction } from '../../core/mask.ts'
 import type { LiteralExpr } from '../ir.ts'
 import { notSupported } from '../sql-error.ts'
-import { elementOf, isArray, isInteger, isNumber, isString, type NumericSize, servedType, type SqlType } from '../types.ts'
+import {
+  elementOf,
+  isArray,
+  isInteger,
+  isNumber,
+  isString,
+  type NumericSize,
+  type SqlType,
+  servedType,
+} from '../types.ts'
 import { type Dialect, plainNumber, quoteText } from './dialect.ts'
 import { fixedLiteral } from './fixed-value.ts'
 
@@ -112,6 +121,7 @@ function fromText(sql: string, to: SqlType, target: string): string {
     return `CASE WHEN ${sql} IS NULL THEN NULL WHEN lower(trim(${sql})) IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE WHEN lower(trim(${sql})) IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE ELSE ${invalid} END`
   if (to === 'timestamptz') return `timezone('UTC', CAST(${sql} AS TIMESTAMP))`
   if (isArray(to)) throw notSupported('A cast of text to an array')
+  if (to === 'interval') return guarded('[+-]?[0-9]+ *(second|minute|hour|day|week|month|year)s?')
   return `CAST(${sql} AS ${target})`
 }
 
@@ -176,7 +186,11 @@ export const duckdb: Dialect = {
   raw,
   mask,
   template: (def) => def.duckdb,
-  array: (elements, type) => `CAST([${elements.join(', ')}] AS ${typeName(type)})`,
+  // Decimals keep the scale they have in common.
+  array: (elements, type) =>
+    type === 'numeric[]' && elements.length > 0
+      ? `[${elements.join(', ')}]`
+      : `CAST([${elements.join(', ')}] AS ${typeName(type)})`,
   arraySubquery: (query) => `coalesce(ARRAY(${query}), [])`,
   series: (args, _, alias) => `generate_series(${args.join(', ')}) AS ${alias}(c1)`,
   unnest: (array, alias) => `unnest(${array}) AS ${alias}(c1)`,

@@ -37,7 +37,9 @@ function write(emitter: Emitter, expr: Expr): string {
       return `CAST(${slotMark}p${expr.number}${slotMark} AS ${dialect.typeName(expr.type)})`
     case 'cast': {
       const sql = dialect.cast(sub(expr.arg), expr.arg.type, expr.type, expr.size)
-      return expr.length === undefined || !isString(expr.type) ? sql : `substr(${sql}, 1, ${Number(expr.length)})`
+      return expr.length === undefined || !isString(expr.type)
+        ? sql
+        : `substr(${sql}, 1, ${Number(expr.length)})`
     }
     case 'call':
       return fill(dialect.template(expr.def), expr, expr.args.map(sub), expr.def.name)
@@ -82,7 +84,12 @@ function emitIs(dialect: Dialect, test: string, sql: string): string {
 }
 
 /** Fills a template; braces inside the arguments stay what they are. */
-function fill(template: Template, call: CallExpr | AggregateExpr, args: readonly string[], name: string): string {
+function fill(
+  template: Template,
+  call: CallExpr | AggregateExpr,
+  args: readonly string[],
+  name: string,
+): string {
   if (template === null) throw notSupported(`${name} on this engine`)
   if (typeof template === 'string')
     return template.replace(/\{(\d+|\*)\}/g, (_, place: string) =>
@@ -98,9 +105,7 @@ function fill(template: Template, call: CallExpr | AggregateExpr, args: readonly
 /** Opens the brackets of an aggregate's own call and adds what belongs there. */
 function ownCall(template: Template, before: string, inside: string, behind: string): Template {
   if (typeof template !== 'string') return template
-  return template
-    .replace('[', () => `(${before}`)
-    .replace(/\](?!.*\])/s, () => `${inside})${behind}`)
+  return template.replace('[', () => `(${before}`).replace(/\](?!.*\])/s, () => `${inside})${behind}`)
 }
 
 function emitAggregate(emitter: Emitter, expr: AggregateExpr, over: string): string {
@@ -125,10 +130,14 @@ function emitAggregate(emitter: Emitter, expr: AggregateExpr, over: string): str
 function emitWindow(emitter: Emitter, { call, partitionBy, orderBy, frame }: WindowExpr): string {
   const clauses: string[] = []
   if (partitionBy.length > 0)
-    clauses.push(`PARTITION BY ${partitionBy.map((each) => notOrdinal(each, emitExpression(emitter, each))).join(', ')}`)
+    clauses.push(
+      `PARTITION BY ${partitionBy.map((each) => notOrdinal(each, emitExpression(emitter, each))).join(', ')}`,
+    )
   if (orderBy.length > 0) clauses.push(`ORDER BY ${emitSort(emitter, orderBy, false)}`)
   if (frame)
-    clauses.push(`${frame.mode} BETWEEN ${emitBound(emitter, frame.start)} AND ${emitBound(emitter, frame.end)}`)
+    clauses.push(
+      `${frame.mode} BETWEEN ${emitBound(emitter, frame.start)} AND ${emitBound(emitter, frame.end)}`,
+    )
   const over = ` OVER (${clauses.join(' ')})`
   if (call.kind === 'aggregate') return emitAggregate(emitter, call, over)
   const args = call.args.map((arg) => emitExpression(emitter, arg))
@@ -143,7 +152,8 @@ function emitBound(emitter: Emitter, { bound, offset }: FrameBound): string {
 export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: boolean): string {
   return keys
     .map(({ expr, ordinal, descending, nullsFirst }) => {
-      const sql = ordinals && ordinal !== undefined ? String(ordinal) : notOrdinal(expr, emitExpression(emitter, expr))
+      const sql =
+        ordinals && ordinal !== undefined ? String(ordinal) : notOrdinal(expr, emitExpression(emitter, expr))
       return `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`
     })
     .join(', ')
@@ -151,5 +161,7 @@ export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: b
 
 /** A constant in ORDER BY or GROUP BY must not pass for a place in the select list. */
 export function notOrdinal(expr: Expr, sql: string): string {
-  return expr.kind === 'literal' || expr.kind === 'parameter' ? `(${sql} || '')`.replace(/^\((.*) \|\| ''\)$/s, 'coalesce($1, $1)') : sql
+  return expr.kind === 'literal' || expr.kind === 'parameter'
+    ? `(${sql} || '')`.replace(/^\((.*) \|\| ''\)$/s, 'coalesce($1, $1)')
+    : sql
 }

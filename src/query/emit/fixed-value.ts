@@ -1,6 +1,6 @@
 /** The constant of mask-to-fixed-value as a literal of the column's type. */
 
-import type { IcebergType } from '../../core/governed-table.ts'
+import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { MaskValue } from '../../core/mask.ts'
 import type { LiteralExpr } from '../ir.ts'
 import { servedType } from '../types.ts'

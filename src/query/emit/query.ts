@@ -60,13 +60,18 @@ function emitProtected(emitter: Emitter, item: TableItem, protection: Protection
   return `(SELECT ${columns.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}) AS ${item.id}`
 }
 
-function emitMasked(emitter: Emitter, table: GovernedTable, { index, mask, expression }: ProtectedColumn): string {
+function emitMasked(
+  emitter: Emitter,
+  table: GovernedTable,
+  { index, mask, expression }: ProtectedColumn,
+): string {
   const column = table.columns[index]
   if (column === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
   const raw = emitter.column(rawAlias, index)
   if (mask === undefined) return raw
   if (expression !== undefined) return emitExpression(emitter, expression)
-  if (!isMaskAction(mask.action) || mask.action === 'apply-expression') throw new SqlError('42501', 'permission denied')
+  if (!isMaskAction(mask.action) || mask.action === 'apply-expression')
+    throw new SqlError('42501', 'permission denied')
   const physical = `${rawAlias}.${quoteIdentifier(column.name)}`
   return emitter.dialect.mask(mask.action, physical, column.type, `${slotMark}s${slotMark}`)
 }
@@ -84,7 +89,8 @@ function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
   const limit = query.limit && emitCount(emitter, query.limit)
   const offset = query.offset && emitCount(emitter, query.offset)
   const tail = emitter.dialect.limit(limit, offset)
-  const sort = (keys: readonly SortKey[]) => (keys.length > 0 ? ` ORDER BY ${emitSort(emitter, keys, true)}` : '')
+  const sort = (keys: readonly SortKey[]) =>
+    keys.length > 0 ? ` ORDER BY ${emitSort(emitter, keys, true)}` : ''
   if (body.kind === 'values') {
     const rows = body.rows.map((row) => `(${row.map((each) => emitExpression(emitter, each)).join(', ')})`)
     const names = query.columns.map((_, index) => `c${index + 1}`)
@@ -144,10 +150,17 @@ function emitDistinctOn(
   tail: string,
   table: WriteTable,
 ): string {
-  const on = (select.distinctOn ?? []).map((each) => notOrdinal(each, emitExpression(emitter, each))).join(', ')
+  const on = (select.distinctOn ?? [])
+    .map((each) => notOrdinal(each, emitExpression(emitter, each)))
+    .join(', ')
   const order = orderBy.length > 0 ? ` ORDER BY ${emitSort(emitter, orderBy, false)}` : ''
   const keys = orderBy.map(({ expr }, index) => `${emitExpression(emitter, expr)} AS k${index + 1}`)
-  const inner = emitSelect(emitter, select, [...keys, `row_number() OVER (PARTITION BY ${on}${order}) AS rn`], table)
+  const inner = emitSelect(
+    emitter,
+    select,
+    [...keys, `row_number() OVER (PARTITION BY ${on}${order}) AS rn`],
+    table,
+  )
   const names = select.targets.map((_, index) => `c${index + 1}`).join(', ')
   const outer = orderBy.map(
     ({ descending, nullsFirst }, index) =>

@@ -34,7 +34,8 @@ export function splitSlots(
     }
     const number = Number(name)
     const type = parameterTypes.get(number)
-    if (type === undefined || !/^[pn]/.test(text)) throw new SqlError('XX000', 'The statement could not be compiled.')
+    if (type === undefined || !/^[pn]/.test(text))
+      throw new SqlError('XX000', 'The statement could not be compiled.')
     return { slot: 'parameter', number, type, count: text.startsWith('n') }
   })
 }
@@ -59,8 +60,10 @@ export function renderSql(parts: readonly SqlPart[], name: DialectName, options:
   return parts
     .map((part) => {
       if (typeof part === 'string') return part
-      if (part.slot === 'relation') return (options.relation ?? ((table) => relationOf(table, name)))(part.table)
-      if (part.slot === 'salt') return dialect.literal({ kind: 'literal', type: 'bytea', value: saltOf(options) })
+      if (part.slot === 'relation')
+        return (options.relation ?? ((table) => relationOf(table, name)))(part.table)
+      if (part.slot === 'salt')
+        return dialect.literal({ kind: 'literal', type: 'bytea', value: saltOf(options) })
       if (options.parameters === undefined) {
         if (name !== 'duckdb') throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
         return `$${part.number}`
@@ -95,6 +98,8 @@ function relationOf(table: GovernedTable, name: DialectName): string {
 
 function saltOf({ salt }: RenderOptions): string {
   if (salt === undefined || salt.length < saltBytesMin)
-    throw new SqlError('42501', 'permission denied', undefined, { detail: 'the salt is missing or too short' })
+    throw new SqlError('42501', 'permission denied', undefined, {
+      detail: 'the salt is missing or too short',
+    })
   return Buffer.from(salt).toString('hex')
 }

@@ -1,10 +1,19 @@
 /** Trino's dialect. Its session must have the time zone UTC. */
 
-import type { IcebergType } from '../../core/governed-table.ts'
+import type { IcebergType } from '../../core/iceberg-type.ts'
 import { applyMask, type MaskAction } from '../../core/mask.ts'
 import type { LiteralExpr } from '../ir.ts'
 import { notSupported } from '../sql-error.ts'
-import { elementOf, isArray, isInteger, isNumber, isString, type NumericSize, servedType, type SqlType } from '../types.ts'
+import {
+  elementOf,
+  isArray,
+  isInteger,
+  isNumber,
+  isString,
+  type NumericSize,
+  type SqlType,
+  servedType,
+} from '../types.ts'
 import { type Dialect, plainNumber, quoteText } from './dialect.ts'
 import { fixedLiteral } from './fixed-value.ts'
 
@@ -49,7 +58,9 @@ function literal({ type, value, size }: LiteralExpr): string {
     case 'int8':
       return `CAST(${plainNumber(value)} AS ${typeName(type)})`
     case 'numeric':
-      return size ? `CAST(${quoteText(value)} AS ${typeName(type, size)})` : `CAST(${quoteText(value)} AS DOUBLE)`
+      return size
+        ? `CAST(${quoteText(value)} AS ${typeName(type, size)})`
+        : `CAST(${quoteText(value)} AS DOUBLE)`
     case 'text':
     case 'varchar':
     case 'unknown':
@@ -97,7 +108,7 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   if (isString(from)) {
     if (to === 'json' || to === 'jsonb') return `json_parse(${sql})`
     if (to === 'timestamptz') return `with_timezone(CAST(${sql} AS TIMESTAMP(6)), 'UTC')`
-    if (isArray(to)) throw notSupported('A cast of text to an array')
+    if (isArray(to) || to === 'interval') throw notSupported(`A cast of text to ${to} on this engine`)
     return `CAST(trim(${sql}) AS ${target})`
   }
   if (to === 'numeric' && size === undefined) {
@@ -106,7 +117,8 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
     return from === 'float4' ? `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)` : `CAST(${sql} AS DOUBLE)`
   }
   if (isInteger(to) && from === 'numeric') return `CAST(round(${sql}) AS ${target})`
-  if (isInteger(to) && (from === 'float4' || from === 'float8')) return `CAST(${halfToEven(sql)} AS ${target})`
+  if (isInteger(to) && (from === 'float4' || from === 'float8'))
+    return `CAST(${halfToEven(sql)} AS ${target})`
   if (to === 'bool' && isNumber(from)) return `(${sql} <> 0)`
   if (to === 'timestamptz') return `with_timezone(CAST(${sql} AS TIMESTAMP(6)), 'UTC')`
   if (from === 'timestamptz') return `CAST((${sql} AT TIME ZONE 'UTC') AS ${target})`
@@ -183,7 +195,10 @@ export const trino: Dialect = {
   raw,
   mask,
   template: (def) => def.trino,
-  array: (elements, type) => `CAST(ARRAY[${elements.join(', ')}] AS ${typeName(type)})`,
+  array: (elements, type) =>
+    type === 'numeric[]' && elements.length > 0
+      ? `ARRAY[${elements.join(', ')}]`
+      : `CAST(ARRAY[${elements.join(', ')}] AS ${typeName(type)})`,
   arraySubquery: undefined,
   // sequence() fails where there is nothing between its ends.
   series: ([start = '', stop = '', step], type, alias) => {

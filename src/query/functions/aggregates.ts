@@ -7,9 +7,23 @@
 import type { SqlType } from '../types.ts'
 import { type AggregateDef, aggregate, byName, type FunctionDef, fn } from './definition.ts'
 
-const ordered = (['int2', 'int4', 'int8', 'numeric', 'float4', 'float8', 'text', 'date', 'time', 'timestamp', 'timestamptz', 'interval', 'uuid'] as const).flatMap(
-  (type) => [aggregate('min', type, type, 'min[{0}]'), aggregate('max', type, type, 'max[{0}]')],
-)
+const ordered = (
+  [
+    'int2',
+    'int4',
+    'int8',
+    'numeric',
+    'float4',
+    'float8',
+    'text',
+    'date',
+    'time',
+    'timestamp',
+    'timestamptz',
+    'interval',
+    'uuid',
+  ] as const
+).flatMap((type) => [aggregate('min', type, type, 'min[{0}]'), aggregate('max', type, type, 'max[{0}]')])
 
 const may = { fallible: true }
 

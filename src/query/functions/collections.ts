@@ -46,7 +46,13 @@ export const collectionFunctions: readonly FunctionDef[] = [
     'CAST(nullif(list_position({0}, {1}), 0) AS INTEGER)',
     'CAST(nullif(array_position({0}, {1}), 0) AS INTEGER)',
   ),
-  fn('array_remove', 'anyarray anyelement', 'anyarray', 'list_filter({0}, lambda e: e IS DISTINCT FROM {1})', 'filter({0}, e -> e IS DISTINCT FROM {1})'),
+  fn(
+    'array_remove',
+    'anyarray anyelement',
+    'anyarray',
+    'list_filter({0}, lambda e: e IS DISTINCT FROM {1})',
+    'filter({0}, e -> e IS DISTINCT FROM {1})',
+  ),
   fn('array_to_string', 'text[] text', 'text', 'array_to_string({0}, {1})', 'array_join({0}, {1})'),
   fn(
     'string_to_array',

@@ -28,7 +28,11 @@ const duckdbTruncUnits: Readonly<Record<string, string>> = {
 function truncUnit(literal: string | null | undefined, engine: Engine): string {
   const name = String(literal ?? '').toLowerCase()
   const units = engine === 'duckdb' ? duckdbTruncUnits : truncUnits
-  const unit = Object.hasOwn(units, name) ? units[name] : Object.hasOwn(units, name.replace(/s$/, '')) ? units[name.replace(/s$/, '')] : undefined
+  const unit = Object.hasOwn(units, name)
+    ? units[name]
+    : Object.hasOwn(units, name.replace(/s$/, ''))
+      ? units[name.replace(/s$/, '')]
+      : undefined
   if (unit !== undefined) return `'${unit}'`
   if (Object.hasOwn(duckdbTruncUnits, name)) throw notSupported(`date_trunc to ${name} on this engine`)
   throw new SqlError('22023', 'unit not recognized for date_trunc')
@@ -73,7 +77,20 @@ const fields: Readonly<Record<string, readonly [duckdb: string, trino: string | 
   epoch: ['CAST(epoch_us({0}) AS DECIMAL(24,6)) / 1000000', 'to_unixtime({0})'],
   julian: ['CAST(julian({0}) AS DOUBLE)', null],
 }
-const intervalFields = ['year', 'month', 'day', 'hour', 'minute', 'second', 'quarter', 'decade', 'century', 'milliseconds', 'microseconds', 'epoch']
+const intervalFields = [
+  'year',
+  'month',
+  'day',
+  'hour',
+  'minute',
+  'second',
+  'quarter',
+  'decade',
+  'century',
+  'milliseconds',
+  'microseconds',
+  'epoch',
+]
 const timeFields = ['hour', 'minute', 'second', 'milliseconds', 'microseconds', 'epoch']
 const dateFields = Object.keys(fields).filter((name) => !timeFields.includes(name) || name === 'epoch')
 const aliases: Readonly<Record<string, string>> = {
@@ -95,13 +112,24 @@ const part =
     const given = String(literals[0] ?? '').toLowerCase()
     const name = Object.hasOwn(aliases, given) ? String(aliases[given]) : given
     const type = types[1] as SqlType
-    const allowed = type === 'interval' ? intervalFields : type === 'time' ? timeFields : type === 'date' ? dateFields : Object.keys(fields)
+    const allowed =
+      type === 'interval'
+        ? intervalFields
+        : type === 'time'
+          ? timeFields
+          : type === 'date'
+            ? dateFields
+            : Object.keys(fields)
     if (!allowed.includes(name)) throw notSupported(`extract of this field from ${type}`)
-    if (type === 'interval' && engine === 'trino') throw notSupported('extract from an interval on this engine')
+    if (type === 'interval' && engine === 'trino')
+      throw notSupported('extract from an interval on this engine')
     const template = fields[name]?.[engine === 'duckdb' ? 0 : 1]
     if (template === null || template === undefined) throw notSupported(`extract(${name}) on this engine`)
     const sql = intervalPart(name, type) ?? template
-    const written = sql.replaceAll('{0}', engine === 'trino' && type === 'timestamptz' ? `(${value} AT TIME ZONE 'UTC')` : value)
+    const written = sql.replaceAll(
+      '{0}',
+      engine === 'trino' && type === 'timestamptz' ? `(${value} AT TIME ZONE 'UTC')` : value,
+    )
     if (result === 'DOUBLE') return `CAST(${written} AS DOUBLE)`
     if (name === 'epoch') return `CAST(${written} AS DECIMAL(24,6))`
     return /^(second|milliseconds|julian)$/.test(name) ? written : `CAST(${written} AS DECIMAL(18,0))`
@@ -119,7 +147,9 @@ function intervalPart(name: string, type: SqlType): string | undefined {
 
 /** Zones that mean the same to every engine: IANA names. Abbreviations and offsets do not. */
 const zones = new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => zone.toLowerCase()))
-const zoneNames = new Map([...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => [zone.toLowerCase(), zone]))
+const zoneNames = new Map(
+  [...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => [zone.toLowerCase(), zone]),
+)
 
 function zone(literal: string | null | undefined): string {
   const name = String(literal ?? '').toLowerCase()
@@ -156,7 +186,9 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     literal,
   ),
   ...truncTypes.map((type) =>
-    fn('to_char', `${type} text`, 'text', toCharTemplate('duckdb'), toCharTemplate('trino'), { literal: [1] }),
+    fn('to_char', `${type} text`, 'text', toCharTemplate('duckdb'), toCharTemplate('trino'), {
+      literal: [1],
+    }),
   ),
   fn('now', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
   fn('transaction_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
@@ -166,7 +198,14 @@ export const datetimeFunctions: readonly FunctionDef[] = [
   fn('localtimestamp', '', 'timestamp', 'CAST(now() AS TIMESTAMP)', 'localtimestamp(6)'),
   fn('age', 'timestamp timestamp', 'interval', 'age({0}, {1})', null),
   fn('age', 'timestamptz timestamptz', 'interval', 'age({0}, {1})', null),
-  fn('make_date', 'int4 int4 int4', 'date', 'make_date({0}, {1}, {2})', `CAST(format('%04d-%02d-%02d', {0}, {1}, {2}) AS DATE)`, { fallible: true }),
+  fn(
+    'make_date',
+    'int4 int4 int4',
+    'date',
+    'make_date({0}, {1}, {2})',
+    `CAST(format('%04d-%02d-%02d', {0}, {1}, {2}) AS DATE)`,
+    { fallible: true },
+  ),
   fn(
     'make_timestamp',
     'int4 int4 int4 int4 int4 float8',
@@ -175,14 +214,16 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     null,
     { fallible: true },
   ),
-  fn('to_timestamp', 'float8', 'timestamptz', 'to_timestamp({0})', 'CAST(from_unixtime({0}) AS TIMESTAMP(6) WITH TIME ZONE)', { fallible: true }),
   fn(
-    'date_bin',
-    'interval timestamp timestamp',
-    'timestamp',
-    'time_bucket({0}, {1}, {2})',
-    null,
+    'to_timestamp',
+    'float8',
+    'timestamptz',
+    'to_timestamp({0})',
+    'CAST(from_unixtime({0}) AS TIMESTAMP(6) WITH TIME ZONE)',
     { fallible: true },
   ),
+  fn('date_bin', 'interval timestamp timestamp', 'timestamp', 'time_bucket({0}, {1}, {2})', null, {
+    fallible: true,
+  }),
   fn('isfinite', 'timestamp', 'bool', 'isfinite({0})', '({0} IS NOT NULL OR NULL)'),
 ]

@@ -104,7 +104,10 @@ export function aggregate(
   } = {},
 ): AggregateDef {
   return {
-    ...fn(name, args, returns, duckdb, trino, { fallible: options.fallible ?? false, literal: options.literal ?? [] }),
+    ...fn(name, args, returns, duckdb, trino, {
+      fallible: options.fallible ?? false,
+      literal: options.literal ?? [],
+    }),
     ordered: options.ordered ?? false,
     keepsOrder: options.keepsOrder ?? false,
     skipsNulls: options.skipsNulls ?? false,

@@ -9,7 +9,14 @@ const abs = (['int2', 'int4', 'int8', 'numeric', 'float4', 'float8'] as const).m
 )
 
 const mod = (['int2', 'int4', 'int8', 'numeric'] as const).map((type) =>
-  fn('mod', `${type} ${type}`, type, `({0} % CASE WHEN {1} = 0 THEN error('division by zero') ELSE {1} END)`, '({0} % {1})', may),
+  fn(
+    'mod',
+    `${type} ${type}`,
+    type,
+    `({0} % CASE WHEN {1} = 0 THEN error('division by zero') ELSE {1} END)`,
+    '({0} % {1})',
+    may,
+  ),
 )
 
 /** float8 → float8, with the domain outside of which PostgreSQL refuses. */
@@ -54,14 +61,7 @@ export const mathFunctions: readonly FunctionDef[] = [
   fn('round', 'numeric int4', 'numeric', 'round({0}, {1})', 'round({0}, {1})', { literal: [1] }),
   fn('trunc', 'float8', 'float8', 'trunc({0})', 'truncate({0})'),
   fn('trunc', 'numeric', 'numeric', 'trunc({0})', 'truncate({0})'),
-  fn(
-    'trunc',
-    'numeric int4',
-    'numeric',
-    'trunc({0}, {1})',
-    'truncate({0}, {1})',
-    { literal: [1] },
-  ),
+  fn('trunc', 'numeric int4', 'numeric', 'trunc({0}, {1})', 'truncate({0}, {1})', { literal: [1] }),
   fn('sign', 'float8', 'float8', 'CAST(sign({0}) AS DOUBLE)', 'sign({0})'),
   fn('sign', 'numeric', 'numeric', 'CAST(sign({0}) AS DECIMAL(1,0))', 'CAST(sign({0}) AS DECIMAL(1,0))'),
   ...numeric('sqrt', 'sqrt', 'sqrt', '{0} < 0'),

@@ -22,8 +22,22 @@ const arithmetic = integers.flatMap((type) => {
     fn('+', `${type} ${type}`, type, '({0} + {1})', '({0} + {1})', may),
     fn('-', `${type} ${type}`, type, '({0} - {1})', '({0} - {1})', may),
     fn('*', `${type} ${type}`, type, '({0} * {1})', '({0} * {1})', may),
-    fn('/', `${type} ${type}`, type, checked((a, b) => `CAST((${a} // ${b}) AS ${cast})`), '({0} / {1})', may),
-    fn('%', `${type} ${type}`, type, checked((a, b) => `CAST((${a} % ${b}) AS ${cast})`), '({0} % {1})', may),
+    fn(
+      '/',
+      `${type} ${type}`,
+      type,
+      checked((a, b) => `CAST((${a} // ${b}) AS ${cast})`),
+      '({0} / {1})',
+      may,
+    ),
+    fn(
+      '%',
+      `${type} ${type}`,
+      type,
+      checked((a, b) => `CAST((${a} % ${b}) AS ${cast})`),
+      '({0} % {1})',
+      may,
+    ),
     fn('-', type, type, '(-{0})', '(-{0})', may),
     fn('+', type, type, '{0}'),
     fn('&', `${type} ${type}`, type, '({0} & {1})', `CAST(bitwise_and({0}, {1}) AS ${cast})`),
@@ -46,13 +60,27 @@ const decimals: FunctionDef[] = [
     `(CAST({0} AS DOUBLE) / CASE WHEN {1} = 0 THEN CAST(fail('division by zero') AS DOUBLE) ELSE CAST({1} AS DOUBLE) END)`,
     may,
   ),
-  fn('%', 'numeric numeric', 'numeric', checked((a, b) => `(${a} % ${b})`), '({0} % {1})', may),
+  fn(
+    '%',
+    'numeric numeric',
+    'numeric',
+    checked((a, b) => `(${a} % ${b})`),
+    '({0} % {1})',
+    may,
+  ),
   fn('^', 'numeric numeric', 'numeric', 'pow({0}, {1})', 'pow({0}, {1})', may),
   fn('-', 'numeric', 'numeric', '(-{0})'),
   fn('+', 'numeric', 'numeric', '{0}'),
 ]
 
 const powers = [fn('^', 'float8 float8', 'float8', 'pow({0}, {1})', 'pow({0}, {1})', may)]
+
+/** Beside an integer a float4 becomes a float8, by PostgreSQL's operators of mixed type. */
+const mixed = (['float4 float8', 'float8 float4'] as const).flatMap((types) =>
+  (['+', '-', '*'] as const).map((sign) =>
+    fn(sign, types, 'float8', `(CAST({0} AS DOUBLE) ${sign} CAST({1} AS DOUBLE))`),
+  ),
+)
 
 const floats = (['float4', 'float8'] as const).flatMap((type) => [
   fn('+', `${type} ${type}`, type, '({0} + {1})'),
@@ -130,7 +158,13 @@ const arrays: FunctionDef[] = [
   fn('||', 'anyelement anyarray', 'anyarray', 'list_prepend({0}, {1})', 'concat(ARRAY[{0}], {1})'),
   fn('@>', 'anyarray anyarray', 'bool', 'list_has_all({0}, {1})', 'cardinality(array_except({1}, {0})) = 0'),
   fn('<@', 'anyarray anyarray', 'bool', 'list_has_all({1}, {0})', 'cardinality(array_except({0}, {1})) = 0'),
-  fn('&&', 'anyarray anyarray', 'bool', 'list_has_any({0}, {1})', 'cardinality(array_intersect({0}, {1})) > 0'),
+  fn(
+    '&&',
+    'anyarray anyarray',
+    'bool',
+    'list_has_any({0}, {1})',
+    'cardinality(array_intersect({0}, {1})) > 0',
+  ),
 ]
 
 /** JSON paths hold literal steps only: engines read other texts as path languages of their own. */
@@ -184,6 +218,7 @@ export const operators: ReadonlyMap<string, readonly FunctionDef[]> = byName([
   ...decimals,
   ...floats,
   ...powers,
+  ...mixed,
   ...dates,
   ...texts,
   ...arrays,

@@ -12,10 +12,11 @@ import type { Template } from './definition.ts'
 export function portableRegex(pattern: string): string {
   if (pattern.length > 1_000) throw notSupported('A regular expression of more than 1000 characters')
   if (/^(\*\*\*|\(\?)/.test(pattern)) throw notSupported('A regular expression with an embedded option')
-  if (/\(\?(?!:)/.test(pattern.replace(/\\./gs, ''))) throw notSupported('Look-around in a regular expression')
-  for (const [, escape = ''] of pattern.matchAll(/\\([\s\S])/g))
-    if (/[a-zA-Z0-9]/.test(escape) && !'dDsSwWtnr'.includes(escape))
-      throw notSupported(`\\${escape} in a regular expression`)
+  if (/\(\?(?!:)/.test(pattern.replace(/\\./gs, '')))
+    throw notSupported('Look-around in a regular expression')
+  for (const [, escaped = ''] of pattern.matchAll(/\\([\s\S])/g))
+    if (/[a-zA-Z0-9]/.test(escaped) && !'dDsSwWtnr'.includes(escaped))
+      throw notSupported(`\\${escaped} in a regular expression`)
   if (/\[[.=]|\[\[:[<>]:\]\]/.test(pattern)) throw notSupported('A collating element in a regular expression')
   if (/&&|\[[^\]]*\[(?!:)/.test(pattern)) throw notSupported('A nested class in a regular expression')
   try {
@@ -32,7 +33,8 @@ export function regexTemplate(engine: 'duckdb' | 'trino', flags: string, negated
     const literal = literals[1]
     if (literal === null || literal === undefined) return 'CAST(NULL AS BOOLEAN)'
     const pattern = quote(`(?s${flags})${portableRegex(literal)}`)
-    const test = engine === 'duckdb' ? `regexp_matches(${text}, ${pattern})` : `regexp_like(${text}, ${pattern})`
+    const test =
+      engine === 'duckdb' ? `regexp_matches(${text}, ${pattern})` : `regexp_like(${text}, ${pattern})`
     return negated ? `(NOT ${test})` : test
   }
 }
@@ -40,14 +42,14 @@ export function regexTemplate(engine: 'duckdb' | 'trino', flags: string, negated
 /**
  * A SIMILAR TO pattern as an anchored regular expression.
  *
- * @param escape one character, or '' for none
+ * @param mark the escape: one character, or '' for none
  */
-export function similarRegex(pattern: string, escape: string): string {
+export function similarRegex(pattern: string, mark: string): string {
   let out = ''
   let inClass = false
   for (let at = 0; at < pattern.length; at++) {
     const character = pattern.charAt(at)
-    if (character === escape && escape !== '') {
+    if (character === mark && mark !== '') {
       const next = pattern.charAt(++at)
       if (next === '') throw new SqlError('22023', 'invalid escape at the end of the pattern')
       out += `\\${next}`.replace(/^\\([A-Za-z0-9])$/, '$1')
@@ -71,11 +73,11 @@ export function similarRegex(pattern: string, escape: string): string {
  * A LIKE pattern in which the escape is always a backslash before `%`, `_` or itself: the only form that
  * all engines accept.
  */
-export function plainLike(pattern: string, escape: string): string {
+export function plainLike(pattern: string, mark: string): string {
   let out = ''
   for (let at = 0; at < pattern.length; at++) {
     let character = pattern.charAt(at)
-    if (character === escape && escape !== '') {
+    if (character === mark && mark !== '') {
       character = pattern.charAt(++at)
       if (character === '') throw new SqlError('22023', 'LIKE pattern must not end with escape character')
       out += '%_\\'.includes(character) ? `\\${character}` : character

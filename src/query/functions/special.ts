@@ -25,8 +25,7 @@ const extremum = (name: 'greatest' | 'least') =>
     'any ...',
     'any',
     (args) => (args.length === 1 ? (args[0] ?? '') : `${name}(${args.join(', ')})`),
-    (args) =>
-      args.reduce((left, right) => `coalesce(${name}(${left}, ${right}), ${left}, ${right})`),
+    (args) => args.reduce((left, right) => `coalesce(${name}(${left}, ${right}), ${left}, ${right})`),
     { variadic: true },
   )
 
@@ -47,15 +46,22 @@ const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const similarTemplate =
   (engine: 'duckdb' | 'trino'): Template =>
   ([text], { literals }) => {
-    const [, pattern, escape = '\\'] = literals
-    if (typeof pattern !== 'string' || typeof escape !== 'string') return 'CAST(NULL AS BOOLEAN)'
-    const regex = quote(`(?s)${similarRegex(pattern, escape)}`)
+    const [, pattern, mark = '\\'] = literals
+    if (typeof pattern !== 'string' || typeof mark !== 'string') return 'CAST(NULL AS BOOLEAN)'
+    const regex = quote(`(?s)${similarRegex(pattern, mark)}`)
     return engine === 'duckdb' ? `regexp_matches(${text}, ${regex})` : `regexp_like(${text}, ${regex})`
   }
 
-export const similar = fn('similar', 'text text text', 'bool', similarTemplate('duckdb'), similarTemplate('trino'), {
-  literal: [1, 2],
-})
+export const similar = fn(
+  'similar',
+  'text text text',
+  'bool',
+  similarTemplate('duckdb'),
+  similarTemplate('trino'),
+  {
+    literal: [1, 2],
+  },
+)
 
 /** An element of an array by its place; a place outside the array is NULL, also one below 1. */
 export const subscript = fn(

@@ -5,7 +5,9 @@ import type { Template } from './definition.ts'
 
 type Engine = 'duckdb' | 'trino'
 
-const months = 'January February March April May June July August September October November December'.split(' ')
+const months = 'January February March April May June July August September October November December'.split(
+  ' ',
+)
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
 
 const pad = (sql: string, width: number): string => `lpad(CAST(${sql} AS VARCHAR), ${width}, '0')`
@@ -32,7 +34,12 @@ function pieces(engine: Engine): readonly (readonly [string, string])[] {
   const lower = (name: string) => name.toLowerCase()
   const wide = (name: string) => name.padEnd(9)
   const short = (name: string) => name.slice(0, 3)
-  const both = (base: readonly [string, string, string], index: string, list: readonly string[], first: number) => [
+  const both = (
+    base: readonly [string, string, string],
+    index: string,
+    list: readonly string[],
+    first: number,
+  ) => [
     [`FM${base[0]}`, names(index, list, first, upper)] as const,
     [`FM${base[1]}`, names(index, list, first, same)] as const,
     [`FM${base[2]}`, names(index, list, first, lower)] as const,

@@ -4,7 +4,15 @@ import type { FuncCall, Node, WindowDef } from 'libpg-query'
 import { aggregates, windowFunctions } from '../functions/aggregates.ts'
 import { type AggregateDef, fn } from '../functions/definition.ts'
 import { functions } from '../functions/registry.ts'
-import { type AggregateExpr, type CallExpr, childrenOf, type Expr, type Frame, type FrameBound, type SortKey } from '../ir.ts'
+import {
+  type AggregateExpr,
+  type CallExpr,
+  childrenOf,
+  type Expr,
+  type Frame,
+  type FrameBound,
+  type SortKey,
+} from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
 import { castTo, coerce, condition, known, literalOf } from './coerce.ts'
@@ -48,7 +56,8 @@ function functionName(node: FuncCall): string {
   const [first = '', second] = names
   if (names.length === 1) return first
   const syntax = second === undefined ? undefined : syntaxNames.get(second)
-  const grammatical = node.funcformat === 'COERCE_SQL_SYNTAX' || syntax === 'like_escape' || syntax === 'similar_to_escape'
+  const grammatical =
+    node.funcformat === 'COERCE_SQL_SYNTAX' || syntax === 'like_escape' || syntax === 'similar_to_escape'
   if (names.length === 2 && first === 'pg_catalog' && grammatical && syntax !== undefined) return syntax
   throw notSupported('A schema-qualified function', node.location)
 }
@@ -61,9 +70,9 @@ const patternEscapes = new Map([
 
 function scalarCall(resolver: Resolver, name: string, args: readonly Expr[], node: FuncCall, env: Env): Expr {
   const position = node.location
-  const escape = patternEscapes.get(name)
-  if (escape && (node.funcname?.length ?? 0) === 2)
-    return { kind: 'call', type: 'text', def: escape, args: args.map((arg) => coerce(arg, 'text')) }
+  const escaping = patternEscapes.get(name)
+  if (escaping && (node.funcname?.length ?? 0) === 2)
+    return { kind: 'call', type: 'text', def: escaping, args: args.map((arg) => coerce(arg, 'text')) }
   const spoken = () => `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')})`
   const call = callOverload(functions.get(name), texts(name, args), spoken, position)
   if (call.def.fallible && !env.output) resolver.fallible = true
@@ -117,7 +126,8 @@ function resolveAggregate(
   const argEnv = window ? { ...env, noWindows: 'window functions' } : inner
   const direct = (node.args ?? []).map((arg) => resolver.expr(arg, argEnv))
   const sorts = (node.agg_order ?? []).map((sort) => sortKey(resolver, sort, argEnv))
-  if (node.agg_star && name !== 'count') throw new SqlError('42883', `${name}(*) does not exist`, node.location)
+  if (node.agg_star && name !== 'count')
+    throw new SqlError('42883', `${name}(*) does not exist`, node.location)
   const within = node.agg_within_group === true
   if (within && (node.agg_distinct || sorts.length !== 1)) throw notSupported('This form of WITHIN GROUP')
   const [key] = sorts
@@ -125,7 +135,9 @@ function resolveAggregate(
   const candidates = defs.filter((def) => def.ordered === within)
   const match = pickOverload(
     candidates,
-    (name === 'string_agg' ? args.map((arg) => (isString(arg.type) ? coerce(arg, 'text') : arg)) : args).map((arg) => arg.type),
+    (name === 'string_agg' ? args.map((arg) => (isString(arg.type) ? coerce(arg, 'text') : arg)) : args).map(
+      (arg) => arg.type,
+    ),
   )
   if (match === undefined)
     throw new SqlError(
@@ -159,7 +171,8 @@ function descending(
   [fraction, ...rest]: readonly Expr[],
   filter: Expr | undefined,
 ): AggregateExpr {
-  if (fraction?.kind !== 'literal' || fraction.value === null) throw notSupported('A percentile that is no literal')
+  if (fraction?.kind !== 'literal' || fraction.value === null)
+    throw notSupported('A percentile that is no literal')
   const mirrored = literalOf(String(1 - Number(fraction.value)), 'float8')
   return {
     kind: 'aggregate',
@@ -175,7 +188,10 @@ function descending(
 function checkDistinctOrder(orderBy: readonly SortKey[], args: readonly Expr[]): void {
   const [first] = args
   if (orderBy.length !== 1 || JSON.stringify(orderBy[0]?.expr) !== JSON.stringify(first))
-    throw new SqlError('42P10', 'in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list')
+    throw new SqlError(
+      '42P10',
+      'in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list',
+    )
 }
 
 /** PostgreSQL computes an aggregate over outer columns alone in the outer query; that is not served. */
@@ -191,7 +207,8 @@ function columnLevels(expr: Expr): number[] {
 
 /** A key of ORDER BY in an aggregate or window: an expression, never an ordinal. */
 export function sortKey(resolver: Resolver, node: Node, env: Env): SortKey {
-  if (!('SortBy' in node) || node.SortBy.node === undefined) throw new SqlError('42601', 'A sort key is expected.')
+  if (!('SortBy' in node) || node.SortBy.node === undefined)
+    throw new SqlError('42601', 'A sort key is expected.')
   const expr = known(resolver.expr(node.SortBy.node, env))
   return { expr, ...sortDirection(node.SortBy) }
 }
@@ -202,7 +219,8 @@ export function sortDirection(sort: { readonly sortby_dir?: string; readonly sor
   readonly nullsFirst: boolean
 } {
   const descending = sort.sortby_dir === 'SORTBY_DESC'
-  const nullsFirst = sort.sortby_nulls === 'SORTBY_NULLS_DEFAULT' ? descending : sort.sortby_nulls === 'SORTBY_NULLS_FIRST'
+  const nullsFirst =
+    sort.sortby_nulls === 'SORTBY_NULLS_DEFAULT' ? descending : sort.sortby_nulls === 'SORTBY_NULLS_FIRST'
   return { descending, nullsFirst }
 }
 
@@ -215,7 +233,8 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
   const aggregateDefs = aggregates.get(name)
   let call: CallExpr | AggregateExpr
   if (aggregateDefs) {
-    if (node.agg_distinct || node.agg_order) throw notSupported('DISTINCT or ORDER BY in a window aggregate', node.location)
+    if (node.agg_distinct || node.agg_order)
+      throw notSupported('DISTINCT or ORDER BY in a window aggregate', node.location)
     call = resolveAggregate(resolver, name, aggregateDefs, node, inner, true)
   } else {
     if (node.agg_star || node.agg_distinct || node.agg_order || node.agg_filter)
@@ -297,7 +316,9 @@ function resolveFrame(resolver: Resolver, def: WindowDef, orderBy: readonly Sort
   const bound = (flags: readonly [number, FrameBound['bound']][], node: Node | undefined): FrameBound => {
     const found = flags.find(([bit]) => has(bit))?.[1]
     if (found === undefined) throw notSupported('This frame', def.location)
-    return found === 'PRECEDING' || found === 'FOLLOWING' ? { bound: found, offset: offset(node) } : { bound: found }
+    return found === 'PRECEDING' || found === 'FOLLOWING'
+      ? { bound: found, offset: offset(node) }
+      : { bound: found }
   }
   return {
     mode,

@@ -3,7 +3,15 @@
 import type { Expr } from '../ir.ts'
 import { literalSize, readLiteral } from '../literal.ts'
 import { SqlError } from '../sql-error.ts'
-import { casts, commonType, convertsImplicitly, isNumber, type NumericSize, type SqlType, spokenType } from '../types.ts'
+import {
+  casts,
+  commonType,
+  convertsImplicitly,
+  isNumber,
+  type NumericSize,
+  type SqlType,
+  spokenType,
+} from '../types.ts'
 
 /** NULL of a type. */
 export function nullOf(type: SqlType): Expr {
@@ -84,7 +92,10 @@ export function known(expr: Expr): Expr {
  * @param what for the message: CASE, UNION, …
  * @throws SqlError 42804 where there is none
  */
-export function unify(exprs: readonly Expr[], what: string): { readonly exprs: readonly Expr[]; readonly type: SqlType } {
+export function unify(
+  exprs: readonly Expr[],
+  what: string,
+): { readonly exprs: readonly Expr[]; readonly type: SqlType } {
   const type = commonType(exprs.map((expr) => expr.type))
   if (type === undefined) {
     const [first, second] = [...new Set(exprs.map((expr) => spokenType(expr.type)))]

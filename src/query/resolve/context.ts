@@ -6,7 +6,14 @@
 import type { Node, SelectStmt, WindowDef } from 'libpg-query'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import type { Principal } from '../../core/principal.ts'
-import { childrenOf, type ColumnExpr, type Expr, type OutputColumn, type ParameterExpr, type Query } from '../ir.ts'
+import {
+  type ColumnExpr,
+  childrenOf,
+  type Expr,
+  type OutputColumn,
+  type ParameterExpr,
+  type Query,
+} from '../ir.ts'
 import { SqlError } from '../sql-error.ts'
 import type { SqlType } from '../types.ts'
 
@@ -103,7 +110,9 @@ export function findQualifiedColumn(
 ): Expr {
   let levels = 0
   for (let each: Scope | undefined = scope; each !== undefined; each = each.outer, levels++) {
-    const found = each.relations.filter((one) => one.alias === relation && (schema === undefined || one.schema === schema))
+    const found = each.relations.filter(
+      (one) => one.alias === relation && (schema === undefined || one.schema === schema),
+    )
     if (found.length > 1) throw new SqlError('42712', `table reference "${relation}" is ambiguous`, position)
     const columns = found[0]?.columns.filter((column) => column.name === name)
     if (columns === undefined) continue
@@ -122,8 +131,7 @@ export function use(resolver: Resolver, expr: Expr, levels: number): Expr {
 }
 
 function markUsed(resolver: Resolver, expr: Expr): void {
-  if (expr.kind === 'column')
-    resolver.tables.find(({ id }) => id === expr.relation)?.used.add(expr.index)
+  if (expr.kind === 'column') resolver.tables.find(({ id }) => id === expr.relation)?.used.add(expr.index)
   else for (const child of childrenOf(expr)) markUsed(resolver, child)
 }
 

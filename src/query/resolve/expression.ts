@@ -1,11 +1,20 @@
 /** Expressions: from a checked tree node to a typed expression with every name bound. */
 
-import type { A_Const, A_Indirection, CaseExpr, ColumnRef, Node, SubLink, TypeCast, TypeName } from 'libpg-query'
+import type {
+  A_Const,
+  A_Indirection,
+  CaseExpr,
+  ColumnRef,
+  Node,
+  SubLink,
+  TypeCast,
+  TypeName,
+} from 'libpg-query'
 import * as special from '../functions/special.ts'
-import type { Expr } from '../ir.ts'
 import { parseInterval } from '../interval.ts'
+import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { isArray, namedType, type NumericSize, type SqlType, spokenType } from '../types.ts'
+import { isArray, type NumericSize, namedType, type SqlType, spokenType } from '../types.ts'
 import { resolveCall } from './call.ts'
 import { castTo, coerce, condition, known, literalOf, nullOf, unify } from './coerce.ts'
 import { type Env, findColumn, findQualifiedColumn, nameOf, type Resolver } from './context.ts'
@@ -27,7 +36,9 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
     const { boolop, args = [] } = node.BoolExpr
     const name = boolop === 'AND_EXPR' ? 'AND' : boolop === 'OR_EXPR' ? 'OR' : 'NOT'
     const resolved = args.map((arg) => condition(resolver.expr(arg, env), name))
-    return name === 'NOT' && resolved[0] ? not(resolved[0]) : { kind: 'logic', type: 'bool', op: name, args: resolved }
+    return name === 'NOT' && resolved[0]
+      ? not(resolved[0])
+      : { kind: 'logic', type: 'bool', op: name, args: resolved }
   }
   if ('NullTest' in node) {
     const { arg, nulltesttype } = node.NullTest
@@ -83,7 +94,8 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
 
 function resolveColumn(resolver: Resolver, node: ColumnRef, env: Env): Expr {
   const fields = node.fields ?? []
-  if (fields.some((field) => 'A_Star' in field)) throw notSupported('* outside the select list', node.location)
+  if (fields.some((field) => 'A_Star' in field))
+    throw notSupported('* outside the select list', node.location)
   const names = fields.map(nameOf)
   const [first = '', second, third] = names
   if (names.length === 1) return findColumn(resolver, env.scope, first, node.location)
@@ -118,13 +130,16 @@ interface NamedType {
 function readTypeName(name: TypeName | undefined): NamedType {
   const names = (name?.names ?? []).map(nameOf)
   const [first = '', second] = names
-  const base = names.length === 1 ? first : names.length === 2 && first === 'pg_catalog' ? (second ?? '') : undefined
+  const base =
+    names.length === 1 ? first : names.length === 2 && first === 'pg_catalog' ? (second ?? '') : undefined
   const type = base === undefined ? undefined : namedType(base)
   if (type === undefined || name === undefined)
     throw new SqlError('42704', `type "${names.join('.')}" is not served`, name?.location)
   const bounds = name.arrayBounds ?? []
   if (bounds.length > 1) throw notSupported('An array of arrays', name.location)
-  const mods = (name.typmods ?? []).map((node) => ('A_Const' in node ? node.A_Const.ival?.ival : undefined))
+  const mods = (name.typmods ?? []).map((node) =>
+    'A_Const' in node && node.A_Const.ival ? (node.A_Const.ival.ival ?? 0) : undefined,
+  )
   const numbers = mods.map((mod) => {
     if (mod === undefined || !Number.isInteger(mod)) throw notSupported('This type modifier', name.location)
     return mod
@@ -142,7 +157,11 @@ function readTypeName(name: TypeName | undefined): NamedType {
     return { type, size: [precision, scale] }
   }
   if (numbers.length > 0 && type === 'varchar') return { type, length: numbers[0] }
-  if (numbers.length > 0 && !(type === 'timestamp' && numbers[0] === 6) && !(type === 'timestamptz' && numbers[0] === 6))
+  if (
+    numbers.length > 0 &&
+    !(type === 'timestamp' && numbers[0] === 6) &&
+    !(type === 'timestamptz' && numbers[0] === 6)
+  )
     throw notSupported(`A modifier of ${spokenType(type)}`, name.location)
   return { type: array ? `${type}[]` : type }
 }
@@ -205,7 +224,11 @@ function resolveSubscript(resolver: Resolver, node: A_Indirection, env: Env): Ex
   const { is_slice, lidx, uidx } = index.A_Indices
   if (is_slice || lidx !== undefined || uidx === undefined) throw notSupported('A slice of an array')
   const args = [resolver.expr(node.arg, env), resolver.expr(uidx, env)]
-  return callOverload([special.subscript], args, () => `subscript of ${spokenType(args[0]?.type ?? 'unknown')}`)
+  return callOverload(
+    [special.subscript],
+    args,
+    () => `subscript of ${spokenType(args[0]?.type ?? 'unknown')}`,
+  )
 }
 
 function resolveParameter(resolver: Resolver, number: number): Expr {
@@ -213,7 +236,11 @@ function resolveParameter(resolver: Resolver, number: number): Expr {
   if (number < 1 || number > 65_535) throw new SqlError('42P02', `there is no parameter $${number}`)
   const known = resolver.parameters.get(number)
   if (known) return known
-  const parameter: Expr = { kind: 'parameter', number, type: resolver.parameterTypes[number - 1] ?? 'unknown' }
+  const parameter: Expr = {
+    kind: 'parameter',
+    number,
+    type: resolver.parameterTypes[number - 1] ?? 'unknown',
+  }
   resolver.parameters.set(number, parameter)
   return parameter
 }
@@ -242,11 +269,13 @@ function niladic(resolver: Resolver, name: string, env: Env): Expr {
 
 function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
   if (resolver.policy) throw notSupported('A subquery in a policy', node.location)
-  const select = node.subselect !== undefined && 'SelectStmt' in node.subselect ? node.subselect.SelectStmt : undefined
+  const select =
+    node.subselect !== undefined && 'SelectStmt' in node.subselect ? node.subselect.SelectStmt : undefined
   if (select === undefined) throw new SqlError('42601', 'A subquery is expected.', node.location)
   const query = resolver.query(select, env.scope, false)
   const [column, ...more] = query.columns
-  if (node.subLinkType === 'EXISTS_SUBLINK') return { kind: 'subquery', form: 'exists', type: 'bool', args: [], query }
+  if (node.subLinkType === 'EXISTS_SUBLINK')
+    return { kind: 'subquery', form: 'exists', type: 'bool', args: [], query }
   if (node.subLinkType === 'ANY_SUBLINK' || node.subLinkType === 'ALL_SUBLINK') {
     const operator = node.operName === undefined ? '=' : nameOf(node.operName[0])
     const all = node.subLinkType === 'ALL_SUBLINK'

@@ -4,9 +4,19 @@ import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } f
 import * as special from '../functions/special.ts'
 import type { Expr, FromItem, JoinItem, OutputColumn } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { elementOf, isArray, servedType, type SqlType } from '../types.ts'
+import { elementOf, isArray, type SqlType, servedType } from '../types.ts'
 import { coerce, condition, known, unify } from './coerce.ts'
-import { type Env, findCte, nameOf, newId, newScope, type Resolver, type Scope, type ScopeColumn, type ScopeRelation } from './context.ts'
+import {
+  type Env,
+  findCte,
+  nameOf,
+  newId,
+  newScope,
+  type Resolver,
+  type Scope,
+  type ScopeColumn,
+  type ScopeRelation,
+} from './context.ts'
 import { applyOperator } from './operator.ts'
 
 interface Bound {
@@ -28,7 +38,13 @@ export function resolveFrom(resolver: Resolver, nodes: readonly Node[], scope: S
 
 function addTo(scope: Scope, bound: Bound): void {
   for (const { alias, schema } of bound.relations)
-    if (scope.relations.some((each) => each.alias === alias && (each.schema === schema || each.schema === undefined || schema === undefined)))
+    if (
+      scope.relations.some(
+        (each) =>
+          each.alias === alias &&
+          (each.schema === schema || each.schema === undefined || schema === undefined),
+      )
+    )
       throw new SqlError('42712', `table name "${alias}" specified more than once`)
   scope.relations = [...scope.relations, ...bound.relations]
   scope.columns = [...scope.columns, ...bound.columns]
@@ -88,16 +104,23 @@ function renamed(columns: readonly ScopeColumn[], alias: Alias | undefined): rea
 }
 
 /** The columns of a query as its surroundings name them. */
-function outputColumns(id: string, columns: readonly OutputColumn[], alias: Alias | undefined): readonly ScopeColumn[] {
-  const own = columns.map(({ name, type, size }, index): ScopeColumn => ({
-    name,
-    expr: { kind: 'column', relation: id, index, levelsUp: 0, type, size },
-  }))
+function outputColumns(
+  id: string,
+  columns: readonly OutputColumn[],
+  alias: Alias | undefined,
+): readonly ScopeColumn[] {
+  const own = columns.map(
+    ({ name, type, size }, index): ScopeColumn => ({
+      name,
+      expr: { kind: 'column', relation: id, index, levelsUp: 0, type, size },
+    }),
+  )
   return renamed(own, alias)
 }
 
 function resolveSubselect(resolver: Resolver, node: RangeSubselect, scope: Scope, lateral: Scope): Bound {
-  const select = node.subquery !== undefined && 'SelectStmt' in node.subquery ? node.subquery.SelectStmt : undefined
+  const select =
+    node.subquery !== undefined && 'SelectStmt' in node.subquery ? node.subquery.SelectStmt : undefined
   if (select === undefined) throw new SqlError('42601', 'A subquery is expected.')
   const id = newId(resolver, 't')
   // Without LATERAL it sees what surrounds this query and its CTEs, not its neighbours.
@@ -116,7 +139,8 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
   const [list, ...more] = node.functions ?? []
   const items = list !== undefined && 'List' in list ? (list.List.items ?? []) : []
   const [call] = items
-  if (more.length > 0 || call === undefined || !('FuncCall' in call)) throw notSupported('This table function')
+  if (more.length > 0 || call === undefined || !('FuncCall' in call))
+    throw notSupported('This table function')
   const names = (call.FuncCall.funcname ?? []).map(nameOf)
   const [name] = names
   if (names.length !== 1 || (name !== 'generate_series' && name !== 'unnest'))
@@ -128,7 +152,8 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
   const id = newId(resolver, 't')
   const alias = node.alias?.aliasname ?? name
   const [columnName] = (node.alias?.colnames ?? []).map(nameOf)
-  if ((node.alias?.colnames ?? []).length > 1) throw new SqlError('42P10', `table "${alias}" has 1 columns available`)
+  if ((node.alias?.colnames ?? []).length > 1)
+    throw new SqlError('42P10', `table "${alias}" has 1 columns available`)
   const { bound, type } = name === 'unnest' ? bindUnnest(args) : bindSeries(args)
   resolver.fallible = true
   const expr: Expr = { kind: 'column', relation: id, index: 0, levelsUp: 0, type }
@@ -151,7 +176,8 @@ function bindSeries(args: readonly Expr[]): { bound: Expr[]; type: SqlType } {
   const { type: common } = unify([start, stop], 'generate_series')
   // As PostgreSQL does, dates are counted as timestamps with time zone.
   const type = common === 'date' || common === 'text' ? 'timestamptz' : common === 'int2' ? 'int4' : common
-  if (!seriesTypes.includes(type) || type === 'numeric') throw new SqlError('42883', 'generate_series of this type')
+  if (!seriesTypes.includes(type) || type === 'numeric')
+    throw new SqlError('42883', 'generate_series of this type')
   const temporal = type === 'timestamp' || type === 'timestamptz'
   if (temporal && step === undefined) throw new SqlError('42883', 'generate_series of times needs a step')
   const by = step && coerce(step, temporal ? 'interval' : type)
@@ -166,12 +192,17 @@ const joinTypes: Readonly<Record<string, JoinItem['type']>> = {
 }
 
 function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: Scope): Bound {
-  if (node.larg === undefined || node.rarg === undefined) throw new SqlError('42601', 'A join needs two sides.')
+  if (node.larg === undefined || node.rarg === undefined)
+    throw new SqlError('42601', 'A join needs two sides.')
   const type = joinTypes[String(node.jointype)]
   if (type === undefined) throw notSupported('This join')
   const left = resolveItem(resolver, node.larg, scope, lateral)
   // The right side may be LATERAL over the left.
-  const inner: Scope = { ...lateral, relations: [...lateral.relations, ...left.relations], columns: [...lateral.columns, ...left.columns] }
+  const inner: Scope = {
+    ...lateral,
+    relations: [...lateral.relations, ...left.relations],
+    columns: [...lateral.columns, ...left.columns],
+  }
   const right = resolveItem(resolver, node.rarg, scope, inner)
   const joined = newScope(scope.outer)
   addTo(joined, left)
@@ -182,7 +213,11 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
   const on =
     merged.length > 0
       ? conjunction(merged.map(({ equal }) => equal))
-      : node.quals && condition(resolver.expr(node.quals, { ...env, scope: { ...joined, outer: scope.outer, ctes: scope.ctes } }), 'JOIN/ON')
+      : node.quals &&
+        condition(
+          resolver.expr(node.quals, { ...env, scope: { ...joined, outer: scope.outer, ctes: scope.ctes } }),
+          'JOIN/ON',
+        )
   const columns = [
     ...merged.map(({ column }) => column),
     ...[...left.columns, ...right.columns].filter(({ name }) => !names.includes(name)),
@@ -201,7 +236,9 @@ function conjunction(args: readonly Expr[]): Expr {
 
 function usingNames(node: JoinExpr, left: Bound, right: Bound): readonly string[] {
   if (!node.isNatural) return (node.usingClause ?? []).map(nameOf)
-  return left.columns.map(({ name }) => name).filter((name) => right.columns.some((column) => column.name === name))
+  return left.columns
+    .map(({ name }) => name)
+    .filter((name) => right.columns.some((column) => column.name === name))
 }
 
 function mergeColumn(
@@ -215,7 +252,8 @@ function mergeColumn(
   const [a, b] = [left, right].map((side) => {
     const found = side.columns.filter((column) => column.name === name)
     if (found.length > 1) throw new SqlError('42702', `common column name "${name}" appears more than once`)
-    if (found[0] === undefined) throw new SqlError('42703', `column "${name}" specified in USING clause does not exist`)
+    if (found[0] === undefined)
+      throw new SqlError('42703', `column "${name}" specified in USING clause does not exist`)
     return found[0].expr
   })
   if (a === undefined || b === undefined) throw new SqlError('42703', `column "${name}" does not exist`)

@@ -24,7 +24,10 @@ function check(expr: Expr, keys: ReadonlySet<string>): void {
   if (keys.has(exprKey(expr))) return
   if (expr.kind === 'grouping') {
     if (expr.args.every((arg) => keys.has(exprKey(arg)))) return
-    throw new SqlError('42803', 'arguments to GROUPING must be grouping expressions of the associated query level')
+    throw new SqlError(
+      '42803',
+      'arguments to GROUPING must be grouping expressions of the associated query level',
+    )
   }
   if (expr.kind === 'column' && expr.levelsUp === 0)
     throw new SqlError(

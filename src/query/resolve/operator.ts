@@ -76,12 +76,25 @@ export function applyOperator(
   const comparison = special.comparisons.get(name)
   if (comparison && left && right) return compareWith(comparison, [left, right], name)
   // Signs of numbers are part of the literal.
-  if (name === '-' && left?.kind === 'literal' && right === undefined && left.value !== null && isInteger(left.type))
+  if (
+    name === '-' &&
+    left?.kind === 'literal' &&
+    right === undefined &&
+    left.value !== null &&
+    isInteger(left.type)
+  )
     return literalOf(`-${left.value}`.replace('--', ''), left.type)
-  if (left?.kind === 'literal' && right === undefined && left.type === 'numeric' && left.value !== null && name === '-')
+  if (
+    left?.kind === 'literal' &&
+    right === undefined &&
+    left.type === 'numeric' &&
+    left.value !== null &&
+    name === '-'
+  )
     return literalOf(`-${left.value}`.replace('--', ''), 'numeric')
   const operands = name === '||' ? concatenated(args) : [...args]
-  const spoken = () => `operator ${[...args.map((arg) => spokenType(arg.type)).slice(0, -1), sign, spokenType(args.at(-1)?.type ?? 'unknown')].join(' ')}`
+  const spoken = () =>
+    `operator ${[...args.map((arg) => spokenType(arg.type)).slice(0, -1), sign, spokenType(args.at(-1)?.type ?? 'unknown')].join(' ')}`
   const call = callOverload(sameType(name, operands), operands, spoken, position)
   if (call.def.fallible && !env.output) resolver.fallible = true
   return call
@@ -132,13 +145,13 @@ function resolveLike(args: readonly Expr[], def: FunctionDef, negated: boolean):
   if (text === undefined || given === undefined) throw new SqlError('42601', 'An operand is missing.')
   const escaped = given.kind === 'call' && given.def.name === 'like_escape' ? given.args : undefined
   const pattern = coerce(escaped?.[0] ?? given, 'text')
-  const escape = escaped === undefined ? '\\' : literalText(escaped[1], 'ESCAPE')
-  if (escape === null || [...escape].length > 1) throw new SqlError('22023', 'invalid escape string')
-  if (pattern.kind !== 'literal' && escape !== '\\')
+  const mark = escaped === undefined ? '\\' : literalText(escaped[1], 'ESCAPE')
+  if (mark === null || [...mark].length > 1) throw new SqlError('22023', 'invalid escape string')
+  if (pattern.kind !== 'literal' && mark !== '\\')
     throw notSupported('ESCAPE with a pattern that is no literal')
   const plain =
     pattern.kind === 'literal' && pattern.value !== null
-      ? literalOf(plainLike(pattern.value, escape), 'text')
+      ? literalOf(plainLike(pattern.value, mark), 'text')
       : pattern
   const call: Expr = { kind: 'call', type: 'bool', def, args: [coerce(text, 'text'), plain] }
   return negated ? not(call) : call
@@ -153,13 +166,14 @@ function literalText(expr: Expr | undefined, what: string): string | null {
 function resolveSimilar([text, given]: readonly Expr[], negated: boolean): Expr {
   if (text === undefined || given?.kind !== 'call' || given.def.name !== 'similar_to_escape')
     throw notSupported('SIMILAR TO with what is no literal')
-  const [pattern, escape] = given.args
+  const [pattern, mark] = given.args
   const args = [
     coerce(text, 'text'),
     coerce(pattern ?? literalOf('', 'text'), 'text'),
-    escape ? coerce(escape, 'text') : literalOf('\\', 'text'),
+    mark ? coerce(mark, 'text') : literalOf('\\', 'text'),
   ]
-  if (args.slice(1).some((arg) => arg.kind !== 'literal')) throw notSupported('SIMILAR TO with what is no literal')
+  if (args.slice(1).some((arg) => arg.kind !== 'literal'))
+    throw notSupported('SIMILAR TO with what is no literal')
   const call: Expr = { kind: 'call', type: 'bool', def: special.similar, args }
   return negated ? not(call) : call
 }
@@ -213,13 +227,19 @@ function inList(left: Expr, list: readonly Expr[]): Expr {
   return { kind: 'in', type: 'bool', arg, list: rest }
 }
 
-function quantifiedArray([left, right]: readonly Expr[], sign: string, all: boolean, position?: number): Expr {
+function quantifiedArray(
+  [left, right]: readonly Expr[],
+  sign: string,
+  all: boolean,
+  position?: number,
+): Expr {
   if (left === undefined || right === undefined) throw new SqlError('42601', 'An operand is missing.')
   const negated = sign === '<>' && all
   if (!(sign === '=' && !all) && !negated)
     throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
   const array = right.type === 'unknown' ? coerce(right, arrayOf(known(left).type)) : right
-  if (!isArray(array.type)) throw new SqlError('42804', 'ANY and ALL need an array on their right side.', position)
+  if (!isArray(array.type))
+    throw new SqlError('42804', 'ANY and ALL need an array on their right side.', position)
   const elements = elementsOf(array)
   if (elements !== undefined && elements.length > 0) {
     const test = inList(left, elements)
@@ -239,7 +259,11 @@ function elementsOf(array: Expr): readonly Expr[] | undefined {
   if (array.kind === 'array') return array.elements
   if (array.kind !== 'literal' || array.value === null || !isArray(array.type)) return undefined
   const element = elementOf(array.type)
-  return (JSON.parse(array.value) as (string | null)[]).map((value) => ({ kind: 'literal', type: element, value }))
+  return (JSON.parse(array.value) as (string | null)[]).map((value) => ({
+    kind: 'literal',
+    type: element,
+    value,
+  }))
 }
 
 function rowsOf(left: Node, right: Node): readonly (readonly [Node, Node])[] | undefined {
@@ -258,9 +282,23 @@ function compareRows(
   position?: number,
 ): Expr {
   const at = (operator: string, pair: readonly [Node, Node]) =>
-    applyOperator(resolver, operator, [resolver.expr(pair[0], env), resolver.expr(pair[1], env)], env, position)
-  if (sign === '=') return both('AND', pairs.map((pair) => at('=', pair)))
-  if (sign === '<>') return both('OR', pairs.map((pair) => at('<>', pair)))
+    applyOperator(
+      resolver,
+      operator,
+      [resolver.expr(pair[0], env), resolver.expr(pair[1], env)],
+      env,
+      position,
+    )
+  if (sign === '=')
+    return both(
+      'AND',
+      pairs.map((pair) => at('=', pair)),
+    )
+  if (sign === '<>')
+    return both(
+      'OR',
+      pairs.map((pair) => at('<>', pair)),
+    )
   if (!['<', '<=', '>', '>='].includes(sign)) throw notSupported('This comparison of rows', position)
   const strict = sign.slice(0, 1)
   return both(

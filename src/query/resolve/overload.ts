@@ -1,10 +1,17 @@
 /** Which overload a call means (PostgreSQL manual, 10.2 and 10.3, for the types served). */
 
-import type { ArgType } from '../functions/definition.ts'
+import type { ArgType, FunctionDef } from '../functions/definition.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { convertsImplicitly, elementOf, isArray, isPreferred, isScalar, isString, type SqlType } from '../types.ts'
-import type { FunctionDef } from '../functions/definition.ts'
+import {
+  convertsImplicitly,
+  elementOf,
+  isArray,
+  isPreferred,
+  isScalar,
+  isString,
+  type SqlType,
+} from '../types.ts'
 import { coerce, known } from './coerce.ts'
 
 interface Callable {
@@ -25,7 +32,10 @@ interface Match<D> {
  *
  * @returns undefined where none takes them
  */
-export function pickOverload<D extends Callable>(defs: readonly D[], types: readonly SqlType[]): Match<D> | undefined {
+export function pickOverload<D extends Callable>(
+  defs: readonly D[],
+  types: readonly SqlType[],
+): Match<D> | undefined {
   let best: (Match<D> & { readonly score: number }) | undefined
   for (const def of defs) {
     const match = matchTypes(def, types)
@@ -64,7 +74,8 @@ function elementType(wanted: readonly ArgType[], types: readonly SqlType[]): Sql
     const type = types[index]
     if (type === undefined || type === 'unknown') continue
     if (want === 'anyarray' && isArray(type)) element = elementOf(type)
-    if (want === 'anyelement' && (element === undefined || convertsImplicitly(element, type))) element ??= type
+    if (want === 'anyelement' && (element === undefined || convertsImplicitly(element, type)))
+      element ??= type
   }
   return element
 }
@@ -98,7 +109,12 @@ export function returnType(def: Callable, match: Match<unknown>): SqlType {
  *
  * @throws SqlError 0A000 where an argument that engines must see as a literal is none
  */
-export function bindArguments(def: Callable, match: Match<unknown>, args: readonly Expr[], name: string): Expr[] {
+export function bindArguments(
+  def: Callable,
+  match: Match<unknown>,
+  args: readonly Expr[],
+  name: string,
+): Expr[] {
   return args.map((arg, index) => {
     const bound = coerce(arg, match.types[index] ?? known(arg).type)
     if (def.literalArgs.includes(index) && bound.kind !== 'literal')

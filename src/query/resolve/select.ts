@@ -35,7 +35,8 @@ export function resolveQuery(
 function resolveOpen(resolver: Resolver, node: SelectStmt, outer: Scope | undefined, top: boolean): Query {
   const scope = newScope(outer)
   const ctes = node.withClause ? resolveCtes(resolver, node.withClause, scope) : []
-  if (node.op !== undefined && node.op !== 'SETOP_NONE') return resolveSet(resolver, node, node.op, scope, ctes, top)
+  if (node.op !== undefined && node.op !== 'SETOP_NONE')
+    return resolveSet(resolver, node, node.op, scope, ctes, top)
   if (node.valuesLists) return resolveValues(resolver, node, scope, ctes, top)
   return resolveSelect(resolver, node, scope, ctes, top)
 }
@@ -43,13 +44,16 @@ function resolveOpen(resolver: Resolver, node: SelectStmt, outer: Scope | undefi
 function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Query['ctes'] {
   return (clause.ctes ?? []).map((each) => {
     const cte = 'CommonTableExpr' in each ? each.CommonTableExpr : undefined
-    const select = cte?.ctequery !== undefined && 'SelectStmt' in cte.ctequery ? cte.ctequery.SelectStmt : undefined
+    const select =
+      cte?.ctequery !== undefined && 'SelectStmt' in cte.ctequery ? cte.ctequery.SelectStmt : undefined
     if (cte === undefined || select === undefined) throw notSupported('WITH of anything but SELECT')
     const name = cte.ctename ?? ''
-    if (scope.ctes.has(name)) throw new SqlError('42712', `WITH query name "${name}" specified more than once`)
+    if (scope.ctes.has(name))
+      throw new SqlError('42712', `WITH query name "${name}" specified more than once`)
     const query = resolver.query(select, scope, false)
     const names = (cte.aliascolnames ?? []).map(nameOf)
-    if (names.length > query.columns.length) throw new SqlError('42P10', `WITH query "${name}" has too few columns`)
+    if (names.length > query.columns.length)
+      throw new SqlError('42P10', `WITH query "${name}" has too few columns`)
     const columns = query.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
     const id = newId(resolver, 'w')
     scope.ctes.set(name, { id, columns })
@@ -94,7 +98,12 @@ function resolveSelect(
     having,
   }
   if (groupBy.length > 0 || scope.hasAggregates || having)
-    checkGrouping(body, [...exprs, ...orderBy.map(({ expr }) => expr), ...(distinctOn ?? []), ...(having ? [having] : [])])
+    checkGrouping(body, [
+      ...exprs,
+      ...orderBy.map(({ expr }) => expr),
+      ...(distinctOn ?? []),
+      ...(having ? [having] : []),
+    ])
   return { ctes, body, columns, orderBy, ...resolveLimits(resolver, node, scope) }
 }
 
@@ -104,7 +113,12 @@ interface Target {
 }
 
 /** An ordinal, or a name or expression: GROUP BY looks for input columns first. */
-function resolveGroup(resolver: Resolver, node: Node, targets: readonly Target[], scope: Scope): GroupElement {
+function resolveGroup(
+  resolver: Resolver,
+  node: Node,
+  targets: readonly Target[],
+  scope: Scope,
+): GroupElement {
   const env: Env = { scope, output: false, noAggregates: 'GROUP BY', noWindows: 'GROUP BY' }
   if ('GroupingSet' in node) {
     const kinds = new Map([
@@ -160,7 +174,8 @@ function resolveSort(resolver: Resolver, node: Node, targets: readonly Target[],
   const sort = 'SortBy' in node ? node.SortBy : undefined
   if (sort?.node === undefined) throw new SqlError('42601', 'A sort key is expected.')
   const name = soleName(sort.node)
-  const target = ordinalTarget(sort.node, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
+  const target =
+    ordinalTarget(sort.node, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
   const expr = target ? target.expr : known(resolver.expr(sort.node, env))
   const key = exprKey(expr)
   const place = target ? targets.indexOf(target) : targets.findIndex((each) => exprKey(each.expr) === key)
@@ -179,7 +194,8 @@ function resolveDistinct(
   if (on.length === 0) return { distinct: true }
   const distinctOn = on.map((each) => {
     const name = soleName(each)
-    const target = ordinalTarget(each, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
+    const target =
+      ordinalTarget(each, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
     return target ? known(target.expr) : known(resolver.expr(each, env))
   })
   return { distinct: false, distinctOn }
@@ -209,7 +225,13 @@ function resolveLimits(resolver: Resolver, node: SelectStmt, scope: Scope): { li
   return { ...(limit && { limit }), ...(offset && { offset }) }
 }
 
-function resolveValues(resolver: Resolver, node: SelectStmt, scope: Scope, ctes: Query['ctes'], top: boolean): Query {
+function resolveValues(
+  resolver: Resolver,
+  node: SelectStmt,
+  scope: Scope,
+  ctes: Query['ctes'],
+  top: boolean,
+): Query {
   const env: Env = { scope, output: top, noAggregates: 'VALUES', noWindows: 'VALUES' }
   const rows = (node.valuesLists ?? []).map((list) =>
     ('List' in list ? (list.List.items ?? []) : []).map((each) => resolver.expr(each, env)),
@@ -241,7 +263,8 @@ function resolveSet(
   ctes: Query['ctes'],
   top: boolean,
 ): Query {
-  if (node.larg === undefined || node.rarg === undefined) throw new SqlError('42601', 'A set operation needs two sides.')
+  if (node.larg === undefined || node.rarg === undefined)
+    throw new SqlError('42601', 'A set operation needs two sides.')
   const outer = { ...newScope(scope.outer), ctes: scope.ctes }
   const left = resolveOpen(resolver, node.larg, outer, top)
   const right = resolveOpen(resolver, node.rarg, outer, top)
@@ -256,7 +279,8 @@ function resolveSet(
     return common
   })
   const settled = node.all ? types : types.map((type) => (type === 'unknown' ? 'text' : type))
-  if (!node.all && settled.some((type) => type === 'json' || type === 'jsonb')) throw notSupported('Comparison of JSON')
+  if (!node.all && settled.some((type) => type === 'json' || type === 'jsonb'))
+    throw notSupported('Comparison of JSON')
   const sides = [left, right].map((side) => retype(side, settled))
   const [a = left, b = right] = sides
   const columns = a.columns.map(({ name: column, type }) => ({ name: column, type }))
@@ -273,12 +297,22 @@ function resolveSet(
 function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): SortKey[] {
   return nodes.map((node) => {
     const sort = 'SortBy' in node ? node.SortBy : undefined
-    const targets = columns.map(({ name, type }, index) => ({ name, expr: { kind: 'column', relation: '', index, levelsUp: 0, type } as const }))
+    const targets = columns.map(({ name, type }, index) => ({
+      name,
+      expr: { kind: 'column', relation: '', index, levelsUp: 0, type } as const,
+    }))
     const name = sort?.node && soleName(sort.node)
-    const target = sort?.node && ((name === undefined ? undefined : namedTarget(name, targets)) ?? (name === undefined ? ordinalTarget(sort.node, targets) : undefined))
+    const target =
+      sort?.node &&
+      ((name === undefined ? undefined : namedTarget(name, targets)) ??
+        (name === undefined ? ordinalTarget(sort.node, targets) : undefined))
     if (sort === undefined || target === undefined)
       throw notSupported('ORDER BY of anything but result columns, after a set operation or VALUES,')
-    return { expr: target.expr, ordinal: targets.findIndex((each) => each === target) + 1, ...sortDirection(sort) }
+    return {
+      expr: target.expr,
+      ordinal: targets.findIndex((each) => each === target) + 1,
+      ...sortDirection(sort),
+    }
   })
 }
 
@@ -297,6 +331,11 @@ function retype(query: Query, types: readonly SqlType[]): Query {
   })
   const { body } = query
   if (body.kind === 'select') return { ...query, columns, body: { ...body, targets: body.targets.map(to) } }
-  if (body.kind === 'values') return { ...query, columns, body: { ...body, rows: body.rows.map((row) => row.map(to)) } }
-  return { ...query, columns, body: { ...body, left: retype(body.left, types), right: retype(body.right, types) } }
+  if (body.kind === 'values')
+    return { ...query, columns, body: { ...body, rows: body.rows.map((row) => row.map(to)) } }
+  return {
+    ...query,
+    columns,
+    body: { ...body, left: retype(body.left, types), right: retype(body.right, types) },
+  }
 }

@@ -16,7 +16,9 @@ export function resolveTargets(
     if (target?.val === undefined) throw new SqlError('42601', 'A result expression is expected.')
     const star = 'ColumnRef' in target.val ? starColumns(target.val.ColumnRef, env) : undefined
     if (star) return star.map(({ name, expr }) => ({ name, expr: use(resolver, expr, 0) }))
-    return [{ name: target.name ?? resultName(target.val) ?? '?column?', expr: resolver.expr(target.val, env) }]
+    return [
+      { name: target.name ?? resultName(target.val) ?? '?column?', expr: resolver.expr(target.val, env) },
+    ]
   })
   if (targets.length === 0) throw notSupported('SELECT without a result column')
   return targets
@@ -36,7 +38,9 @@ function starColumns(node: ColumnRef, env: Env): readonly ScopeColumn[] | undefi
   if (names.length > 2) throw notSupported('A catalog-qualified name', node.location)
   const alias = names.at(-1) ?? ''
   const schema = names.length === 2 ? names[0] : undefined
-  const found = env.scope.relations.filter((each) => each.alias === alias && (schema === undefined || each.schema === schema))
+  const found = env.scope.relations.filter(
+    (each) => each.alias === alias && (schema === undefined || each.schema === schema),
+  )
   if (found[0] === undefined || found.length > 1)
     throw new SqlError('42P01', `missing FROM-clause entry for table "${alias}"`, node.location)
   return found[0].columns
@@ -84,7 +88,8 @@ function sublinkName(node: Extract<Node, { SubLink: unknown }>): string | undefi
   const { subLinkType, subselect } = node.SubLink
   if (subLinkType === 'EXISTS_SUBLINK') return 'exists'
   if (subLinkType === 'ARRAY_SUBLINK') return 'array'
-  if (subLinkType !== 'EXPR_SUBLINK' || subselect === undefined || !('SelectStmt' in subselect)) return undefined
+  if (subLinkType !== 'EXPR_SUBLINK' || subselect === undefined || !('SelectStmt' in subselect))
+    return undefined
   const [target] = subselect.SelectStmt.targetList ?? []
   if (target === undefined || !('ResTarget' in target)) return undefined
   return target.ResTarget.name ?? (target.ResTarget.val && resultName(target.ResTarget.val))

@@ -229,7 +229,12 @@ export const constructAttacks = [
     `SELECT *`,
     `SELECT grouping(status) FROM orders GROUP BY region`,
   ]),
-  ...attacksOf('parameter', 'refused', [`SELECT $0`, `SELECT $99999999`, `SELECT id FROM orders WHERE id = :id`, `SELECT ?`]),
+  ...attacksOf('parameter', 'refused', [
+    `SELECT $0`,
+    `SELECT $99999999`,
+    `SELECT id FROM orders WHERE id = :id`,
+    `SELECT ?`,
+  ]),
   ...attacksOf('SQL/JSON and XML forms', 'refused', [
     `SELECT JSON_OBJECT('a': note) FROM orders`,
     `SELECT JSON_ARRAY(note) FROM orders`,

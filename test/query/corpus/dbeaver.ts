@@ -59,5 +59,5 @@ export const dbeaver = of('DBeaver', [
   `SELECT date '2024-01-31' - date '2024-01-01' AS d, date '2024-01-31' - 1 AS m, timestamp '2024-03-01 10:00' - timestamp '2024-02-28 09:30' AS i, date '2024-01-01' < timestamp '2024-01-01 00:00:01' AS l`,
   `SELECT name FROM employees WHERE hired >= '2021-01-01' ORDER BY hired DESC`,
   `SELECT dept, array_agg(name ORDER BY name) AS names FROM employees GROUP BY dept ORDER BY dept`,
-  `SELECT reverse(name), translate(name, 'abc', 'xyz'), replace(name, 'e', ''), ascii(name), position('o' in name), overlaps.x FROM customers, (SELECT 1 AS x) AS overlaps ORDER BY 1`,
+  `SELECT reverse(name), translate(name, 'abc', 'xyz'), replace(name, 'e', ''), ascii(name), position('o' in name), one.x FROM customers, (SELECT 1 AS x) AS one ORDER BY 1`,
 ])

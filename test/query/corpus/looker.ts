@@ -12,7 +12,10 @@ export const looker = of('Looker', [
   `SELECT orders.id, (EXTRACT(EPOCH FROM orders.shipped_at) - EXTRACT(EPOCH FROM orders.created_at)) / 3600 AS hours FROM sales.orders AS orders ORDER BY 1`,
   `SELECT id, age(shipped_at, created_at AT TIME ZONE 'UTC') AS a FROM sales.orders WHERE shipped_at IS NOT NULL ORDER BY 1`,
   `SELECT DATE_PART('day', shipped_at - created_at AT TIME ZONE 'UTC')::INT AS days FROM sales.orders`,
-  `SELECT orders.id, DATE(orders.created_at) FROM sales.orders AS orders`.replace('DATE(orders.created_at)', 'orders.created_at::date'),
+  `SELECT orders.id, DATE(orders.created_at) FROM sales.orders AS orders`.replace(
+    'DATE(orders.created_at)',
+    'orders.created_at::date',
+  ),
   `SELECT sub.* FROM (SELECT region, SUM(amount) AS total, RANK() OVER (ORDER BY SUM(amount) DESC) AS rk FROM sales.orders GROUP BY region) sub WHERE sub.rk <= 2 ORDER BY sub.rk`,
   `SELECT o.id, c.name FROM sales.orders o JOIN sales.customers c ON c.id = o.customer_id AND c.city IS NOT NULL WHERE o.amount::float > 10 ORDER BY o.id`,
   `SELECT id, amount::int AS i, discount::int AS d, amount::text AS t, quantity::numeric AS n, discount::numeric(5,1) AS n1, id::bool AS b, priority::int AS p FROM sales.orders`,
@@ -21,7 +24,10 @@ export const looker = of('Looker', [
   `SELECT ln(10) AS a, log(1000) AS b, log(2, 8) AS c, exp(1) AS d, sqrt(16) AS e, power(2, 0.5) AS f, pi() AS g, degrees(pi()) AS h, atan2(1, 2) AS i, cbrt(27.0) AS j, width_bucket(5.35, 0.024, 10.06, 5) AS k`,
   `SELECT c.name, x.id FROM sales.customers c CROSS JOIN LATERAL (SELECT o.id FROM sales.orders o WHERE o.customer_id = c.id ORDER BY o.id DESC LIMIT 1) x ORDER BY 1`,
   `SELECT c.name, x.n FROM sales.customers c LEFT JOIN LATERAL (SELECT count(*) AS n FROM sales.orders o WHERE o.customer_id = c.id) x ON true ORDER BY 1`,
-  `SELECT name FROM hr.employees WHERE manager_id IS NULL OR manager_id = ALL (SELECT 1) ORDER BY 1`.replace('manager_id = ALL (SELECT 1)', 'manager_id <> ALL (SELECT 1)'),
+  `SELECT name FROM hr.employees WHERE manager_id IS NULL OR manager_id = ALL (SELECT 1) ORDER BY 1`.replace(
+    'manager_id = ALL (SELECT 1)',
+    'manager_id <> ALL (SELECT 1)',
+  ),
   `SELECT dept, count(*) AS n, min(name), max(name) FROM hr.employees GROUP BY dept HAVING count(*) > 1 ORDER BY dept`,
   `SELECT l_returnflag, sum(qty) AS sum_qty, sum(price * (1 - 0.05)) AS disc, sum(price * (1 - 0.05) * (1 + 0.08)) AS charge, avg(qty) AS avg_qty, count(*) AS n FROM (SELECT substr(sku, 1, 1) AS l_returnflag, qty, price FROM sales.items) l GROUP BY l_returnflag ORDER BY l_returnflag`,
   `SELECT 100.00 * sum(CASE WHEN sku LIKE 'A%' THEN price * qty ELSE 0 END) / sum(price * qty) AS promo FROM sales.items`,

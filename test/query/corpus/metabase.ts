@@ -43,7 +43,7 @@ export const metabase = of('Metabase', [
   `SELECT count(*) FROM "sales"."orders" WHERE NOT EXISTS (SELECT 1 FROM "sales"."items" WHERE "items"."order_id" = "orders"."id")`,
   `SELECT "o"."id", "c"."name", "i"."sku" FROM "sales"."orders" "o" LEFT JOIN ("sales"."customers" "c" INNER JOIN "sales"."items" "i" ON "i"."order_id" > "c"."id") ON "c"."id" = "o"."customer_id" ORDER BY 1, 2, 3`,
   String.raw`SELECT regexp_replace("sku", '^([A-Za-z])[-_](\d+)', '\2/\1') AS "r", regexp_substr("sku", '\d+') AS "d", regexp_count("sku", '0') AS "n", regexp_like("sku", '^A') AS "l" FROM "sales"."items"`,
-  `SELECT stddev("quantity") AS "s", variance("amount") AS "v", stddev_pop("big") AS "p", covar_samp("quantity", "id") AS "c" FROM "sales"."orders"`,
+  `SELECT stddev("quantity") AS "s", variance("amount") AS "v", stddev_pop("id") AS "p", covar_samp("quantity", "id") AS "c" FROM "sales"."orders"`,
   `SELECT "region", percentile_cont(0.25) WITHIN GROUP (ORDER BY "amount" DESC) AS "q" FROM "sales"."orders" GROUP BY "region" ORDER BY 1`,
   `SELECT to_char("shipped_at", 'YYYY-MM-DD"T"HH24:MI:SS') AS "iso", to_char("created_at", 'Dy DDD D W WW') AS "x", to_char("created_at", 'MONTH FMDay YY') AS "y" FROM "sales"."orders" ORDER BY "id"`,
   `WITH x AS (SELECT 1 AS a), y AS (WITH x AS (SELECT 2 AS a) SELECT a FROM x) SELECT x.a, y.a FROM x, y`,

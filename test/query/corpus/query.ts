@@ -7,7 +7,10 @@ export interface CorpusQuery {
 }
 
 /** Queries of one tool. */
-export function of(tool: CorpusQuery['tool'], statements: readonly (string | readonly [string, ...(string | null)[]])[]): CorpusQuery[] {
+export function of(
+  tool: CorpusQuery['tool'],
+  statements: readonly (string | readonly [string, ...(string | null)[]])[],
+): CorpusQuery[] {
   return statements.map((each) => {
     if (typeof each === 'string') return { tool, sql: each }
     const [sql, ...parameters] = each

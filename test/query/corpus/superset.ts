@@ -37,7 +37,7 @@ export const superset = of('Superset', [
   `SELECT DATE_TRUNC('week', created_at::timestamp) AS __timestamp, AVG(quantity) AS "AVG(quantity)" FROM sales.orders GROUP BY 1 ORDER BY "AVG(quantity)" DESC NULLS LAST, 1`,
   `SELECT COUNT(*) AS rowcount FROM (SELECT region, status FROM sales.orders GROUP BY region, status) AS rowcount_qry`,
   `SELECT CASE WHEN amount IS NULL THEN '<NULL>' ELSE 'val' END AS k, COUNT(*) AS cnt FROM sales.orders GROUP BY CASE WHEN amount IS NULL THEN '<NULL>' ELSE 'val' END`,
-  `SELECT region, status, SUM(amount) FROM sales.orders GROUP BY GROUPING SETS (ROLLUP (region), (status)) ORDER BY 1, 2`,
+  `SELECT region, status, SUM(amount) FROM sales.orders GROUP BY GROUPING SETS (ROLLUP (region), (status)) ORDER BY 1, 2, 3`,
   `SELECT region, priority, count(*) FROM sales.orders GROUP BY region, CUBE (priority) ORDER BY 1, 2 NULLS FIRST, 3`,
   `SELECT id, array_append(tags, 'z') AS a, array_prepend('y', tags) AS p, tags || ARRAY['q'] AS c, array_cat(tags, tags) AS cc, array_position(tags, 'b') AS pos, array_remove(tags, 'a') AS r FROM sales.orders WHERE tags IS NOT NULL`,
   `SELECT string_to_array('a,b,c', ',') AS s, array_upper(ARRAY[1, 2, 3], 1) AS u, ARRAY[1, 2] || 3 AS i, ARRAY[]::int[] AS e, ARRAY[1.5, 2] AS n, '{1,2}'::int[] AS l`,

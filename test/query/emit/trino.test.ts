@@ -25,7 +25,9 @@ test('every emitted statement parses', () => {
   const unserved: string[] = []
   const served = [
     ...corpus,
-    ...attacks.flatMap(({ sql, expect: expected }) => (expected === 'same' ? [{ sql, parameters: undefined }] : [])),
+    ...attacks.flatMap(({ sql, expect: expected }) =>
+      expected === 'same' ? [{ sql, parameters: undefined }] : [],
+    ),
   ]
   let parsed = 0
   for (const { sql, parameters } of served) {

@@ -1,7 +1,7 @@
 /** DuckDB as the engine under test, its values in PostgreSQL's text form. */
 
 import { DuckDBInstance, DuckDBListValue } from '@duckdb/node-api'
-import { compileQuery, type CompiledQuery } from '../../../src/query/compile.ts'
+import { type CompiledQuery, compileQuery } from '../../../src/query/compile.ts'
 import { renderSql } from '../../../src/query/emit/render.ts'
 import { elementOf, isArray, type SqlType } from '../../../src/query/types.ts'
 import { duckdbSetup, governedTables, principal } from './fixture.ts'
@@ -34,7 +34,9 @@ export async function openSubject() {
       const rows = await runSql(sql)
       return {
         columns: compiled.columns,
-        rows: rows.map((row) => row.map((value, index) => toText(value, compiled.columns[index]?.type ?? 'text'))),
+        rows: rows.map((row) =>
+          row.map((value, index) => toText(value, compiled.columns[index]?.type ?? 'text')),
+        ),
       }
     },
     close: () => {

@@ -35,7 +35,12 @@ export async function startOracle(): Promise<Oracle | undefined> {
     chmodSync(root, 0o755)
     for (const path of [root, data]) chownSync(path, nobody.uid, nobody.gid)
   }
-  const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: `${lib}:${join(native, 'lib')}`, LC_ALL: 'C.UTF-8', TZ: 'UTC' }
+  const env = {
+    PATH: process.env.PATH,
+    LD_LIBRARY_PATH: `${lib}:${join(native, 'lib')}`,
+    LC_ALL: 'C.UTF-8',
+    TZ: 'UTC',
+  }
   const init = spawnSync(
     binaries.initdb,
     ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8'],
