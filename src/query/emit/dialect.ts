@@ -27,7 +27,10 @@ export interface Dialect {
   readonly limit: (limit: string | undefined, offset: string | undefined) => string
   /** Whether FILTER may stand before OVER. */
   readonly filtersWindows: boolean
+  /** Whether substitutes for aggregates that skip NULL must be told to. */
   readonly filtersNulls: boolean
+  /** Whether grouping sets may hold more than columns. */
+  readonly groupsExpressions: boolean
 }
 
 /** An identifier in double quotes: ours, or a physical name. */

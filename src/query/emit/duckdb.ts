@@ -198,4 +198,5 @@ export const duckdb: Dialect = {
     `${limit === undefined ? '' : ` LIMIT ${limit}`}${offset === undefined ? '' : ` OFFSET ${offset}`}`,
   filtersWindows: true,
   filtersNulls: false,
+  groupsExpressions: true,
 }

@@ -3,11 +3,13 @@
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { isMaskAction } from '../../core/mask.ts'
 import { limits } from '../../limits.ts'
-import type { FromItem, GroupElement, Query, Select, SortKey, TableItem } from '../ir.ts'
+import type { Expr, FromItem, GroupElement, Query, Select, SortKey, TableItem } from '../ir.ts'
 import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
+import { groupExprs } from '../resolve/grouping.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type Dialect, quoteIdentifier } from './dialect.ts'
 import { type Emitter, emitExpression, emitSort, notOrdinal, slotMark } from './expression.ts'
+import { groupingSets } from './grouping.ts'
 
 /**
  * Writes a statement, with marks where values are filled in at run (see render.ts).
@@ -129,13 +131,12 @@ function emitSelect(emitter: Emitter, select: Select, more: readonly string[], t
   const sub = (each: Parameters<typeof emitExpression>[1]) => emitExpression(emitter, each)
   const targets = select.targets.map((each, index) => `${sub(each)} AS c${index + 1}`)
   const from = select.from.map((item) => emitItem(emitter, item, table)).join(' CROSS JOIN ')
-  const groups = select.groupBy.map((each) => emitGroup(emitter, each))
   if (select.groupDistinct) throw notSupported('GROUP BY DISTINCT')
   return [
     `SELECT ${select.distinct ? 'DISTINCT ' : ''}${[...targets, ...more].join(', ')}`,
     from && ` FROM ${from}`,
     select.where && ` WHERE ${sub(select.where)}`,
-    groups.length > 0 ? ` GROUP BY ${groups.join(', ')}` : '',
+    emitGroups(emitter, select.groupBy),
     select.having && ` HAVING ${sub(select.having)}`,
   ]
     .filter(Boolean)
@@ -169,13 +170,15 @@ function emitDistinctOn(
   return `SELECT ${names} FROM (${inner}) AS d WHERE rn = 1${outer.length > 0 ? ` ORDER BY ${outer.join(', ')}` : ''}${tail}`
 }
 
-function emitGroup(emitter: Emitter, element: GroupElement): string {
-  if (element.kind === 'expr') return notOrdinal(element.expr, emitExpression(emitter, element.expr))
-  if (element.kind === 'empty') return '()'
-  const items = element.items.map((each) => emitGroup(emitter, each)).join(', ')
-  if (element.kind === 'row') return `(${items})`
-  if (element.kind === 'sets') return `GROUPING SETS (${items})`
-  return `${element.kind === 'rollup' ? 'ROLLUP' : 'CUBE'} (${items})`
+function emitGroups(emitter: Emitter, elements: readonly GroupElement[]): string {
+  const write = (expr: Expr) => notOrdinal(expr, emitExpression(emitter, expr))
+  if (elements.length === 0) return ''
+  if (elements.every(({ kind }) => kind === 'expr'))
+    return ` GROUP BY ${elements.flatMap(groupExprs).map(write).join(', ')}`
+  const sets = groupingSets(elements)
+  if (!emitter.dialect.groupsExpressions && sets.flat().some(({ kind }) => kind !== 'column'))
+    throw notSupported('A grouping set of expressions on this engine')
+  return ` GROUP BY GROUPING SETS (${sets.map((set) => `(${set.map(write).join(', ')})`).join(', ')})`
 }
 
 function emitItem(emitter: Emitter, item: FromItem, table: WriteTable): string {

@@ -213,4 +213,5 @@ export const trino: Dialect = {
     `${offset === undefined ? '' : ` OFFSET ${offset}`}${limit === undefined ? '' : ` LIMIT ${limit}`}`,
   filtersWindows: false,
   filtersNulls: true,
+  groupsExpressions: false,
 }
