@@ -165,7 +165,7 @@ function clock(
 ): string {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) throw range()
   const micros = fraction.slice(0, 6).replace(/0+$/, '')
-  return `${hour.padStart(2, '0')}:${minute}:${second.padStart(2, '0')}${micros && `.${micros}`}`
+  return `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}:${second.padStart(2, '0')}${micros && `.${micros}`}`
 }
 
 /** A one-dimensional array literal, `{a,"b c",NULL}`, its elements in canonical form. */

@@ -161,7 +161,5 @@ export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: b
 
 /** A constant in ORDER BY or GROUP BY must not pass for a place in the select list. */
 export function notOrdinal(expr: Expr, sql: string): string {
-  return expr.kind === 'literal' || expr.kind === 'parameter'
-    ? `(${sql} || '')`.replace(/^\((.*) \|\| ''\)$/s, 'coalesce($1, $1)')
-    : sql
+  return expr.kind === 'literal' || expr.kind === 'parameter' ? `coalesce(${sql}, ${sql})` : sql
 }

@@ -83,9 +83,9 @@ export const textFunctions: readonly FunctionDef[] = [
     `regexp_replace(lower({0}), '([0-9A-Za-z])([0-9A-Za-z]*)', m -> upper(m[1]) || m[2])`,
   ),
   fn('substring', 'text int4', 'text', substring),
-  fn('substring', 'text int4 int4', 'text', substring),
+  fn('substring', 'text int4 int4', 'text', substring, substring, may),
   fn('substr', 'text int4', 'text', substring),
-  fn('substr', 'text int4 int4', 'text', substring),
+  fn('substr', 'text int4 int4', 'text', substring, substring, may),
   fn('substring', 'text text', 'text', extractRegex('duckdb'), extractRegex('trino'), { literal: [1] }),
   fn(
     'left',
@@ -101,8 +101,8 @@ export const textFunctions: readonly FunctionDef[] = [
     'right({0}, {1})',
     `CASE WHEN {1} = 0 THEN substr({0}, 1, 0) WHEN {1} < 0 THEN substr({0}, 1 - ({1})) WHEN {1} >= length({0}) THEN {0} ELSE substr({0}, -({1})) END`,
   ),
-  fn('lpad', 'text int4', 'text', `lpad({0}, {1}, ' ')`),
-  fn('rpad', 'text int4', 'text', `rpad({0}, {1}, ' ')`),
+  fn('lpad', 'text int4', 'text', `lpad({0}, {1}, ' ')`, `lpad({0}, {1}, ' ')`, may),
+  fn('rpad', 'text int4', 'text', `rpad({0}, {1}, ' ')`, `rpad({0}, {1}, ' ')`, may),
   fn('lpad', 'text int4 text', 'text', 'lpad({0}, {1}, {2})', 'lpad({0}, {1}, {2})', may),
   fn('rpad', 'text int4 text', 'text', 'rpad({0}, {1}, {2})', 'rpad({0}, {1}, {2})', may),
   fn(

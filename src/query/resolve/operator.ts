@@ -43,9 +43,9 @@ export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Exp
       return { ...call, type: call.args[0]?.type ?? 'text' }
     }
     case 'AEXPR_LIKE':
-      return resolveLike(both(), special.like, sign === '!~~')
+      return resolveLike(resolver, both(), special.like, sign === '!~~', env)
     case 'AEXPR_ILIKE':
-      return resolveLike(both(), special.iLike, sign === '!~~*')
+      return resolveLike(resolver, both(), special.iLike, sign === '!~~*', env)
     case 'AEXPR_SIMILAR':
       return resolveSimilar(both(), sign === '!~')
     default:
@@ -140,13 +140,21 @@ function compareWith(def: FunctionDef, args: readonly Expr[], name: string): Cal
   return { kind: 'call', type: 'bool', def, args: result.exprs }
 }
 
-function resolveLike(args: readonly Expr[], def: FunctionDef, negated: boolean): Expr {
-  const [text, given] = args.map((arg) => arg)
+function resolveLike(
+  resolver: Resolver,
+  args: readonly Expr[],
+  def: FunctionDef,
+  negated: boolean,
+  env: Env,
+): Expr {
+  const [text, given] = args
   if (text === undefined || given === undefined) throw new SqlError('42601', 'An operand is missing.')
   const escaped = given.kind === 'call' && given.def.name === 'like_escape' ? given.args : undefined
   const pattern = coerce(escaped?.[0] ?? given, 'text')
   const mark = escaped === undefined ? '\\' : literalText(escaped[1], 'ESCAPE')
   if (mark === null || [...mark].length > 1) throw new SqlError('22023', 'invalid escape string')
+  // A pattern that ends in its escape fails, wherever it comes from.
+  if (pattern.kind !== 'literal' && !env.output) resolver.fallible = true
   if (pattern.kind !== 'literal' && mark !== '\\')
     throw notSupported('ESCAPE with a pattern that is no literal')
   const plain =

@@ -116,6 +116,8 @@ export const inferenceAttacks = [
     `SELECT id FROM orders WHERE (quantity + 2147452311) IS NOT NULL`,
     `SELECT id FROM employees WHERE 1 / (id - 5) <= 1`,
     `SELECT count(*) FROM orders WHERE repeat('x', quantity) IS NOT NULL`,
+    `SELECT id FROM orders WHERE substr(status, quantity, 2147452400) <> 'x'`,
+    `SELECT id FROM orders WHERE 'x' LIKE (CASE WHEN quantity = 31337 THEN 'x\\' ELSE 'x' END)`,
     `SELECT id FROM orders WHERE (payload::jsonb -> 'k') IS NOT NULL`,
   ]),
   ...attacksOf('literal that looks like SQL', 'same', [
