@@ -19,8 +19,12 @@ export function schemaOf(fields: readonly SampleField[]): Record<string, unknown
 }
 
 /** A CreateTableRequest. */
-export function createTable(name: string, fields: readonly SampleField[] = orderFields): string {
-  return JSON.stringify({ name, schema: schemaOf(fields) })
+export function createTable(
+  name: string,
+  fields: readonly SampleField[] = orderFields,
+  properties: Readonly<Record<string, string>> = {},
+): string {
+  return JSON.stringify({ name, schema: schemaOf(fields), properties })
 }
 
 /** What the snapshot ids of samples count from: above 2^53, as real ones are. */

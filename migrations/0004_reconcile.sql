@@ -1,8 +1,10 @@
 -- Drift between the graph's WriteEvents and snapshots and their relational projection, the audit log,
--- both ways. Runs with the caller's rights and search_path.
-set local check_function_bodies = off;
+-- both ways. PL/pgSQL, since SQL functions are checked against tables that only a tenant has. Runs with the caller's rights and search_path.
 create function svc.drift() returns table (kind text, subject text, detail jsonb)
-language sql stable as $$
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
   with edge as (
     select 'INTENDED_WRITE' as label, e.properties, p.id is not null as source, t.id is not null as target
       from "INTENDED_WRITE" e left join "Principal" p on p.id = e.start_id left join "Table" t on t.id = e.end_id
@@ -43,8 +45,8 @@ language sql stable as $$
   select 'audit_without_snapshot', a.metadata_location, jsonb_build_object('commit_id', a.commit_id)
     from svc.audit_log a
     where a.decision = 'APPROVED'
-      and not exists (select from snapshot s where s.metadata_location = a.metadata_location)
-$$;
+      and not exists (select from snapshot s where s.metadata_location = a.metadata_location);
+end $$;
 
 -- Writes what drifts and closes what no longer does; gives every breach that is open now.
 create function svc.reconcile() returns setof svc.breach

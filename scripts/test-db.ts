@@ -5,6 +5,7 @@
  */
 
 import {
+  chmodSync,
   chownSync,
   existsSync,
   mkdirSync,
@@ -65,6 +66,8 @@ async function packagesRoot(): Promise<string> {
     const packages = '--include=postgresql-18,postgresql-18-age'
     // The script name at the end: an older debootstrap does not know the suite by name.
     await run(['debootstrap', '--variant=minbase', packages, 'forky', partial, mirror, 'sid'], env)
+    // As the root of a file system it must be open to the server's user.
+    chmodSync(partial, 0o755)
     renameSync(partial, root)
   } catch (error) {
     rmSync(partial, { recursive: true, force: true })
@@ -174,11 +177,14 @@ async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   try {
-    const tests = Bun.spawn(['bun', 'test', ...files.map((file) => `./${file}`), ...args], {
-      cwd: home,
-      env: { ...process.env, SVC_TEST_DATABASE_URL: given ?? server?.url },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
+    const tests = Bun.spawn(
+      [process.execPath, 'test', '--timeout=60000', ...files.map((file) => `./${file}`), ...args],
+      {
+        cwd: home,
+        env: { ...process.env, SVC_TEST_DATABASE_URL: given ?? server?.url },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      },
+    )
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
     return await tests.exited
   } finally {

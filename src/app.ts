@@ -1,6 +1,5 @@
 /** The only place where the parts are put together: plain functions, no container. */
 
-import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import { readUnverifiedBearer, verifyingBearerReader } from './auth/bearer.ts'
 import { principalChain } from './auth/principal-chain.ts'
@@ -12,10 +11,17 @@ import type { Config } from './config.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
+import { errorResponse } from './gateway/render-error.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
+import { readBody } from './gateway/stages/read-body.ts'
 import { TableCache } from './gateway/table-cache.ts'
 import { limits } from './limits.ts'
+import { LineageReceiver } from './lineage/receiver.ts'
+import { retryLineage } from './lineage/retry.ts'
+import { lineageRoutes } from './lineage/routes.ts'
+import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
+import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
 import { type Jobs, startJobs } from './server/jobs.ts'
@@ -40,7 +46,7 @@ export interface AppOptions {
 }
 
 export interface App {
-  readonly handle: (request: Request) => Promise<Response>
+  readonly routes: Routes
   /** Base address of the public listener. */
   readonly url: URL
   readonly metricsUrl: URL
@@ -73,6 +79,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
     clock: options.clock ?? systemClock,
     intentTimes: options.intentTimes ?? intentTimes,
+    // Nothing masks yet; the read path brings what does.
+    maskedFor: async () => false,
     passCrashPoint: options.passCrashPoint ?? (() => {}),
   }
   const auth = {
@@ -86,14 +94,16 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
   }
 
+  const lineage = new LineageReceiver({ store, metrics, log })
   const drain = new Drain()
-  const routes = new Elysia().use(gatewayRoutes(gateway, auth)).use(
+  const routes = composeRoutes([
+    gatewayRoutes(gateway, auth),
+    lineageRoutes({ receiver: lineage, clock: gateway.clock, readBody, errorResponse }, auth),
     opsRoutes({
       healthy: () => store.healthy(),
       ready: () => ({ policies: policies.ready(), accepting: !drain.draining }),
     }),
-  )
-  const handle = async (request: Request) => await routes.handle(request)
+  ])
 
   const jobs = startJobs(
     [
@@ -103,13 +113,25 @@ export async function startApp(options: AppOptions): Promise<App> {
         run: async () => void (await recoverIntents(gateway)),
       },
       { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
+      { name: 'retry-lineage', schedule: '* * * * *', run: (signal) => retryLineage(lineage, signal) },
+      {
+        name: 'sweep-lineage',
+        schedule: '23 * * * *',
+        run: (signal) => sweepLineage(lineage.parts, signal),
+      },
     ],
     (name, work) => withReplicaLock(store, name, work),
     log,
   )
   void jobs.run('recover-intents')
 
-  const http = listenHttp({ hostname: config.listen.host, port: config.listen.port, handle, drain, log })
+  const http = listenHttp({
+    hostname: config.listen.host,
+    port: config.listen.port,
+    handle: routes.handle,
+    drain,
+    log,
+  })
   const metricsListener = listenMetrics({
     hostname: config.metricsListen.host,
     port: config.metricsListen.port,
@@ -120,7 +142,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
 
   return {
-    handle,
+    routes,
     url: http.url,
     metricsUrl: metricsListener.url,
     jobs,
@@ -128,6 +150,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     async stop() {
       const finished = await drain.close(limits.drainMs)
       if (!finished) log.error('requests were still under way when the drain time ran out')
+      // What is answered is not yet sent: the listener closes once the last byte is out.
+      await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
       await jobs.stop()
       await metricsListener.stop(true)

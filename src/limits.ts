@@ -14,9 +14,25 @@ export const limits = {
   identifierLengthMax: 255,
   jsonDepthMax: 128,
 
+  /** Tables of one transaction that load and are judged at once. */
+  transactionLoadsMax: 8,
+
   graphHopsDefault: 3,
   graphHopsMax: 5,
   lineageCycleHops: 5,
+  /** It stands in an index entry. */
+  lineageProducerBytesMax: 2_000,
+  /** Datasets in one event's inputs, and in its outputs. */
+  lineageDatasetsMax: 2_000,
+  /** Edges (inputs × outputs) of one event. */
+  lineagePairsMax: 10_000,
+  /** Events, their edges and their bytes in one merge transaction; an event alone may pass the last two. */
+  lineageBatchCount: 64,
+  lineageBatchPairs: 2_000,
+  lineageBatchBytes: 4 * MiB,
+  /** Events of one tenant that may wait for their merge; more are refused with 503. */
+  lineageQueueCount: 1_000,
+  lineageQueueBytes: 64 * MiB,
 
   policyTextBytesMax: 8 * KiB,
   policyNestingMax: 48,
@@ -40,7 +56,11 @@ export const limits = {
   storeStatementMs: 10_000,
   /** How long an intent belongs to the process that wrote it. Longer than load and commit together. */
   intentLeaseMs: 120_000,
+  /** A commit whose intent is older than this is no longer forwarded: its lease could run out on the way. */
+  forwardWithinMs: 50_000,
   drainMs: 25_000,
+  /** For the last answers to leave after the drain. */
+  flushMs: 2_000,
 
   upstreamResponseBytesMax: 256 * MiB,
   /** Of a response that is no success; a longer one counts as empty. */
@@ -54,6 +74,8 @@ export const limits = {
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
   throw new Error('limits: an intent must outlive the upstream calls it covers')
+if (limits.forwardWithinMs + limits.upstreamCommitMs >= limits.intentLeaseMs)
+  throw new Error('limits: a forward must end within the lease of its intent')
 if (limits.graphHopsDefault > limits.graphHopsMax || limits.lineageCycleHops > limits.graphHopsMax)
   throw new Error('limits: hop bounds')
 if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')

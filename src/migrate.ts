@@ -40,7 +40,8 @@ async function main(args: readonly string[]): Promise<number> {
     return 0
   } catch (error) {
     const fault = toStoreFault(error)
-    console.error([fault.publicMessage, fault.detail].filter(Boolean).join('\n'))
+    const cause = fault.cause instanceof Error ? fault.cause.message : undefined
+    console.error([fault.publicMessage, cause].filter(Boolean).join('\n'))
     return 1
   } finally {
     await sql.end({ timeout: 5 })

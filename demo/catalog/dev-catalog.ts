@@ -9,6 +9,7 @@ import { dropped, errorResponse, jsonResponse, refusal } from './answers.ts'
 import { applyFaults, createFaults, type FaultState, type Faults, type Operation } from './faults.ts'
 import { noRoute, route } from './routes.ts'
 import { Refusal, TableStore } from './table-store.ts'
+import { ViewStore } from './view-store.ts'
 
 export interface DevCatalogOptions {
   /** Created where it does not exist. */
@@ -51,6 +52,7 @@ export async function startDevCatalog(options: DevCatalogOptions): Promise<DevCa
       folder: resolve(options.folder),
     },
     store: new TableStore(resolve(options.folder)),
+    views: new ViewStore(resolve(options.folder)),
     faults: createFaults(() => tokens.clear()),
     tokens,
   }
@@ -73,6 +75,7 @@ export async function startDevCatalog(options: DevCatalogOptions): Promise<DevCa
 interface Context {
   readonly options: Required<Omit<DevCatalogOptions, 'credential'>> & Pick<DevCatalogOptions, 'credential'>
   readonly store: TableStore
+  readonly views: ViewStore
   readonly faults: FaultState
   /** Token to its end, milliseconds since the Unix epoch. */
   readonly tokens: Map<string, number>

@@ -11,13 +11,16 @@ import {
 } from '../../src/base/json.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { parseCommitRequest, parseTransactionRequest } from '../../src/wire/iceberg/commit-request.ts'
+import { createTableUpdates } from '../../src/wire/iceberg/create-table.ts'
 import { jsonResponse } from './answers.ts'
-import { createTableChange } from './create-table.ts'
 import { Refusal, refsOnlyBody, type StoredTable, type TableStore } from './table-store.ts'
+import { viewEndpoints, viewRoute } from './view-routes.ts'
+import type { ViewStore } from './view-store.ts'
 
 export interface RouteContext {
   readonly options: { readonly dialect: 'alpha' | 'beta'; readonly warehouse: string }
   readonly store: TableStore
+  readonly views: ViewStore
 }
 
 const branch = 'main'
@@ -40,6 +43,7 @@ const endpoints = [
   'POST /v1/{prefix}/namespaces/{namespace}/register',
   'POST /v1/{prefix}/tables/rename',
   'POST /v1/{prefix}/transactions/commit',
+  ...viewEndpoints,
 ]
 
 /**
@@ -47,7 +51,7 @@ const endpoints = [
  * @throws Refusal, or a Fault of the codecs
  */
 export async function route(context: RouteContext, request: Request, url: URL): Promise<Response> {
-  const { options, store } = context
+  const { options, store, views } = context
   const { pathname, searchParams } = url
   const config =
     options.dialect === 'beta'
@@ -76,6 +80,11 @@ export async function route(context: RouteContext, request: Request, url: URL): 
     store.rename(tableOf(body.get('source')), tableOf(body.get('destination')))
     return new Response(null, { status: 204 })
   }
+  if (collection === 'views' && first === 'rename' && method === 'POST') {
+    const body = await objectBody(request)
+    views.rename(tableOf(body.get('source')), tableOf(body.get('destination')))
+    return new Response(null, { status: 204 })
+  }
   if (collection !== 'namespaces') throw noRoute()
   if (first === '') return namespacesRoute(store, request, searchParams)
   const namespace = first.split('\u001f')
@@ -88,6 +97,11 @@ export async function route(context: RouteContext, request: Request, url: URL): 
     if (typeof location !== 'string')
       throw new Refusal(400, 'BadRequestException', 'metadata-location is missing.')
     return tableResponse(context, store.register({ namespace, name: nameOf(body) }, location))
+  }
+  if (second === 'views' && fourth === '') {
+    const view = { namespace, name: third }
+    const answered = await viewRoute({ tables: store, views }, method, view, () => objectBody(request))
+    if (answered !== undefined) return answered
   }
   if (second !== 'tables') throw noRoute()
   if (third === '') {
@@ -137,15 +151,22 @@ async function tableRoute(
 }
 
 function createTable(context: RouteContext, namespace: readonly string[], body: JsonObject): Response {
-  const { store } = context
+  const { store, views } = context
   const table = { namespace, name: nameOf(body) }
-  if (store.has(table))
+  if (store.has(table) || views.has(table))
     throw new Refusal(
       409,
       'AlreadyExistsException',
       `Table already exists: ${namespace.join('.')}.${table.name}`,
     )
-  const change = createTableChange(body, store.defaultLocation(table))
+  const change = {
+    requirements: [jsonObject({ type: 'assert-create' })],
+    updates: [
+      jsonObject({ action: 'assign-uuid', uuid: crypto.randomUUID() }),
+      jsonObject({ action: 'set-location', location: store.defaultLocation(table) }),
+      ...createTableUpdates(body),
+    ],
+  }
   if (body.get('stage-create') !== true)
     return tableResponse(context, store.commit(table, change, Date.now()))
   const metadata = store.stage(table, change, Date.now())

@@ -29,8 +29,7 @@ begin
   foreach label in array vertices || edges || array['_ag_label_vertex', '_ag_label_edge'] loop
     execute format('create unique index %I on {{graph}}.%I
       (ag_catalog.agtype_access_operator(variadic array[properties, ''"id"''::ag_catalog.agtype]))', label || '_key', label);
-    execute format('alter table {{graph}}.%I enable row level security', label);
-    execute format('alter table {{graph}}.%I force row level security', label);
+    execute format('alter table {{graph}}.%I enable row level security, force row level security', label);
     execute format('create policy own_tenant on {{graph}}.%I
       using (''{{tenant}}'' = nullif(current_setting(''app.tenant_id'', true), ''''))
       with check (''{{tenant}}'' = nullif(current_setting(''app.tenant_id'', true), '''')

@@ -1,96 +1,147 @@
-/** The frame of the administration commands: words to a command, flags to values, problems to one sentence. */
+/** The frame of the administration commands: words to a command, its help, what it gives to print. */
 
-import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { parseTenantId, type TenantId } from '../core/tenant.ts'
+import { parseArgs } from 'node:util'
+import { Fault } from '../base/fault.ts'
+import type { TenantId } from '../core/tenant.ts'
+import type { Page, PageRequest } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
+import { getTenant } from '../store/tenants.ts'
+import { Flags, UsageError } from './flags.ts'
+
+/**
+ * What a command does once its flags have proved good.
+ * @returns what to print: an object or an array as JSON, a string as it is, undefined for nothing
+ */
+export type Action = (store: Store) => Promise<unknown>
 
 export interface Command {
   /** The words that name it, such as `session create`. */
   readonly words: string
-  /** Its flags, as the usage line shows them. */
+  /** Its flags as the help shows them; what is named here is what is accepted. */
   readonly usage: string
   readonly summary: string
-  readonly options: NonNullable<ParseArgsConfig['options']>
-  /** @returns what to print: an object or an array as JSON, a string as it is */
-  readonly run: (flags: Flags, store: Store) => Promise<unknown>
+  /**
+   * Reads and checks every flag, before the store is opened.
+   * Throws UsageError where one is missing or wrong.
+   */
+  readonly prepare: (flags: Flags) => Action | Promise<Action>
 }
 
-/** The user's words were wrong; the message says how. */
-export class UsageError extends Error {}
-
-/** The flags of one call. */
-export class Flags {
-  constructor(readonly values: Readonly<Record<string, unknown>>) {}
-
-  /** @throws UsageError where the flag is missing or empty */
-  required(name: string): string {
-    const value = this.optional(name)
-    if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
-    return value
+/** An action on a tenant that exists. */
+export function onTenant(flags: Flags, run: (store: Store, tenant: TenantId) => Promise<unknown>): Action {
+  const tenant = flags.tenant()
+  return async (store) => {
+    if ((await getTenant(store, tenant)) === undefined)
+      throw new Fault('not_found', 'There is no such tenant.')
+    return await run(store, tenant)
   }
+}
 
-  optional(name: string): string | undefined {
-    const value = this.values[name]
-    return typeof value === 'string' ? value : undefined
-  }
-
-  /** A comma-separated list; empty where the flag is absent. */
-  list(name: string): readonly string[] {
-    return (this.optional(name) ?? '').split(',').filter((item) => item !== '')
-  }
-
-  /** @throws UsageError where the flag is not one of `choices` */
-  choice<T extends string>(name: string, choices: readonly T[]): T {
-    const value = this.required(name)
-    const found = choices.find((choice) => choice === value)
-    if (found === undefined) throw new UsageError(`--${name} must be one of ${choices.join(', ')}`)
-    return found
-  }
-
-  /** @throws UsageError where --tenant is not a UUID version 4 */
-  tenant(): TenantId {
-    const tenant = parseTenantId(this.required('tenant'))
-    if (tenant === undefined) throw new UsageError('--tenant must be a UUID version 4')
-    return tenant
-  }
-
-  /** The text of the file that the flag names; `-` is standard input. */
-  async file(name: string): Promise<string> {
-    const path = this.required(name)
-    if (path === '-') return await Bun.stdin.text()
-    const file = Bun.file(path)
-    if (!(await file.exists())) throw new UsageError(`--${name}: there is no file ${path}`)
-    return await file.text()
-  }
+/** Everything that a paged listing holds. */
+export async function everyPage<T>(load: (page: PageRequest) => Promise<Page<T>>): Promise<readonly T[]> {
+  const items: T[] = []
+  let after: string | undefined
+  do {
+    const page = await load(after === undefined ? {} : { after })
+    items.push(...page.items)
+    after = page.next
+  } while (after !== undefined)
+  return items
 }
 
 /**
- * Finds the command that `words` begin with and reads its flags.
- * @throws UsageError where there is none, or a flag is unknown
+ * For what changes something and has nothing to show.
+ * @throws Fault `not_found` with `message` where there was nothing to change
  */
-export function parseCommand(
-  words: readonly string[],
-  commands: readonly Command[],
-): { readonly command: Command; readonly flags: Flags } {
-  const command = commands.find((one) => one.words === words.slice(0, one.words.split(' ').length).join(' '))
-  if (command === undefined) throw new UsageError(`there is no command \`${words.slice(0, 2).join(' ')}\``)
-  try {
-    const args = words.slice(command.words.split(' ').length)
-    const { values } = parseArgs({ args, options: command.options, allowPositionals: false, strict: true })
-    return { command, flags: new Flags(values) }
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
+export function assertFound(found: boolean, message: string): void {
+  if (!found) throw new Fault('not_found', message)
 }
 
-/** The page that --help prints. */
-export function usageText(commands: readonly Command[]): string {
-  const lines = commands.map(({ words, usage, summary }) => `  ${words} ${usage}\n      ${summary}`)
-  return `Usage: bun run admin <command> [flags]
+export interface Call {
+  readonly action: Action
+  /** The one field to print, where --field asks for it. */
+  readonly field: string | undefined
+}
 
-Works on the store that SVC_DATABASE_URL or SVC_DATA_DIR names. The embedded store has one owner at a time:
-stop the service first, or use a PostgreSQL store.
+/**
+ * Finds the command that `words` begin with and has it check its flags.
+ * @param stdin what a flag's `-` stands for
+ * @throws UsageError where there is none, or a flag is unknown, missing or wrong
+ */
+export async function prepareCall(
+  words: readonly string[],
+  commands: readonly Command[],
+  stdin: () => Promise<string>,
+): Promise<Call> {
+  const names = leadingWords(words)
+  const command = commands.find((one) => `${names.join(' ')} `.startsWith(`${one.words} `))
+  if (command === undefined) throw new UsageError(unknownCommand(names, commands))
+  const flags = readFlags(words.slice(command.words.split(' ').length), command, stdin)
+  const field = flags.optional('field')
+  return { action: await command.prepare(flags), field }
+}
+
+function readFlags(args: readonly string[], command: Command, stdin: () => Promise<string>): Flags {
+  const names = [...command.usage.matchAll(/--([a-z]+)/g)].map(([, name = '']) => name)
+  const options = Object.fromEntries([...names, 'field'].map((name) => [name, { type: 'string' as const }]))
+  let read: ReturnType<typeof parseArgs>
+  try {
+    read = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    // Only the first sentence: the rest is Node's advice on positional arguments.
+    const message = error instanceof Error ? error.message : String(error)
+    throw new UsageError(message.split(/\.? To specify a positional|\n/)[0] ?? message)
+  }
+  // Not repeated: it may be a secret in the wrong place.
+  if (read.positionals.length > 0) throw new UsageError(`\`${command.words}\` takes flags only`)
+  return new Flags(read.values, stdin)
+}
+
+function leadingWords(words: readonly string[]): readonly string[] {
+  const end = words.findIndex((word) => word.startsWith('-'))
+  return end < 0 ? words : words.slice(0, end)
+}
+
+function unknownCommand(names: readonly string[], commands: readonly Command[]): string {
+  const group = commands.filter((one) => one.words.split(' ')[0] === names[0])
+  if (group.length === 0) return `there is no command \`${names[0] ?? ''}\``
+  return `\`${names[0]}\` is followed by ${group.map((one) => one.words.split(' ')[1]).join(', ')}`
+}
+
+/**
+ * The help on the commands that `words` name: one, a group such as `tenant`, or all.
+ * @throws UsageError where they name none
+ */
+export function helpText(words: readonly string[], commands: readonly Command[]): string {
+  const names = leadingWords(words).slice(0, 2)
+  const named = commands.filter((one) => `${one.words} `.startsWith(`${names.join(' ')} `))
+  const shown = names.length === 0 ? commands : named
+  if (shown.length === 0) throw new UsageError(unknownCommand(names, commands))
+  const lines = shown.map(
+    ({ words: name, usage, summary }) => `  ${`${name} ${usage}`.trim()}\n      ${summary}`,
+  )
+  return `Usage: bun run admin <command> [flags] [--field NAME]
 
 ${lines.join('\n')}
-`
+
+Prints JSON; with --field NAME the value of that field alone. Works on the store that SVC_DATABASE_URL or
+SVC_DATA_DIR names. The embedded store has one owner at a time: stop the service first.
+Exit status: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration.`
+}
+
+/**
+ * What a command's result looks like on standard output.
+ * @throws UsageError where `field` is not in the result
+ */
+export function printable(result: unknown, field: string | undefined): string | undefined {
+  const shown = field === undefined ? result : fieldOf(result, field)
+  if (shown === undefined || typeof shown === 'string') return shown
+  return JSON.stringify(shown, undefined, 2)
+}
+
+function fieldOf(result: unknown, field: string): unknown {
+  const record = typeof result === 'object' && result !== null ? result : {}
+  const value = Object.entries(record).find(([name]) => name === field)?.[1]
+  if (value === undefined) throw new UsageError(`--field: the result has no ${field}`)
+  return value instanceof Date ? value.toISOString() : value
 }

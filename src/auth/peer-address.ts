@@ -2,6 +2,7 @@
 
 const peers = new WeakMap<Request, string>()
 
+/** Notes where a request came from; called by the listener alone. */
 export function rememberPeer(request: Request, address: string | undefined): void {
   if (address !== undefined) peers.set(request, address)
 }

@@ -1,6 +1,6 @@
 /**
- * What every upstream catalog offers (SPEC 2.2): six operations, four sentinels, the capability table.
- * It knows no protocol; the adapters do.
+ * What every upstream catalog offers: the six operations of SPEC 2.2, a pass-through for the rest of the Iceberg
+ * REST API, four sentinels, the capability table. It knows no protocol; the adapters do.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -99,6 +99,8 @@ export interface LoadTableOptions extends CallOptions {
   readonly snapshots?: 'all' | 'refs' | undefined
   /** An ETag of an earlier answer for the same `snapshots`. */
   readonly ifNoneMatch?: string | undefined
+  /** Forwarded as `X-Iceberg-Access-Delegation` where the kind vends credentials, dropped otherwise. */
+  readonly accessDelegation?: string | undefined
 }
 
 export type LoadedTable =
@@ -127,12 +129,45 @@ export interface CommittedResponse {
   readonly result: LoadTableResult
 }
 
+/** What the upstream says of itself. */
+export interface CatalogOffer {
+  /** `METHOD /v1/{prefix}/…` of each operation; undefined where the upstream does not say. */
+  readonly endpoints: readonly string[] | undefined
+  /** ISO 8601 duration; undefined where Idempotency-Key is not supported. */
+  readonly idempotencyKeyLifetime: string | undefined
+}
+
+export interface ForwardRequest extends CallOptions {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE'
+  /** Below `/v1/{prefix}`: a word, or the levels of a namespace. Decoded; encoded anew by the adapter. */
+  readonly path: readonly (string | readonly string[])[]
+  /** Decoded. */
+  readonly query?: Readonly<Record<string, string>>
+  readonly idempotencyKey?: string | undefined
+  readonly accessDelegation?: string | undefined
+  /** JSON. */
+  readonly body?: Uint8Array | undefined
+  /** Whether the upstream's state may change: then a lost answer is `commit_unknown`, and the body is whole. */
+  readonly mutates: boolean
+  /** Named in errors: `Table a.b`. */
+  readonly subject: string
+}
+
+export interface ForwardedResponse {
+  /** A success, 2xx. */
+  readonly status: number
+  /** By allow-list; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** As it came; a stream only where the request does not mutate. */
+  readonly body: Uint8Array | ReadableStream<Uint8Array>
+}
+
 /**
  * One open upstream catalog. Every operation throws a `CatalogError` for a sentinel, and otherwise a `Fault`:
  * - `bad_request`: a name or a namespace depth that this kind cannot take; nothing was sent
  * - `upstream_failed`: the upstream failed or refused. A commit was **surely not made**: it was never sent
  *   (name resolution, connection refused, TLS, no token), or it was refused with a 3xx or 4xx
- * - `commit_unknown`: only from CommitTable and ExpireSnapshots, after the request was sent: 5xx, 408, a
+ * - `commit_unknown`: only from CommitTable, ExpireSnapshots and mutating forwards, after the request was sent: 5xx, 408, a
  *   time-out, a dropped connection, or a success that is not a readable 200. It may have been committed
  */
 export interface Catalog {
@@ -153,6 +188,14 @@ export interface Catalog {
     snapshotIds: readonly bigint[],
     options?: CommitTableOptions,
   ): Promise<CommittedResponse>
+  /** What the upstream serves, as its configuration says. */
+  offer(options?: CallOptions): Promise<CatalogOffer>
+  /**
+   * Passes one other request of the Iceberg REST API on. A refusal is a Fault of the kind that its status says
+   * (`bad_request`, `not_found`, `conflict`, `not_acceptable`, `unprocessable`, `not_implemented`), with the
+   * upstream's ErrorModel type; else as the operations above.
+   */
+  forward(request: ForwardRequest): Promise<ForwardedResponse>
   /** Forgets tokens and ends their renewal; requests under way finish. */
   close(): void
 }

@@ -1,5 +1,5 @@
 /**
- * The Iceberg REST catalog protocol as alpha and beta share it: the six operations, and what each answer means.
+ * The Iceberg REST catalog protocol as alpha and beta share it: the operations, and what each answer means.
  * What differs between the two is their `Dialect`.
  */
 
@@ -15,9 +15,12 @@ import {
   type Catalog,
   type CatalogCapabilities,
   CatalogError,
+  type CatalogOffer,
   type CommitTableOptions,
   type CommittedResponse,
   catalogCapabilities,
+  type ForwardedResponse,
+  type ForwardRequest,
   type ListTablesOptions,
   type LoadedTable,
   type LoadTableOptions,
@@ -25,6 +28,7 @@ import {
   type TableSummary,
 } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
+import { changeUnknown, forwardPath, forwardRefusal } from './rest-forward.ts'
 import { parseResult, parseTablePage } from './rest-responses.ts'
 import {
   answered,
@@ -34,10 +38,16 @@ import {
   type RestRequest,
   RestSession,
 } from './rest-session.ts'
-import { toUpstreamFault, UpstreamError, type UpstreamResponse } from './upstream-http.ts'
+import {
+  type StreamedResponse,
+  toUpstreamFault,
+  UpstreamError,
+  type UpstreamResponse,
+} from './upstream-http.ts'
 
-/** Response headers that leave the adapter after a commit. */
-const commitResponseHeaders = ['content-type', 'etag'] as const
+/** Response headers that leave the adapter. */
+const responseHeaders = ['content-type', 'etag'] as const
+
 /** Opens a catalog that speaks the Iceberg REST protocol; nothing is sent before the first operation. */
 export function openRestCatalog(
   dialect: Dialect,
@@ -98,7 +108,8 @@ class RestCatalog implements Catalog {
   async loadTable(table: TableRef, options: LoadTableOptions = {}): Promise<LoadedTable> {
     const { snapshots, ifNoneMatch, signal } = options
     const path = `${tablePath(this.kind, table)}${snapshots === undefined ? '' : `?snapshots=${snapshots}`}`
-    const headers: Record<string, string> = ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }
+    const headers = this.#headers({ accessDelegation: options.accessDelegation })
+    if (ifNoneMatch !== undefined) headers['if-none-match'] = ifNoneMatch
     const response = await this.#read({ method: 'GET', path, headers }, signal)
     if (response.status === 304 && ifNoneMatch !== undefined) return { status: 'not-modified' }
     if (response.status !== 200) throw this.#refusal(response, `Table ${tableName(table)}`)
@@ -112,10 +123,7 @@ class RestCatalog implements Catalog {
     options: CommitTableOptions = {},
   ): Promise<CommittedResponse> {
     const path = tablePath(this.kind, table)
-    const headers: Record<string, string> = {}
-    if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey
-    if (options.accessDelegation !== undefined && this.capabilities().credentialVending)
-      headers['x-iceberg-access-delegation'] = options.accessDelegation
+    const headers = this.#headers(options)
     let response: UpstreamResponse
     try {
       response = await this.#session.call(
@@ -142,12 +150,7 @@ class RestCatalog implements Catalog {
     } catch (thrown) {
       throw commitUnknown(table, 'answered 200 with a body that is no LoadTableResult', thrown)
     }
-    const kept: Record<string, string> = {}
-    for (const name of commitResponseHeaders) {
-      const value = response.headers.get(name)
-      if (value !== null) kept[name] = value
-    }
-    return { status: 200, headers: kept, body: response.body, result }
+    return { status: 200, headers: keptHeaders(response.headers), body: response.body, result }
   }
 
   async expireSnapshots(
@@ -169,8 +172,49 @@ class RestCatalog implements Catalog {
     return this.commitTable(table, body, options)
   }
 
+  async offer(options: CallOptions = {}): Promise<CatalogOffer> {
+    try {
+      const { endpoints, idempotencyKeyLifetime } = await this.#session.configuration(options.signal)
+      return { endpoints, idempotencyKeyLifetime }
+    } catch (thrown) {
+      throw toUpstreamFault(thrown)
+    }
+  }
+
+  async forward(request: ForwardRequest): Promise<ForwardedResponse> {
+    const { method, body, mutates, subject, signal } = request
+    const query = new URLSearchParams(request.query)
+    const path = `${forwardPath(this.kind, request.path)}${query.size === 0 ? '' : `?${query}`}`
+    const sent = { method, path, headers: this.#headers(request), ...(body && { body }) }
+    let response: UpstreamResponse | StreamedResponse
+    try {
+      response = mutates
+        ? await this.#session.call(sent, this.#commitMs, signal)
+        : await this.#session.stream(sent, this.#loadMs, signal)
+    } catch (thrown) {
+      if (mutates && thrown instanceof UpstreamError && thrown.sent)
+        throw changeUnknown(subject, thrown.publicMessage, thrown)
+      throw toUpstreamFault(thrown)
+    }
+    const { status, headers } = response
+    if (status >= 200 && status < 300) return { status, headers: keptHeaders(headers), body: response.body }
+    const answer = this.#session.answer({
+      status,
+      body: response.body instanceof Uint8Array ? response.body : new Uint8Array(0),
+    })
+    throw forwardRefusal(this.dialect, answer, request)
+  }
+
   close(): void {
     this.#session.close()
+  }
+
+  #headers(options: Pick<CommitTableOptions, 'idempotencyKey' | 'accessDelegation'>): Record<string, string> {
+    const headers: Record<string, string> = {}
+    if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey
+    if (options.accessDelegation !== undefined && this.capabilities().credentialVending)
+      headers['x-iceberg-access-delegation'] = options.accessDelegation
+    return headers
   }
 
   /** A call that changes nothing. */
@@ -201,6 +245,15 @@ class RestCatalog implements Catalog {
       )
     return new Fault('upstream_failed', `The upstream catalog ${answered(answer)}.`)
   }
+}
+
+function keptHeaders(headers: Headers): Readonly<Record<string, string>> {
+  const kept: Record<string, string> = {}
+  for (const name of responseHeaders) {
+    const value = headers.get(name)
+    if (value !== null) kept[name] = value
+  }
+  return kept
 }
 
 function commitUnknown(table: TableRef, clause: string, cause?: unknown): Fault {

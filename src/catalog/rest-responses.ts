@@ -32,18 +32,34 @@ function parseObject(body: Uint8Array, what: string): JsonObject {
   return value
 }
 
+/** What is kept of an upstream's ConfigResponse; everything else in it is ignored. */
+export interface UpstreamConfig {
+  readonly prefix: string | undefined
+  /** `METHOD /v1/{prefix}/…` of each operation; undefined where the upstream does not say. */
+  readonly endpoints: readonly string[] | undefined
+  /** ISO 8601; undefined where Idempotency-Key is not supported. */
+  readonly idempotencyKeyLifetime: string | undefined
+}
+
 /**
- * The `prefix` of a ConfigResponse, where overrides win over defaults.
+ * A ConfigResponse; overrides win over defaults.
  * @throws Fault `upstream_failed`
  */
-export function parseConfigPrefix(body: Uint8Array): string | undefined {
+export function parseConfig(body: Uint8Array): UpstreamConfig {
   const config = parseObject(body, 'ConfigResponse')
-  for (const name of ['overrides', 'defaults']) {
+  const prefixes = ['overrides', 'defaults'].map((name) => {
     const properties = config.get(name)
-    const prefix = properties instanceof Map ? properties.get('prefix') : undefined
-    if (typeof prefix === 'string') return prefix
+    return properties instanceof Map ? properties.get('prefix') : undefined
+  })
+  const endpoints = config.get('endpoints')
+  const lifetime = config.get('idempotency-key-lifetime')
+  return {
+    prefix: prefixes.find((prefix) => typeof prefix === 'string'),
+    endpoints: Array.isArray(endpoints)
+      ? endpoints.filter((endpoint) => typeof endpoint === 'string')
+      : undefined,
+    idempotencyKeyLifetime: typeof lifetime === 'string' ? lifetime : undefined,
   }
-  return undefined
 }
 
 /**

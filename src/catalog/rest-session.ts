@@ -1,6 +1,6 @@
 /**
  * A standing relation to one Iceberg REST upstream: its configuration, asked for once, and tokens. Upstream-supplied
- * addresses, tokens and storage settings are ignored; of the configuration only the prefix is used.
+ * addresses, tokens and storage settings are ignored; of the configuration only the prefix and what is served are used.
  */
 
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -12,8 +12,17 @@ import { type AddressRules, type Lookup, PinnedHost } from './address.ts'
 import { CatalogError, type UpstreamAnswer } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
 import { OAuthTokens } from './oauth.ts'
-import { parseConfigPrefix } from './rest-responses.ts'
-import { raceSignal, sendUpstream, toUpstreamFault, type UpstreamResponse } from './upstream-http.ts'
+import { parseConfig, type UpstreamConfig } from './rest-responses.ts'
+import {
+  raceSignal,
+  type StreamedResponse,
+  sendUpstream,
+  streamUpstream,
+  toUpstreamFault,
+  type UpstreamMethod,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from './upstream-http.ts'
 
 export interface Dialect {
   readonly kind: CatalogKind
@@ -38,11 +47,18 @@ export interface RestCatalogOptions {
 }
 
 export interface RestRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: UpstreamMethod
   /** Below `/v1/{prefix}`. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array
+}
+
+type Transport<R> = (host: PinnedHost, request: UpstreamRequest) => Promise<R>
+
+interface Configured extends UpstreamConfig {
+  /** The path text of the prefix, '' where there is none. */
+  readonly prefixPath: string
 }
 
 const sentenceLengthMax = 1_000
@@ -54,8 +70,8 @@ export class RestSession {
   readonly #tokens: OAuthTokens | undefined
   readonly #loadMs: number
   readonly #responseBytesMax: number
-  #prefixPath: string | undefined
-  #configuring: Promise<string> | undefined
+  #configured: Configured | undefined
+  #configuring: Promise<Configured> | undefined
 
   constructor(
     readonly dialect: Dialect,
@@ -84,27 +100,52 @@ export class RestSession {
     deadlineMs: number,
     callerSignal: AbortSignal | undefined,
   ): Promise<UpstreamResponse> {
-    const deadline = AbortSignal.timeout(deadlineMs)
-    const signal = callerSignal === undefined ? deadline : AbortSignal.any([deadline, callerSignal])
-    const prefixPath = this.#prefixPath ?? (await raceSignal(this.#configure(), signal))
-    return this.#send({ ...request, path: `/v1${prefixPath}${request.path}` }, signal)
+    return await this.#callBy(sendUpstream, request, deadlineMs, callerSignal)
   }
 
-  /** The path text of the upstream's prefix, asked for once; a failure is not kept. */
-  #configure(): Promise<string> {
-    this.#configuring ??= this.#fetchPrefix().finally(() => {
+  /**
+   * As `call`, but a success is handed on while it arrives; the deadline covers its end too.
+   * @throws as `call` does
+   */
+  async stream(
+    request: RestRequest,
+    deadlineMs: number,
+    callerSignal: AbortSignal | undefined,
+  ): Promise<StreamedResponse> {
+    return await this.#callBy(streamUpstream, request, deadlineMs, callerSignal)
+  }
+
+  /** The upstream's configuration, asked for once; a failure is not kept. */
+  async configuration(callerSignal: AbortSignal | undefined): Promise<UpstreamConfig> {
+    return await this.#configure(signalOf(this.#loadMs, callerSignal))
+  }
+
+  async #callBy<R extends { readonly status: number }>(
+    transport: Transport<R>,
+    request: RestRequest,
+    deadlineMs: number,
+    callerSignal: AbortSignal | undefined,
+  ): Promise<R> {
+    const signal = signalOf(deadlineMs, callerSignal)
+    const { prefixPath } = await this.#configure(signal)
+    return this.#send(transport, { ...request, path: `/v1${prefixPath}${request.path}` }, signal)
+  }
+
+  async #configure(signal: AbortSignal): Promise<Configured> {
+    if (this.#configured !== undefined) return this.#configured
+    this.#configuring ??= this.#fetchConfig().finally(() => {
       this.#configuring = undefined
     })
-    return this.#configuring
+    return await raceSignal(this.#configuring, signal)
   }
 
-  async #fetchPrefix(): Promise<string> {
+  async #fetchConfig(): Promise<Configured> {
     const { warehouse } = this.config
     const query = warehouse === undefined ? '' : `?warehouse=${encodeURIComponent(warehouse)}`
     const path = `${this.dialect.configPath(this.config)}${query}`
     let response: UpstreamResponse
     try {
-      response = await this.#send({ method: 'GET', path }, AbortSignal.timeout(this.#loadMs))
+      response = await this.#send(sendUpstream, { method: 'GET', path }, AbortSignal.timeout(this.#loadMs))
     } catch (thrown) {
       throw toUpstreamFault(thrown)
     }
@@ -114,22 +155,27 @@ export class RestSession {
         'upstream_failed',
         `The upstream catalog gave no configuration for the warehouse: it ${answered(this.answer(response))}.`,
       )
-    const prefix = parseConfigPrefix(response.body)
+    const config = parseConfig(response.body)
+    const { prefix } = config
     const prefixPath = prefix === undefined || prefix === '' ? '' : this.dialect.prefixPath(prefix)
     if (prefixPath === undefined)
       throw new Fault(
         'upstream_failed',
         "The upstream catalog's configuration holds a prefix that cannot stand in a path.",
       )
-    this.#prefixPath = prefixPath === '' ? '' : `/${prefixPath}`
-    return this.#prefixPath
+    this.#configured = { ...config, prefixPath: prefixPath === '' ? '' : `/${prefixPath}` }
+    return this.#configured
   }
 
   /** Sends with the present token; once more with a new one where the upstream refuses it. */
-  async #send(request: RestRequest, signal: AbortSignal): Promise<UpstreamResponse> {
+  async #send<R extends { readonly status: number }>(
+    transport: Transport<R>,
+    request: RestRequest,
+    signal: AbortSignal,
+  ): Promise<R> {
     const { auth } = this.config
     const token = auth.kind === 'token' ? auth.token : await this.#tokens?.token(signal)
-    const response = await this.#sendOnce(request, token, signal)
+    const response = await this.#sendOnce(transport, request, token, signal)
     if (
       (response.status !== 401 && response.status !== 419) ||
       this.#tokens === undefined ||
@@ -137,11 +183,16 @@ export class RestSession {
     )
       return response
     this.#tokens.invalidate(token)
-    return this.#sendOnce(request, await this.#tokens.token(signal), signal)
+    return this.#sendOnce(transport, request, await this.#tokens.token(signal), signal)
   }
 
-  #sendOnce(request: RestRequest, token: string | undefined, signal: AbortSignal): Promise<UpstreamResponse> {
-    return sendUpstream(this.#host, {
+  #sendOnce<R>(
+    transport: Transport<R>,
+    request: RestRequest,
+    token: string | undefined,
+    signal: AbortSignal,
+  ): Promise<R> {
+    return transport(this.#host, {
       method: request.method,
       path: request.path,
       headers: {
@@ -168,7 +219,7 @@ export class RestSession {
   }
 
   /** What the upstream said. A refused token is not unlikely to be repeated in the answer, so 401 says nothing. */
-  answer({ status, body }: UpstreamResponse): UpstreamAnswer {
+  answer({ status, body }: Pick<UpstreamResponse, 'status' | 'body'>): UpstreamAnswer {
     if (status === 401 || status === 419) return { status }
     const { type, message } = parseErrorModel(body)
     let sentence = message ?? ''
@@ -193,6 +244,11 @@ export class RestSession {
   close(): void {
     this.#tokens?.close()
   }
+}
+
+function signalOf(deadlineMs: number, callerSignal: AbortSignal | undefined): AbortSignal {
+  const deadline = AbortSignal.timeout(deadlineMs)
+  return callerSignal === undefined ? deadline : AbortSignal.any([deadline, callerSignal])
 }
 
 /** @param answer the upstream's 401 or 419 */

@@ -16,6 +16,8 @@ export function openStub(kind: CatalogKind): Catalog {
     loadTable: refuse,
     commitTable: refuse,
     expireSnapshots: refuse,
+    offer: refuse,
+    forward: refuse,
     close: () => {},
   }
 }

@@ -8,8 +8,10 @@ import { Fault } from '../base/fault.ts'
 import { limits } from '../limits.ts'
 import type { PinnedHost } from './address.ts'
 
+export type UpstreamMethod = 'GET' | 'HEAD' | 'POST' | 'DELETE'
+
 export interface UpstreamRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: UpstreamMethod
   /** Path and query below the host's base path; begins with '/'. Already encoded, free of dot segments. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -24,6 +26,14 @@ export interface UpstreamResponse {
   readonly headers: Headers
   /** Empty where a response other than 2xx broke off or was too long. */
   readonly body: Uint8Array
+}
+
+/** A response whose body is still to come, where its status is a success. */
+export interface StreamedResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** A stream for a success; it fails where it breaks off or grows beyond the bound. */
+  readonly body: Uint8Array | ReadableStream<Uint8Array>
 }
 
 /** The exchange did not end in a response that can be used. */
@@ -66,13 +76,44 @@ const tlsFailure =
  * @throws Fault `upstream_failed` where the host has no address that is allowed; nothing was sent
  */
 export async function sendUpstream(host: PinnedHost, request: UpstreamRequest): Promise<UpstreamResponse> {
+  return await readWhole(await openResponse(host, request), request)
+}
+
+/**
+ * As {@link sendUpstream}, but a success is handed on while it arrives.
+ * @throws UpstreamError, Fault as sendUpstream does
+ */
+export async function streamUpstream(host: PinnedHost, request: UpstreamRequest): Promise<StreamedResponse> {
+  const response = await openResponse(host, request)
+  if (!response.ok || response.body === null) return await readWhole(response, request)
+  const { status, headers } = response
+  assertPlain(response)
+  if (Number(headers.get('content-length') ?? 0) > request.responseBytesMax) {
+    await response.body.cancel()
+    throw tooLarge(request.responseBytesMax)
+  }
+  return { status, headers, body: response.body.pipeThrough(byteBound(request.responseBytesMax)) }
+}
+
+function byteBound(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
+  let sizeBytes = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      sizeBytes += chunk.length
+      if (sizeBytes > bytesMax) controller.error(tooLarge(bytesMax))
+      else controller.enqueue(chunk)
+    },
+  })
+}
+
+async function openResponse(host: PinnedHost, request: UpstreamRequest): Promise<Response> {
   const known = host.addresses()
   const addresses = known instanceof Promise ? await raceSignal(known, request.signal) : known
   let failure = new UpstreamError(false, 'has no address')
   for (const address of addresses) {
     if (request.signal.aborted) throw aborted(false, request.signal)
     try {
-      return await exchange(host, address, request)
+      return await connect(host, address, request)
     } catch (thrown) {
       if (!(thrown instanceof UpstreamError) || thrown.sent) throw thrown
       failure = thrown
@@ -82,11 +123,7 @@ export async function sendUpstream(host: PinnedHost, request: UpstreamRequest): 
   throw failure
 }
 
-async function exchange(
-  host: PinnedHost,
-  address: string,
-  request: UpstreamRequest,
-): Promise<UpstreamResponse> {
+async function connect(host: PinnedHost, address: string, request: UpstreamRequest): Promise<Response> {
   const { url } = host
   const authority = isIP(address) === 6 ? `[${address}]` : address
   const target = `${url.protocol}//${authority}${url.port === '' ? '' : `:${url.port}`}${url.pathname === '/' ? '' : url.pathname}${request.path}`
@@ -98,42 +135,50 @@ async function exchange(
     signal: request.signal,
     decompress: false,
   }
+  // On a connection that is kept, fetch sends a DELETE again where the connection drops before the answer.
+  if (request.method === 'DELETE') init.keepalive = false
   if (request.body !== undefined) init.body = request.body
   if (url.protocol === 'https:' && isIP(host.host) === 0) init.tls = { serverName: host.host }
-
-  let response: Response
   try {
-    response = await fetch(target, init)
+    return await fetch(target, init)
   } catch (thrown) {
     if (request.signal.aborted) throw aborted(true, request.signal)
     const code = errorCode(thrown)
     const sent = !connectFailures.has(code) && !tlsFailure.test(code)
     throw new UpstreamError(sent, sent ? 'dropped the connection' : 'cannot be reached', thrown)
   }
+}
+
+async function readWhole(response: Response, request: UpstreamRequest): Promise<UpstreamResponse> {
+  const { status, headers } = response
   try {
-    if (response.headers.has('content-encoding'))
-      throw new UpstreamError(true, 'sent an encoding that was not asked for')
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: await readBody(response, response.ok ? request.responseBytesMax : limits.upstreamErrorBytesMax),
-    }
+    assertPlain(response)
+    const bytesMax = response.ok ? request.responseBytesMax : limits.upstreamErrorBytesMax
+    return { status, headers, body: await readBody(response, bytesMax) }
   } catch (thrown) {
     // The status alone already says that nothing was done.
-    if (!response.ok) return { status: response.status, headers: response.headers, body: new Uint8Array(0) }
+    if (!response.ok) return { status, headers, body: new Uint8Array(0) }
     if (thrown instanceof UpstreamError) throw thrown
     if (request.signal.aborted) throw aborted(true, request.signal)
     throw new UpstreamError(true, 'broke off its response', thrown)
   }
 }
 
+function assertPlain(response: Response): void {
+  if (response.headers.has('content-encoding'))
+    throw new UpstreamError(true, 'sent an encoding that was not asked for')
+}
+
+function tooLarge(bytesMax: number): UpstreamError {
+  return new UpstreamError(true, `sent more than ${bytesMax} bytes`)
+}
+
 async function readBody(response: Response, bytesMax: number): Promise<Uint8Array> {
-  const tooLarge = new UpstreamError(true, `sent more than ${bytesMax} bytes`)
   const declared = response.headers.get('content-length')
   if (declared !== null) {
     if (Number(declared) > bytesMax) {
       await response.body?.cancel()
-      throw tooLarge
+      throw tooLarge(bytesMax)
     }
     return response.bytes()
   }
@@ -143,7 +188,7 @@ async function readBody(response: Response, bytesMax: number): Promise<Uint8Arra
   for await (const chunk of response.body) {
     sizeBytes += chunk.length
     // Leaving the loop cancels the stream and closes the connection.
-    if (sizeBytes > bytesMax) throw tooLarge
+    if (sizeBytes > bytesMax) throw tooLarge(bytesMax)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, sizeBytes)

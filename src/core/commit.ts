@@ -5,6 +5,33 @@ import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
 import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
 
+/**
+ * What changes a catalog: the operations of the Iceberg REST specification, written like its update actions.
+ * `update-table` is a commit; policies see the others as a commit whose one update has this action.
+ */
+export const catalogActions = [
+  'update-table',
+  'create-table',
+  'register-table',
+  'rename-table',
+  'drop-table',
+  'unregister-table',
+  'create-view',
+  'replace-view',
+  'register-view',
+  'rename-view',
+  'drop-view',
+  'create-namespace',
+  'drop-namespace',
+  'update-properties',
+] as const
+export type CatalogAction = (typeof catalogActions)[number]
+
+/** Whether an accepted action leaves the table with new metadata, whose location the audit then names. */
+export function writesMetadata(action: CatalogAction): boolean {
+  return action === 'update-table' || action === 'create-table' || action === 'register-table'
+}
+
 /** What a snapshot and its table looked like after an accepted commit; read from the upstream's answer. */
 export interface CommittedTable {
   readonly metadataLocation: string
@@ -38,14 +65,17 @@ export interface Column {
 export interface CommitIntent {
   /** UUID; also the id of the WriteEvent and its edges. */
   readonly commitId: string
+  /** Also a view's name, or a namespace with the name ''. */
   readonly table: TableRef
+  /** `update-table` where absent. */
+  readonly action?: CatalogAction
   /** The catalog credential that names the upstream. */
   readonly credentialId: string
   readonly principal: Principal
   readonly principalSource: PrincipalSource
-  /** Hex SHA-256 of the request body. */
+  /** Hex SHA-256 of `body` before its compression. */
   readonly bodySha256: string
-  /** The request body, compressed by zstd. Kept for replay and for recovery's comparison. */
+  /** The commit request as judged, compressed by zstd: of an `update-table` the request body. Kept for replay and for recovery's comparison. */
   readonly body: Uint8Array
   /** Empty for a table that did not exist. */
   readonly baseMetadataLocation: string
@@ -76,6 +106,6 @@ export interface VerdictRecord {
   readonly reason: string
   readonly policies: readonly AppliedPolicy[]
   readonly outcomes: readonly PolicyOutcome[]
-  /** Set for APPROVED: ACTUAL_WRITE and ingest need it. */
+  /** Set for APPROVED where the action writes metadata: ACTUAL_WRITE and ingest need it. */
   readonly committed?: CommittedTable
 }

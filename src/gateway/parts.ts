@@ -3,12 +3,25 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import type { CatalogPool } from '../catalog/open-catalog.ts'
+import type { IdentifiedPrincipal } from '../core/principal.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
 import type { PolicyEngine } from '../policy/engine.ts'
 import type { IntentTimes } from '../store/commit-intents.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { PassCrashPoint } from './crash-points.ts'
 import type { TableCache } from './table-cache.ts'
+
+/**
+ * Whether a row filter or column mask of the table applies to the principal: then nothing that leads to its
+ * files is given out. A failure refuses.
+ */
+export type MaskedFor = (
+  tenant: TenantId,
+  table: TableRef,
+  identified: IdentifiedPrincipal,
+) => Promise<boolean>
 
 export interface GatewayParts {
   readonly store: Store
@@ -19,5 +32,6 @@ export interface GatewayParts {
   readonly log: Logger
   readonly clock: Clock
   readonly intentTimes: IntentTimes
+  readonly maskedFor: MaskedFor
   readonly passCrashPoint: PassCrashPoint
 }

@@ -1,8 +1,10 @@
-/** Failures of the gateway as HTTP answers (SPEC 7). Only the literal paths answer 403 and 503 in text. */
+/** Failures and warnings of the gateway in HTTP (SPEC 7). Only the literal paths answer 403 and 503 in text. */
 
 import { Fault, type FaultKind, toFault } from '../base/fault.ts'
 import { CatalogError, type CatalogErrorCode } from '../catalog/catalog.ts'
+import type { PolicyOutcome } from '../core/decision.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
+import type { GatewayParts } from './parts.ts'
 
 const statuses = {
   bad_request: 400,
@@ -90,4 +92,19 @@ function extraHeaders(fault: Fault): Record<string, string> {
   if (fault.kind === 'method_not_allowed') return { allow: 'POST' }
   if (fault.kind === 'unauthenticated') return { 'www-authenticate': 'Bearer realm="covenant"' }
   return {}
+}
+
+/** Names of `warn` policies that were not true; their messages are in the decision's record. */
+export function warningHeader(warnings: readonly PolicyOutcome[]): Record<string, string> {
+  if (warnings.length === 0) return {}
+  return { 'x-svc-policy-warning': warnings.map((outcome) => encodeURIComponent(outcome.name)).join(', ') }
+}
+
+/** Logs a failed request; only defects and an unavailable policy engine are errors of ours. */
+export function logFault({ log }: Pick<GatewayParts, 'log'>, fault: Fault, commitId: string): void {
+  const severe = fault.kind === 'internal' || fault.kind === 'policy_engine_unavailable'
+  log[severe ? 'error' : 'info'](
+    { faultId: fault.id, kind: fault.kind, detail: fault.detail, err: fault.cause, commitId },
+    fault.publicMessage,
+  )
 }

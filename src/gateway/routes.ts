@@ -1,32 +1,34 @@
-/** The literal gateway paths of SPEC 4.1 and 4.2: who asks, what for, and what the answer looks like. */
+/**
+ * Everything under /v1/iceberg: the client surface, and the literal paths of SPEC 4.1 and 4.2: who asks, what
+ * for, and what the answer looks like.
+ */
 
 import { Elysia } from 'elysia'
-import { type FindSession, requireSession } from '../auth/guard.ts'
+import { requireSession } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
-import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
 import { Fault } from '../base/fault.ts'
-import type { PolicyOutcome } from '../core/decision.ts'
+import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { Session } from '../core/session.ts'
 import { limits } from '../limits.ts'
-import { parseCommitRequest } from '../wire/iceberg/commit-request.ts'
+import { parseCommitRequest, parseTransactionRequest } from '../wire/iceberg/commit-request.ts'
+import { isClientPath } from './client-surface/client-path.ts'
+import { answerClient, type SurfaceAuth } from './client-surface/serve.ts'
 import { commitTable } from './commit-table.ts'
+import { commitTransaction, type TransactionCommitted, TransactionFault } from './commit-transaction.ts'
 import { matchIcebergPath } from './iceberg-path.ts'
 import type { GatewayParts } from './parts.ts'
-import { faultOf, literalErrorResponse } from './render-error.ts'
+import { faultOf, literalErrorResponse, logFault, warningHeader } from './render-error.ts'
 import { openUpstream } from './stages/open-upstream.ts'
 import { readBody } from './stages/read-body.ts'
 
-export interface GatewayAuth {
-  readonly findSession: FindSession
-  readonly identify: IdentifyPrincipal
-}
-
 /** Everything under /v1/iceberg. Bodies are read here, never parsed by the framework. */
-export function gatewayRoutes(parts: GatewayParts, auth: GatewayAuth) {
+export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
   return new Elysia({ name: 'gateway' }).all(
     '/v1/iceberg/*',
     ({ request }) =>
-      answer(parts, request, () => requireSession(request.headers, auth.findSession, 'commit'), auth),
+      isClientPath(new URL(request.url).pathname)
+        ? answerClient(parts, request, auth)
+        : answer(parts, request, () => requireSession(request.headers, auth.findSession, 'commit'), auth),
     { parse: 'none' },
   )
 }
@@ -39,7 +41,7 @@ export async function answer(
   parts: GatewayParts,
   request: Request,
   findSession: () => Promise<Session | undefined>,
-  auth: Pick<GatewayAuth, 'identify'>,
+  auth: Pick<SurfaceAuth, 'identify'>,
 ): Promise<Response> {
   const startedMs = performance.now()
   const commitId = crypto.randomUUID()
@@ -48,12 +50,13 @@ export async function answer(
   try {
     response = await route(parts, request, commitId, await findSession(), auth)
   } catch (thrown) {
-    const fault = faultOf(thrown)
+    const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId
+    const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
     outcome = fault.kind === 'policy_denied' ? 'rejected' : fault.kind
-    logFault(parts, fault, commitId)
+    logFault(parts, fault, decisionId)
     response = literalErrorResponse(fault)
     if (fault.kind === 'policy_denied' || fault.kind === 'policy_engine_unavailable')
-      response.headers.set('x-svc-decision-id', commitId)
+      response.headers.set('x-svc-decision-id', decisionId)
   }
   parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
   return response
@@ -64,29 +67,34 @@ async function route(
   request: Request,
   commitId: string,
   session: Session | undefined,
-  auth: Pick<GatewayAuth, 'identify'>,
+  auth: Pick<SurfaceAuth, 'identify'>,
 ): Promise<Response> {
   if (session === undefined)
     throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
   const path = matchIcebergPath(request.method, request.url)
-  if (path.kind === 'transaction-commit')
-    throw new Fault('not_implemented', 'Multi-table commits are not served yet.')
-
   const identified = await auth.identify(request.headers, peerAddress(request), session)
   const body = await readBody(request, limits.commitBodyBytesMax)
   const receivedAtMs = parts.clock.now()
+  const { tenant } = session
+  const { signal } = request
+  if (path.kind === 'transaction-commit') {
+    const changes = parseTransactionRequest(body.bytes)
+    const upstream = await openUpstream(parts, tenant, path.prefix)
+    const transaction = { tenant, identified, receivedAtMs, signal, changes }
+    return transactionAnswer(await commitTransaction(parts, upstream, transaction))
+  }
   const commitRequest = parseCommitRequest(body.bytes)
-  const upstream = await openUpstream(parts, session.tenant, path.prefix)
+  const upstream = await openUpstream(parts, tenant, path.prefix)
   const committed = await commitTable(parts, upstream, {
     commitId,
-    tenant: session.tenant,
+    tenant,
     table: path.table,
     identified,
     body,
     request: commitRequest,
     receivedAtMs,
     idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
-    signal: request.signal,
+    signal,
   })
   return new Response(committed.response.body as Uint8Array<ArrayBuffer>, {
     status: 200,
@@ -99,16 +107,21 @@ async function route(
   })
 }
 
-/** Names of `warn` policies that were not true; their messages are in the decision's record. */
-function warningHeader(warnings: readonly PolicyOutcome[]): Record<string, string> {
-  if (warnings.length === 0) return {}
-  return { 'x-svc-policy-warning': warnings.map((outcome) => encodeURIComponent(outcome.name)).join(', ') }
-}
-
-function logFault(parts: GatewayParts, fault: Fault, commitId: string): void {
-  const severe = fault.kind === 'internal' || fault.kind === 'policy_engine_unavailable'
-  parts.log[severe ? 'error' : 'info'](
-    { faultId: fault.id, kind: fault.kind, detail: fault.detail, err: fault.cause, commitId },
-    fault.publicMessage,
-  )
+function transactionAnswer({ results, warnings }: TransactionCommitted): Response {
+  const body = jsonObject({
+    results: results.map(({ newSnapshotId, newMetadataLocation }) =>
+      jsonObject({
+        'new-snapshot-id': newSnapshotId ?? null,
+        'new-metadata-location': newMetadataLocation,
+      }),
+    ),
+  })
+  return new Response(stringifyJson(body), {
+    status: 200,
+    headers: {
+      'content-type': 'application/json',
+      'x-svc-decision-id': results.map(({ commitId }) => commitId).join(', '),
+      ...warningHeader(warnings),
+    },
+  })
 }

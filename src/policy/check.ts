@@ -32,15 +32,19 @@ export function checkPolicy(text: string): readonly PolicyProblem[] {
   return parsePolicy(text).problems ?? []
 }
 
-/** Parses and checks; never throws. */
+/**
+ * Parses and checks; never throws.
+ * @param parseMs what the parser may take, in milliseconds
+ */
 export function parsePolicy(
   text: string,
+  parseMs = parseMsMax,
 ): (ParsedPolicy & { readonly problems?: never }) | { readonly problems: readonly PolicyProblem[] } {
   const scan = prescan(text)
   if (scan.problem !== undefined) return { problems: [scan.problem] }
   let parsed: ParsedExpr
   try {
-    parsed = watched(() => parse(scan.source), parseMsMax)
+    parsed = watched(() => parse(scan.source.trimEnd()), parseMs)
   } catch (thrown) {
     return { problems: [parseProblem(thrown)] }
   }

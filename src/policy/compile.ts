@@ -23,10 +23,11 @@ export interface CompiledPolicy {
 /**
  * Compiles a policy's text.
  *
+ * @param parseMs what the parser may take, in milliseconds, where the text is not a stranger's
  * @throws PolicyError `ErrPolicyCompile`, naming the first problem and its offset
  */
-export function compilePolicy(text: string): CompiledPolicy {
-  const policy = parsePolicy(text)
+export function compilePolicy(text: string, parseMs?: number): CompiledPolicy {
+  const policy = parsePolicy(text, parseMs)
   if (policy.problems === undefined) return planPolicy(policy)
   const [first] = policy.problems
   throw new PolicyError('ErrPolicyCompile', `${first?.message} (at ${first?.offset})`)

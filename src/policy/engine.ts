@@ -25,6 +25,8 @@ export interface PolicyEngineOptions {
 
 /** Texts up to this length parse in about the time that a policy may hold the HTTP thread. */
 const inlineParseLengthMax = 1_024
+/** A start on a busy machine is slow, not broken. */
+const probeMs = 30_000
 /** What a worker gets beyond its own watchdog, to explain and to answer, before it counts as hung. */
 const hangGraceMs = 500
 /** How many worker time-outs a task may wait for its turn. */
@@ -56,8 +58,8 @@ export class PolicyEngine {
     this.#ticksMax = options.ticksMax ?? limits.policyTicksMax
     this.#programs = new Lru(options.cacheCount ?? limits.policyCacheCount)
     const probe = { table: new Map(), commit: new Map(), principal: new Map([['roles', ['probe']]]) }
-    const budget = { timeoutMs: this.#workerMs, ticksMax: this.#ticksMax }
-    if (!evaluatePolicy(compilePolicy('principal.role(principal, "probe")'), probe, budget))
+    const budget = { timeoutMs: probeMs, ticksMax: this.#ticksMax }
+    if (!evaluatePolicy(compilePolicy('principal.role(principal, "probe")', probeMs), probe, budget))
       throw new PolicyError('ErrPolicyCompile', 'the policy compiler does not work')
     this.#host = new WorkerHost({
       workerUrl: options.workerUrl ?? new URL('./worker.ts', import.meta.url),

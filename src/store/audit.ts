@@ -1,7 +1,7 @@
 /** Reading the audit log (SPEC 2.6); `verdicts` alone writes it, and nothing changes it. */
 
 import { Fault } from '../base/fault.ts'
-import type { AppliedPolicy } from '../core/commit.ts'
+import type { AppliedPolicy, CatalogAction } from '../core/commit.ts'
 import type { Decision, PolicyOutcome } from '../core/decision.ts'
 import type { Principal, PrincipalSource } from '../core/principal.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
@@ -12,6 +12,7 @@ import type { Store } from './store.ts'
 
 export interface AuditEntry {
   readonly commitId: string
+  readonly action: CatalogAction
   readonly committer: string
   readonly decision: Decision
   /** '' for APPROVED. */
@@ -21,7 +22,7 @@ export interface AuditEntry {
   readonly principalSource: PrincipalSource
   readonly table: TableRef
   readonly baseMetadataLocation: string
-  /** Set for APPROVED. */
+  /** Set for APPROVED where the action wrote metadata. */
   readonly metadataLocation: string | undefined
 }
 
@@ -45,6 +46,7 @@ export interface AuditFilter extends PageRequest {
 interface Row {
   readonly audit_seq: string
   readonly commit_id: string
+  readonly action: CatalogAction
   readonly committer: string
   readonly decision: Decision
   readonly reason: string
@@ -67,12 +69,13 @@ interface RecordRow extends Row {
   readonly received_at_ms: number
 }
 
-const entryColumns = `audit_seq, commit_id, committer, decision, reason, created_at, tenant_id, principal_source,
+const entryColumns = `audit_seq, commit_id, action, committer, decision, reason, created_at, tenant_id, principal_source,
   namespace, table_name, base_metadata_location, metadata_location`
 
 function toEntry(row: Row): AuditEntry {
   return {
     commitId: row.commit_id,
+    action: row.action,
     committer: row.committer,
     decision: row.decision,
     reason: row.reason,

@@ -64,7 +64,7 @@ function checkCredential({ kind, nickname, endpoint, config }: NewCatalogCredent
   if (!isPathIdentifier(nickname) || nickname.length > limits.identifierLengthMax)
     throw new Fault('bad_request', 'A nickname holds letters, digits, _ and - only.')
   checkUrl(endpoint)
-  if (config['endpoint'] !== undefined) checkUrl(String(config['endpoint']))
+  if (config.endpoint !== undefined) checkUrl(String(config.endpoint))
   if (storableJson(config).length > limits.apiBodyBytesMax)
     throw new Fault('bad_request', 'The configuration is too large.')
 }

@@ -31,7 +31,7 @@ export async function cypher(
   checkCypher(text)
   if (columns.length === 0 || !columns.every((column) => /^[a-z_][a-z0-9_]{0,62}$/.test(column)))
     throw new Fault('bad_request', 'Result columns are named by lower case letters, digits and _.')
-  const outputs = columns.map((column) => `"${column}"::text as "${column}"`).join(', ')
+  const outputs = columns.map((column) => `"${column}"`).join(', ')
   const types = columns.map((column) => `"${column}" agtype`).join(', ')
   // The check above admits neither a quote of dollars nor a parameter of this name.
   const source = `cypher('${graphName(tenant)}', $covenant$ ${text} $covenant$, $1)`
@@ -104,7 +104,8 @@ export function checkCypher(text: string): void {
     const word = lower(index)
     const named = at(index - 1) === '.' || at(index - 1) === ':'
     if (isName(part) && !named) {
-      if (forbidden.has(word)) refuse(`${part.toUpperCase()} is not admitted`)
+      const operator = word === 'with' && ['starts', 'ends'].includes(lower(index - 1))
+      if (forbidden.has(word) && !operator) refuse(`${part.toUpperCase()} is not admitted`)
       if (word === 'match') inMatch = true
       if (['where', 'return', 'order', 'skip', 'limit'].includes(word)) inMatch = false
     }

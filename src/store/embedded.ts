@@ -144,12 +144,16 @@ async function openEmbeddedLink(
     socket.destroy()
     onEnded()
   })
-  const sql = postgres({
+  const sql: postgres.Sql = postgres({
     ...sessionOptions,
     user: 'postgres',
     database: 'postgres',
     // Not in the library's types: a stream in the place of a socket, already connected.
     socket: () => socket,
+    onclose: () => {
+      dead = true
+      void sql.end({ timeout: 0 })
+    },
   } as postgres.Options<Record<string, never>>) as unknown as postgres.Sql
   const stopped = async () => {
     const late = Promise.withResolvers<'late'>()

@@ -106,7 +106,7 @@ export async function deleteNode(tx: Tx, { label, id }: NodeRef): Promise<boolea
 /** The node of this id, or undefined. */
 export async function findNode(tx: Tx, { label, id }: NodeRef): Promise<GraphNode | undefined> {
   const [row] = await tx.query<{ properties: string }>(
-    `select n.properties::text as properties from ${vertexTable(label)} n where ${idOf('n')} = ${agtypeText('$1')}`,
+    `select n.properties from ${vertexTable(label)} n where ${idOf('n')} = ${agtypeText('$1')}`,
     [id],
   )
   return row && { label, id, properties: parseAgtype(row.properties) as Properties }
@@ -148,7 +148,7 @@ export async function traverse(
        select step.node, r.hops + 1 from reached r, lateral (${steps(traversal.edgeLabels, direction)}) step (node)
        where r.hops < $2::int),
      nearest as (select node, min(hops) as hops from reached group by node)
-     select v.id::text as node, c.relname as label, v.properties::text as properties, nearest.hops
+     select v.id::text as node, c.relname as label, v.properties, nearest.hops
      from nearest join "_ag_label_vertex" v on v.id = nearest.node join pg_class c on c.oid = v.tableoid
      where nearest.hops > 0 and (nearest.hops, v.id::text::int8) > ($3::int, $4::int8)
      order by nearest.hops, v.id::text::int8 limit $5::int`,

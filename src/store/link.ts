@@ -63,6 +63,8 @@ async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connec
     connect_timeout: 10,
     onclose: () => {
       dead = true
+      // Or the library would reconnect for what is queued, and run it outside its transaction.
+      void sql.end({ timeout: 0 })
     },
     connection: {
       application_name: 'covenant',

@@ -33,20 +33,22 @@ export interface MigrationStatus {
 }
 
 /**
- * The migrations of a directory in order.
- * @throws Fault `misconfigured` where a name is not `NNNN_name.sql` or a number is missing or doubled
+ * The migrations of a directory in order. Numbers may be left out: parts have ranges of their own.
+ * @throws Fault `misconfigured` where a name is not `NNNN_name.sql` or a number is doubled
  */
 export function readMigrations(from: URL): readonly Migration[] {
   const files = readdirSync(from)
     .filter((file) => /^\d/.test(file))
     .sort()
-  return files.map((file, index) => {
-    const match = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)
-    if (match === null || Number(match[1]) !== index + 1)
+  let last = 0
+  return files.map((file) => {
+    const version = Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1])
+    if (!(version > last))
       throw new Fault('misconfigured', `Migration ${file} does not follow its predecessor as NNNN_name.sql.`)
+    last = version
     const text = readFileSync(new URL(file, from), 'utf8')
     return {
-      version: index + 1,
+      version,
       name: file.slice(0, -'.sql'.length),
       sql: text,
       checksum: createHash('sha256').update(text).digest('hex'),
@@ -98,12 +100,6 @@ export async function migrate(
         if (scope === 'control') await applyControl(sql, migration)
         else await applyTenant(sql, scope, migration)
       }
-    // Tenants were not readable before the control schema existed.
-    if (pending.length === 1 && pending[0]?.migrations.length) {
-      const rest = await pendingMigrations(sql, base)
-      for (const { scope, migrations } of rest)
-        if (scope !== 'control') for (const migration of migrations) await applyTenant(sql, scope, migration)
-    }
   } finally {
     await sql`select pg_advisory_unlock(${lockKey})`.catch(() => {})
   }
@@ -186,7 +182,8 @@ async function pendingMigrations(
   const control = controlMigrations(base)
   const perTenant = tenantMigrations(base)
   const [exists] = await sql<{ migration: boolean; tenant: boolean }[]>`
-    select to_regclass('svc.migration') is not null as migration, to_regclass('svc.tenant') is not null as tenant`
+    select coalesce(bool_or(relname = 'migration'), false) as migration, coalesce(bool_or(relname = 'tenant'), false) as tenant
+    from pg_class where relnamespace = (select oid from pg_namespace where nspname = 'svc')`
   const applied = exists?.migration
     ? await asRole<AppliedRow>(
         sql,
@@ -206,13 +203,15 @@ async function pendingMigrations(
     const known = scope === 'control' ? control : perTenant
     const done = byScope.get(scope) ?? []
     for (const row of done) {
-      const file = known[row.version - 1]
+      const file = known.find(({ version }) => version === row.version)
       if (file === undefined)
         throw new Fault('misconfigured', 'The database has migrations that this version does not know.')
       if (file.checksum !== row.checksum)
         throw new Fault('misconfigured', `Migration ${file.name} was changed after it was applied.`)
     }
-    return { scope, applied: done.length, migrations: known.slice(done.length) }
+    const versions = new Set(done.map(({ version }) => version))
+    const migrations = known.filter(({ version }) => !versions.has(version))
+    return { scope, applied: done.length, migrations }
   })
 }
 
@@ -250,7 +249,7 @@ exception when duplicate_object or unique_violation then null; end $$`)
       )
   }
   const [state] = await sql<{ database: string; schema: boolean; create: boolean }[]>`
-    select current_database() as database, to_regnamespace('svc') is not null as schema,
+    select current_database() as database, exists (select from pg_namespace where nspname = 'svc') as schema,
       has_database_privilege('svc_owner', current_database(), 'CREATE') as create`
   if (!state?.create)
     await explained(

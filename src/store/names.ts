@@ -63,10 +63,12 @@ export const edgeLabels = [
 ] as const
 export type EdgeLabel = (typeof edgeLabels)[number]
 
+/** The tenant's relational schema. */
 export function schemaName(tenant: TenantId): string {
   return `t_${tenant.replaceAll('-', '_')}`
 }
 
+/** The tenant's graph. */
 export function graphName(tenant: TenantId): string {
   return `g_${tenant.replaceAll('-', '_')}`
 }

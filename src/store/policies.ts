@@ -107,7 +107,7 @@ export async function listPolicies(
   const limit = pageLimit(page)
   const rows = await store.tenantQuery<PolicyRow>(
     tenant,
-    `select p.properties::text as properties
+    `select p.properties
      from (select properties from "Policy" union all select properties from "RetentionPolicy") p
      where ${key('p')} > ${agtypeText('$1')} order by ${key('p')} limit $2::int`,
     [page.after ?? '', limit + 1],
@@ -119,15 +119,18 @@ export async function listPolicies(
   )
 }
 
-/** What one edge label contributes: the table's policies, and the sentinel by the same path. */
-const branch = (label: string, edge: string) =>
-  `select '${edge}' as edge, p.properties::text as properties
+/** What one edge label contributes: the policies of the tables that fit, and the sentinel by the same path. */
+const branch = (label: string, edge: string, fits: string) =>
+  `select '${edge}' as edge, p.properties
    from "Table" t join "${edge}" e on e.end_id = t.id join "${label}" p on p.id = e.start_id
-   where ${key('t')} in (${agtypeText('$1')}, '""'::agtype)`
+   where ${fits}`
 
-const loadText = Object.values(shapes)
-  .map(({ label, edge }) => branch(label, edge))
-  .join(' union all ')
+const loadText = (fits: string) =>
+  Object.values(shapes)
+    .map(({ label, edge }) => branch(label, edge, fits))
+    .join(' union all ')
+
+const loadOfTable = loadText(`${key('t')} in (${agtypeText('$1')}, '""'::agtype)`)
 
 /**
  * The policies that govern a table, in id order, in one round trip.
@@ -139,8 +142,35 @@ export async function loadPolicies(
   tenant: TenantId,
   table: TableRef,
 ): Promise<readonly Policy[]> {
+  return await load(store, tenant, loadOfTable, [nodeId(tableKey(table))])
+}
+
+/**
+ * The policies that govern any table in a namespace or below it, each once, in id order.
+ * @throws Fault as {@link loadPolicies} does
+ */
+export async function loadPoliciesBelow(
+  store: Store,
+  tenant: TenantId,
+  namespace: readonly string[],
+): Promise<readonly Policy[]> {
+  const levels = namespace.map((_, i) => `t.properties::text::jsonb #>> '{namespace,${i}}' = $${i + 1}`)
+  return await load(
+    store,
+    tenant,
+    loadText(`${key('t')} = '""'::agtype or (${levels.join(' and ')})`),
+    namespace,
+  )
+}
+
+async function load(
+  store: Store,
+  tenant: TenantId,
+  text: string,
+  params: readonly string[],
+): Promise<readonly Policy[]> {
   try {
-    const rows = await store.tenantQuery<PolicyRow>(tenant, loadText, [nodeId(tableKey(table))])
+    const rows = await store.tenantQuery<PolicyRow>(tenant, text, params)
     const found = rows.map(({ edge, properties }) => ({
       edge,
       stored: JSON.parse(properties) as StoredPolicy,
@@ -150,8 +180,12 @@ export async function loadPolicies(
       throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
         detail: 'no tenant sentinel',
       })
-    const policies = found.flatMap(({ stored }) => (stored.sentinel === true ? [] : [toPolicy(stored)]))
-    return policies.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+    const policies = new Map(
+      found.flatMap(({ stored }) =>
+        stored.sentinel === true ? [] : [[stored.id, toPolicy(stored)] as const],
+      ),
+    )
+    return [...policies.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
   } catch (error) {
     if (error instanceof Fault && error.kind === 'policy_engine_unavailable') throw error
     throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { cause: error })

@@ -53,14 +53,36 @@ ${timeout}select set_config('app.tenant_id', '${tenant}', true), set_config('sea
 // The role does not belong to RESET ALL. Not DISCARD ALL: it would drop prepared statements.
 const resetText = 'set role svc_tenant; reset all; select pg_advisory_unlock_all()'
 
+const lostConnection = () => new Fault('unavailable', 'The database connection was lost.')
+
 interface Tagged {
   readonly command?: string
 }
 
-/** Rolls back whatever is open and resets. @returns whether the session is as new */
-export async function resetSession(link: Link): Promise<boolean> {
+/**
+ * Waits for a message's answer; past its time the session is ended, and what it was doing with it.
+ * @throws Fault `unavailable` where it took too long; the database's error
+ */
+async function limited<T>(link: Link, ms: number, answer: PromiseLike<T>): Promise<T> {
+  let late: Fault | undefined
+  const timer = setTimeout(() => {
+    late = new Fault('unavailable', 'The database took too long.')
+    link.discard().catch(() => {})
+  }, ms)
   try {
-    await link.sql.unsafe(`rollback; ${resetText}`).simple()
+    return await answer
+  } catch (error) {
+    throw late ?? error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Rolls back whatever is open and resets. @returns whether the session is as new */
+export async function resetSession(link: Link, ms: number): Promise<boolean> {
+  if (link.dead) return false
+  try {
+    await limited(link, ms, link.sql.unsafe(`rollback; ${resetText}`).simple())
     return !link.dead
   } catch {
     return false
@@ -115,6 +137,7 @@ export class Session {
     ])
     this.#reset = reset.status === 'fulfilled'
     if (committed.status === 'rejected') throw toStoreFault(committed.reason)
+    if (this.link.dead) throw lostConnection()
     if ((committed.value as Tagged).command !== 'COMMIT')
       throw new Fault('internal', 'Internal error.', {
         detail: 'the transaction had failed before its commit',
@@ -160,6 +183,8 @@ export class Session {
       // Where begin failed, its error says more than that of a statement outside a transaction.
       if (begun.status === 'rejected') throw begun.reason
       if (answer.status === 'rejected') throw answer.reason
+      // The library reconnects by itself: an answer after the loss came from outside the transaction.
+      if (this.link.dead) throw lostConnection()
       return answer.value
     } catch (error) {
       throw toStoreFault(error)
@@ -170,22 +195,10 @@ export class Session {
 
   #check(): void {
     if (this.#over !== undefined) throw this.#over
-    if (this.link.dead) throw new Fault('unavailable', 'The database connection was lost.')
+    if (this.link.dead) throw lostConnection()
   }
 
-  /** Waits for a message's answer; past its time the session is ended, and what it was doing with it. */
-  async #limited<T>(answer: PromiseLike<T>): Promise<T> {
-    let late: Fault | undefined
-    const timer = setTimeout(() => {
-      late = new Fault('unavailable', 'The database took too long.')
-      this.link.discard().catch(() => {})
-    }, this.statementMs)
-    try {
-      return await answer
-    } catch (error) {
-      throw late ?? error
-    } finally {
-      clearTimeout(timer)
-    }
+  #limited<T>(answer: PromiseLike<T>): Promise<T> {
+    return limited(this.link, this.statementMs, answer)
   }
 }

@@ -29,8 +29,8 @@ export interface StoreOptions {
   readonly migrate: boolean
   /** Milliseconds that one statement may take; default `limits.storeStatementMs`. */
   readonly statementMs?: number
-  /** Told what an operator should know at start; default: standard error. */
-  readonly onNotice?: (notice: string) => void
+  /** Told what an operator should know at start. */
+  readonly onNotice: (notice: string) => void
   /** Told how long each Cypher query took, in seconds. */
   readonly onCypher?: (seconds: number) => void
 }
@@ -77,7 +77,7 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   if (options.secretsKey.length !== 32)
     throw new Fault('misconfigured', 'The secrets key must have 32 bytes.')
-  const notice = options.onNotice ?? ((text: string) => console.error(text))
+  const notice = options.onNotice
   const statementMs = options.statementMs ?? limits.storeStatementMs
   const engine = await openEngine(options, statementMs)
   try {
@@ -85,7 +85,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const link = await engine.open('connecting')
     try {
       await migrate(link.sql, options.migrate ? 'apply' : 'verify', notice)
-      if (!(await resetSession(link))) throw new Fault('unavailable', 'The database connection was lost.')
+      if (!(await resetSession(link, statementMs)))
+        throw new Fault('unavailable', 'The database connection was lost.')
     } catch (error) {
       await link.discard()
       throw error
@@ -156,7 +157,9 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       } finally {
         scope.open = false
         signal?.removeEventListener('abort', onAbort)
-        if (session.isReset || (!session.isCancelled && (await resetSession(link)))) pool.release(link)
+        const reset =
+          session.isReset || (!session.isCancelled && (await resetSession(link, engine.statementMs)))
+        if (reset && !session.isCancelled) pool.release(link)
         else void pool.discard(link).catch(() => {})
       }
     })()
@@ -176,10 +179,12 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     (session: Session) =>
       session.only<Row>(text, params, prepare)
 
+  const onCypher = settings.onCypher ?? (() => {})
+
   return {
     engine: engine.name,
     secretsKey: settings.secretsKey,
-    onCypher: settings.onCypher ?? (() => {}),
+    onCypher,
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
@@ -210,10 +215,13 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     async healthy() {
       const text = `select * from cypher('svc_health', $$ RETURN 1 $$) as (one agtype)`
       const begin = beginText('svc_tenant', '', 'ag_catalog, pg_catalog', { readOnly: true })
+      const startedMs = performance.now()
       try {
         return (await transact(begin, query(text, [], false))).length === 1
       } catch {
         return false
+      } finally {
+        onCypher((performance.now() - startedMs) / 1000)
       }
     },
     async close() {

@@ -1,7 +1,7 @@
 /** Verdicts: audit row, edges, intent and ingest of one commit, in one transaction (SPEC 2.6, 2.7, 3). */
 
 import { Fault } from '../base/fault.ts'
-import type { VerdictRecord } from '../core/commit.ts'
+import { type VerdictRecord, writesMetadata } from '../core/commit.ts'
 import { namespaceKey, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { nodeId, storableJson } from './names.ts'
@@ -25,9 +25,10 @@ export async function recordVerdict(
   tenant: TenantId,
   record: VerdictRecord,
 ): Promise<RecordedVerdict> {
-  if ((record.decision === 'APPROVED') !== (record.committed !== undefined))
+  const writes = record.decision === 'APPROVED' && writesMetadata(record.intent.action ?? 'update-table')
+  if (writes !== (record.committed !== undefined))
     throw new Fault('internal', 'Internal error.', {
-      detail: 'APPROVED needs what was committed, REJECTED has none',
+      detail: 'APPROVED metadata needs what was committed, all else has none',
     })
   const [row] = await store.tenantQuery<{
     readonly recorded: boolean
@@ -49,6 +50,7 @@ function verdictJson({ intent, decision, reason, policies, outcomes, committed }
   const tableId = nodeId(tableKey(table))
   return storableJson({
     commit_id: intent.commitId,
+    action: intent.action ?? 'update-table',
     committer: principal.sub,
     decision,
     reason,

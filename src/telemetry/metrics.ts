@@ -24,7 +24,17 @@ export interface Metrics {
   readonly auditFailures: Counter
   readonly snapshotIngestFailures: Counter
   readonly reconciliationBreaches: Counter
+  /** `outcome`: merged, repeated, refused (a cycle) or pending (stored, to be merged later). */
+  readonly lineageEvents: Counter<'outcome'>
+  /** Merges that were tried again because another replica was in the way. */
+  readonly lineageRetries: Counter
+  /** Events stored and not merged, as the last run of the retry job left them. */
+  readonly lineagePending: Gauge
+  /** Cycles in lineage graphs, as the last sweep found them. */
+  readonly lineageCycles: Gauge
 }
+
+export const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
 
 /**
  * Makes a registry of its own, so that tests and processes do not share counts. Every series whose labels
@@ -41,6 +51,13 @@ export function createMetrics(): Metrics {
     registers,
   })
   for (const reason of commitRejectedReasons) commitRejected.inc({ reason }, 0)
+  const lineageEvents = new Counter({
+    name: 'svc_lineage_events_total',
+    help: 'Lineage events received, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  for (const outcome of lineageOutcomes) lineageEvents.inc({ outcome }, 0)
   return {
     registry,
     commitRejected,
@@ -82,6 +99,22 @@ export function createMetrics(): Metrics {
     reconciliationBreaches: new Counter({
       name: 'svc_reconciliation_breaches_total',
       help: 'Drift between the graph and its relational projection.',
+      registers,
+    }),
+    lineageEvents,
+    lineageRetries: new Counter({
+      name: 'svc_lineage_retries_total',
+      help: 'Merges of lineage events that were tried again because of a concurrent one.',
+      registers,
+    }),
+    lineagePending: new Gauge({
+      name: 'svc_lineage_pending',
+      help: 'Lineage events that are stored and could not be merged yet.',
+      registers,
+    }),
+    lineageCycles: new Gauge({
+      name: 'svc_lineage_cycles',
+      help: 'Cycles in lineage graphs that the sweep found.',
       registers,
     }),
   }

@@ -8,6 +8,10 @@ import {
   replaceSchema,
   setProperties,
 } from '../../demo/commits.ts'
+import type { PolicyKind } from '../../src/core/policy.ts'
+import { putPolicy } from '../../src/store/policies.ts'
+import { createServiceSession } from '../../src/store/sessions.ts'
+import { createTenant } from '../../src/store/tenants.ts'
 import { recordingProxy } from '../support/recording-proxy.ts'
 import {
   addTenant,
@@ -166,23 +170,17 @@ describe('modes', () => {
 })
 
 describe('a table that the commit creates', () => {
-  test('is judged as what it would become', async () => {
+  test('is judged as what it would become, and a governed name needs a write policy that allows it', async () => {
     await using service = await startTestService()
     const path = '/v1/iceberg/main/namespaces/sales/tables/fresh'
-    const { putPolicy } = await import('../../src/store/policies.ts')
-    await putPolicy(
-      service.store,
-      service.owner.tenant,
-      { namespace: ['sales'], name: 'fresh' },
-      {
-        id: 'has-id',
-        kind: 'schema',
-        mode: 'enforce',
-        name: 'has-id',
-        message: '',
-        definitionCel: 'manifest.has_column(table, "id")',
-      },
-    )
+    const govern = (id: string, kind: PolicyKind, definitionCel: string) =>
+      putPolicy(
+        service.store,
+        service.owner.tenant,
+        { namespace: ['sales'], name: 'fresh' },
+        { id, kind, mode: 'enforce', name: id, message: '', definitionCel },
+      )
+    await govern('has-id', 'schema', 'manifest.has_column(table, "id")')
     const creation = (fields: typeof orderFields) =>
       JSON.stringify({
         requirements: [{ type: 'assert-create' }],
@@ -198,6 +196,10 @@ describe('a table that the commit creates', () => {
           { action: 'set-location', location: 'file:///demo/fresh' },
         ],
       })
+    expect(await (await commit(service, creation(orderFields), { path })).text()).toBe(
+      'policy denied: no write policy of sales.fresh allows create-table',
+    )
+    await govern('writers', 'write_acl', 'true')
     expect((await commit(service, creation(orderFields.slice(1)), { path })).status).toBe(403)
     expect((await commit(service, creation(orderFields), { path })).status).toBe(200)
   })
@@ -212,8 +214,6 @@ describe('two tenants with the same nickname and table names', () => {
     expect((await commit(service, setProperties({ a: '1' }), { secret: other.secret })).status).toBe(200)
     expect((await audit(service)).map((row) => row.decision)).toEqual(['REJECTED'])
     expect((await audit(service, other.tenant)).map((row) => row.decision)).toEqual(['APPROVED'])
-    const { createTenant } = await import('../../src/store/tenants.ts')
-    const { createServiceSession } = await import('../../src/store/sessions.ts')
     const { id: tenant } = await createTenant(service.store, { name: 'empty' })
     const { secret } = await createServiceSession(service.store, tenant, {
       name: 'x',

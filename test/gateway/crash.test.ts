@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { UnsecuredJWT } from 'jose'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import { type CrashPoint, crashPoints } from '../../src/gateway/crash-points.ts'
-import type { CrashChildReport } from '../support/crash-child.ts'
+import { expectAuditTrue } from '../support/audit-truth.ts'
 import { type Child, type CrashHarness, crashHarness } from '../support/crash-harness.ts'
 
 const rejectionPoints: ReadonlySet<CrashPoint> = new Set(['rejection-not-recorded', 'rejection-recorded'])
@@ -37,31 +37,27 @@ async function send(harness: CrashHarness, child: Child, body: string): Promise<
   }
 }
 
-function expectAuditTrue(report: CrashChildReport, accepted: readonly string[]): void {
-  expect(report.undecided).toBe(0)
-  expect(report.approved.toSorted()).toEqual(accepted.toSorted())
-  expect(report.edges.ACTUAL_WRITE.toSorted()).toEqual(report.approvedCommits.toSorted())
-  expect(report.edges.INTENDED_WRITE.toSorted()).toEqual(
-    [...report.approvedCommits, ...report.rejectedCommits].toSorted(),
-  )
+async function killAt(crashAt: CrashPoint, body: string): Promise<void> {
+  await using harness = await crashHarness()
+  const child = await harness.start({ crashAt })
+  expect(await send(harness, child, body)).toBeUndefined()
+  await child.process.exited
+  expect(child.process.signalCode).toBe('SIGKILL')
+  const report = await harness.settle()
+  const accepted = await harness.accepted()
+  expect(accepted).toHaveLength(crashAt === 'commit-forwarded' || crashAt === 'approval-recorded' ? 1 : 0)
+  expectAuditTrue(report, accepted)
 }
 
-describe.each(Object.entries(bodies))('%s', (_what, body) => {
-  test.each(crashPoints.filter((point) => !rejectionPoints.has(point)))(
-    'is audited once if the upstream accepted it, else not at all, when the process is killed at %s',
-    async (crashAt) => {
-      await using harness = await crashHarness()
-      const child = await harness.start({ crashAt })
-      expect(await send(harness, child, body)).toBeUndefined()
-      await child.process.exited
-      expect(child.process.signalCode).toBe('SIGKILL')
-      const report = await harness.settle()
-      const accepted = await harness.accepted()
-      expect(accepted).toHaveLength(crashAt === 'commit-forwarded' || crashAt === 'approval-recorded' ? 1 : 0)
-      expectAuditTrue(report, accepted)
-    },
-  )
+test.each(crashPoints.filter((point) => !rejectionPoints.has(point)))(
+  'a commit is audited once if the upstream accepted it, else not at all, when the process is killed at %s',
+  (crashAt) => killAt(crashAt, bodies['a commit that only sets properties']),
+)
 
+test('a commit that adds a snapshot is audited once when the process is killed before its audit', () =>
+  killAt('commit-forwarded', bodies['a commit that adds a snapshot']))
+
+describe.each(Object.entries(bodies))('%s', (_what, body) => {
   test('is audited once when the upstream accepted it but dropped the connection before the answer', async () => {
     await using harness = await crashHarness()
     const child = await harness.start()

@@ -24,6 +24,8 @@ export interface CrashChildOrders {
   /** Set on the first start: makes the tenant, with a policy that denies commits of the property `forbidden`. */
   readonly catalogUrl?: string
   readonly crashAt?: CrashPoint
+  /** The how manieth pass of that point it is; 1 where absent. */
+  readonly crashAtPass?: number
   /** Settles what a predecessor left, prints what is on record for this tenant, and ends. */
   readonly settle?: TenantId
 }
@@ -42,6 +44,8 @@ export interface CrashChildReport {
   readonly edges: Readonly<Record<'INTENDED_WRITE' | 'ACTUAL_WRITE', readonly string[]>>
   readonly approvedCommits: readonly string[]
   readonly rejectedCommits: readonly string[]
+  /** Actions of APPROVED audit rows, oldest first. */
+  readonly actions: readonly string[]
 }
 
 /** Milliseconds for which a dead predecessor's intents are left alone. */
@@ -61,6 +65,7 @@ async function main(orders: CrashChildOrders): Promise<void> {
       message: '',
       definitionCel: '!("forbidden" in commit.result.properties)',
     })
+  let passesLeft = orders.crashAtPass ?? 1
   const app = await startApp({
     config: parseConfig({
       SVC_LISTEN_ADDR: '127.0.0.1:0',
@@ -72,7 +77,7 @@ async function main(orders: CrashChildOrders): Promise<void> {
     log: createLogger({ level: 'silent' }),
     intentTimes: { leaseMs, upstreamMs: 0 },
     passCrashPoint: (point) => {
-      if (point === orders.crashAt) process.kill(process.pid, 'SIGKILL')
+      if (point === orders.crashAt && --passesLeft === 0) process.kill(process.pid, 'SIGKILL')
     },
   })
   if (orders.settle === undefined) {
@@ -103,6 +108,10 @@ async function main(orders: CrashChildOrders): Promise<void> {
       approved: rows.flatMap((row) => (row.decision === 'APPROVED' ? [row.metadataLocation ?? ''] : [])),
       rejected: rows.filter((row) => row.decision === 'REJECTED').length,
       approvedCommits: rows.filter((row) => row.decision === 'APPROVED').map((row) => row.commitId),
+      actions: rows
+        .filter((row) => row.decision === 'APPROVED')
+        .map((row) => row.action)
+        .toReversed(),
       rejectedCommits: rows.filter((row) => row.decision === 'REJECTED').map((row) => row.commitId),
       edges: { INTENDED_WRITE: await edgesOf('INTENDED_WRITE'), ACTUAL_WRITE: await edgesOf('ACTUAL_WRITE') },
     } satisfies CrashChildReport),

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
+import type { JsonObject } from '../../src/base/json.ts'
+import { parseLoadTableResult } from '../../src/wire/iceberg/table-metadata.ts'
 import type { CrashChildOrders, CrashChildReady, CrashChildReport } from './crash-child.ts'
 import { createOrders, type TestTenant } from './service.ts'
 import { storeTemplate } from './store.ts'
@@ -16,12 +18,15 @@ export interface Child {
 export interface CrashHarness extends AsyncDisposable {
   readonly catalog: DevCatalog
   /** Starts a service; the first one makes the tenant. */
-  start(orders?: Pick<CrashChildOrders, 'crashAt'>): Promise<Child>
+  start(orders?: Pick<CrashChildOrders, 'crashAt' | 'crashAtPass'>): Promise<Child>
   readonly owner: () => TestTenant
   /** Starts a service that settles what is open, and says what is on record. */
   settle(): Promise<CrashChildReport>
-  /** Metadata files that the catalog made of sales.orders, without the one of its creation. */
-  accepted(): Promise<readonly string[]>
+  /** Metadata files that the catalog made of a table in sales, without the one of its creation. */
+  accepted(table?: string): Promise<readonly string[]>
+  /** Asks the catalog directly, below its prefix. */
+  upstream(method: string, path: string, body?: string): Promise<Response>
+  currentSnapshotId(): Promise<bigint | undefined>
 }
 
 /** One catalog, one store directory, and processes that come and go. */
@@ -44,6 +49,15 @@ export async function crashHarness(): Promise<CrashHarness> {
     return process_
   }
 
+  async function ask(method: string, path: string, body?: string): Promise<Response> {
+    const init = { method, headers: upstream.headers, ...(body === undefined ? {} : { body }) }
+    return await fetch(`${catalog.url}/v1/dev${path}`, init)
+  }
+
+  async function load(table: string) {
+    return parseLoadTableResult(await (await ask('GET', `/namespaces/sales/tables/${table}`)).bytes())
+  }
+
   function started(): TestTenant {
     if (owner === undefined) throw new Error('no service was started yet')
     return owner
@@ -62,16 +76,16 @@ export async function crashHarness(): Promise<CrashHarness> {
       const child = spawn({ settle: started().tenant })
       return JSON.parse(await firstLine(child.stdout)) as CrashChildReport
     },
-    async accepted() {
-      const response = await fetch(`${catalog.url}/v1/dev/namespaces/sales/tables/orders`, {
-        headers: upstream.headers,
-      })
-      const loaded = (await response.json()) as {
-        'metadata-location': string
-        metadata: { 'metadata-log'?: { 'metadata-file': string }[] }
-      }
-      const log = (loaded.metadata['metadata-log'] ?? []).map((entry) => entry['metadata-file'])
-      return [...log, loaded['metadata-location']].slice(1)
+    upstream: ask,
+    async accepted(table = 'orders') {
+      const loaded = await load(table)
+      const log = (loaded.metadata.get('metadata-log') ?? []) as readonly JsonObject[]
+      const files = log.map((entry) => String(entry.get('metadata-file')))
+      return [...files, loaded.metadataLocation].slice(1)
+    },
+    async currentSnapshotId() {
+      const id = (await load('orders')).metadata.get('current-snapshot-id')
+      return typeof id === 'bigint' && id !== -1n ? id : undefined
     },
     async [Symbol.asyncDispose]() {
       for (const child of children) child.kill('SIGKILL')

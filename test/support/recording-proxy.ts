@@ -12,8 +12,14 @@ export interface RecordingProxy extends AsyncDisposable {
   readonly exchanges: readonly Exchange[]
 }
 
-/** Forwards everything to `target`, the base address of an upstream. */
-export async function recordingProxy(target: string): Promise<RecordingProxy> {
+/**
+ * Forwards everything to `target`, the base address of an upstream.
+ * @param before awaited before a request is forwarded, so that a test can hold it
+ */
+export async function recordingProxy(
+  target: string,
+  before: (method: string, path: string) => Promise<void> = async () => {},
+): Promise<RecordingProxy> {
   const exchanges: Exchange[] = []
   const base = new URL(target)
   const server = Bun.serve({
@@ -22,6 +28,7 @@ export async function recordingProxy(target: string): Promise<RecordingProxy> {
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
       const sent = await request.bytes()
+      await before(request.method, pathname)
       const headers = new Headers(request.headers)
       headers.delete('host')
       headers.set('accept-encoding', 'identity')

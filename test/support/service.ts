@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UnsecuredJWT } from 'jose'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
-import { createTable } from '../../demo/commits.ts'
+import { createTable, orderFields } from '../../demo/commits.ts'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Policy } from '../../src/core/policy.ts'
@@ -53,13 +53,15 @@ export interface TestServiceOptions
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-test-'))
   const catalog = await startDevCatalog({ folder, credential: 'gateway:s3cret' })
-  const opened = await openTestStore()
+  const metrics = createMetrics()
+  const opened = await openTestStore({
+    onCypher: (seconds) => metrics.cypherQueryDurationMs.observe(seconds * 1000),
+  })
   const store = options.wrapStore?.(opened) ?? opened
   const owner = await addTenant(opened, 'acme', catalog.url)
   await createOrders(catalog)
 
   const lines: string[] = []
-  const metrics = createMetrics()
   const app = await startApp({
     ...options,
     config: parseConfig({
@@ -125,7 +127,7 @@ export async function createOrders(
   const created = await fetch(`${base}/namespaces/sales/tables`, {
     method: 'POST',
     headers,
-    body: createTable('orders'),
+    body: createTable('orders', orderFields, { 'write.metadata.previous-versions-max': '1000000' }),
   })
   if (!created.ok)
     throw new Error(`the development catalog answered ${created.status}: ${await created.text()}`)

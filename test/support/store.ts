@@ -1,6 +1,10 @@
 /**
  * Stores for tests: embedded, from a template prepared once per set of migrations; or, where
  * SVC_TEST_DATABASE_URL names a server, a fresh database there.
+ *
+ * Do not write `expect(promise).rejects` about an embedded store: it waits without letting the messages of
+ * the store's Worker in. Write `await promise.catch(…)`. A hook that opens the first store of all prepares
+ * the template, so give it 60 seconds.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
@@ -23,7 +27,7 @@ type TestStoreOptions = Partial<Omit<StoreOptions, 'databaseUrl' | 'dataDirector
 
 /** Opens a store of the test's own; `await using` closes it and removes what it left. */
 export function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
-  const server = process.env['SVC_TEST_DATABASE_URL']
+  const server = process.env.SVC_TEST_DATABASE_URL
   return server === undefined ? openEmbeddedTestStore(options) : openServerTestStore(server, options)
 }
 
@@ -33,13 +37,13 @@ export async function storeTemplate(): Promise<string> {
   if (!existsSync(directory)) {
     mkdirSync(cache, { recursive: true })
     const making = mkdtempSync(`${directory}.`)
-    const store = await openStore({ ...defaults, dataDirectory: making })
-    await store.close()
     try {
+      const store = await openStore({ ...defaults, dataDirectory: making })
+      await store.close()
       renameSync(making, directory)
     } catch (error) {
-      // Another process was first; what it made is as good.
       rmSync(making, { recursive: true, force: true })
+      // Another process may have been first; what it made is as good.
       if (!existsSync(directory)) throw error
     }
   }

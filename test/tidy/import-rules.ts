@@ -13,7 +13,7 @@ const layers: readonly (readonly string[])[] = [
   ['gateway', 'query', 'lineage', 'detection', 'vending', 'contract'],
   ['server'],
   ['config'],
-  ['app'],
+  ['app', 'open-store'],
   ['main', 'migrate', 'admin'],
 ]
 

@@ -6,7 +6,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
-import { appliedPolicy, type CommittedTable } from '../../core/commit.ts'
+import { appliedPolicy, type CommitIntent } from '../../core/commit.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { auditedLocations } from '../../store/audit.ts'
@@ -22,9 +22,11 @@ import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
-import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import { parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../parts.ts'
-import { decideIntents, historyOf, type StaleIntent } from './decide.ts'
+import { committedAt } from './committed-at.ts'
+import { decideIntents, historyOf, type IntentOutcome, type StaleIntent } from './decide.ts'
+import { recoverAction } from './recover-action.ts'
 
 export interface RecoveryReport {
   readonly committed: number
@@ -46,7 +48,7 @@ export async function recoverIntents(parts: GatewayParts): Promise<RecoveryRepor
   const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
   for (const group of byTable(claimed)) {
     try {
-      const settled = await recoverTable(parts, group)
+      const settled = await recoverGroup(parts, group)
       counts.committed += settled.committed
       counts.notCommitted += settled.notCommitted
       counts.undecidable += settled.undecidable
@@ -58,7 +60,8 @@ export async function recoverIntents(parts: GatewayParts): Promise<RecoveryRepor
       )
     }
   }
-  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
+  // A claim renews the lease, so what stays undecidable no longer counts as stale.
+  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale + counts.undecidable)
   return counts
 }
 
@@ -73,20 +76,61 @@ function byTable(claimed: readonly ClaimedIntent[]): readonly (readonly ClaimedI
   return [...groups.values()]
 }
 
-async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]): Promise<RecoveryReport> {
+/** Intents on one name. Those that are no commits come first: commits are counted against what is audited. */
+async function recoverGroup(parts: GatewayParts, group: readonly ClaimedIntent[]): Promise<RecoveryReport> {
   const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
   const [first] = group
   if (first === undefined) return counts
-  const { tenant } = first
-  const { table, credentialId } = first.intent
-
-  const credential = await findCatalogCredentialById(parts.store, tenant, credentialId)
+  const { tenant, intent } = first
+  const credential = await findCatalogCredentialById(parts.store, tenant, intent.credentialId)
   if (credential === undefined) throw new Error('the catalog credential of the intents is gone')
+
+  const isCommit = ({ action = 'update-table' }: CommitIntent) => action === 'update-table'
+  for (const one of group.filter(({ intent }) => !isCommit(intent)))
+    count(parts, one.intent, counts, await recoverAction(parts, credential, one))
+  const commits = group.filter(({ intent }) => isCommit(intent))
+  if (commits.length > 0) await recoverTable(parts, credential, tenant, commits, counts)
+  return counts
+}
+
+type Counts = { -readonly [key in keyof RecoveryReport]: number }
+
+function count(
+  parts: GatewayParts,
+  intent: CommitIntent,
+  counts: Counts,
+  outcome: IntentOutcome | undefined,
+): void {
+  const log = parts.log.child({
+    commitId: intent.commitId,
+    action: intent.action ?? 'update-table',
+    table: tableName(intent.table),
+  })
+  if (outcome?.kind === 'committed') {
+    counts.committed++
+    log.warn('an accepted commit was found unaudited; its audit is now complete')
+  } else if (outcome?.kind === 'not-committed') {
+    counts.notCommitted++
+    log.info('a commit never reached the table; its intent is closed')
+  } else {
+    counts.undecidable++
+    log.error({ why: outcome?.why }, 'commit state undecidable')
+  }
+}
+
+async function recoverTable(
+  parts: GatewayParts,
+  credential: CatalogCredential,
+  tenant: TenantId,
+  group: readonly ClaimedIntent[],
+  counts: Counts,
+): Promise<void> {
+  const table = group[0]?.intent.table
+  if (table === undefined) return
   const current = await loadNow(parts, tenant, credential, table)
 
-  // In this order: what was in flight when the table loaded is by now either an intent still, or audited.
   const claimedIds = new Set(group.map((one) => one.intent.commitId))
-  const others = await intentsOnTable(parts.store, tenant, table)
+  const othersInFlight = !(await othersFinished(parts, tenant, table, claimedIds))
   const outcomes = decideIntents(
     group.map((one) => stale(one, current?.metadata)),
     current && {
@@ -98,36 +142,23 @@ async function recoverTable(parts: GatewayParts, group: readonly ClaimedIntent[]
         table,
         historyOf(current).map((entry) => entry.metadataLocation),
       ),
-      othersInFlight: others.some((commitId) => !claimedIds.has(commitId)),
+      othersInFlight,
     },
   )
   for (const { intent } of group) {
     const outcome = outcomes.get(intent.commitId)
-    const log = parts.log.child({ commitId: intent.commitId, table: tableName(table) })
-    if (outcome?.kind === 'committed' && current !== undefined) {
+    if (outcome?.kind === 'committed' && current !== undefined)
       await recordVerdict(parts.store, tenant, {
         intent,
         decision: 'APPROVED',
         reason: '',
         policies: (await policiesAtIntent(parts.store, tenant, table, intent.commitId)).map(appliedPolicy),
         outcomes: [],
-        committed: at(committedTable(current), outcome.metadataLocation),
+        committed: committedAt(current, intent, outcome.metadataLocation),
       })
-      counts.committed++
-      log.warn('an accepted commit was found unaudited; its audit is now complete')
-    } else if (outcome?.kind === 'not-committed') {
-      await closeIntent(parts.store, tenant, intent.commitId)
-      counts.notCommitted++
-      log.info('a commit never reached the table; its intent is closed')
-    } else {
-      counts.undecidable++
-      log.error(
-        { why: outcome?.kind === 'undecidable' ? outcome.why : undefined },
-        'commit state undecidable',
-      )
-    }
+    if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
+    count(parts, intent, counts, outcome)
   }
-  return counts
 }
 
 async function loadNow(
@@ -146,10 +177,28 @@ async function loadNow(
   }
 }
 
-/** What was committed, at the place in the history that the commit made. */
-function at(committed: CommittedTable, metadataLocation: string): CommittedTable {
-  return { ...committed, metadataLocation }
+/**
+ * Waits until the commits that are in flight on the table now are audited or withdrawn. A table load before
+ * this, an audit look-up after it: what the one shows and the other does not, no living process will explain.
+ */
+async function othersFinished(
+  parts: GatewayParts,
+  tenant: TenantId,
+  table: TableRef,
+  claimed: ReadonlySet<string>,
+): Promise<boolean> {
+  const open = async () => new Set(await intentsOnTable(parts.store, tenant, table)).difference(claimed)
+  let waitedFor = await open()
+  const deadlineMs = performance.now() + othersWaitMs
+  while (waitedFor.size > 0 && performance.now() < deadlineMs) {
+    await Bun.sleep(othersPollMs)
+    waitedFor = waitedFor.intersection(await open())
+  }
+  return waitedFor.size === 0
 }
+
+const othersWaitMs = 5_000
+const othersPollMs = 50
 
 function stale(one: ClaimedIntent, metadata: JsonObject | undefined): StaleIntent {
   return { intent: one.intent, effectsHold: metadata !== undefined && effectsHold(one, metadata) }

@@ -6,12 +6,14 @@
 import { Fault } from '../../base/fault.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
 import { closeIntent, openIntent } from '../../store/commit-intents.ts'
 import type { GatewayParts } from '../parts.ts'
 
 export class DeclaredIntent {
   #intent: CommitIntent | undefined
   #written: Promise<void> = Promise.resolve()
+  #declaredAtMs = 0
 
   constructor(
     readonly parts: GatewayParts,
@@ -23,6 +25,7 @@ export class DeclaredIntent {
   declare(baseMetadataLocation: string): void {
     if (this.#intent?.baseMetadataLocation === baseMetadataLocation) return
     const intent = { ...this.withoutBase, baseMetadataLocation }
+    if (this.#intent === undefined) this.#declaredAtMs = this.parts.clock.now()
     this.#intent = intent
     this.#written = this.#written.then(async () => {
       this.parts.passCrashPoint('intent-not-opened')
@@ -38,10 +41,15 @@ export class DeclaredIntent {
     return this.#intent
   }
 
-  /** @throws Fault `unavailable` where the store did not take the intent: nothing may then be forwarded */
+  /**
+   * @throws Fault `unavailable` where the store did not take the intent, or where a process that stood still
+   *   could outlive its lease with a forward: recovery may have closed the intent by then
+   */
   async durable(): Promise<void> {
     try {
       await this.#written
+      const elapsedMs = this.parts.clock.now() - this.#declaredAtMs
+      if (elapsedMs > limits.forwardWithinMs) throw new Error('the lease may not outlast the forward')
     } catch (cause) {
       if (cause instanceof Fault && cause.kind === 'bad_request') throw cause
       throw new Fault(
@@ -54,10 +62,15 @@ export class DeclaredIntent {
     }
   }
 
+  /** Once nothing of the intent is being written any more, whether or not it was. */
+  async settled(): Promise<void> {
+    await this.#written.catch(() => {})
+  }
+
   /** For a commit that the upstream surely did not take. What fails here is left to recovery. */
   async withdraw(): Promise<void> {
     if (this.#intent === undefined) return
-    await this.#written.catch(() => {})
+    await this.settled()
     try {
       await closeIntent(this.parts.store, this.tenant, this.withoutBase.commitId)
     } catch (err) {

@@ -2,11 +2,13 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import type { Verdict } from '../../core/decision.ts'
+import type { CatalogAction } from '../../core/commit.ts'
+import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
 import type { IdentifiedPrincipal, Principal } from '../../core/principal.ts'
-import type { TableRef } from '../../core/table-ref.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { loadPolicies } from '../../store/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
@@ -14,7 +16,6 @@ import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import type { GatewayParts } from '../parts.ts'
 import type { CachedTable } from '../table-cache.ts'
-import type { DeclaredIntent } from './intent.ts'
 import { loadCurrent } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 
@@ -40,29 +41,67 @@ export interface Judged {
  * The verdict on one change of one table.
  * The table and the policies load side by side; where both fail, the table's failure is the outcome, because
  * SPEC 4.1 names that step first. A failure to load policies is the verdict `unavailable`.
- * @param declared told of the base as soon as the table has loaded
+ * @param onBase told the base's metadata location as soon as the table has loaded; '' for no base
  */
 export async function judgeChange(
   parts: GatewayParts,
   upstream: Upstream,
   change: Change,
-  declared: DeclaredIntent,
+  onBase: (metadataLocation: string) => void,
 ): Promise<Judged> {
   const creates = change.request.requirements.some(
     (requirement) => requirement.get('type') === 'assert-create',
   )
   const policiesLoad = settle(loadPolicies(parts.store, change.tenant, change.table))
   const base = await loadCurrent(parts, change.tenant, upstream, change.table, creates, change.signal)
-  declared.declare(base?.metadataLocation ?? '')
+  onBase(base?.metadataLocation ?? '')
   const loaded = await policiesLoad
-  if (!loaded.ok) {
-    parts.log.error({ err: loaded.thrown, table: change.table }, 'policies could not be loaded')
-    return { base, policies: [], verdict: { kind: 'unavailable', error: 'ErrPolicyLoad', outcomes: [] } }
-  }
+  if (!loaded.ok)
+    return { base, policies: [], verdict: policiesUnavailable(parts, change.table, loaded.thrown) }
   const policies = applicable(loaded.value, change.request)
-  if (policies.length === 0) return { base, policies, verdict: { kind: 'allow', outcomes: [] } }
+  if (policies.length === 0) return { base, policies, verdict: allowed }
 
-  return { base, policies, verdict: await evaluate(parts, policies, change, base) }
+  const verdict = await evaluate(parts, policies, change, base)
+  return {
+    base,
+    policies,
+    verdict: base === undefined ? withGrant(verdict, policies, 'create-table', change.table) : verdict,
+  }
+}
+
+/** What allows everything: no policy governs. */
+export const allowed: Verdict = { kind: 'allow', outcomes: [] }
+
+/** The verdict where policies could not be loaded, which is logged. */
+export function policiesUnavailable(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
+  parts.log.error({ err: thrown, table }, 'policies could not be loaded')
+  return { kind: 'unavailable', error: 'ErrPolicyLoad', outcomes: [] }
+}
+
+/** Whether a policy forms the verdict; one of a mode that this build does not know does. */
+export function isInForce({ mode }: Policy): boolean {
+  return mode !== 'warn' && mode !== 'shadow'
+}
+
+/**
+ * Denies what no policy denied, but no write ACL allows either: on a governed name, actions that could shed its
+ * governance need one that does (DESIGN). Only policies in force count, on both sides.
+ */
+export function withGrant(
+  verdict: Verdict,
+  policies: readonly Policy[],
+  action: CatalogAction,
+  table: TableRef,
+): Verdict {
+  const [first, ...rest] = policies.filter(isInForce)
+  if (verdict.kind !== 'allow' || first === undefined) return verdict
+  if ([first, ...rest].some(({ kind }) => kind === 'write_acl')) return verdict
+  return {
+    kind: 'deny',
+    reason: `no write policy of ${tableName(table)} allows ${action}`,
+    policyId: first.id,
+    outcomes: verdict.outcomes,
+  }
 }
 
 /** Whatever is thrown on the way to a verdict is the verdict `unavailable`, save a body that is plainly wrong. */
@@ -72,14 +111,15 @@ async function evaluate(
   change: Change,
   base: CachedTable | undefined,
 ): Promise<Verdict> {
+  let bindings: PolicyBindings
   try {
     const metadata = applyUpdates(base?.metadata, change.request.updates, { nowMs: change.receivedAtMs })
     const result = tableView(change.table, metadata)
-    return await parts.policies.judge(policies, {
+    bindings = {
       table: base?.view ?? result,
       commit: commitView(change.request, result, change.receivedAtMs),
       principal: principalView(change.identified.principal),
-    })
+    }
   } catch (thrown) {
     if (thrown instanceof Fault && thrown.kind === 'conflict') throw thrown
     if (thrown instanceof Fault && thrown.kind === 'bad_request') {
@@ -87,13 +127,33 @@ async function evaluate(
       checkRequirements(base?.metadata, change.request.requirements)
       throw thrown
     }
-    parts.log.error({ err: thrown, table: change.table }, 'policies could not be evaluated')
-    return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
+    return notEvaluated(parts, change.table, thrown)
+  }
+  return await judgePolicies(parts, policies, change.table, bindings)
+}
+
+/** The engine's verdict; whatever it throws is `unavailable`. */
+export async function judgePolicies(
+  parts: GatewayParts,
+  policies: readonly Policy[],
+  table: TableRef,
+  bindings: PolicyBindings,
+): Promise<Verdict> {
+  if (policies.length === 0) return allowed
+  try {
+    return await parts.policies.judge(policies, bindings)
+  } catch (thrown) {
+    return notEvaluated(parts, table, thrown)
   }
 }
 
+function notEvaluated(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
+  parts.log.error({ err: thrown, table }, 'policies could not be evaluated')
+  return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
+}
+
 /** What policies see as `principal` (SPEC 2.3). */
-function principalView({ sub, email, roles }: Principal): JsonObject {
+export function principalView({ sub, email, roles }: Principal): JsonObject {
   const view = new Map<string, JsonValue>([
     ['sub', sub],
     ['roles', roles],
@@ -108,9 +168,12 @@ function applicable(policies: readonly Policy[], request: CommitRequest): readon
   return expires ? policies : policies.filter((policy) => policy.kind !== 'retention')
 }
 
-type Settled<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly thrown: unknown }
+export type Settled<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly thrown: unknown }
 
-async function settle<T>(promise: Promise<T>): Promise<Settled<T>> {
+/** The outcome of a promise as a value, so that it can be left alone until its turn. */
+export async function settle<T>(promise: Promise<T>): Promise<Settled<T>> {
   try {
     return { ok: true, value: await promise }
   } catch (thrown) {
@@ -123,4 +186,9 @@ export function assertAllowed(verdict: Verdict): void {
   if (verdict.kind === 'deny') throw new Fault('policy_denied', `policy denied: ${verdict.reason}`)
   if (verdict.kind === 'unavailable')
     throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { detail: verdict.error })
+}
+
+/** Outcomes of `warn` policies that were not true. */
+export function warningsOf(verdict: Verdict): readonly PolicyOutcome[] {
+  return verdict.outcomes.filter(({ mode, value }) => mode === 'warn' && value !== true)
 }

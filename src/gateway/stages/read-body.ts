@@ -20,6 +20,11 @@ export async function readBody(request: Request, bytesMax: number): Promise<Body
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const bytes = Number.isNaN(declared) ? await readStream(request, bytesMax) : await readWhole(request)
   if (bytes.length > bytesMax) throw tooLarge(bytesMax)
+  return await bodyOf(bytes)
+}
+
+/** Bytes with their digest. */
+export async function bodyOf(bytes: Uint8Array): Promise<Body> {
   return { bytes, sha256: await sha256Hex(bytes) }
 }
 

@@ -18,6 +18,7 @@ export interface FieldReader {
   /** Like the above; undefined where the key is absent or null. */
   optionalString(from: JsonObject, key: string): string | undefined
   optionalInteger(from: JsonObject, key: string): bigint | undefined
+  optionalIntegers(from: JsonObject, key: string): readonly bigint[] | undefined
   optionalObject(from: JsonObject, key: string): JsonObject | undefined
   optionalObjects(from: JsonObject, key: string): readonly JsonObject[] | undefined
 }
@@ -68,6 +69,7 @@ export function fieldReader(fault: (what: string) => Fault): FieldReader {
     integers: required(isIntegers, 'an array of integers'),
     optionalString: optional(isString, 'a string'),
     optionalInteger: optional(isInteger, 'an integer'),
+    optionalIntegers: optional(isIntegers, 'an array of integers'),
     optionalObject: optional(isJsonObject, 'an object'),
     optionalObjects: optional(isObjects, 'an array of objects'),
   }

@@ -62,11 +62,16 @@ function parseUpstream(body: Uint8Array): JsonValue {
 /**
  * What is kept of an accepted commit.
  *
+ * @param snapshotId the snapshot that the commit added, where the table may have moved on since;
+ *   'unknown' where none can be named
  * @throws Fault upstream_failed where the metadata lacks what its format version requires
  */
-export function committedTable(result: LoadTableResult): CommittedTable {
+export function committedTable(result: LoadTableResult, snapshotId?: bigint | 'unknown'): CommittedTable {
   const { metadata } = result
-  const snapshot = currentSnapshot(metadata)
+  const snapshot =
+    snapshotId === undefined
+      ? currentSnapshot(metadata)
+      : snapshotsOf(metadata).find((one) => one.get('snapshot-id') === snapshotId)
   const schema = currentSchema(metadata)
   const summary = snapshot && reader.optionalObject(snapshot, 'summary')
   return {
@@ -151,6 +156,7 @@ export function defaultSortOrder(metadata: JsonObject): JsonObject {
   return withId(sortOrdersOf(metadata), 'order-id', reader.integer(metadata, 'default-sort-order-id'))
 }
 
+/** The snapshots as they stand; none where the document names none. */
 export function snapshotsOf(metadata: JsonObject): readonly JsonObject[] {
   return reader.optionalObjects(metadata, 'snapshots') ?? []
 }

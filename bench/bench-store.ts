@@ -1,0 +1,40 @@
+/** A fresh store of the kind that is measured, and what a reader must know of it. */
+
+import type { Store } from '../src/store/store.ts'
+import { openTestStore } from '../test/support/store.ts'
+import type { BenchStore } from './entry.ts'
+
+/** The service's own default (SVC_POOL_MAX). */
+const poolMax = 10
+
+export interface OpenBenchStore extends AsyncDisposable {
+  readonly store: Store
+  /** For the case: a server that does not flush acknowledges what a power cut takes back, and is faster. */
+  readonly engine: string
+}
+
+/** Opens an empty store; disposing of it removes what it left. */
+export async function openBenchStore({ kind, databaseUrl }: BenchStore): Promise<OpenBenchStore> {
+  const named = process.env.SVC_TEST_DATABASE_URL
+  if (kind === 'postgres') process.env.SVC_TEST_DATABASE_URL = databaseUrl
+  else delete process.env.SVC_TEST_DATABASE_URL
+  try {
+    const store = await openTestStore({ poolMax })
+    return {
+      store,
+      engine: await engineName(store),
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    }
+  } finally {
+    if (named === undefined) delete process.env.SVC_TEST_DATABASE_URL
+    else process.env.SVC_TEST_DATABASE_URL = named
+  }
+}
+
+async function engineName(store: Store): Promise<string> {
+  if (store.engine === 'embedded') return 'embedded'
+  const [row] = await store.adminQuery<{ flushes: boolean }>(
+    `select current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as flushes`,
+  )
+  return row?.flushes === true ? 'postgres' : 'postgres without fsync'
+}

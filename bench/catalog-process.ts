@@ -1,0 +1,27 @@
+/** The development catalog in a process of its own; ends with its parent. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDevCatalog } from '../demo/catalog/dev-catalog.ts'
+
+export const catalogWarehouse = 'bench'
+export const catalogCredential = 'bench:secret'
+
+if (import.meta.main) {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-bench-'))
+  const catalog = await startDevCatalog({
+    folder,
+    warehouse: catalogWarehouse,
+    credential: catalogCredential,
+  })
+  // An interrupt reaches the parent too, and its end ends this process in order.
+  process.on('SIGINT', () => {})
+  process.on('disconnect', () => {
+    void catalog
+      .stop()
+      .then(() => rm(folder, { recursive: true, force: true }))
+      .finally(() => process.exit(0))
+  })
+  process.send?.({ url: catalog.url })
+}

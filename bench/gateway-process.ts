@@ -1,0 +1,128 @@
+/** The gateway in a process of its own: the whole service on a fresh store, told over IPC what to hold. */
+
+import { isIP } from 'node:net'
+import { startApp } from '../src/app.ts'
+import { parseConfig } from '../src/config.ts'
+import type { Policy } from '../src/core/policy.ts'
+import type { TenantId } from '../src/core/tenant.ts'
+import { putCatalogCredential } from '../src/store/catalog-credentials.ts'
+import { countIntents } from '../src/store/commit-intents.ts'
+import { putPolicy } from '../src/store/policies.ts'
+import { createServiceSession } from '../src/store/sessions.ts'
+import { createTenant } from '../src/store/tenants.ts'
+import { createLogger } from '../src/telemetry/log.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
+import { openBenchStore } from './bench-store.ts'
+import type { BenchStore } from './entry.ts'
+import type { UpstreamAddress } from './upstream.ts'
+
+/** What the parent asks for, in order; each is answered once. */
+export type GatewayOrder =
+  | { readonly kind: 'open'; readonly store: BenchStore; readonly upstream: UpstreamAddress }
+  | {
+      /** A tenant of its own for a case, with its upstream and the policies of every table. */
+      readonly kind: 'prepare'
+      readonly namespace: string
+      readonly tables: readonly string[]
+      readonly policies: readonly Policy[]
+    }
+  /** What is on record for the tenant of the case, and what this process has used so far. */
+  | { readonly kind: 'report'; readonly tenant: TenantId }
+
+export interface GatewayAnswers {
+  readonly open: { readonly url: string; readonly engine: string }
+  readonly prepare: { readonly tenant: TenantId; readonly secret: string }
+  readonly report: { readonly approved: number; readonly openIntents: number; readonly cpuMs: number }
+}
+
+/** The {prefix} of the gateway's paths. */
+export const prefix = 'bench'
+
+type Answer = GatewayAnswers[keyof GatewayAnswers]
+type Serve = (order: GatewayOrder) => Promise<Answer>
+
+interface OpenGateway {
+  readonly answer: Answer
+  readonly serve: Serve
+  readonly close: () => Promise<void>
+}
+
+async function open(order: GatewayOrder & { kind: 'open' }): Promise<OpenGateway> {
+  const opened = await openBenchStore(order.store)
+  const { store } = opened
+  const { hostname } = new URL(order.upstream.endpoint)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const app = await startApp({
+    config: parseConfig({
+      SVC_LISTEN_ADDR: '127.0.0.1:0',
+      SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_UPSTREAM_ALLOW: isIP(host) === 0 ? host : `${host}/${isIP(host) === 4 ? 32 : 128}`,
+    }),
+    store,
+    metrics: createMetrics(),
+    // Every line is made as in production; only the writing of it is left out.
+    log: createLogger({ level: 'info', destination: { write: () => {} } }),
+  })
+  const serve: Serve = async (next) => {
+    switch (next.kind) {
+      case 'open':
+        throw new Error('the gateway is open already')
+      case 'prepare': {
+        const { id: tenant } = await createTenant(store, { name: next.namespace })
+        await putCatalogCredential(store, tenant, credentialOf(order.upstream))
+        for (const name of next.tables)
+          for (const policy of next.policies)
+            await putPolicy(store, tenant, { namespace: [next.namespace], name }, policy)
+        const principal = { sub: 'bench', roles: [] }
+        const session = { name: 'bench', principal, scopes: ['commit'] } as const
+        return { tenant, secret: (await createServiceSession(store, tenant, session)).secret }
+      }
+      case 'report': {
+        const [row] = await store.tenantQuery<{ approved: string }>(
+          next.tenant,
+          `select count(*) as approved from svc.audit_log where decision = 'APPROVED'`,
+        )
+        const { user, system } = process.cpuUsage()
+        const { open: openIntents } = await countIntents(store)
+        return { approved: Number(row?.approved), openIntents, cpuMs: (user + system) / 1000 }
+      }
+    }
+  }
+  const close = async () => {
+    await app.stop()
+    await opened[Symbol.asyncDispose]()
+  }
+  return { answer: { url: app.url.href, engine: opened.engine }, serve, close }
+}
+
+function credentialOf({ kind, endpoint, warehouse, credential, tokenUrl }: UpstreamAddress) {
+  const config = {
+    endpoint,
+    warehouse,
+    ...(credential === undefined ? {} : { credential }),
+    ...(tokenUrl === undefined ? {} : { 'oauth2-server-uri': tokenUrl }),
+  }
+  return { kind, nickname: prefix, endpoint, config }
+}
+
+if (import.meta.main) {
+  let gateway: OpenGateway | undefined
+  const obey = async (order: GatewayOrder): Promise<Answer> => {
+    if (gateway !== undefined) return await gateway.serve(order)
+    if (order.kind !== 'open') throw new Error('the gateway is not open yet')
+    gateway = await open(order)
+    return gateway.answer
+  }
+  process.on('message', (order: GatewayOrder) => {
+    obey(order).then(
+      (answer) => process.send?.({ answer }),
+      (error: unknown) =>
+        process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    )
+  })
+  // An interrupt reaches the parent too, and its end ends this process in order, with nothing left behind.
+  process.on('SIGINT', () => {})
+  process.on('disconnect', () => {
+    void Promise.resolve(gateway?.close()).finally(() => process.exit(0))
+  })
+}

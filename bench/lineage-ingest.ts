@@ -1,0 +1,171 @@
+/**
+ * Lineage events through the receiver's route, without sockets: session look-up, parsing, inbox, cycle check
+ * and merge. The graph is made of clusters of one size, so that a larger graph has more of them and each
+ * neighbourhood stays as it is: the figures of an empty and of a large graph must then be about the same.
+ */
+
+import { systemClock } from '../src/base/clock.ts'
+import type { TenantId } from '../src/core/tenant.ts'
+import { errorResponse } from '../src/gateway/render-error.ts'
+import { readBody } from '../src/gateway/stages/read-body.ts'
+import { LineageReceiver } from '../src/lineage/receiver.ts'
+import { lineageRoutes } from '../src/lineage/routes.ts'
+import { datasetId } from '../src/store/lineage.ts'
+import { createServiceSession, findServiceSession } from '../src/store/sessions.ts'
+import type { Store } from '../src/store/store.ts'
+import { createTenant } from '../src/store/tenants.ts'
+import { createLogger } from '../src/telemetry/log.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
+import { openBenchStore } from './bench-store.ts'
+import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
+import { closedLoop, type Exchange } from './load.ts'
+import { percentile, type Random, seededRandom } from './statistics.ts'
+import { rounded } from './table.ts'
+
+/** A cluster: layers of datasets, every dataset leading to all of the next layer. */
+const layers = 8
+const width = 5
+const edgesPerCluster = (layers - 1) * width * width
+const clients = 64
+const namespace = 's3://bench'
+
+export const lineageIngest: BenchEntry = {
+  name: 'lineage-ingest',
+  about: 'lineage events of 2 inputs and 2 outputs, on an empty graph and on one of 100,000 edges',
+  options: storeOptions,
+  run,
+}
+
+async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
+  const events = run.smoke ? 2 * clients : run.full ? 40_000 : 10_000
+  for (const kind of chosenStores(run))
+    for (const edges of run.smoke ? [0, 2 * edgesPerCluster] : [0, 100_000]) {
+      await using opened = await openBenchStore(kind)
+      const { store, engine } = opened
+      const { id: tenant } = await createTenant(store, { name: 'bench' })
+      const clusters = Math.ceil(edges / edgesPerCluster)
+      await fill(store, tenant, clusters)
+      const send = await sender(store, tenant)
+      const random = seededRandom(run.seed)
+      // As many clusters to write to as there are events, whatever the graph holds already.
+      const bodies = Array.from({ length: events + clients }, () =>
+        eventBody(random, Math.max(clusters, 500)),
+      )
+      let next = 0
+      const exchange: Exchange = async () => {
+        const startMs = performance.now()
+        await send(bodies[next++] ?? '')
+        return performance.now() - startMs
+      }
+      const workers = Array.from({ length: clients }, () => exchange)
+      await closedLoop(workers, 1)
+      const startMs = performance.now()
+      const times = await closedLoop(workers, Math.floor(events / clients))
+      const seconds = (performance.now() - startMs) / 1000
+      yield {
+        bench: 'lineage-ingest',
+        case: {
+          store: engine,
+          edges: clusters * edgesPerCluster,
+          inputs: 2,
+          outputs: 2,
+          concurrency: clients,
+        },
+        figures: { events_per_s: rounded(times.length / seconds), p95_ms: rounded(percentile(times, 0.95)) },
+      }
+    }
+}
+
+const nameOf = (cluster: number, layer: number, place: number) => `c${cluster}.${layer}.${place}`
+
+/** Two datasets of a layer into two of the next: partly edges that are there, never one that closes a cycle. */
+function eventBody(random: Random, clusters: number): string {
+  const below = (count: number) => Math.floor(random() * count)
+  const cluster = below(clusters)
+  const layer = below(layers - 1)
+  const two = (of: number) => {
+    const first = below(width)
+    return [first, (first + 1) % width].map((place) => ({ namespace, name: nameOf(cluster, of, place) }))
+  }
+  return JSON.stringify({
+    eventType: 'COMPLETE',
+    eventTime: '2026-03-01T10:00:00Z',
+    producer: 'https://github.com/example/etl/v1',
+    schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
+    run: { runId: crypto.randomUUID() },
+    job: { namespace: 'bench', name: `job.${cluster}` },
+    inputs: two(layer),
+    outputs: two(layer + 1),
+  })
+}
+
+/** @returns sends a body to the route; throws unless the answer is 202 */
+async function sender(store: Store, tenant: TenantId): Promise<(body: string) => Promise<void>> {
+  const log = createLogger({ level: 'fatal', destination: { write: () => {} } })
+  const principal = { sub: 'bench', roles: [] }
+  const session = { name: 'bench', principal, scopes: ['lineage'] } as const
+  const { secret } = await createServiceSession(store, tenant, session)
+  const receiver = new LineageReceiver({ store, metrics: createMetrics(), log })
+  const routes = lineageRoutes(
+    { receiver, clock: systemClock, readBody, errorResponse },
+    {
+      findSession: (given) => findServiceSession(store, given),
+      identify: async () => ({ principal, source: 'session', verified: true }),
+    },
+  )
+  return async (body) => {
+    const request = new Request('http://bench/v1/lineage', {
+      method: 'POST',
+      headers: { 'x-svc-session': secret },
+      body,
+    })
+    const response = await routes.handle(request)
+    if (response.status !== 202)
+      throw new Error(`the receiver answered ${response.status}: ${await response.text()}`)
+  }
+}
+
+const clustersPerChunk = 20
+
+async function fill(store: Store, tenant: TenantId, clusters: number): Promise<void> {
+  const places = [...Array(width).keys()]
+  for (let from = 0; from < clusters; from += clustersPerChunk) {
+    const chunk = Array.from(
+      { length: Math.min(clustersPerChunk, clusters - from) },
+      (_, index) => from + index,
+    )
+    const name = (cluster: number, layer: number, place: number) => {
+      const dataset = { namespace, name: nameOf(cluster, layer, place) }
+      return { ...dataset, id: datasetId(dataset), tenant_id: tenant }
+    }
+    const datasets = chunk.flatMap((cluster) =>
+      [...Array(layers).keys()].flatMap((layer) => places.map((place) => name(cluster, layer, place))),
+    )
+    const edges = chunk.flatMap((cluster) =>
+      [...Array(layers - 1).keys()].flatMap((layer) =>
+        places.flatMap((a) =>
+          places.map((b) => [name(cluster, layer, a).id, name(cluster, layer + 1, b).id] as const),
+        ),
+      ),
+    )
+    await store.tenantTransaction(
+      tenant,
+      async (tx) => {
+        await tx.query(
+          'insert into "Dataset" (properties) select item::text::agtype from jsonb_array_elements($1::text::jsonb) item',
+          [JSON.stringify(datasets)],
+        )
+        const node = (end: number) =>
+          `(select d.id from "Dataset" d where agtype_access_operator(variadic array[d.properties, '"id"'::agtype]) = (item -> ${end})::text::agtype)`
+        await tx.query(
+          `insert into "LINEAGE_OF" (start_id, end_id, properties)
+           select ${node(0)}, ${node(1)}, jsonb_build_object('tenant_id', '${tenant}',
+             'id', svc.pair_id(item ->> 0, item ->> 1))::text::agtype
+           from jsonb_array_elements($1::text::jsonb) item`,
+          [JSON.stringify(edges)],
+        )
+      },
+      { statementMs: 60_000 },
+    )
+  }
+}

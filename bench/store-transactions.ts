@@ -1,0 +1,102 @@
+/** The five store transactions of one commit, bare: no HTTP, no upstream, nothing evaluated, one at a time. */
+
+import { appliedPolicy, type CommitIntent } from '../src/core/commit.ts'
+import { findCatalogCredential, putCatalogCredential } from '../src/store/catalog-credentials.ts'
+import { openIntent } from '../src/store/commit-intents.ts'
+import { loadPolicies, putPolicy } from '../src/store/policies.ts'
+import { createServiceSession, findServiceSession } from '../src/store/sessions.ts'
+import type { Store } from '../src/store/store.ts'
+import { createTenant } from '../src/store/tenants.ts'
+import { recordVerdict } from '../src/store/verdicts.ts'
+import { committedTable } from '../src/wire/iceberg/table-metadata.ts'
+import { openBenchStore } from './bench-store.ts'
+import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
+import { enforcedPolicies } from './sample-policies.ts'
+import { Appends, sampleMetadata, tableSizes } from './sample-table.ts'
+import { percentile } from './statistics.ts'
+import { rounded } from './table.ts'
+
+const table = { namespace: ['bench'], name: 'orders' }
+const policyCount = 10
+const nickname = 'main'
+
+export const storeTransactions: BenchEntry = {
+  name: 'store-transactions',
+  about: 'the store transactions of one commit, bare',
+  options: storeOptions,
+  run,
+}
+
+async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
+  const rounds = run.smoke ? 3 : run.full ? 2_000 : 300
+  for (const kind of chosenStores(run)) {
+    await using opened = await openBenchStore(kind)
+    const times = await timeTransactions(opened.store, rounds)
+    for (const [transaction, taken] of times)
+      yield {
+        bench: 'store-transactions',
+        case: { store: opened.engine, transaction, policies: policyCount, ...tableSizes.small },
+        figures: { p50_ms: rounded(percentile(taken, 0.5)), p95_ms: rounded(percentile(taken, 0.95)) },
+      }
+  }
+}
+
+/** One commit after the other, each as the gateway's transactions in their order. @returns milliseconds by name */
+async function timeTransactions(store: Store, rounds: number): Promise<ReadonlyMap<string, number[]>> {
+  const { id: tenant } = await createTenant(store, { name: 'bench' })
+  const principal = { sub: 'spark@example.com', roles: [] }
+  const { secret } = await createServiceSession(store, tenant, {
+    name: 'bench',
+    principal,
+    scopes: ['commit'],
+  })
+  const endpoint = 'https://catalog.example.com'
+  const config = { endpoint, warehouse: 'bench', credential: 'bench:secret' }
+  await putCatalogCredential(store, tenant, { nickname, kind: 'alpha', endpoint, config })
+  for (const policy of enforcedPolicies(policyCount, 0)) await putPolicy(store, tenant, table, policy)
+  const applied = (await loadPolicies(store, tenant, table)).map(appliedPolicy)
+
+  const times = new Map<string, number[]>()
+  const timed = async <T>(name: string, work: Promise<T>): Promise<T> => {
+    const startMs = performance.now()
+    const result = await work
+    const taken = times.get(name) ?? []
+    times.set(name, taken)
+    taken.push(performance.now() - startMs)
+    return result
+  }
+  const appends = new Appends(tableSizes.small)
+  const metadata = sampleMetadata(appends, Date.now())
+  const first = committedTable({ metadataLocation: metadataLocation(0), metadata })
+  let base = metadataLocation(0)
+  for (let round = 1; round <= rounds; round++) {
+    await timed('find-session', findServiceSession(store, secret))
+    const credential = await timed('find-credential', findCatalogCredential(store, tenant, nickname))
+    await timed('load-policies', loadPolicies(store, tenant, table))
+    const body = Buffer.from(appends.next(Date.now()))
+    const intent: CommitIntent = {
+      commitId: crypto.randomUUID(),
+      table,
+      credentialId: credential?.id ?? '',
+      principal,
+      principalSource: 'auth_header',
+      bodySha256: new Bun.CryptoHasher('sha256').update(body).digest('hex'),
+      body: Bun.zstdCompressSync(body),
+      baseMetadataLocation: base,
+      snapshotIds: [],
+      receivedAtMs: Date.now(),
+    }
+    await timed('open-intent', openIntent(store, tenant, intent))
+    base = metadataLocation(round)
+    const verdict = { decision: 'APPROVED', reason: '', policies: applied, outcomes: [] } as const
+    const committed = { ...first, metadataLocation: base }
+    const recorded = await timed(
+      'record-verdict',
+      recordVerdict(store, tenant, { intent, ...verdict, committed }),
+    )
+    if (!recorded.recorded || !recorded.ingested) throw new Error('a verdict was not recorded as a whole')
+  }
+  return times
+}
+
+const metadataLocation = (version: number) => `s3://bench/orders/metadata/${version}.metadata.json`

@@ -1,0 +1,31 @@
+/** Results as a table for people. */
+
+import type { BenchResult } from './entry.ts'
+
+/** One row a result: what was measured, its figures, its verdict. */
+export function resultTable(name: string, results: readonly BenchResult[]): string {
+  const columns = [
+    ...new Set(results.flatMap((result) => [...Object.keys(result.case), ...Object.keys(result.figures)])),
+    ...(results.some(({ verdict }) => verdict !== undefined) ? ['verdict'] : []),
+  ]
+  const rows = results.map((result) =>
+    columns.map((column) => {
+      const value = column === 'verdict' ? result.verdict : (result.case[column] ?? result.figures[column])
+      return value === undefined ? '' : String(value)
+    }),
+  )
+  const widths = columns.map((column, index) =>
+    Math.max(column.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, index) => cell.padStart(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [name, line(columns), ...rows.map(line)].join('\n')
+}
+
+/** To four significant digits: more would be noise. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(4))
+}

@@ -1,0 +1,147 @@
+/** The upstream catalog as a client sees it without the gateway, and the development catalog to measure against. */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { catalogCredential, catalogWarehouse } from './catalog-process.ts'
+import { BenchUsageError } from './entry.ts'
+
+/** Where a catalog is and who we are to it. */
+export interface UpstreamAddress {
+  readonly kind: 'alpha' | 'beta'
+  /** Without a slash at the end; `/v1/…` follows. */
+  readonly endpoint: string
+  readonly warehouse: string
+  /** `id:secret`; without it no token is sent. */
+  readonly credential: string | undefined
+  /** Token endpoint; below `endpoint` where absent. */
+  readonly tokenUrl: string | undefined
+}
+
+export interface Upstream {
+  readonly address: UpstreamAddress
+  /** Headers of every request. */
+  readonly headers: Readonly<Record<string, string>>
+  tableUrl(namespace: string, table: string): string
+  /** Makes a namespace, or a table in it. @throws Error with the catalog's answer where it is not 2xx */
+  create(path: string, body: string): Promise<void>
+  drop(path: string): Promise<void>
+}
+
+/**
+ * Gets a token and the catalog's prefix, once.
+ * @throws BenchUsageError where the catalog cannot be used
+ */
+export async function connectUpstream(address: UpstreamAddress): Promise<Upstream> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (address.credential !== undefined) headers.authorization = `Bearer ${await fetchToken(address)}`
+  const query = `?warehouse=${encodeURIComponent(address.warehouse)}`
+  const answer = await reach(address, `${address.endpoint}/v1/config${query}`, { headers })
+  const config = (await answer.json()) as Record<'defaults' | 'overrides', { prefix?: string } | undefined>
+  const given = config.overrides?.prefix ?? config.defaults?.prefix
+  const prefix = given === undefined ? '' : `/${address.kind === 'beta' ? given : encodeURIComponent(given)}`
+  const base = `${address.endpoint}/v1${prefix}`
+  const send = async (method: string, path: string, body?: string) => {
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    if (!response.ok)
+      throw new Error(
+        `the catalog answered ${response.status} to ${method} ${path}: ${await response.text()}`,
+      )
+    await response.bytes()
+  }
+  return {
+    address,
+    headers,
+    tableUrl: (namespace, table) => `${base}/namespaces/${namespace}/tables/${table}`,
+    create: (path, body) => send('POST', path, body),
+    drop: (path) => send('DELETE', path),
+  }
+}
+
+async function fetchToken(address: UpstreamAddress): Promise<string> {
+  const credential = address.credential ?? ''
+  const colon = credential.indexOf(':')
+  const answer = await reach(address, address.tokenUrl ?? `${address.endpoint}/v1/oauth/tokens`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: credential.slice(0, colon),
+      client_secret: credential.slice(colon + 1),
+      ...(address.kind === 'alpha' ? { scope: 'PRINCIPAL_ROLE:ALL' } : {}),
+    }),
+  })
+  const { access_token } = (await answer.json()) as { access_token?: string }
+  if (access_token === undefined) throw new BenchUsageError('The catalog gave no token.')
+  return access_token
+}
+
+async function reach(address: UpstreamAddress, url: string, init: RequestInit): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(url, init)
+  } catch (cause) {
+    throw new BenchUsageError(`The catalog at ${address.endpoint} cannot be reached.`, { cause })
+  }
+  if (!response.ok)
+    throw new BenchUsageError(`The catalog answered ${response.status} at ${new URL(url).pathname}.`)
+  return response
+}
+
+/** Milliseconds that the development catalog takes on top of its own work; of several values each request draws one. */
+export interface ServiceTimes {
+  readonly load: readonly number[]
+  readonly conditionalLoad: readonly number[]
+  readonly commit: readonly number[]
+}
+
+export interface CatalogProcess extends AsyncDisposable {
+  readonly address: UpstreamAddress
+  setServiceTimes(times: ServiceTimes): Promise<void>
+}
+
+/** Starts the development catalog in a process and a folder of its own. */
+export async function startCatalogProcess(): Promise<CatalogProcess> {
+  const ready = Promise.withResolvers<string>()
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'catalog-process.ts')], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc: ({ url }: { readonly url: string }) => ready.resolve(url),
+    onExit: (_process, code) => ready.reject(new Error(`the development catalog ended (${code})`)),
+  })
+  const endpoint = await ready.promise
+  return {
+    address: {
+      kind: 'alpha',
+      endpoint,
+      warehouse: catalogWarehouse,
+      credential: catalogCredential,
+      tokenUrl: undefined,
+    },
+    async setServiceTimes({ load, conditionalLoad, commit }) {
+      const response = await fetch(`${endpoint}/dev/faults`, {
+        method: 'POST',
+        body: JSON.stringify({ reset: true, delays: { load, 'conditional-load': conditionalLoad, commit } }),
+      })
+      if (!response.ok) throw new Error(`the development catalog: ${await response.text()}`)
+    },
+    async [Symbol.asyncDispose]() {
+      child.disconnect()
+      await child.exited
+    },
+  }
+}
+
+/** @throws BenchUsageError where the file does not hold `id:secret` */
+export async function readCredential(path: string): Promise<string> {
+  let text: string
+  try {
+    text = (await readFile(path, 'utf8')).trim()
+  } catch {
+    throw new BenchUsageError(`--credential-file: ${path} cannot be read.`)
+  }
+  if (!/^[^:\s]+:\S+$/.test(text))
+    throw new BenchUsageError('--credential-file: the file must hold id:secret.')
+  return text
+}

@@ -1,0 +1,173 @@
+/** The demo's steps in their order: what is sent, by whom, and what must come of it. */
+
+import { deletePolicy, putPolicy } from '../src/store/policies.ts'
+import type { Expectation } from './check-step.ts'
+import { appendSnapshot, firstSnapshotId, orderFields, removeSnapshots, replaceSchema } from './commits.ts'
+import { examplePolicy } from './example-policies.ts'
+import { commitPath, orders, registerCatalog, type World, type Writer } from './world.ts'
+
+export interface Step {
+  readonly title: string
+  /** Why this must come out as it does; one sentence. */
+  readonly because: string
+  readonly tenant: 'acme' | 'globex'
+  readonly writer: Writer
+  readonly path: string
+  readonly body: string
+  readonly expected: Expectation
+  readonly before?: (world: World) => Promise<void>
+  readonly after?: (world: World) => Promise<void>
+}
+
+const dayMs = 86_400_000
+const spark: Writer = { sub: 'spark', roles: ['orders-writer'] }
+const notebook: Writer = { sub: 'notebook', roles: ['analyst'] }
+const main = commitPath('main')
+const [first, second, third] = [firstSnapshotId, firstSnapshotId + 1n, firstSnapshotId + 2n]
+
+const messages = {
+  'keep-id-column': 'orders are joined by id: keep the column',
+  'writers-only': 'ask the owner of sales.orders for the role orders-writer',
+  'keep-seven-days': 'readers may be a week behind: expire older snapshots only',
+} as const
+
+/** Attaches the policies that the steps are about to acme's sales.orders. */
+export async function governOrders({ store, acme }: World): Promise<void> {
+  for (const [id, message] of Object.entries(messages))
+    await putPolicy(store, acme.id, orders, await examplePolicy(id, message))
+}
+
+const approved = (committer: string): Expectation => ({
+  status: 200,
+  body: { table: true },
+  audit: { decision: 'APPROVED', reason: '', committer },
+  forwarded: 1,
+})
+
+const denied = (policy: keyof typeof messages, committer: string): Expectation => {
+  const reason = `${policy}: ${messages[policy]}`
+  return {
+    status: 403,
+    body: { text: `policy denied: ${reason}` },
+    audit: { decision: 'REJECTED', reason, committer },
+    rejected: { policy_denied: 1 },
+    forwarded: 0,
+  }
+}
+
+/** @param nowMs when the demo runs, milliseconds since the Unix epoch */
+export function demoSteps(nowMs: number): readonly Step[] {
+  const append = (snapshotId: bigint, parentId: bigint | undefined, ageDays: number) =>
+    appendSnapshot({
+      snapshotId,
+      parentId,
+      sequenceNumber: Number(snapshotId - first) + 1,
+      timestampMs: nowMs - ageDays * dayMs,
+    })
+  const dropId = replaceSchema(orderFields.filter(({ name }) => name !== 'id'))
+  const byAcme = { tenant: 'acme', path: main } as const
+
+  return [
+    {
+      ...byAcme,
+      title: 'A writer with the role appends a snapshot',
+      because: 'every policy of the table is true, so the commit goes on to the catalog',
+      writer: spark,
+      body: append(first, undefined, 2),
+      expected: approved('spark'),
+    },
+    {
+      ...byAcme,
+      title: 'The same writer appends another',
+      because: 'its parent is the snapshot that is current',
+      writer: spark,
+      body: append(second, first, 0),
+      expected: approved('spark'),
+    },
+    {
+      ...byAcme,
+      title: 'A commit would drop the column id',
+      because: 'the schema policy (P1) looks at commit.result, the table as it would be',
+      writer: spark,
+      body: dropId,
+      expected: denied('keep-id-column', 'spark'),
+    },
+    {
+      ...byAcme,
+      title: 'Someone without the role writes',
+      because: 'the write ACL (P2) asks for the role orders-writer',
+      writer: notebook,
+      body: append(third, second, 0),
+      expected: denied('writers-only', 'notebook'),
+    },
+    {
+      ...byAcme,
+      title: 'A commit would expire a snapshot of two days',
+      because: 'the retention policy (P3) wants seven between snapshot time and commit.received_at',
+      writer: spark,
+      body: removeSnapshots([first]),
+      expected: denied('keep-seven-days', 'spark'),
+    },
+    {
+      ...byAcme,
+      title: 'A policy cannot be evaluated',
+      because: 'it reads a property that the table lacks: no verdict, so nothing is forwarded or audited',
+      writer: spark,
+      body: append(third, second, 0),
+      expected: {
+        status: 503,
+        body: { text: 'policy-engine-unavailable' },
+        audit: undefined,
+        rejected: { policy_engine_unavailable: 1 },
+        forwarded: 0,
+      },
+      before: ({ store, acme }) =>
+        putPolicy(store, acme.id, orders, {
+          id: 'sales-owns',
+          kind: 'schema',
+          mode: 'enforce',
+          name: 'sales-owns',
+          message: '',
+          definitionCel: 'table.properties.owner == "sales"',
+        }),
+      after: async ({ store, acme }) => void (await deletePolicy(store, acme.id, 'sales-owns')),
+    },
+    {
+      ...byAcme,
+      title: 'A writer builds on a snapshot that is no longer current',
+      because: 'its requirement does not hold: it must rebase, and a conflict is no verdict',
+      writer: spark,
+      body: appendSnapshot({ snapshotId: third, parentId: first, sequenceNumber: 3, timestampMs: nowMs }),
+      expected: {
+        status: 409,
+        body: { errorType: 'CommitFailedException' },
+        audit: undefined,
+        forwarded: 1,
+      },
+    },
+    {
+      title: 'Another tenant drops the column id of its own sales.orders',
+      because: 'under the same nickname it reaches its own catalog, and no policy of the first is its',
+      tenant: 'globex',
+      path: main,
+      writer: notebook,
+      body: dropId,
+      expected: approved('notebook'),
+    },
+    {
+      title: 'It tries a nickname that only the first tenant has',
+      because: 'prefixes are looked up in the session’s tenant alone',
+      tenant: 'globex',
+      path: commitPath('archive'),
+      writer: spark,
+      body: append(first, undefined, 0),
+      expected: {
+        status: 404,
+        body: { errorType: 'NoSuchWarehouseException' },
+        audit: undefined,
+        forwarded: 0,
+      },
+      before: ({ store, acme }) => registerCatalog(store, acme.id, 'archive', acme.catalog),
+    },
+  ]
+}

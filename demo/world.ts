@@ -1,0 +1,143 @@
+/** What the demo runs on: the whole service, two catalogs and two tenants, in this process and one folder. */
+
+import { appendFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UnsecuredJWT } from 'jose'
+import { type App, startApp } from '../src/app.ts'
+import { parseConfig } from '../src/config.ts'
+import type { TableRef } from '../src/core/table-ref.ts'
+import type { TenantId } from '../src/core/tenant.ts'
+import { openConfiguredStore } from '../src/open-store.ts'
+import { putCatalogCredential } from '../src/store/catalog-credentials.ts'
+import { createServiceSession } from '../src/store/sessions.ts'
+import type { Store } from '../src/store/store.ts'
+import { createTenant } from '../src/store/tenants.ts'
+import { createLogger } from '../src/telemetry/log.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
+import { type DevCatalog, startDevCatalog } from './catalog/dev-catalog.ts'
+import { createTable } from './commits.ts'
+
+export const orders: TableRef = { namespace: ['sales'], name: 'orders' }
+const upstreamCredential = { id: 'gateway', secret: 's3cret' }
+
+export interface Writer {
+  readonly sub: string
+  readonly roles: readonly string[]
+}
+
+export interface DemoTenant {
+  readonly name: string
+  readonly id: TenantId
+  /** Of a service session with the scope `commit`. */
+  readonly secret: string
+  readonly catalog: DevCatalog
+}
+
+export interface World extends AsyncDisposable {
+  readonly app: App
+  readonly store: Store
+  readonly acme: DemoTenant
+  readonly globex: DemoTenant
+  /** Where the service logs to. */
+  readonly logFile: string
+}
+
+/** Starts everything on free loopback ports; disposal stops it and removes the folder. */
+export async function startWorld(): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-demo-'))
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const logFile = join(folder, 'service.log')
+  const config = parseConfig({
+    SVC_LISTEN_ADDR: '127.0.0.1:0',
+    SVC_METRICS_ADDR: '127.0.0.1:0',
+    SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
+    SVC_DATA_DIR: join(folder, 'data'),
+  })
+  const metrics = createMetrics()
+  const log = createLogger({
+    level: config.logLevel,
+    destination: { write: (line) => appendFileSync(logFile, line) },
+  })
+  const store = await openConfiguredStore(config, metrics, log)
+  stack.defer(() => store.close())
+  const startCatalog = async (name: string) => {
+    const { id, secret } = upstreamCredential
+    const catalog = await startDevCatalog({ folder: join(folder, name), credential: `${id}:${secret}` })
+    stack.defer(() => catalog.stop())
+    await createOrders(catalog)
+    return catalog
+  }
+  const acme = await addTenant(store, 'acme', await startCatalog('acme'))
+  const globex = await addTenant(store, 'globex', await startCatalog('globex'))
+  const app = await startApp({ config, store, metrics, log })
+  stack.defer(() => app.stop())
+  const owned = stack.move()
+  return { app, store, acme, globex, logFile, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** A tenant with a session, and the nickname `main` for its catalog. */
+async function addTenant(store: Store, name: string, catalog: DevCatalog): Promise<DemoTenant> {
+  const { id } = await createTenant(store, { name })
+  await registerCatalog(store, id, 'main', catalog)
+  const { secret } = await createServiceSession(store, id, {
+    name: 'demo',
+    principal: { sub: 'demo', roles: [] },
+    scopes: ['commit'],
+  })
+  return { name, id, secret, catalog }
+}
+
+/** Registers a development catalog under a {prefix} of the tenant. */
+export async function registerCatalog(
+  store: Store,
+  tenant: TenantId,
+  nickname: string,
+  { url }: DevCatalog,
+): Promise<void> {
+  const { id, secret } = upstreamCredential
+  await putCatalogCredential(store, tenant, {
+    nickname,
+    kind: 'alpha',
+    endpoint: url,
+    config: { warehouse: 'dev', credential: `${id}:${secret}` },
+  })
+}
+
+async function createOrders(catalog: DevCatalog): Promise<void> {
+  const base = `${catalog.url}/v1/dev`
+  await upstreamPost(catalog, `${base}/namespaces`, '{"namespace":["sales"]}')
+  await upstreamPost(catalog, `${base}/namespaces/sales/tables`, createTable(orders.name))
+}
+
+async function upstreamPost(catalog: DevCatalog, url: string, body: string): Promise<void> {
+  const token = await fetch(`${catalog.url}/v1/oauth/tokens`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: upstreamCredential.id,
+      client_secret: upstreamCredential.secret,
+    }),
+  })
+  const { access_token } = (await token.json()) as { readonly access_token: string }
+  const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
+  const response = await fetch(url, { method: 'POST', headers, body })
+  if (!response.ok)
+    throw new Error(`the development catalog answered ${response.status}: ${await response.text()}`)
+}
+
+/** The path of a commit on sales.orders by way of a {prefix}. */
+export function commitPath(prefix: string): string {
+  return `/v1/iceberg/${prefix}/namespaces/${orders.namespace.join('.')}/tables/${orders.name}`
+}
+
+/** What a writer sends: the tenant's session, and who it says it is. The token is not signed. */
+export function commitHeaders(tenant: DemoTenant, writer: Writer): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    'x-svc-session': tenant.secret,
+    authorization: `Bearer ${new UnsecuredJWT({ ...writer }).encode()}`,
+  }
+}

@@ -1,0 +1,57 @@
+/** Looking into a tenant's graph, within the bounds of SPEC 1 and 8. */
+
+import { tableKey } from '../core/table-ref.ts'
+import { limits } from '../limits.ts'
+import { checkCypher, cypher } from '../store/cypher.ts'
+import { traverse } from '../store/graph.ts'
+import { edgeLabels, nodeId, vertexLabels } from '../store/names.ts'
+import { type Command, everyPage, onTenant } from './command.ts'
+import { type Flags, parseTableName, UsageError } from './flags.ts'
+import { returnColumns } from './return-columns.ts'
+
+const directions = ['out', 'in', 'both'] as const
+
+export const graphCommands: readonly Command[] = [
+  {
+    words: 'graph traverse',
+    usage: `--tenant ID --label LABEL --id ID [--hops ${limits.graphHopsDefault}] [--direction ${directions.join('|')}] [--edges A,B]`,
+    summary: `Lists what is within reach of a node, nearest first; at most ${limits.graphHopsMax} hops. A Table’s id is ns.table.`,
+    prepare(flags) {
+      const label = flags.requiredChoice('label', vertexLabels)
+      const id = label === 'Table' ? tableId(flags) : flags.required('id')
+      const hops = flags.integer('hops', 1, limits.graphHopsMax) ?? limits.graphHopsDefault
+      const direction = flags.choice('direction', directions) ?? 'both'
+      const edges = flags.choices('edges', edgeLabels)
+      return onTenant(flags, (store, tenant) =>
+        everyPage((page) =>
+          traverse(store, tenant, {
+            label,
+            id,
+            hops,
+            direction,
+            ...(edges && { edgeLabels: edges }),
+            ...page,
+          }),
+        ),
+      )
+    },
+  },
+  {
+    words: 'graph match',
+    usage: "--tenant ID --query 'MATCH (t:Table) RETURN t'",
+    summary: 'Runs a reading Cypher query: MATCH with labelled nodes and relationships of fixed length.',
+    prepare(flags) {
+      const text = flags.required('query')
+      checkCypher(text)
+      const columns = returnColumns(text)
+      return onTenant(flags, (store, tenant) => cypher(store, tenant, { text, columns }))
+    },
+  },
+]
+
+/** The name that people write has dots where the id has U+001F, which no shell types easily. */
+function tableId(flags: Flags): string {
+  const table = parseTableName(flags.required('id'))
+  if (table === undefined) throw new UsageError('--id of a Table must be `namespace.table`')
+  return nodeId(tableKey(table))
+}

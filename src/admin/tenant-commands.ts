@@ -1,0 +1,42 @@
+/** Tenants: make, list, suspend, resume. */
+
+import { createTenant, listTenants, resumeTenant, suspendTenant } from '../store/tenants.ts'
+import { assertFound, type Command, everyPage } from './command.ts'
+
+const unknownTenant = 'There is no such tenant.'
+
+export const tenantCommands: readonly Command[] = [
+  {
+    words: 'tenant create',
+    usage: '--name NAME [--organization org_…]',
+    summary: 'Makes a tenant with its own schema and graph.',
+    prepare(flags) {
+      const tenant = { name: flags.required('name'), organizationId: flags.optional('organization') }
+      return (store) => createTenant(store, tenant)
+    },
+  },
+  {
+    words: 'tenant list',
+    usage: '',
+    summary: 'Lists the tenants.',
+    prepare: () => (store) => everyPage((page) => listTenants(store, page)),
+  },
+  {
+    words: 'tenant suspend',
+    usage: '--tenant ID',
+    summary: 'Refuses every session of the tenant from the next request on. Nothing is deleted.',
+    prepare(flags) {
+      const tenant = flags.tenant()
+      return async (store) => assertFound(await suspendTenant(store, tenant), unknownTenant)
+    },
+  },
+  {
+    words: 'tenant resume',
+    usage: '--tenant ID',
+    summary: 'Undoes `tenant suspend`.',
+    prepare(flags) {
+      const tenant = flags.tenant()
+      return async (store) => assertFound(await resumeTenant(store, tenant), unknownTenant)
+    },
+  },
+]

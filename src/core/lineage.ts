@@ -1,0 +1,68 @@
+/** A lineage event (SPEC 2.8) as far as the service reads it; everything else stays in its raw body. */
+
+export const lineageEventTypes = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL'] as const
+export type LineageEventType = (typeof lineageEventTypes)[number]
+
+/** OpenLineage's three kinds of event. A job or dataset event belongs to no run. */
+export type LineageEventKind = 'run' | 'job' | 'dataset'
+
+/** How OpenLineage names datasets and jobs. */
+export interface LineageName {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** A table that a dataset may be: it is one where `prefix` is a catalog of the tenant (SPEC 2.2). */
+export interface TableClaim {
+  readonly prefix: string
+  /** The last level is the table. */
+  readonly levels: readonly string[]
+}
+
+export interface LineageDataset extends LineageName {
+  readonly tableClaims: readonly TableClaim[]
+}
+
+/** One column's dependence on another, of OpenLineage's columnLineage facet. */
+export interface ColumnDependency {
+  /** Column of the input dataset. */
+  readonly input: string
+  /** Column of the output dataset; null where the whole dataset depends on the input, by a filter or join. */
+  readonly output: string | null
+  readonly transformations: readonly ColumnTransformation[]
+}
+
+export interface ColumnTransformation {
+  /** DIRECT or INDIRECT. */
+  readonly type?: string
+  readonly subtype?: string
+  readonly description?: string
+  readonly masking?: boolean
+}
+
+export interface LineageEvent {
+  readonly kind: LineageEventKind
+  readonly producer: string
+  /** Lower case; the nil UUID for job and dataset events. */
+  readonly runId: string
+  /** Absent for job and dataset events. */
+  readonly eventType: LineageEventType | undefined
+  readonly eventTimeMs: number
+  readonly receivedAtMs: number
+  readonly job: LineageName | undefined
+  /** Each dataset once. */
+  readonly inputs: readonly LineageDataset[]
+  readonly outputs: readonly LineageDataset[]
+  readonly columns: readonly PairColumns[]
+  /** As received. */
+  readonly body: Uint8Array
+}
+
+/** Column lineage between one input and one output, by their places in the event. */
+export interface PairColumns {
+  readonly input: number
+  readonly output: number
+  readonly columns: readonly ColumnDependency[]
+}
+
+export const nilRunId = '00000000-0000-0000-0000-000000000000'

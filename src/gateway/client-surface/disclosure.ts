@@ -1,0 +1,104 @@
+/**
+ * The one place where the configuration of an upstream's answer is read, stripped and passed on. The upstream's
+ * addresses, tokens, signers and refresh endpoints never leave it; storage settings do where nothing is masked,
+ * storage credentials only where they were asked for and may be vended. Table metadata passes byte for byte.
+ */
+
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
+import { topLevelMembers } from '../../wire/iceberg/members.ts'
+
+export interface Disclosure {
+  /** Whether the client asked for credentials and the catalog vends them. */
+  readonly vended: boolean
+  /** Whether a row filter or column mask applies: then nothing that leads to files passes. */
+  readonly masked: boolean
+}
+
+/** Settings of storage clients that hold no secret. */
+const settings = [
+  'client.region',
+  's3.region',
+  's3.endpoint',
+  's3.path-style-access',
+  's3.cross-region-access-enabled',
+  's3.sse.type',
+  'gcs.project-id',
+  'gcs.service.host',
+]
+const credentials = [
+  's3.access-key-id',
+  's3.secret-access-key',
+  's3.session-token',
+  's3.session-token-expires-at-ms',
+  's3.sse.key',
+  'gcs.oauth2.token',
+  'gcs.oauth2.token-expires-at',
+  'expiration-time',
+]
+/** Keys that end in the name of a storage account. */
+const credentialPrefixes = ['adls.sas-token.', 'adls.sas-token-expires-at-ms.']
+
+function mayPass(key: string, { vended }: Disclosure): boolean {
+  if (settings.includes(key)) return true
+  return vended && (credentials.includes(key) || credentialPrefixes.some((prefix) => key.startsWith(prefix)))
+}
+
+export const tableMembers = ['metadata-location', 'metadata'] as const
+export const planMembers = [
+  'status',
+  'plan-id',
+  'error',
+  'plan-tasks',
+  'file-scan-tasks',
+  'delete-files',
+] as const
+
+/**
+ * An answer with its configuration stripped: LoadTableResult, LoadViewResult, LoadCredentialsResponse or a
+ * scan plan.
+ * @param kept the members that pass unchanged; all others but `config` and `storage-credentials` are dropped
+ * @returns the same bytes where there was nothing to strip
+ * @throws Fault `upstream_failed` where the answer cannot be read
+ */
+export function discloseAnswer(
+  body: Uint8Array,
+  kept: readonly string[],
+  disclosure: Disclosure,
+): Uint8Array<ArrayBuffer> {
+  const members = topLevelMembers(body)
+  const parts: Uint8Array[] = []
+  let changed = false
+  for (const [key, raw] of members) {
+    const value = kept.includes(key) ? raw : disclosedMember(key, raw, disclosure)
+    if (value !== raw) changed = true
+    if (value === undefined) continue
+    parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:`), value)
+  }
+  if (!changed) return body as Uint8Array<ArrayBuffer>
+  parts.push(Buffer.from(parts.length === 0 ? '{}' : '}'))
+  return Buffer.concat(parts)
+}
+
+function disclosedMember(key: string, raw: Uint8Array, disclosure: Disclosure): Uint8Array | undefined {
+  if (key !== 'config' && key !== 'storage-credentials') return undefined
+  if (raw.length === 2) return raw
+  const value = parseJson(raw)
+  if (key === 'config') return Buffer.from(stringifyJson(disclosedConfig(value, disclosure)))
+  if (!disclosure.vended || disclosure.masked || !Array.isArray(value)) return undefined
+  return Buffer.from(
+    stringifyJson(
+      (value as readonly JsonValue[]).filter(isJsonObject).map(
+        (credential): JsonObject =>
+          new Map<string, JsonValue>([
+            ['prefix', credential.get('prefix') ?? ''],
+            ['config', disclosedConfig(credential.get('config'), disclosure)],
+          ]),
+      ),
+    ),
+  )
+}
+
+function disclosedConfig(config: JsonValue | undefined, disclosure: Disclosure): JsonObject {
+  if (disclosure.masked || !isJsonObject(config)) return new Map()
+  return new Map([...config].filter(([key]) => mayPass(key, disclosure)))
+}

@@ -1,0 +1,208 @@
+/** The client surface: who asks, for which operation, and what its handler's failure looks like. */
+
+import { type FindSession, requireSession } from '../../auth/guard.ts'
+import { peerAddress } from '../../auth/peer-address.ts'
+import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
+import { Fault } from '../../base/fault.ts'
+import type { Session } from '../../core/session.ts'
+import { limits } from '../../limits.ts'
+import { TransactionFault } from '../commit-transaction.ts'
+import type { GatewayParts } from '../parts.ts'
+import { errorResponse, faultOf, logFault } from '../render-error.ts'
+import { openUpstream, type Upstream } from '../stages/open-upstream.ts'
+import { readBody } from '../stages/read-body.ts'
+import {
+  commitTables,
+  createNamespace,
+  createTable,
+  createView,
+  dropNamespace,
+  dropTable,
+  dropView,
+  registerTable,
+  rename,
+  replaceView,
+  unregisterTable,
+  updateProperties,
+  updateTable,
+} from './change.ts'
+import { assertName, type ClientPath, matchClientPath } from './client-path.ts'
+import { endpointOf, type OperationId, operations, type Treatment } from './operations.ts'
+import {
+  getConfig,
+  loadCredentials,
+  loadTable,
+  loadView,
+  passThrough,
+  planScan,
+  reportMetrics,
+} from './read.ts'
+import { answer, type SurfaceRequest } from './surface-request.ts'
+
+/** What an OAuth2 token endpoint answers (RFC 6749, sections 5.1 and 5.2). */
+export interface TokenAnswer {
+  readonly status: number
+  /** JSON. */
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * Issues a token to a client of the catalog registered under `prefix`.
+ * @param authorization the header, which may hold the client's credentials
+ */
+export type IssueToken = (
+  form: URLSearchParams,
+  prefix: string,
+  authorization: string | null,
+) => Promise<TokenAnswer>
+
+export interface SurfaceAuth {
+  readonly findSession: FindSession
+  readonly identify: IdentifyPrincipal
+  /** Absent: tokens are not issued, and the route answers 501. */
+  readonly issueToken?: IssueToken | undefined
+}
+
+type Handle = (surface: SurfaceRequest) => Promise<Response>
+
+const refuse: Handle = async () => {
+  throw new Fault(
+    'not_acceptable',
+    'This operation is not served here: it would lead past policies and masks.',
+  )
+}
+const pages = ['pageToken', 'pageSize'] as const
+
+const handlers = {
+  getConfig,
+  getToken: refuse,
+  listNamespaces: (surface) => passThrough(surface, [...pages, 'parent']),
+  createNamespace,
+  loadNamespaceMetadata: (surface) => passThrough(surface),
+  namespaceExists: (surface) => passThrough(surface),
+  dropNamespace,
+  updateProperties,
+  listTables: (surface) => passThrough(surface, pages),
+  createTable,
+  listFunctions: (surface) => passThrough(surface, pages),
+  loadFunction: (surface) => passThrough(surface),
+  planTableScan: planScan,
+  fetchPlanningResult: planScan,
+  cancelPlanning: planScan,
+  fetchScanTasks: planScan,
+  registerTable,
+  loadTable,
+  updateTable,
+  dropTable,
+  tableExists: (surface) => passThrough(surface),
+  unregisterTable,
+  loadCredentials,
+  signRequest: refuse,
+  renameTable: (surface) => rename(surface, 'rename-table'),
+  reportMetrics,
+  commitTransaction: commitTables,
+  listViews: (surface) => passThrough(surface, pages),
+  createView: (surface) => createView(surface, 'create-view'),
+  loadView,
+  replaceView,
+  dropView,
+  viewExists: (surface) => passThrough(surface),
+  renameView: (surface) => rename(surface, 'rename-view'),
+  registerView: (surface) => createView(surface, 'register-view'),
+} satisfies Record<OperationId, Handle>
+
+const treatments = new Map<OperationId, Treatment>(operations.map(({ id, treatment }) => [id, treatment]))
+const endpoints = new Map<OperationId, string>(operations.map((one) => [one.id, endpointOf(one)]))
+
+/** Answers one request below /v1/iceberg/{prefix}/v1. Every failure is an Iceberg ErrorModel. */
+export async function answerClient(
+  parts: GatewayParts,
+  request: Request,
+  auth: SurfaceAuth,
+): Promise<Response> {
+  const startedMs = performance.now()
+  const commitId = crypto.randomUUID()
+  const { pathname, searchParams } = new URL(request.url)
+  let gated = false
+  let outcome = 'approved'
+  let response: Response
+  try {
+    if (pathname.endsWith('/v1/oauth/tokens')) return await token(request, pathname, auth.issueToken)
+    const session = await requireAnyScope(request, auth.findSession)
+    const match = matchClientPath(request.method, pathname)
+    if (match.kind === 'method-not-allowed') return methodNotAllowed(match.allow)
+    const { path } = match
+    gated = treatments.get(path.operation) === 'gated'
+    if (gated && !session.scopes.includes('commit'))
+      throw new Fault('forbidden', 'The session lacks the scope `commit`.')
+    const identified = await auth.identify(request.headers, peerAddress(request), session)
+    const upstream = await openUpstream(parts, session.tenant, path.prefix)
+    await assertServed(upstream, path, request.signal)
+    response = await handlers[path.operation]({
+      parts,
+      upstream,
+      request,
+      path,
+      query: searchParams,
+      tenant: session.tenant,
+      identified,
+      commitId,
+    })
+  } catch (thrown) {
+    const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId
+    const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
+    outcome = fault.kind === 'policy_denied' ? 'rejected' : fault.kind
+    logFault(parts, fault, decisionId)
+    response = errorResponse(fault)
+    if (gated && (fault.kind === 'policy_denied' || fault.kind === 'policy_engine_unavailable'))
+      response.headers.set('x-svc-decision-id', decisionId)
+  }
+  if (gated) parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
+  return response
+}
+
+/** A session that may commit may also read what it commits to. */
+async function requireAnyScope(request: Request, findSession: FindSession): Promise<Session> {
+  try {
+    return await requireSession(request.headers, findSession, 'commit')
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || thrown.kind !== 'forbidden') throw thrown
+    return await requireSession(request.headers, findSession, 'read')
+  }
+}
+
+/** Refuses what the upstream says that it does not serve, before anything is judged. */
+async function assertServed({ catalog }: Upstream, path: ClientPath, signal: AbortSignal): Promise<void> {
+  const { operation } = path
+  const treatment = treatments.get(operation)
+  // A multi-table commit is forwarded as commits of single tables.
+  if (treatment === 'own' || treatment === 'refused' || operation === 'commitTransaction') return
+  const offer = await catalog.offer({ signal })
+  if (offer.endpoints?.includes(endpoints.get(operation) ?? '') ?? true) return
+  throw new Fault('not_acceptable', `The upstream catalog does not serve ${operation}.`)
+}
+
+async function token(
+  request: Request,
+  pathname: string,
+  issueToken: IssueToken | undefined,
+): Promise<Response> {
+  if (request.method !== 'POST') return methodNotAllowed(['POST'])
+  if (issueToken === undefined) throw new Fault('not_implemented', 'This service does not issue tokens.')
+  const [prefix = '', ...rest] = pathname.slice('/v1/iceberg/'.length).split('/')
+  if (rest.length !== 3) throw new Fault('not_found', 'The path names no operation of the Iceberg REST API.')
+  assertName('prefix', prefix)
+  const { bytes } = await readBody(request, limits.apiBodyBytesMax)
+  const form = new URLSearchParams(Buffer.from(bytes).toString('utf8'))
+  const { status, body, headers } = await issueToken(form, prefix, request.headers.get('authorization'))
+  return answer(status, body, headers)
+}
+
+function methodNotAllowed(allow: readonly string[]): Response {
+  const response = errorResponse(
+    new Fault('method_not_allowed', `This route takes ${allow.join(', ')} only.`),
+  )
+  response.headers.set('allow', allow.join(', '))
+  return response
+}

@@ -1,0 +1,110 @@
+/** One request to the client surface, past session, path and principal: what every handler works with. */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import type { PolicyOutcome } from '../../core/decision.ts'
+import type { IdentifiedPrincipal } from '../../core/principal.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import type { GatewayParts } from '../parts.ts'
+import { warningHeader } from '../render-error.ts'
+import { isMasked } from '../stages/masked.ts'
+import type { Upstream } from '../stages/open-upstream.ts'
+import { type Body, readBody } from '../stages/read-body.ts'
+import type { ClientPath } from './client-path.ts'
+import { type Disclosure, discloseAnswer } from './disclosure.ts'
+
+export interface SurfaceRequest {
+  readonly parts: GatewayParts
+  readonly upstream: Upstream
+  readonly request: Request
+  readonly path: ClientPath
+  readonly query: URLSearchParams
+  readonly tenant: TenantId
+  readonly identified: IdentifiedPrincipal
+  /** Of the decision that a gated operation leads to. */
+  readonly commitId: string
+}
+
+/** The table, view or function of the path. */
+export function nameOf({ path }: SurfaceRequest): TableRef {
+  return { namespace: path.namespace, name: path.name }
+}
+
+/** How errors name the table of the path, or its namespace. */
+export function subjectOf({ path }: SurfaceRequest): string {
+  if (path.name !== '') return tableName({ namespace: path.namespace, name: path.name })
+  return path.namespace.length === 0 ? 'the catalog' : `namespace ${path.namespace.join('.')}`
+}
+
+/** @throws Fault `payload_too_large`, `bad_request` */
+export async function bodyOf({ request }: SurfaceRequest): Promise<Body> {
+  return await readBody(request, limits.commitBodyBytesMax)
+}
+
+/** @throws Fault `bad_request` where the body is not a JSON object */
+export function objectOf(body: Body): JsonObject {
+  const value = parseJson(body.bytes, { depthMax: limits.jsonDepthMax })
+  if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be an object.')
+  return value
+}
+
+/** What the client asks to be given beside metadata; undefined where it asks for nothing. */
+export function delegationOf({ request }: SurfaceRequest): string | undefined {
+  return request.headers.get('x-iceberg-access-delegation') ?? undefined
+}
+
+/**
+ * What an answer about a table may disclose to this client.
+ * @throws Fault `unavailable` where it cannot be told whether the table is masked
+ */
+export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
+  const { parts, tenant, identified, upstream } = surface
+  const masked = await isMasked(parts, tenant, table, identified)
+  const vends = upstream.catalog.capabilities().credentialVending
+  return { masked, vended: vends && !masked && delegationOf(surface) !== undefined }
+}
+
+/** JSON as it is sent, or nothing. */
+export function answer(
+  status: number,
+  body: Uint8Array | ReadableStream<Uint8Array> | string | null,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const content = status === 204 || body === null ? null : (body as Uint8Array<ArrayBuffer>)
+  return new Response(content, {
+    status,
+    headers: { ...(content === null ? {} : { 'content-type': 'application/json' }), ...headers },
+  })
+}
+
+/** The headers by which a verdict that allowed is known. */
+export function verdictHeaders(
+  commitId: string,
+  warnings: readonly PolicyOutcome[],
+): Readonly<Record<string, string>> {
+  return { 'x-svc-decision-id': commitId, ...warningHeader(warnings) }
+}
+
+/**
+ * An accepted change's answer, stripped.
+ * @throws Fault `commit_unknown` where it cannot be read: the change was made, so no client may clean up
+ */
+export function discloseAccepted(
+  body: Uint8Array,
+  kept: readonly string[],
+  disclosure: Disclosure,
+): Uint8Array<ArrayBuffer> {
+  try {
+    return discloseAnswer(body, kept, disclosure)
+  } catch (cause) {
+    throw new Fault(
+      'commit_unknown',
+      'The upstream catalog made the change, but its answer cannot be read.',
+      {
+        cause,
+      },
+    )
+  }
+}

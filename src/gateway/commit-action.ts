@@ -1,0 +1,104 @@
+/**
+ * What changes a catalog without being a commit, by the same steps as a commit: verdict, durable intent,
+ * forward, audit. Once the upstream accepted, the answer is its answer.
+ */
+
+import { jsonObject, stringifyJson } from '../base/json.ts'
+import type { ForwardedResponse, ForwardRequest } from '../catalog/catalog.ts'
+import { type CommitIntent, writesMetadata } from '../core/commit.ts'
+import type { PolicyOutcome } from '../core/decision.ts'
+import { committedTable, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import type { GatewayParts } from './parts.ts'
+import { DeclaredIntent } from './stages/intent.ts'
+import { assertAllowed, warningsOf } from './stages/judge.ts'
+import { type ActionChange, judgeAction } from './stages/judge-action.ts'
+import type { Upstream } from './stages/open-upstream.ts'
+import { bodyOf } from './stages/read-body.ts'
+import { recordApproval, recordRejection, surelyNotCommitted } from './stages/record.ts'
+
+export interface ActionCommit extends ActionChange {
+  readonly commitId: string
+  /** A staged creation leaves nothing upstream; the commit that follows it is judged and audited. */
+  readonly staged: boolean
+  /** Where what the action replaces lies now; '' where nothing does or it is a table, which is loaded. */
+  readonly baseMetadataLocation: string
+  readonly forward: Omit<ForwardRequest, 'mutates'>
+}
+
+export interface ActionCommitted {
+  readonly response: ForwardedResponse & { readonly body: Uint8Array }
+  readonly warnings: readonly PolicyOutcome[]
+}
+
+/**
+ * Judges one action and, if it is allowed, passes it on and audits it.
+ * @throws Fault by SPEC 7; CatalogError for the four sentinels
+ */
+export async function commitAction(
+  parts: GatewayParts,
+  upstream: Upstream,
+  commit: ActionCommit,
+): Promise<ActionCommitted> {
+  const { action, tenant } = commit
+  const judged = await judgeAction(parts, upstream, commit)
+  const { verdict } = judged
+  const baseMetadataLocation = judged.base?.metadataLocation ?? commit.baseMetadataLocation
+  const withoutBase = await intentOf(upstream, commit)
+  if (verdict.kind === 'deny')
+    await recordRejection(
+      parts,
+      tenant,
+      { ...withoutBase, table: judged.table, baseMetadataLocation },
+      judged,
+      verdict.reason,
+    )
+  if (verdict.kind === 'unavailable')
+    parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
+  assertAllowed(verdict)
+
+  const warnings = warningsOf(verdict)
+  if (commit.staged) return { response: await forward(upstream, commit), warnings }
+  const declared = new DeclaredIntent(parts, tenant, withoutBase)
+  declared.declare(baseMetadataLocation)
+  await declared.durable()
+  parts.passCrashPoint('commit-not-forwarded')
+  let response: ActionCommitted['response']
+  try {
+    response = await forward(upstream, commit)
+  } catch (error) {
+    if (surelyNotCommitted(error)) await declared.withdraw()
+    else parts.log.error({ err: error, commitId: commit.commitId }, 'commit state unknown; its intent stays')
+    throw error
+  }
+  parts.passCrashPoint('commit-forwarded')
+  const read = writesMetadata(action) ? () => committedTable(parseLoadTableResult(response.body)) : undefined
+  await recordApproval(parts, tenant, declared.intent, judged, read)
+  return { response, warnings }
+}
+
+/** What is kept of the request is what was judged: a replay judges the same. */
+async function intentOf(
+  upstream: Upstream,
+  commit: ActionCommit,
+): Promise<Omit<CommitIntent, 'baseMetadataLocation'>> {
+  const { requirements, updates } = commit.request
+  const { bytes, sha256 } = await bodyOf(Buffer.from(stringifyJson(jsonObject({ requirements, updates }))))
+  return {
+    commitId: commit.commitId,
+    action: commit.action,
+    table: commit.table,
+    credentialId: upstream.credential.id,
+    principal: commit.identified.principal,
+    principalSource: commit.identified.source,
+    bodySha256: sha256,
+    body: Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>),
+    snapshotIds: [],
+    receivedAtMs: commit.receivedAtMs,
+  }
+}
+
+async function forward({ catalog }: Upstream, commit: ActionCommit): Promise<ActionCommitted['response']> {
+  const response = await catalog.forward({ ...commit.forward, mutates: true })
+  const body = response.body instanceof Uint8Array ? response.body : await new Response(response.body).bytes()
+  return { ...response, body }
+}

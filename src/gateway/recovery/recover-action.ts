@@ -1,0 +1,106 @@
+/** Settles the intent of one catalog change that is no commit: looks its names up, decides, records. */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import { type Catalog, CatalogError, type ForwardRequest } from '../../catalog/catalog.ts'
+import type { CatalogCredential } from '../../core/catalog.ts'
+import { appliedPolicy, type CommitIntent, writesMetadata } from '../../core/commit.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { auditedLocations } from '../../store/audit.ts'
+import { type ClaimedIntent, closeIntent } from '../../store/commit-intents.ts'
+import { policiesAtIntent } from '../../store/policies.ts'
+import { recordVerdict } from '../../store/verdicts.ts'
+import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
+import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import type { GatewayParts } from '../parts.ts'
+import { committedAt } from './committed-at.ts'
+import { historyOf, type IntentOutcome } from './decide.ts'
+import { decideAction, type Found } from './decide-action.ts'
+
+interface Look extends Found {
+  readonly loaded?: LoadTableResult
+}
+
+/**
+ * @returns what was decided; an `undecidable` intent stays
+ * @throws what the upstream or the store throws: then nothing was decided
+ */
+export async function recoverAction(
+  parts: GatewayParts,
+  credential: CatalogCredential,
+  { tenant, intent }: ClaimedIntent,
+): Promise<IntentOutcome> {
+  const request = parseCommitRequest(Bun.zstdDecompressSync(intent.body as Uint8Array<ArrayBuffer>))
+  const update = request.updates[0] ?? new Map()
+  const catalog = parts.catalogs.get(tenant, credential)
+  const found = await look(parts, catalog, tenant, intent, intent.table)
+  const destination = destinationOf(update)
+  const outcome = decideAction(
+    intent,
+    update,
+    found,
+    destination && (await look(parts, catalog, tenant, intent, destination)),
+  )
+  if (outcome.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
+  if (outcome.kind !== 'committed') return outcome
+
+  const writes = writesMetadata(intent.action ?? 'update-table')
+  if (writes && found?.loaded === undefined) throw new Error('a table was written that is not there')
+  await recordVerdict(parts.store, tenant, {
+    intent,
+    decision: 'APPROVED',
+    reason: '',
+    policies: (await policiesAtIntent(parts.store, tenant, intent.table, intent.commitId)).map(appliedPolicy),
+    outcomes: [],
+    ...(writes &&
+      found?.loaded && { committed: committedAt(found.loaded, intent, outcome.metadataLocation) }),
+  })
+  return outcome
+}
+
+async function look(
+  parts: GatewayParts,
+  catalog: Catalog,
+  tenant: TenantId,
+  { action }: CommitIntent,
+  name: TableRef,
+): Promise<Look | undefined> {
+  try {
+    if (action?.endsWith('-table')) {
+      const answer = await catalog.loadTable(name)
+      if (answer.status !== 'loaded') throw new Error('an unconditional load was answered 304')
+      const loaded = parseLoadTableResult(answer.body)
+      const locations = historyOf(loaded).map((entry) => entry.metadataLocation)
+      return {
+        loaded,
+        table: { ...loaded, audited: await auditedLocations(parts.store, tenant, name, locations) },
+      }
+    }
+    if (name.name === '') {
+      const properties = (await read(catalog, ['namespaces', name.namespace], name)).get('properties')
+      return { properties: isJsonObject(properties) ? properties : new Map() }
+    }
+    const view = await read(catalog, ['namespaces', name.namespace, 'views', name.name], name)
+    return { viewLocation: String(view.get('metadata-location')) }
+  } catch (error) {
+    if (error instanceof CatalogError && error.code === 'ErrTableNotFound') return undefined
+    if (error instanceof Fault && error.kind === 'not_found') return undefined
+    throw error
+  }
+}
+
+async function read(catalog: Catalog, path: ForwardRequest['path'], name: TableRef): Promise<JsonObject> {
+  const { body } = await catalog.forward({ method: 'GET', path, mutates: false, subject: tableName(name) })
+  const value = parseJson(await new Response(body as Uint8Array<ArrayBuffer>).bytes())
+  return isJsonObject(value) ? value : new Map()
+}
+
+function destinationOf(update: JsonObject): TableRef | undefined {
+  const destination = update.get('destination')
+  if (!isJsonObject(destination)) return undefined
+  const namespace = destination.get('namespace')
+  const name = destination.get('name')
+  if (!Array.isArray(namespace) || typeof name !== 'string') return undefined
+  return { namespace: namespace.map(String), name }
+}

@@ -1,0 +1,211 @@
+/**
+ * The verdict on what changes a catalog without being a commit: each name that the action concerns is judged by
+ * its own policies, which see a commit whose one update has the action's name (DESIGN, "Two gateway surfaces",
+ * "Renames and re-creation do not shed governance").
+ */
+
+import { type JsonObject, jsonObject } from '../../base/json.ts'
+import type { CatalogAction } from '../../core/commit.ts'
+import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
+import type { Policy, PolicyKind } from '../../core/policy.ts'
+import type { IdentifiedPrincipal } from '../../core/principal.ts'
+import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { loadPolicies, loadPoliciesBelow } from '../../store/policies.ts'
+import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
+import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
+import { createTableUpdates } from '../../wire/iceberg/create-table.ts'
+import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
+import { snapshotsOf } from '../../wire/iceberg/table-metadata.ts'
+import type { GatewayParts } from '../parts.ts'
+import type { CachedTable } from '../table-cache.ts'
+import {
+  allowed,
+  isInForce,
+  judgePolicies,
+  policiesUnavailable,
+  principalView,
+  settle,
+  withGrant,
+} from './judge.ts'
+import { loadCurrent } from './load-current.ts'
+import { isMasked } from './masked.ts'
+import type { Upstream } from './open-upstream.ts'
+
+export interface ActionChange {
+  readonly action: CatalogAction
+  readonly tenant: TenantId
+  /** A table's or view's name, or a namespace with the name ''. */
+  readonly table: TableRef
+  /** Of a rename. */
+  readonly destination: TableRef | undefined
+  /** The request as policies see it: its one update has the action's name and the request's members. */
+  readonly request: CommitRequest
+  /** Whether the table's files go too. */
+  readonly purge: boolean
+  readonly identified: IdentifiedPrincipal
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAtMs: number
+  readonly signal: AbortSignal
+}
+
+export interface JudgedAction {
+  /** The table before the action, where there was one. */
+  readonly base: CachedTable | undefined
+  /** The name that the verdict is about. */
+  readonly table: TableRef
+  readonly policies: readonly Policy[]
+  readonly verdict: Verdict
+}
+
+/** One name with what its policies are shown. */
+interface Subject {
+  readonly name: TableRef
+  readonly table: JsonObject
+  readonly result?: JsonObject
+  readonly request: CommitRequest
+  readonly kinds: readonly PolicyKind[]
+  /** Whether a write ACL must allow the action where the name is governed. */
+  readonly needsGrant: boolean
+  /** A kind that cannot be judged here, because what the action brings is not known beforehand. */
+  readonly blindTo?: PolicyKind
+}
+
+/**
+ * The verdict on one action. Where several names are concerned the first that is not allowed decides.
+ * @throws CatalogError ErrTableNotFound where the action needs a table that does not exist; Fault of a load,
+ *   or `bad_request` for a table that cannot be made
+ */
+export async function judgeAction(
+  parts: GatewayParts,
+  upstream: Upstream,
+  change: ActionChange,
+): Promise<JudgedAction> {
+  const { tenant, table, destination } = change
+  const loads = [table, ...(destination === undefined ? [] : [destination])].map((name) =>
+    settle(
+      name.name === ''
+        ? loadPoliciesBelow(parts.store, tenant, name.namespace)
+        : loadPolicies(parts.store, tenant, name),
+    ),
+  )
+  const base = await loadBase(parts, upstream, change)
+  const loaded = new Map<string, readonly Policy[]>()
+  for (const [index, load] of loads.entries()) {
+    const name = index === 0 || destination === undefined ? table : destination
+    const one = await load
+    if (!one.ok)
+      return { base, table: name, policies: [], verdict: policiesUnavailable(parts, name, one.thrown) }
+    loaded.set(tableKey(name), one.value)
+  }
+  const policiesOf = (name: TableRef) => loaded.get(tableKey(name)) ?? []
+
+  const applied: Policy[] = []
+  const outcomes: PolicyOutcome[] = []
+  for (const subject of subjectsOf(change, base)) {
+    const policies = policiesOf(subject.name)
+    const applicable = policies.filter(({ kind }) => subject.kinds.includes(kind))
+    const judged = await judgePolicies(parts, applicable, subject.name, {
+      table: subject.table,
+      commit: commitView(subject.request, subject.result, change.receivedAtMs),
+      principal: principalView(change.identified.principal),
+    })
+    const granted = subject.needsGrant ? withGrant(judged, policies, change.action, subject.name) : judged
+    const verdict = subject.blindTo ? withoutBlindness(granted, policies, subject.blindTo) : granted
+    if (verdict.kind !== 'allow') return { base, table: subject.name, policies: applicable, verdict }
+    applied.push(...applicable)
+    outcomes.push(...verdict.outcomes)
+  }
+  const shed = destination && (await shedBy(parts, change, policiesOf(table), policiesOf(destination)))
+  return { base, table, policies: applied, verdict: shed ?? { ...allowed, outcomes } }
+}
+
+const needsBase: ReadonlySet<CatalogAction> = new Set(['drop-table', 'unregister-table', 'rename-table'])
+
+async function loadBase(
+  parts: GatewayParts,
+  upstream: Upstream,
+  { action, tenant, table, signal }: ActionChange,
+): Promise<CachedTable | undefined> {
+  if (action === 'register-table') return await loadCurrent(parts, tenant, upstream, table, true, signal)
+  return needsBase.has(action) ? await loadCurrent(parts, tenant, upstream, table, false, signal) : undefined
+}
+
+function subjectsOf(change: ActionChange, base: CachedTable | undefined): readonly Subject[] {
+  const { action, table, destination, request, purge } = change
+  const named = base?.view ?? jsonObject({ namespace: table.namespace, name: table.name })
+  const acl = { request, kinds: ['write_acl'], needsGrant: true } as const
+  switch (action) {
+    case 'create-table': {
+      const updates = createTableUpdates(request.updates[0] ?? new Map())
+      const result = tableView(table, applyUpdates(undefined, updates, { nowMs: change.receivedAtMs }))
+      return [{ ...acl, name: table, table: result, result, kinds: ['schema', 'write_acl'] }]
+    }
+    case 'register-table':
+      // What the file holds is not known before the upstream has read it.
+      return [{ ...acl, name: table, table: named, blindTo: 'schema' }]
+    case 'rename-table': {
+      if (base === undefined || destination === undefined) throw new Error('a rename without its two tables')
+      const result = tableView(destination, base.metadata)
+      const kinds = ['schema', 'write_acl'] as const
+      return [
+        { ...acl, name: table, table: base.view, result, kinds },
+        { ...acl, name: destination, table: result, result, kinds },
+      ]
+    }
+    case 'drop-table':
+    case 'unregister-table': {
+      const drop = { ...acl, name: table, table: named }
+      if (!purge || base === undefined) return [drop]
+      const ids = snapshotsOf(base.metadata).map((snapshot) => snapshot.get('snapshot-id') ?? null)
+      // A purge takes every snapshot with it, so whoever retains snapshots is asked as for their expiry.
+      const expiry = jsonObject({ action: 'remove-snapshots', 'snapshot-ids': ids })
+      const purged = { requirements: [], updates: [expiry] }
+      return [drop, { ...drop, request: purged, kinds: ['retention'], needsGrant: false }]
+    }
+    case 'rename-view':
+      return [table, ...(destination === undefined ? [] : [destination])].map((name) => ({
+        ...acl,
+        name,
+        table: jsonObject({ namespace: name.namespace, name: name.name }),
+      }))
+    case 'create-namespace':
+    case 'update-properties':
+      return [{ ...acl, name: table, table: named, needsGrant: false }]
+    default:
+      return [{ ...acl, name: table, table: named }]
+  }
+}
+
+function withoutBlindness(verdict: Verdict, policies: readonly Policy[], kind: PolicyKind): Verdict {
+  const blind = policies.find((policy) => policy.kind === kind && isInForce(policy))
+  if (verdict.kind !== 'allow' || blind === undefined) return verdict
+  const reason = `${blind.name}: the metadata that would be brought in cannot be judged beforehand`
+  return { kind: 'deny', reason, policyId: blind.id, outcomes: verdict.outcomes }
+}
+
+/** The denial of a rename to a name that is governed less than the one it leaves. */
+async function shedBy(
+  parts: GatewayParts,
+  { tenant, table, destination, identified }: ActionChange,
+  from: readonly Policy[],
+  to: readonly Policy[],
+): Promise<Verdict | undefined> {
+  if (destination === undefined) return undefined
+  const kept = new Set(to.filter(isInForce).map(({ id }) => id))
+  const lost = from.find((policy) => isInForce(policy) && !kept.has(policy.id))
+  if (lost !== undefined)
+    return {
+      kind: 'deny',
+      reason: `${tableName(destination)} is governed less than ${tableName(table)}: ${lost.name} does not govern it`,
+      policyId: lost.id,
+      outcomes: [],
+    }
+  const [masked, stillMasked] = await Promise.all([
+    isMasked(parts, tenant, table, identified),
+    isMasked(parts, tenant, destination, identified),
+  ])
+  if (!masked || stillMasked) return undefined
+  const reason = `${tableName(destination)} is governed less than ${tableName(table)}: its filters and masks do not apply there`
+  return { kind: 'deny', reason, policyId: '', outcomes: [] }
+}

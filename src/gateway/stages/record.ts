@@ -1,0 +1,93 @@
+/** Step 12 and 13 of SPEC 4.1: a verdict's WriteEvent, with the snapshot of what was accepted. */
+
+import { Fault, type FaultKind } from '../../base/fault.ts'
+import { CatalogError } from '../../catalog/catalog.ts'
+import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'
+import type { PolicyOutcome } from '../../core/decision.ts'
+import type { Policy } from '../../core/policy.ts'
+import { tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { recordVerdict } from '../../store/verdicts.ts'
+import type { GatewayParts } from '../parts.ts'
+
+export interface Decided {
+  readonly policies: readonly Policy[]
+  readonly verdict: { readonly outcomes: readonly PolicyOutcome[] }
+}
+
+/**
+ * Records a denial and counts it.
+ * @throws Fault `unavailable` where it could not be recorded: an unaudited denial is not told as one
+ */
+export async function recordRejection(
+  parts: GatewayParts,
+  tenant: TenantId,
+  intent: CommitIntent,
+  decided: Decided,
+  reason: string,
+): Promise<void> {
+  parts.metrics.commitRejected.inc({ reason: 'policy_denied' })
+  parts.passCrashPoint('rejection-not-recorded')
+  try {
+    await recordVerdict(parts.store, tenant, {
+      intent,
+      decision: 'REJECTED',
+      reason,
+      policies: decided.policies.map(appliedPolicy),
+      outcomes: decided.verdict.outcomes,
+    })
+  } catch (cause) {
+    throw new Fault(
+      'unavailable',
+      'A policy denied the commit, but the denial could not be audited. Retry.',
+      { cause },
+    )
+  }
+  parts.passCrashPoint('rejection-recorded')
+}
+
+/**
+ * Records what the upstream accepted. Never throws: what could not be written stays as an intent for recovery.
+ * @param committed reads the upstream's answer; not given where the action writes no metadata
+ */
+export async function recordApproval(
+  parts: GatewayParts,
+  tenant: TenantId,
+  intent: CommitIntent,
+  decided: Decided,
+  committed?: () => CommittedTable,
+): Promise<void> {
+  const log = parts.log.child({ commitId: intent.commitId, table: tableName(intent.table) })
+  try {
+    const recorded = await recordVerdict(parts.store, tenant, {
+      intent,
+      decision: 'APPROVED',
+      reason: '',
+      policies: decided.policies.map(appliedPolicy),
+      outcomes: decided.verdict.outcomes,
+      ...(committed && { committed: committed() }),
+    })
+    if (committed !== undefined && !recorded.ingested) {
+      parts.metrics.snapshotIngestFailures.inc()
+      log.warn({ err: recorded.ingestError }, 'the snapshot was not ingested into the graph')
+    }
+  } catch (err) {
+    parts.metrics.auditFailures.inc()
+    log.error({ err }, 'an accepted commit could not be audited; its intent stays for recovery')
+    return
+  }
+  parts.passCrashPoint('approval-recorded')
+}
+
+/** Kinds by which an adapter says that nothing was sent, or that what was sent was refused. */
+const notCommitted: ReadonlySet<FaultKind> = new Set([
+  'upstream_failed',
+  'bad_request',
+  'misconfigured',
+  'not_acceptable',
+])
+
+/** Whether a failed forward says that the upstream's state did not change; a doubt is a no. */
+export function surelyNotCommitted(error: unknown): boolean {
+  return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
+}

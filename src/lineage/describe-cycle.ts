@@ -1,0 +1,29 @@
+/** A refused cycle in words (SPEC 7, 422). */
+
+import type { LineageName } from '../core/lineage.ts'
+
+const textMax = 200
+
+function shown({ namespace, name }: LineageName): string {
+  const text = `${name} (${namespace})`
+  return text.length <= textMax ? text : `${text.slice(0, textMax)}…`
+}
+
+/** `a → b → a`: a cycle's datasets in order, closed. */
+export function cycleText(cycle: readonly LineageName[]): string {
+  return [...cycle, ...cycle.slice(0, 1)].map(shown).join(' → ')
+}
+
+/**
+ * The sentence of the 422 answer.
+ * @param cycle from an output of the event, along edges that exist, to one of its inputs
+ */
+export function describeCycle(cycle: readonly LineageName[]): string {
+  const [output, input] = [cycle[0], cycle.at(-1)]
+  if (output === undefined || input === undefined)
+    return 'A LINEAGE_OF edge of this event would close a cycle.'
+  if (output.namespace === input.namespace && output.name === input.name)
+    return `A dataset that is both input and output would close a cycle with itself: ${cycleText([input])}.`
+  const path = cycleText([input, ...cycle.slice(0, -1)])
+  return `The LINEAGE_OF edge from ${shown(input)} to ${shown(output)} would close a cycle: ${path}.`
+}

@@ -1,0 +1,163 @@
+/**
+ * An OpenLineage event (spec 2-0-2) from its body, under the rules of SPEC 2.8. Facets are not checked:
+ * producers add their own, and the raw body keeps them all.
+ */
+
+import { Fault } from '../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
+import {
+  type LineageDataset,
+  type LineageEvent,
+  type LineageEventKind,
+  type LineageEventType,
+  type LineageName,
+  lineageEventTypes,
+  nilRunId,
+} from '../core/lineage.ts'
+import { limits } from '../limits.ts'
+import { columnsOf } from './column-lineage.ts'
+import { tableClaims } from './table-claims.ts'
+
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+// RFC 3339 section 5.6; Date.parse alone takes local times and forms of its own.
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/**
+ * Reads one event.
+ * @param receivedAtMs stands in for an eventTime that is absent or unparseable (SPEC 2.8)
+ * @throws Fault `bad_request` naming the field that is missing or not as it must be
+ */
+export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): LineageEvent {
+  const event = parseJson(body, { depthMax: limits.jsonDepthMax })
+  if (!isJsonObject(event)) throw bad('A lineage event is a JSON object.')
+  const kind = kindOf(event)
+  const producer = requiredText(event, 'producer')
+  if (Buffer.byteLength(producer) > limits.lineageProducerBytesMax)
+    throw bad(`producer is at most ${limits.lineageProducerBytesMax} bytes long.`)
+  const eventType = kind === 'run' ? eventTypeOf(event) : undefined
+  const runId = kind === 'run' ? runIdOf(event) : nilRunId
+  const inputs = datasets(event, 'inputs')
+  const outputs =
+    kind === 'dataset' ? [datasetOf(event.get('dataset'), 'dataset')] : datasets(event, 'outputs')
+  checkCounts(inputs.length, outputs.length)
+  return {
+    kind,
+    producer,
+    runId,
+    eventType,
+    eventTimeMs: eventTime(event.get('eventTime')) ?? receivedAtMs,
+    receivedAtMs,
+    job: jobOf(event, kind),
+    inputs: inputs.map(({ dataset }) => dataset),
+    outputs: outputs.map(({ dataset }) => dataset),
+    columns: columnsOf(inputs, outputs),
+    body,
+  }
+}
+
+/** A dataset with its facets, for those who read one of them. */
+export interface ParsedDataset {
+  readonly dataset: LineageDataset
+  readonly facets: JsonObject | undefined
+}
+
+const bad = (message: string) => new Fault('bad_request', message)
+
+/**
+ * Job and dataset events have neither run nor eventType. That alone is also what a broken run event looks
+ * like, so the schemaURL, which OpenLineage requires of all three, must say which one it is.
+ */
+function kindOf(event: JsonObject): LineageEventKind {
+  const schema = event.get('schemaURL')
+  if (event.has('eventType') || event.has('run') || typeof schema !== 'string') return 'run'
+  if (/[/]JobEvent$/.test(schema)) return 'job'
+  return /[/]DatasetEvent$/.test(schema) ? 'dataset' : 'run'
+}
+
+function eventTypeOf(event: JsonObject): LineageEventType {
+  const given = requiredText(event, 'eventType')
+  const known = lineageEventTypes.find((type) => type === given)
+  if (known !== undefined) return known
+  const upper = lineageEventTypes.find((type) => type === given.toUpperCase())
+  const expected = `eventType must be one of ${lineageEventTypes.join(', ')}`
+  if (upper !== undefined) throw bad(`${expected}, in upper case: send ${upper}.`)
+  if (given === 'OTHER') throw bad(`${expected}; OTHER is not accepted.`)
+  throw bad(`${expected}.`)
+}
+
+function runIdOf(event: JsonObject): string {
+  const run = event.get('run')
+  if (!isJsonObject(run)) throw bad('run.runId is required.')
+  const runId = run.get('runId')
+  if (typeof runId !== 'string') throw bad('run.runId is required.')
+  if (!uuidShape.test(runId)) throw bad('run.runId must be a UUID.')
+  return runId.toLowerCase()
+}
+
+function jobOf(event: JsonObject, kind: LineageEventKind): LineageName | undefined {
+  const job = event.get('job') ?? null
+  if (kind === 'job') return nameOf(job, 'job')
+  if (job === null) return undefined
+  if (!isJsonObject(job)) throw bad('job must be an object.')
+  const name = optionalText(job, 'name', 'job.name')
+  // Both are optional (SPEC 2.8); a job without a name cannot be told from another.
+  const namespace = optionalText(job, 'namespace', 'job.namespace')
+  return name === '' ? undefined : { namespace, name }
+}
+
+function datasets(event: JsonObject, key: 'inputs' | 'outputs'): readonly ParsedDataset[] {
+  const list = event.get(key) ?? []
+  if (!Array.isArray(list)) throw bad(`${key} must be an array.`)
+  if (list.length > limits.lineageDatasetsMax)
+    throw bad(`${key} holds at most ${limits.lineageDatasetsMax} datasets.`)
+  const byName = new Map<string, ParsedDataset>()
+  list.forEach((item: JsonValue, index) => {
+    const parsed = datasetOf(item, `${key}[${index}]`)
+    const { namespace, name } = parsed.dataset
+    const id = `${namespace}\u001f${name}`
+    if (!byName.has(id)) byName.set(id, parsed)
+  })
+  return [...byName.values()]
+}
+
+function datasetOf(value: JsonValue | undefined, where: string): ParsedDataset {
+  const name = nameOf(value, where)
+  const facets = isJsonObject(value) ? value.get('facets') : undefined
+  const known = isJsonObject(facets) ? facets : undefined
+  return { dataset: { ...name, tableClaims: tableClaims(name, known) }, facets: known }
+}
+
+function nameOf(value: JsonValue | undefined, where: string): LineageName {
+  if (!isJsonObject(value)) throw bad(`${where} must be an object with namespace and name.`)
+  return {
+    namespace: requiredText(value, 'namespace', `${where}.namespace`),
+    name: requiredText(value, 'name', `${where}.name`),
+  }
+}
+
+function checkCounts(inputs: number, outputs: number): void {
+  if (inputs * outputs > limits.lineagePairsMax)
+    throw bad(
+      `An event makes at most ${limits.lineagePairsMax} edges; this one has ${inputs} inputs and ${outputs} outputs.`,
+    )
+}
+
+function eventTime(value: JsonValue | undefined): number | undefined {
+  if (typeof value !== 'string' || !rfc3339.test(value)) return undefined
+  const ms = Date.parse(value)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+function requiredText(object: JsonObject, key: string, where = key): string {
+  const text = optionalText(object, key, where)
+  if (text === '') throw bad(`${where} is required.`)
+  return text
+}
+
+function optionalText(object: JsonObject, key: string, where: string): string {
+  const value = object.get(key) ?? ''
+  if (typeof value !== 'string') throw bad(`${where} must be a string.`)
+  // PostgreSQL cannot hold it, and replacing it would make two names one.
+  if (value.includes('\0')) throw bad(`${where} holds the character U+0000.`)
+  return value
+}

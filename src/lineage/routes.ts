@@ -1,0 +1,116 @@
+/** POST /v1/lineage (SPEC 4.3, 7) and the lineage resources under /api/v1/lineage. */
+
+import { Elysia } from 'elysia'
+import { type FindSession, requireSession } from '../auth/guard.ts'
+import { peerAddress } from '../auth/peer-address.ts'
+import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
+import type { Clock } from '../base/clock.ts'
+import { Fault, toFault } from '../base/fault.ts'
+import type { Session } from '../core/session.ts'
+import { limits } from '../limits.ts'
+import { describeCycle } from './describe-cycle.ts'
+import { graphDetail, runDetail } from './open-api.ts'
+import { parseLineageEvent } from './parse-event.ts'
+import { graphAnswer, runAnswer } from './queries.ts'
+import type { LineageReceiver } from './receiver.ts'
+
+export interface LineageParts {
+  readonly receiver: LineageReceiver
+  readonly clock: Clock
+  /** Reads a body under a cap; Fault `payload_too_large` above it. */
+  readonly readBody: (request: Request, bytesMax: number) => Promise<{ readonly bytes: Uint8Array }>
+  /** An ErrorModel answer. */
+  readonly errorResponse: (fault: Fault) => Response
+}
+
+export interface LineageAuth {
+  readonly findSession: FindSession
+  readonly identify: IdentifyPrincipal
+}
+
+/** The receiver and its queries. Bodies are read here, never parsed by the framework. */
+export function lineageRoutes(parts: LineageParts, auth: LineageAuth) {
+  const read = (request: Request, answer: typeof graphAnswer) =>
+    answered(parts, 'GET', async () => {
+      const { tenant } = await requireSession(request.headers, auth.findSession, 'read')
+      return await answer(parts.receiver.parts.store, tenant, request)
+    })
+  const refuse = () => answered(parts, 'GET', () => Promise.reject(methodNotAllowed('GET')))
+  return new Elysia({ name: 'lineage' })
+    .all(
+      '/v1/lineage',
+      ({ request }) =>
+        receiveEvent(
+          parts,
+          request,
+          () => requireSession(request.headers, auth.findSession, 'lineage'),
+          auth.identify,
+        ),
+      { parse: 'none' },
+    )
+    .get('/api/v1/lineage/graph', ({ request }) => read(request, graphAnswer), { detail: graphDetail })
+    .get('/api/v1/lineage/runs/*', ({ request }) => read(request, runAnswer), { detail: runDetail })
+    .all('/api/v1/lineage/graph', refuse, { parse: 'none', detail: { hide: true } })
+    .all('/api/v1/lineage/runs/*', refuse, { parse: 'none', detail: { hide: true } })
+}
+
+const methodNotAllowed = (method: string) =>
+  new Fault('method_not_allowed', `This resource takes ${method} only.`)
+
+/**
+ * One event, in SPEC's order.
+ * @param findSession the tenant middleware; a handler that it gave no session answers 500 (SPEC 5)
+ */
+export function receiveEvent(
+  parts: LineageParts,
+  request: Request,
+  findSession: () => Promise<Session | undefined>,
+  identify: IdentifyPrincipal,
+): Promise<Response> {
+  return answered(parts, 'POST', async () => {
+    if (request.method !== 'POST') throw methodNotAllowed('POST')
+    const session = await findSession()
+    if (session === undefined)
+      throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
+    const identified = await identify(request.headers, peerAddress(request), session)
+    const body = await readEventBody(parts, request)
+    const event = parseLineageEvent(body, parts.clock.now())
+    const outcome = await parts.receiver.receive(session.tenant, { event, identified })
+    if (outcome.kind === 'refused') throw new Fault('unprocessable', describeCycle(outcome.cycle))
+    return new Response(null, { status: 202 })
+  })
+}
+
+async function readEventBody(parts: LineageParts, request: Request): Promise<Uint8Array> {
+  const encoding = request.headers.get('content-encoding') ?? 'identity'
+  if (encoding.toLowerCase() !== 'identity')
+    throw new Fault('bad_request', 'The body must be sent without Content-Encoding.')
+  try {
+    return (await parts.readBody(request, limits.lineageBodyBytesMax)).bytes
+  } catch (thrown) {
+    const fault = toFault(thrown)
+    // SPEC 7: 400 here, not 413.
+    if (fault.kind !== 'payload_too_large') throw fault
+    throw new Fault('bad_request', fault.publicMessage, { cause: fault })
+  }
+}
+
+async function answered(
+  parts: LineageParts,
+  allow: string,
+  work: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await work()
+  } catch (thrown) {
+    const fault = toFault(thrown)
+    const severe = fault.kind === 'internal' || fault.kind === 'tenant_context_missing'
+    parts.receiver.parts.log[severe ? 'error' : 'info'](
+      { faultId: fault.id, kind: fault.kind, detail: fault.detail, err: fault.cause },
+      fault.publicMessage,
+    )
+    const response = parts.errorResponse(fault)
+    if (fault.kind === 'method_not_allowed') response.headers.set('allow', allow)
+    return response
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The sweep (SPEC 4.3): cycles longer than the check before each merge can see, found in the whole graph of
+ * every tenant. It records and reports them; whose edge is wrong is for people to say.
+ */
+
+import type { LineageName } from '../core/lineage.ts'
+import type { TenantId } from '../core/tenant.ts'
+import {
+  datasetNames,
+  linkLateTables,
+  listLineageCycles,
+  readLineageEdges,
+  recordSweep,
+  sweepState,
+} from '../store/lineage-cycles.ts'
+import type { Store } from '../store/store.ts'
+import { listTenants } from '../store/tenants.ts'
+import { cycleText } from './describe-cycle.ts'
+import { findCycles } from './find-cycles.ts'
+import type { ReceiverParts } from './receiver.ts'
+
+/** Every tenant's id, page by page. */
+export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
+  let after: string | undefined
+  do {
+    const page = await listTenants(store, after === undefined ? {} : { after })
+    for (const { id } of page.items) {
+      signal.throwIfAborted()
+      yield id
+    }
+    after = page.next
+  } while (after !== undefined)
+}
+
+/** Sweeps every tenant; one that fails does not keep the others from their turn. */
+export async function sweepLineage(parts: ReceiverParts, signal: AbortSignal): Promise<void> {
+  let open = 0
+  for await (const tenant of eachTenant(parts.store, signal)) {
+    try {
+      open += await sweepTenant(parts, tenant, signal)
+    } catch (err) {
+      signal.throwIfAborted()
+      parts.log.error({ err, tenant }, 'a lineage graph could not be swept')
+    }
+  }
+  parts.metrics.lineageCycles.set(open)
+}
+
+async function sweepTenant(
+  { store, log }: ReceiverParts,
+  tenant: TenantId,
+  signal: AbortSignal,
+): Promise<number> {
+  await linkLateTables(store, tenant)
+  const { due, newestEdge } = await sweepState(store, tenant)
+  if (!due) return 0
+  const { next, numbers } = await readGraph(store, tenant)
+  const found = await findCycles({ next }, async () => {
+    signal.throwIfAborted()
+    await new Promise(setImmediate)
+  })
+  const cycles: (readonly LineageName[])[] = []
+  for (const cycle of found) {
+    const numbered = cycle.map((node) => numbers[node] ?? 0)
+    cycles.push(await datasetNames(store, tenant, numbered))
+  }
+  for (const cycle of await recordSweep(store, tenant, { cycles, newestEdge }))
+    log.error(
+      { tenant, cycle: cycle.id, datasets: cycle.datasets.length, path: cycleText(cycle.datasets) },
+      'the lineage graph holds a cycle',
+    )
+  let open = 0
+  let after: string | undefined
+  do {
+    const page = await listLineageCycles(store, tenant, after === undefined ? {} : { after })
+    open += page.items.length
+    after = page.next
+  } while (after !== undefined)
+  return open
+}
+
+/** The graph with its datasets numbered from 0, and what their numbers in the store are. */
+async function readGraph(store: Store, tenant: TenantId) {
+  const places = new Map<number, number>()
+  const numbers: number[] = []
+  const next: number[][] = []
+  const placeOf = (number: number) => {
+    const known = places.get(number)
+    if (known !== undefined) return known
+    places.set(number, numbers.length)
+    next.push([])
+    return numbers.push(number) - 1
+  }
+  await readLineageEdges(store, tenant, (edges) => {
+    for (const { source, target } of edges) next[placeOf(source)]?.push(placeOf(target))
+  })
+  return { next, numbers }
+}

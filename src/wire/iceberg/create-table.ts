@@ -1,0 +1,85 @@
+/** A CreateTableRequest of the Iceberg REST specification as the updates that build its first metadata. */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { fieldReader } from './fields.ts'
+
+const reader = fieldReader((what) => new Fault('bad_request', `Invalid create request: ${what}.`))
+
+const formatVersionDefault = 2n
+
+/**
+ * The updates that a catalog makes of the request; they name no uuid, and a location only where the request does.
+ * Field ids are given anew from 1, as the specification asks of a catalog, and partition and sort sources follow.
+ * @throws Fault bad_request where the request is malformed
+ */
+export function createTableUpdates(request: JsonObject): readonly JsonObject[] {
+  const ids = new Map<JsonValue, bigint>()
+  let lastId = 0n
+  const fresh = withFreshIds(reader.object(request, 'schema'), (old) => {
+    const id = ++lastId
+    ids.set(old, id)
+    return id
+  })
+  const identifiers = reader.optionalIntegers(fresh, 'identifier-field-ids') ?? []
+  const properties = new Map(reader.optionalObject(request, 'properties'))
+  const version = properties.get('format-version')
+  properties.delete('format-version')
+  const location = reader.optionalString(request, 'location')
+  const spec = reader.optionalObject(request, 'partition-spec') ?? new Map()
+  const order = reader.optionalObject(request, 'write-order') ?? new Map()
+  return [
+    update('upgrade-format-version', {
+      'format-version':
+        typeof version === 'string' && /^\d$/.test(version) ? BigInt(version) : formatVersionDefault,
+    }),
+    update('add-schema', {
+      schema: new Map([
+        ...fresh,
+        ['schema-id', 0n],
+        ['identifier-field-ids', identifiers.map((id) => ids.get(id) ?? id)],
+      ]),
+    }),
+    update('set-current-schema', { 'schema-id': -1n }),
+    update('add-spec', { spec: withSources(spec, 'spec-id', ids) }),
+    update('set-default-spec', { 'spec-id': -1n }),
+    update('add-sort-order', { 'sort-order': withSources(order, 'order-id', ids) }),
+    update('set-default-sort-order', { 'sort-order-id': -1n }),
+    ...(location === undefined ? [] : [update('set-location', { location })]),
+    update('set-properties', { updates: properties }),
+  ]
+}
+
+function update(action: string, fields: Readonly<Record<string, JsonValue>>): JsonObject {
+  return new Map<string, JsonValue>([['action', action], ...Object.entries(fields)])
+}
+
+/** A struct with new field ids: all fields of a level before those nested in them, as Iceberg numbers them. */
+function withFreshIds(struct: JsonObject, next: (old: JsonValue) => bigint): JsonObject {
+  const numbered = reader
+    .objects(struct, 'fields')
+    .map((field) => new Map(field).set('id', next(reader.integer(field, 'id'))))
+  const nested = (type: JsonValue | undefined): JsonValue => {
+    if (!isJsonObject(type)) return type ?? null
+    if (type.get('type') === 'struct') return withFreshIds(type, next)
+    const copy = new Map(type)
+    const parts = ['element', 'key', 'value'].filter((part) => type.has(part))
+    for (const part of parts) copy.set(`${part}-id`, next(reader.integer(type, `${part}-id`)))
+    for (const part of parts) copy.set(part, nested(type.get(part)))
+    return copy
+  }
+  return new Map(struct).set(
+    'fields',
+    numbered.map((field) => field.set('type', nested(field.get('type')))),
+  )
+}
+
+function withSources(spec: JsonObject, idName: string, ids: ReadonlyMap<JsonValue, bigint>): JsonObject {
+  const fields = (reader.optionalObjects(spec, 'fields') ?? []).map((field) => {
+    const id = ids.get(field.get('source-id') ?? null)
+    return id === undefined ? field : new Map(field).set('source-id', id)
+  })
+  // An order without fields is the unsorted order, which is 0 by specification; specs count from 0.
+  const id = idName === 'order-id' && fields.length > 0 ? 1n : 0n
+  return new Map(spec).set(idName, id).set('fields', fields)
+}

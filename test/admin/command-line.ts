@@ -1,0 +1,94 @@
+/** The command line on a store that a test owns: in this process, or in one of its own. */
+
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runCall } from '../../src/admin/call.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { storeTemplate, testSecretsKey } from '../support/store.ts'
+
+const program = fileURLToPath(new URL('../../src/admin.ts', import.meta.url))
+
+export interface Outcome {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CommandLine extends AsyncDisposable {
+  readonly folder: string
+  /** Runs `admin …words` in this process, on a store that stays open. */
+  run(words: readonly string[], options?: { readonly stdin?: string; readonly env?: Env }): Promise<Outcome>
+  /** Runs it as a user does: a process that opens the store and closes it. `run` must not have been called. */
+  spawn(words: readonly string[], options?: { readonly stdin?: string; readonly env?: Env }): Promise<Outcome>
+  /** Runs it in this process, expects success, and gives its JSON. */
+  json<T>(words: readonly string[], stdin?: string): Promise<T>
+}
+
+type Env = Readonly<Record<string, string>>
+
+/** An embedded store in a temporary directory, prepared as a first start would. */
+export async function commandLine(): Promise<CommandLine> {
+  const folder = mkdtempSync(join(tmpdir(), 'covenant-admin-'))
+  mkdirSync(join(folder, 'data', 'store'), { recursive: true })
+  cpSync(await storeTemplate(), join(folder, 'data', 'store', 'pg'), { recursive: true })
+
+  let opened: Promise<Store> | undefined
+  const open = () =>
+    (opened ??= openStore({
+      dataDirectory: join(folder, 'data', 'store'),
+      secretsKey: testSecretsKey,
+      migrate: false,
+      onNotice: () => {},
+    }))
+
+  async function run(
+    words: readonly string[],
+    { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Env } = {},
+  ): Promise<Outcome> {
+    const printed: string[] = []
+    const complaints: string[] = []
+    const status = await runCall(words, {
+      env,
+      stdin: async () => stdin,
+      openStore: async () => ({ ...(await open()), close: async () => {} }),
+      print: (text) => printed.push(`${text}\n`),
+      complain: (text) => complaints.push(`${text}\n`),
+    })
+    return { status, stdout: printed.join(''), stderr: complaints.join('') }
+  }
+
+  async function spawn(
+    words: readonly string[],
+    { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Env } = {},
+  ): Promise<Outcome> {
+    const child = Bun.spawn([process.execPath, program, ...words], {
+      env: { PATH: process.env.PATH, SVC_DATA_DIR: join(folder, 'data'), ...env },
+      stdin: Buffer.from(stdin),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [stdout, stderr, status] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    return { status, stdout, stderr }
+  }
+
+  return {
+    folder,
+    run,
+    spawn,
+    async json<T>(words: readonly string[], stdin = '') {
+      const { status, stdout, stderr } = await run(words, { stdin })
+      if (status !== 0) throw new Error(`admin ${words.join(' ')} ended with ${status}: ${stderr}`)
+      return JSON.parse(stdout) as T
+    },
+    async [Symbol.asyncDispose]() {
+      await (await opened)?.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

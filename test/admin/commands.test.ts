@@ -1,0 +1,340 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { prepareCall } from '../../src/admin/command.ts'
+import { commands } from '../../src/admin/commands.ts'
+import { type CommandLine, commandLine } from './command-line.ts'
+
+const secret = 'pa55-of-the-upstream'
+const config = JSON.stringify({ warehouse: 'dev', credential: `gateway:${secret}` })
+const keepId = 'manifest.has_column(commit.result, "id")'
+
+let cli: CommandLine
+let acme: string
+let globex: string
+
+/** What both tenants have, so that each look at one has the other's to leave out. */
+async function provision(tenant: string): Promise<void> {
+  await cli.json([...catalogPut(tenant), '--config', '-'], config)
+  await cli.json([...policyPut(tenant), '--file', '-'], keepId)
+}
+
+const catalogPut = (tenant: string) =>
+  `catalog put --tenant ${tenant} --nickname main --kind alpha --endpoint https://catalog.example`.split(' ')
+const policyPut = (tenant: string) =>
+  `policy put --tenant ${tenant} --table sales.orders --id keep-id --kind schema`.split(' ')
+const words = (text: string) => text.split(' ')
+
+/** What is wrong with a call, in this process: most mistakes are found before the store is opened. */
+async function mistake(call: readonly string[]): Promise<string> {
+  try {
+    await prepareCall(call, commands, async () => '')
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  throw new Error(`nothing is wrong with ${call.join(' ')}`)
+}
+
+beforeAll(async () => {
+  cli = await commandLine()
+  const create = async (name: string) =>
+    (await cli.run(['tenant', 'create', '--name', name, '--field', 'id'])).stdout.trim()
+  acme = await create('acme')
+  globex = await create('globex')
+  await provision(acme)
+  await provision(globex)
+})
+afterAll(() => cli[Symbol.asyncDispose]())
+
+describe('tenants', () => {
+  test('are listed, suspended and resumed, each by itself', async () => {
+    const states = async () => {
+      const tenants = await cli.json<{ id: string; state: string }[]>(words('tenant list'))
+      return Object.fromEntries(tenants.map(({ id, state }) => [id, state]))
+    }
+    expect(await cli.run(words(`tenant suspend --tenant ${acme}`))).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    })
+    expect(await states()).toEqual({ [acme]: 'suspended', [globex]: 'active' })
+    expect((await cli.run(words(`tenant resume --tenant ${acme}`))).status).toBe(0)
+    expect(await states()).toEqual({ [acme]: 'active', [globex]: 'active' })
+  })
+
+  test.each(['tenant suspend', 'policy list'])(
+    '%s of a tenant that does not exist ends with 1',
+    async (command) => {
+      const outcome = await cli.run([...words(command), '--tenant', crypto.randomUUID()])
+      expect(outcome).toEqual({ status: 1, stdout: '', stderr: 'There is no such tenant.\n' })
+    },
+  )
+})
+
+describe('sessions', () => {
+  test('show their secret once, and are out of reach of another tenant', async () => {
+    const create = words(`session create --tenant ${acme} --name spark --roles orders-writer,reader`)
+    const made = await cli.json<{ id: string; secret: string }>(create)
+    expect(made.secret).toMatch(/^svc_[A-Za-z0-9_-]{43}$/)
+    const listed = await cli.run(words(`session list --tenant ${acme}`))
+    expect(listed.stdout).not.toContain(made.secret)
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { id: made.id, principal: { sub: 'spark', roles: ['orders-writer', 'reader'] }, scopes: ['commit'] },
+    ])
+    expect(await cli.json<unknown[]>(words(`session list --tenant ${globex}`))).toEqual([])
+
+    const revoke = (tenant: string) => cli.run(words(`session revoke --tenant ${tenant} --id ${made.id}`))
+    expect((await revoke(globex)).status).toBe(1)
+    expect((await revoke(acme)).status).toBe(0)
+    expect(await revoke(acme)).toMatchObject({
+      status: 1,
+      stderr: 'The tenant has no such session in force.\n',
+    })
+  })
+})
+
+describe('catalogs', () => {
+  test('are listed without their secrets', async () => {
+    const listed = await cli.run(words(`catalog list --tenant ${acme}`))
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { nickname: 'main', kind: 'alpha', config: { warehouse: 'dev' } },
+    ])
+    expect(listed.stdout).not.toContain(secret)
+  })
+
+  test('are put from a file as well, and removing one leaves the other tenant’s of the same nickname', async () => {
+    const path = join(cli.folder, 'config.json')
+    writeFileSync(path, config)
+    const put = await cli.json<{ version: number }>([...catalogPut(acme), '--config', path])
+    expect(put.version).toBeGreaterThan(1)
+    const remove = () => cli.run(words(`catalog remove --tenant ${acme} --nickname main`))
+    expect((await remove()).status).toBe(0)
+    expect((await remove()).status).toBe(1)
+    expect(await cli.json<unknown[]>(words(`catalog list --tenant ${globex}`))).toHaveLength(1)
+    await cli.json([...catalogPut(acme), '--config', '-'], config)
+  })
+})
+
+describe('policies', () => {
+  test('are put, listed and deleted, each tenant’s by itself', async () => {
+    const listed = () => cli.json<{ id: string }[]>(words(`policy list --tenant ${acme}`))
+    await cli.json(
+      [...words(`policy put --tenant ${acme} --table sales.orders --id w --kind write_acl`), '--file', '-'],
+      'true',
+    )
+    expect((await listed()).map(({ id }) => id)).toEqual(['keep-id', 'w'])
+    expect((await cli.run(words(`policy delete --tenant ${globex} --id w`))).status).toBe(1)
+    expect((await cli.run(words(`policy delete --tenant ${acme} --id w`))).status).toBe(0)
+    expect((await listed()).map(({ id }) => id)).toEqual(['keep-id'])
+  })
+
+  test('of another kind do not take an id that is in use', async () => {
+    const put = words(
+      `policy put --tenant ${acme} --table sales.orders --id keep-id --kind retention --file -`,
+    )
+    expect(await cli.run(put, { stdin: 'true' })).toMatchObject({
+      status: 1,
+      stderr: 'A policy of another kind has this id.\n',
+    })
+  })
+})
+
+describe('the graph', () => {
+  test('is traversed from a table, and shows nothing of another tenant', async () => {
+    const traverse = (tenant: string, more = '') =>
+      cli.json<{ label: string; id: string; hops: number; properties: { tenant_id: string } }[]>(
+        words(`graph traverse --tenant ${tenant} --label Table --id sales.orders${more}`),
+      )
+    const reached = await traverse(acme)
+    expect(reached).toMatchObject([
+      { label: 'Policy', id: 'keep-id', hops: 1, properties: { tenant_id: acme } },
+    ])
+    expect(await traverse(acme, ' --direction in --hops 5 --edges SCHEMA_GOVERNS')).toEqual(reached)
+    expect(await traverse(globex)).toMatchObject([{ properties: { tenant_id: globex } }])
+  })
+
+  test('is matched by labelled patterns of fixed length, in one tenant', async () => {
+    const query =
+      'MATCH (p:Policy)-[:SCHEMA_GOVERNS]->(t:Table) WHERE t.name = "orders" RETURN [p.id, p.tenant_id], count(t)'
+    const rows = await cli.json<unknown>(['graph', 'match', '--tenant', acme, '--query', query])
+    expect(rows).toEqual([{ column_1: ['keep-id', acme], column_2: 1 }])
+  })
+
+  test.each([
+    [
+      'more than five hops',
+      'graph traverse --label Table --id sales.orders --hops 6',
+      '--hops must be a whole number from 1 to 5',
+    ],
+    ['no hops', 'graph traverse --label Table --id sales.orders --hops 0', '--hops'],
+    ['an unknown label', 'graph traverse --label Tabel --id sales.orders', '--label must be one of'],
+    [
+      'an unknown edge',
+      'graph traverse --label Table --id sales.orders --edges GOVERN',
+      '--edges must be one of',
+    ],
+    ['a table without a namespace', 'graph traverse --label Table --id orders', '--id'],
+    ['an unknown direction', 'graph traverse --label Table --id sales.orders --direction up', '--direction'],
+  ])('refuses %s', async (_what, command, problem) => {
+    expect(await mistake([...words(command), '--tenant', acme])).toContain(problem)
+  })
+
+  test.each([
+    'MATCH (t) RETURN t',
+    'MATCH (t:Table)-[*1..5]->(s:Snapshot) RETURN s',
+    'MATCH (t:Table) DELETE t',
+    'CREATE (t:Table) RETURN t',
+    'MATCH (t:Table) RETURN pg_sleep(1)',
+  ])('refuses the query %p', async (query) => {
+    expect(await mistake(['graph', 'match', '--tenant', acme, '--query', query])).toStartWith('Cypher: ')
+  })
+})
+
+describe('the audit log and intents', () => {
+  test('are empty before the first commit', async () => {
+    expect(await cli.json<unknown>(words(`audit list --tenant ${acme} --decision REJECTED`))).toEqual({
+      items: [],
+    })
+    expect(await cli.json<unknown>(words('intent count'))).toEqual({ open: 0, stale: 0 })
+    expect(await cli.run(words(`audit show --tenant ${acme} --id ${crypto.randomUUID()}`))).toMatchObject({
+      status: 1,
+      stderr: 'The tenant has no such decision on record.\n',
+    })
+  })
+})
+
+describe('wrong words', () => {
+  test.each([
+    ['an unknown command', 'contract create', 'there is no command `contract`'],
+    ['half a command', 'tenant', '`tenant` is followed by create, list, suspend, resume'],
+    ['an unknown flag', 'tenant create --nmae acme', "Unknown option '--nmae'"],
+    ['a flag without its value', 'tenant create --name', '--name'],
+    ['a missing flag', 'tenant create', '--name is required'],
+    ['an empty flag', 'tenant create --name=', '--name is empty'],
+    ['a tenant that is no UUID', 'policy list --tenant acme', '--tenant must be a UUID version 4'],
+    [
+      'an unknown scope',
+      'session create --tenant T --name x --scopes comit',
+      '--scopes must be one of commit',
+    ],
+    ['no scope', 'session create --tenant T --name x --scopes ,', '--scopes is empty'],
+    [
+      'a life of no days',
+      'session create --tenant T --name x --days 0',
+      '--days must be a whole number from 1',
+    ],
+    [
+      'a table without a namespace',
+      'audit list --tenant T --table orders',
+      '--table must be `namespace.table`',
+    ],
+    ['a page of nothing', 'audit list --tenant T --limit 0', '--limit'],
+    [
+      'a stub kind of catalog',
+      'catalog put --tenant T --nickname x --kind gamma',
+      '--kind must be one of alpha, beta',
+    ],
+    [
+      'a file that is not there',
+      'policy put --tenant T --table a.b --id x --kind schema --file nothing.cel',
+      '--file',
+    ],
+  ])('%s: found before the store is opened', async (_what, command, problem) => {
+    expect(await mistake(words(command.replace('--tenant T', `--tenant ${acme}`)))).toContain(problem)
+  })
+
+  test.each([
+    ['no command', 'contract create', 'there is no command `contract`'],
+    ['a flag that is wrong', 'graph traverse --tenant T --label Table --id a.b --hops 6', '--hops must be'],
+    ['a query that is refused', 'graph match --tenant T --query CREATE', 'Cypher: '],
+    ['what the store refuses', 'tenant create --name x --organization acme', 'org_'],
+    ['a field that the result lacks', 'intent count --field cuont', '--field: the result has no cuont'],
+  ])('%s: exit status 64 and a sentence', async (_what, command, problem) => {
+    const outcome = await cli.run(words(command.replace('--tenant T', `--tenant ${acme}`)))
+    expect(outcome).toMatchObject({ status: 64, stdout: '' })
+    expect(outcome.stderr).toContain(problem)
+    expect(outcome.stderr).not.toContain('    at ')
+  })
+
+  test.each([
+    ['does not parse', 'table.schema.fields.exists('],
+    ['is no bool', '"yes"'],
+    ['names what does not exist', 'nobody.knows'],
+  ])('a policy that %s is refused', async (_what, text) => {
+    const path = join(cli.folder, 'broken.cel')
+    writeFileSync(path, text)
+    expect(await mistake([...policyPut(acme), '--file', path])).toMatch(/^--file, at \d+: /)
+  })
+
+  test.each([
+    ['is not JSON', '{', 'not JSON'],
+    ['is no object', '[]', 'must hold a JSON object'],
+    ['lacks the warehouse', '{"credential":"a:b"}', 'The warehouse is missing'],
+    ['has a secret of the wrong form', `{"warehouse":"dev","credential":"${secret}"}`, 'id:secret'],
+    ['names another endpoint', '{"warehouse":"dev","endpoint":"https://other.example"}', 'differs'],
+  ])(
+    'a catalog configuration that %s is refused, and no value of it is repeated',
+    async (_what, text, problem) => {
+      const path = join(cli.folder, 'broken.json')
+      writeFileSync(path, text)
+      const found = await mistake([...catalogPut(acme), '--config', path])
+      expect(found).toContain(problem)
+      expect(found).not.toContain(secret)
+    },
+  )
+
+  test('a secret put on the command line by mistake is refused and not repeated', async () => {
+    for (const misplaced of [
+      ['--config', config],
+      ['--config', '-', config],
+    ]) {
+      const outcome = await cli.run([...catalogPut(acme), ...misplaced], { stdin: config })
+      expect(outcome.status).toBe(64)
+      expect(outcome.stderr).not.toContain(secret)
+    }
+  })
+})
+
+describe('the program itself', () => {
+  test('opens the store, prints, closes it, and ends with 0, so that the next call sees what it did', async () => {
+    await using other = await commandLine()
+    const made = await other.spawn(words('tenant create --name acme --field id'))
+    expect(made).toMatchObject({ status: 0, stderr: '' })
+    const put = await other.spawn([...policyPut(made.stdout.trim()), '--file', '-'], { stdin: keepId })
+    expect(put).toMatchObject({ status: 0, stderr: '' })
+    expect((await other.spawn(words('policy list'))).status).toBe(64)
+  })
+
+  test('ends with 78 where a setting is wrong, and names the variable', async () => {
+    await using other = await commandLine()
+    const outcome = await other.spawn(words('tenant list'), { env: { SVC_DATABSE_URL: 'postgres://x' } })
+    expect(outcome.status).toBe(78)
+    expect(outcome.stderr).toContain('SVC_DATABSE_URL')
+  })
+
+  test('ends with 1 where another process holds the store', async () => {
+    await using other = await commandLine()
+    await other.json(words('tenant list'))
+    const outcome = await other.spawn(words('tenant list'))
+    expect(outcome.status).toBe(1)
+    expect(outcome.stderr).toContain('is in use by another process')
+  })
+})
+
+describe('help', () => {
+  test.each([
+    ['', ['tenant create', 'graph match']],
+    ['tenant --help', ['tenant create', 'tenant resume']],
+    ['graph traverse --help', ['--label LABEL', 'at most 5 hops']],
+    ['help graph traverse', ['--label LABEL']],
+  ])('%p shows what it should', async (command, shown) => {
+    const outcome = await cli.run(command === '' ? [] : words(command), { env: { SVC_TYPO: '1' } })
+    expect(outcome).toMatchObject({ status: 0, stderr: '' })
+    for (const text of shown) expect(outcome.stdout).toContain(text)
+  })
+
+  test('of one command shows no other, and of none there is none', async () => {
+    expect((await cli.run(words('tenant create --help'))).stdout).not.toContain('tenant list')
+    expect((await cli.run(words('contract --help'))).status).toBe(64)
+  })
+})

@@ -1,0 +1,85 @@
+/** Every benchmark once, tiny: that it runs and says what it measured; nothing about how fast. */
+
+import { describe, expect, test } from 'bun:test'
+import { samplePolicies } from '../../bench/sample-policies.ts'
+import { compilePolicy } from '../../src/policy/compile.ts'
+
+const main = new URL('../../bench/main.ts', import.meta.url).pathname
+
+async function bench(...args: readonly string[]) {
+  const child = Bun.spawn([process.execPath, main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  return { code: await child.exited, out, err }
+}
+
+const figures: Readonly<Record<string, readonly string[]>> = {
+  'gateway-commit': [
+    ...['p50_direct_ms', 'p95_direct_ms', 'p99_direct_ms', 'p50_ms', 'p95_ms', 'p99_ms', 'added_p50_ms'],
+    ...['p95_ratio', 'p95_ratio_low', 'p95_ratio_high', 'p50_bare_ms', 'p95_bare_ms'],
+  ],
+  'store-transactions': ['p50_ms', 'p95_ms'],
+  'policy-eval': ['us', 'baseline_us'],
+  'graph-traverse': ['p50_ms'],
+  'lineage-ingest': ['events_per_s', 'p95_ms'],
+}
+
+describe('the benchmarks', () => {
+  test('run as a smoke, and each result is one JSON line with its figures', async () => {
+    const { code, out, err } = await bench('--smoke', '--json')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const results = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { bench: string; case: object } & Record<string, unknown>)
+    expect([...new Set(results.map((result) => result.bench))]).toEqual(Object.keys(figures))
+    for (const result of results) {
+      expect(Object.keys(result.case).length).toBeGreaterThan(0)
+      for (const name of figures[result.bench] ?? [])
+        expect({ name, value: result[name] }).toEqual({ name, value: expect.any(Number) })
+    }
+    const commits = results.filter((result) => result.bench === 'gateway-commit')
+    for (const { p95_ratio_low, p95_ratio, p95_ratio_high } of commits)
+      expect([p95_ratio_low, p95_ratio, p95_ratio_high].map(Number)).toEqual(
+        [p95_ratio_low, p95_ratio, p95_ratio_high].map(Number).toSorted((a, b) => a - b),
+      )
+  }, 120_000)
+
+  test('print a table for people, and no verdict on a smoke', async () => {
+    const { code, out } = await bench('policy-eval', '--smoke')
+    expect(code).toBe(0)
+    expect(out).toContain('baseline_us')
+    expect(out).not.toContain('Contract')
+  }, 30_000)
+
+  test.each([
+    [['nope'], 'There is no benchmark `nope`. There are: gateway-commit,'],
+    [['--nope'], "Unknown option '--nope'."],
+    [['policy-eval', '--rate', '5'], '--rate is not an option of policy-eval.'],
+    [['--policies', '1,x'], '--policies: `x` is not a number from 0 to 1000.'],
+    [['--seed'], "Option '--seed <value>' argument missing"],
+    [['--smoke', '--full'], '--smoke and --full exclude each other.'],
+    [['gateway-commit', '--warehouse', 'w'], '--warehouse needs --upstream.'],
+    [['gateway-commit', '--upstream', 'http://127.0.0.1:1'], '--upstream needs --warehouse.'],
+    [
+      ['gateway-commit', '--upstream', 'ftp://x', '--warehouse', 'w'],
+      '--upstream must be an http or https URL',
+    ],
+    [['gateway-commit', '--upstream', 'http://127.0.0.1:1', '--warehouse', 'w'], 'cannot be reached.'],
+  ])(
+    '%p is answered with what is wrong',
+    async (args, sentence) => {
+      const { code, out, err } = await bench(...args)
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).toContain(sentence)
+      expect(err).toContain('Try --help.')
+    },
+    30_000,
+  )
+})
+
+test.each(samplePolicies(0).map(({ name, text }) => [name, text] as const))(
+  'the sample policy %s compiles',
+  (_, text) => {
+    expect(() => compilePolicy(text)).not.toThrow()
+  },
+)

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import type { Effect } from '../../../demo/catalog/faults.ts'
+import { createTable, orderFields, schemaOf } from '../../../demo/commits.ts'
+import type { CrashPoint } from '../../../src/gateway/crash-points.ts'
+import { type Child, type CrashHarness, crashHarness } from '../../support/crash-harness.ts'
+
+function send(harness: CrashHarness, child: Child, method: string, path: string, body?: string) {
+  return fetch(new URL(`/v1/iceberg/main/v1${path}`, child.ready.url), {
+    method,
+    ...(body === undefined ? {} : { body }),
+    headers: { 'x-svc-session': harness.owner().secret },
+  })
+}
+
+const kills: readonly (readonly [CrashPoint, string[]])[] = [
+  ['commit-not-forwarded', []],
+  ['commit-forwarded', ['create-table']],
+]
+
+test.each(kills)(
+  'a creation killed at %s is audited if the upstream made it, else not',
+  async (crashAt, actions) => {
+    await using harness = await crashHarness()
+    const child = await harness.start({ crashAt })
+    const sent = send(harness, child, 'POST', '/namespaces/sales/tables', createTable('fresh'))
+    expect(await sent.then(({ status }) => status).catch(() => 'died')).toBe('died')
+    await child.process.exited
+    const report = await harness.settle()
+    const loaded = await harness.upstream('GET', '/namespaces/sales/tables/fresh')
+    expect(loaded.status).toBe(actions.length > 0 ? 200 : 404)
+    const created = (await loaded.json()) as { 'metadata-location'?: string }
+    expect(report).toMatchObject({ undecided: 0, actions })
+    expect(report.approved).toEqual(created['metadata-location'] ? [created['metadata-location']] : [])
+    expect(report.edges.ACTUAL_WRITE).toEqual(report.approvedCommits)
+  },
+)
+
+const table = (name: string) => ({ namespace: ['sales'], name })
+const version = { 'version-id': 1, 'timestamp-ms': 1, 'schema-id': 0, summary: {}, representations: [] }
+const view = { name: 'v', schema: schemaOf(orderFields), 'view-version': version, properties: {} }
+
+const changes: readonly (readonly [action: string, method: string, path: string, body?: unknown])[] = [
+  ['create-namespace', 'POST', '/namespaces', { namespace: ['n'], properties: {} }],
+  ['update-properties', 'POST', '/namespaces/sales/properties', { updates: { k: 'v' }, removals: ['x'] }],
+  ['create-table', 'POST', '/namespaces/sales/tables', JSON.parse(createTable('fresh'))],
+  ['rename-table', 'POST', '/tables/rename', { source: table('old'), destination: table('new') }],
+  ['drop-table', 'DELETE', '/namespaces/sales/tables/gone'],
+  ['create-view', 'POST', '/namespaces/sales/views', view],
+  ['rename-view', 'POST', '/views/rename', { source: table('v1'), destination: table('v2') }],
+  ['drop-view', 'DELETE', '/namespaces/sales/views/v3'],
+  ['drop-namespace', 'DELETE', '/namespaces/empty'],
+]
+
+const losses: readonly (readonly [Effect, string, string[]])[] = [
+  ['drop-after', 'are all audited, once', changes.map(([action]) => action)],
+  ['drop-before', 'are not audited', []],
+]
+
+test.each(losses)('changes whose answer was lost by %s %s', async (effect, _what, actions) => {
+  await using harness = await crashHarness()
+  for (const name of ['old', 'gone'])
+    await harness.upstream('POST', '/namespaces/sales/tables', createTable(name))
+  for (const name of ['v1', 'v3'])
+    await harness.upstream('POST', '/namespaces/sales/views', JSON.stringify({ ...view, name }))
+  await harness.upstream('POST', '/namespaces', '{"namespace":["empty"]}')
+  const child = await harness.start()
+  for (const [, method, path, body] of changes) {
+    harness.catalog.faults.add({ operation: 'other', effect })
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    expect((await send(harness, child, method, path, text)).status).toBe(502)
+  }
+  child.process.kill('SIGKILL')
+  await child.process.exited
+  const report = await harness.settle()
+  expect(report.undecided).toBe(0)
+  expect(report.actions.toSorted()).toEqual(actions.toSorted())
+})

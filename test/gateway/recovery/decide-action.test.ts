@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'bun:test'
+import { type JsonObject, type JsonValue, jsonObject } from '../../../src/base/json.ts'
+import type { CatalogAction, CommitIntent } from '../../../src/core/commit.ts'
+import { decideAction, type Found } from '../../../src/gateway/recovery/decide-action.ts'
+
+const receivedAtMs = 1_800_000_000_000
+
+function intent(action: CatalogAction, baseMetadataLocation = ''): CommitIntent {
+  return {
+    commitId: crypto.randomUUID(),
+    action,
+    table: { namespace: ['n'], name: 't' },
+    credentialId: crypto.randomUUID(),
+    principal: { sub: 's', roles: [] },
+    principalSource: 'session',
+    bodySha256: '',
+    body: new Uint8Array(),
+    baseMetadataLocation,
+    snapshotIds: [],
+    receivedAtMs,
+  }
+}
+
+/** A table whose metadata files have these names, the last one current. */
+function table(locations: readonly string[], audited: readonly string[] = [], firstMs = receivedAtMs): Found {
+  const entry = (location: string, i: number): JsonObject =>
+    jsonObject({ 'metadata-file': location, 'timestamp-ms': BigInt(firstMs + i) })
+  const metadata = new Map<string, JsonValue>([
+    ['metadata-log', locations.slice(0, -1).map(entry)],
+    ['last-updated-ms', BigInt(firstMs + locations.length - 1)],
+  ])
+  return { table: { metadataLocation: locations.at(-1) ?? '', metadata, audited: new Set(audited) } }
+}
+
+const none = new Map<string, JsonValue>()
+const kind = (...args: Parameters<typeof decideAction>) => decideAction(...args).kind
+
+describe('a creation', () => {
+  test('is committed where the first metadata file is new and audited nowhere', () => {
+    expect(decideAction(intent('create-table'), none, table(['m1', 'm2'], ['m2']), undefined)).toEqual({
+      kind: 'committed',
+      metadataLocation: 'm1',
+    })
+  })
+
+  test('is not committed where there is no table, or one that another creation explains, or an older one', () => {
+    expect(kind(intent('create-table'), none, undefined, undefined)).toBe('not-committed')
+    expect(kind(intent('create-table'), none, table(['m1'], ['m1']), undefined)).toBe('not-committed')
+    const old = table(['m1'], [], receivedAtMs - 3_600_000)
+    expect(kind(intent('create-table'), none, old, undefined)).toBe('not-committed')
+  })
+})
+
+test('a registration is committed where the table has the registered file in its history', () => {
+  const update = jsonObject({ 'metadata-location': 'm1' })
+  expect(kind(intent('register-table'), update, table(['m1', 'm2']), undefined)).toBe('committed')
+  expect(kind(intent('register-table'), update, table(['m2']), undefined)).toBe('not-committed')
+  expect(kind(intent('register-table'), update, undefined, undefined)).toBe('not-committed')
+})
+
+test.each(['drop-table', 'unregister-table'] as const)(
+  'a %s is committed where the table is gone, or another has its name',
+  (action) => {
+    expect(kind(intent(action, 'm1'), none, undefined, undefined)).toBe('committed')
+    expect(kind(intent(action, 'm1'), none, table(['x1']), undefined)).toBe('committed')
+    expect(kind(intent(action, 'm1'), none, table(['m0', 'm1', 'm2']), undefined)).toBe('not-committed')
+  },
+)
+
+test('a rename of a table is where its history is', () => {
+  const rename = intent('rename-table', 'm1')
+  expect(kind(rename, none, undefined, table(['m1', 'm2']))).toBe('committed')
+  expect(kind(rename, none, table(['x1']), table(['m1']))).toBe('committed')
+  expect(kind(rename, none, table(['m1', 'm2']), undefined)).toBe('not-committed')
+  expect(kind(rename, none, table(['m1']), table(['x1']))).toBe('not-committed')
+  expect(kind(rename, none, undefined, undefined)).toBe('undecidable')
+})
+
+test('views and namespaces are decided by what is there', () => {
+  const there: Found = { viewLocation: 'v1' }
+  for (const action of ['create-view', 'register-view', 'create-namespace'] as const) {
+    expect(kind(intent(action), none, there, undefined)).toBe('committed')
+    expect(kind(intent(action), none, undefined, undefined)).toBe('not-committed')
+  }
+  for (const action of ['drop-view', 'drop-namespace'] as const) {
+    expect(kind(intent(action), none, undefined, undefined)).toBe('committed')
+    expect(kind(intent(action), none, there, undefined)).toBe('not-committed')
+  }
+  expect(kind(intent('rename-view'), none, undefined, there)).toBe('committed')
+  expect(kind(intent('rename-view'), none, there, undefined)).toBe('not-committed')
+  expect(kind(intent('rename-view'), none, undefined, undefined)).toBe('undecidable')
+})
+
+test('a replaced view has moved from its base', () => {
+  const replace = intent('replace-view', 'v1')
+  expect(kind(replace, none, { viewLocation: 'v2' }, undefined)).toBe('committed')
+  expect(kind(replace, none, { viewLocation: 'v1' }, undefined)).toBe('not-committed')
+  expect(kind(replace, none, undefined, undefined)).toBe('undecidable')
+})
+
+test('updated properties hold, removed ones are gone', () => {
+  const update = jsonObject({ updates: jsonObject({ a: '1' }), removals: ['b'] })
+  const of = (properties: Record<string, string>) =>
+    kind(intent('update-properties'), update, { properties: jsonObject(properties) }, undefined)
+  expect(of({ a: '1', c: '2' })).toBe('committed')
+  expect(of({ a: '2' })).toBe('not-committed')
+  expect(of({ a: '1', b: '2' })).toBe('not-committed')
+  expect(kind(intent('update-properties'), update, undefined, undefined)).toBe('undecidable')
+})

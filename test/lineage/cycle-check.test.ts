@@ -1,0 +1,74 @@
+/** Random graphs against the model: what is accepted closes no short cycle, what is refused closes one. */
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { receiveLineage } from '../../src/store/lineage.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { receivedEvent } from '../support/lineage.ts'
+import { openTestStore, type TestStore } from '../support/store.ts'
+import { type Edge, reach, seededRandom, shortestCycle } from './model.ts'
+
+const shapes = [
+  // Chains of which some are longer than the check can see.
+  { name: 'sparse', nodes: 9, inputs: 1, outputs: 1, step: 2 },
+  { name: 'dense', nodes: 8, inputs: 2, outputs: 2, step: 8 },
+]
+const cases = shapes.flatMap((shape) => [1, 2].map((seed) => ({ ...shape, seed })))
+
+let store: TestStore
+let tenant: TenantId
+beforeAll(async () => {
+  store = await openTestStore()
+  tenant = (await createTenant(store, { name: 'home' })).id
+  const { id: foreign } = await createTenant(store, { name: 'foreign' })
+  // Every way back, in a graph that must not matter.
+  const back = cases.flatMap(({ name, seed, nodes }) =>
+    Array.from({ length: nodes - 1 }, (_, i) =>
+      receivedEvent({ inputs: [`${name}.${seed}.${i + 1}`], outputs: [`${name}.${seed}.${i}`] }),
+    ),
+  )
+  await receiveLineage(store, foreign, back, true)
+}, 60_000)
+afterAll(() => store[Symbol.asyncDispose]())
+
+test.each(cases)('%p', async ({ nodes, inputs, outputs, step, seed, name }) => {
+  const named = (nodes: readonly number[]) => nodes.map((node) => `${name}.${seed}.${node}`)
+  const random = seededRandom(seed)
+  const below = (n: number) => Math.floor(random() * n)
+  const some = (count: number, of: () => number) => [...new Set(Array.from({ length: 1 + below(count) }, of))]
+  const events = Array.from({ length: 50 }, () => {
+    const from = some(inputs, () => below(nodes))
+    return { from, to: some(outputs, () => ((from[0] as number) + 1 + below(step)) % nodes) }
+  })
+
+  const accepted: Edge[] = []
+  let refused = 0
+  // In batches of any size: an event is checked against those before it in its own batch, too.
+  for (let at = 0; at < events.length; ) {
+    const batch = events.slice(at, at + 1 + below(20))
+    at += batch.length
+    const received = batch.map(({ from, to }) => receivedEvent({ inputs: named(from), outputs: named(to) }))
+    const outcomes = await receiveLineage(store, tenant, received, true)
+    batch.forEach(({ from, to }, index) => {
+      const back = reach(accepted, to)
+      const hops = Math.min(...from.map((node) => back.get(node) ?? Number.POSITIVE_INFINITY))
+      expect({ seed, at, index, kind: outcomes[index]?.kind }).toEqual({
+        seed,
+        at,
+        index,
+        kind: hops <= 5 ? 'refused' : 'merged',
+      })
+      if (hops <= 5) refused++
+      else accepted.push(...from.flatMap((a) => to.map((b) => [a, b] as const)))
+    })
+  }
+  expect(shortestCycle(accepted)).toBeGreaterThan(6)
+  expect(refused).toBeGreaterThan(0)
+  const [row] = await store.tenantQuery<{ n: string }>(
+    tenant,
+    `select count(*) as n from "LINEAGE_OF" e join "Dataset" d on d.id = e.start_id
+     where starts_with(d.properties::text::jsonb ->> 'name', $1)`,
+    [`${name}.${seed}.`],
+  )
+  expect(Number(row?.n)).toBe(new Set(accepted.map(String)).size)
+})

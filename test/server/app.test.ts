@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { setProperties } from '../../demo/commits.ts'
+import { startApp } from '../../src/app.ts'
+import { parseConfig } from '../../src/config.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { eventually } from '../support/eventually.ts'
+import { recordingProxy } from '../support/recording-proxy.ts'
+import { addTenant, commit, metric, startTestService, type TestService } from '../support/service.ts'
+import { openTestStore } from '../support/store.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+describe('operational endpoints', () => {
+  test('GET /healthz and /readyz answer 200 without a session', async () => {
+    for (const path of ['/healthz', '/readyz'])
+      await eventually(async () => (await fetch(new URL(path, service.app.url))).status === 200)
+  })
+
+  test('GET /readyz says what it looked at', async () => {
+    const response = await fetch(new URL('/readyz', service.app.url))
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ database: true, policies: true, accepting: true })
+  })
+
+  test('GET /metrics is served by the metrics listener alone, and holds the series of SPEC 4.5', async () => {
+    expect((await fetch(new URL('/metrics', service.app.url))).status).toBe(404)
+    expect((await fetch(new URL('/healthz', service.app.metricsUrl))).status).toBe(404)
+    const text = await (await fetch(new URL('/metrics', service.app.metricsUrl))).text()
+    for (const series of [
+      'commit_rejected_total{reason="policy_denied"} 0',
+      'commit_rejected_total{reason="policy_engine_unavailable"} 0',
+      'svc_gateway_commit_duration_ms',
+      'svc_cypher_query_duration_ms',
+    ])
+      expect(text).toContain(series)
+  })
+
+  test('a commit is in the duration histogram, by outcome', async () => {
+    await commit(service, setProperties({ a: '1' }))
+    expect(await metric(service, 'svc_gateway_commit_duration_ms_count{outcome="approved"}')).toBe(1)
+  })
+
+  test('the trivial graph query is in the Cypher histogram', async () => {
+    const before = await metric(service, 'svc_cypher_query_duration_ms_count')
+    await fetch(new URL('/healthz', service.app.url))
+    expect(await metric(service, 'svc_cypher_query_duration_ms_count')).toBe(before + 1)
+  })
+})
+
+describe('every response', () => {
+  test('carries a request id: the caller’s where it is fit for a log line, else a new one', async () => {
+    const ask = async (id: string) =>
+      (await fetch(new URL('/healthz', service.app.url), { headers: { 'x-request-id': id } })).headers.get(
+        'x-request-id',
+      )
+    expect(await ask('build-7.2')).toBe('build-7.2')
+    expect(await ask('{"level":"fatal"}')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('says that it must not be sniffed or stored', async () => {
+    const response = await fetch(new URL('/nothing', service.app.url))
+    expect(response.status).toBe(404)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+  })
+})
+
+describe('shutdown', () => {
+  test('lets a commit under way finish, refuses new ones with 503 and Retry-After, and reports not ready', async () => {
+    await using draining = await startTestService()
+    const forwarded = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    await using proxy = await recordingProxy(draining.catalog.url, async (method, path) => {
+      if (method !== 'POST' || !path.endsWith('/tables/orders')) return
+      forwarded.resolve()
+      await release.promise
+    })
+    const { secret } = await addTenant(draining.store, 'slow', proxy.url)
+    const underWay = commit(draining, setProperties({ a: '1' }), { secret })
+    await forwarded.promise
+    const stopped = draining.app.stop()
+    const refused = await commit(draining, setProperties({ b: '1' }))
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect((await fetch(new URL('/readyz', draining.app.url))).status).toBe(503)
+    release.resolve()
+    expect((await underWay).status).toBe(200)
+    await stopped
+  })
+})
+
+describe('reconciliation', () => {
+  test('emits a breach once, as a row, a metric and a log line, for each side that drifts', async () => {
+    await using drifting = await startTestService()
+    const approved = await commit(drifting, setProperties({ a: '1' }))
+    const id = approved.headers.get('x-svc-decision-id') ?? ''
+    await drifting.app.jobs.run('reconcile')
+    expect(await metric(drifting, 'svc_reconciliation_breaches_total')).toBe(0)
+
+    await drifting.store.ownerTransaction(drifting.owner.tenant, (tx) =>
+      tx.query(
+        `delete from "ACTUAL_WRITE" where agtype_access_operator(variadic array[properties, '"id"'::agtype])
+        = to_jsonb($1::text)::text::agtype`,
+        [id],
+      ),
+    )
+    await drifting.app.jobs.run('reconcile')
+    await drifting.app.jobs.run('reconcile')
+    expect(await metric(drifting, 'svc_reconciliation_breaches_total')).toBe(1)
+    expect(drifting.log()).toContain('audit_without_edge')
+    const rows = await drifting.store.tenantQuery<{ subject: string }>(
+      drifting.owner.tenant,
+      'select subject from svc.breach where resolved_at is null',
+    )
+    expect(rows.map((row) => row.subject)).toEqual([`ACTUAL_WRITE ${id}`])
+  })
+})
+
+test('refuses to start with a catalog credential whose kind has only a stub adapter', async () => {
+  await using store = await openTestStore()
+  const { id } = await createTenant(store, { name: 'stubs' })
+  await putCatalogCredential(store, id, {
+    nickname: 'g',
+    kind: 'gamma',
+    endpoint: 'https://catalog.example',
+    config: {},
+  })
+  const starting = startApp({
+    config: parseConfig({ SVC_LISTEN_ADDR: '127.0.0.1:0', SVC_METRICS_ADDR: '127.0.0.1:0' }),
+    store,
+    metrics: createMetrics(),
+    log: createLogger({ level: 'silent' }),
+  })
+  const refusal = await starting.then(
+    () => 'started',
+    (error: Error) => error.message,
+  )
+  expect(refusal).toContain('gamma')
+})

@@ -1,0 +1,333 @@
+/** What needs several database sessions: the pool, cancellation, lost connections, replicas, plain users. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import postgres from 'postgres'
+import type { Fault } from '../../src/base/fault.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { claimStaleIntents, openIntent } from '../../src/store/commit-intents.ts'
+import { upsertNode } from '../../src/store/graph.ts'
+import { putPolicy } from '../../src/store/policies.ts'
+import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { recordVerdict } from '../../src/store/verdicts.ts'
+import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
+import { openTestStore, type TestStore, testSecretsKey } from '../support/store.ts'
+
+// Making a tenant's 52 label tables takes seconds on a busy machine.
+setDefaultTimeout(60_000)
+
+const server = process.env.SVC_TEST_DATABASE_URL
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error: Fault) => error.kind ?? error.message,
+  )
+
+/** Numbers that are the same in every run. */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state / 2_147_483_648
+  }
+}
+
+// Skipped where no server is named: `bun run test:db` names one.
+describe.skipIf(server === undefined)('store on a server', () => {
+  let store: TestStore
+  let tenants: TenantId[]
+  /** Sees the sessions of others. */
+  let superuser: postgres.Sql
+
+  beforeAll(async () => {
+    store = await openTestStore({ poolMax: 4 })
+    superuser = postgres(store.databaseUrl ?? '', { max: 1, onnotice: () => {} })
+    tenants = []
+    for (const name of ['a', 'b', 'c']) tenants.push((await createTenant(store, { name })).id)
+  })
+  afterAll(async () => {
+    await superuser.end()
+    await store[Symbol.asyncDispose]()
+  })
+
+  const tenantAt = (index: number) => tenants[index % tenants.length] as TenantId
+
+  /** A second replica on the same database. */
+  const replica = (options = {}) =>
+    openStore({
+      databaseUrl: store.databaseUrl,
+      secretsKey: testSecretsKey,
+      migrate: true,
+      poolMax: 2,
+      onNotice: () => {},
+      ...options,
+    })
+
+  test('200 interleaved requests of several tenants over 4 sessions never see a foreign row', async () => {
+    const seed = 20_240_607
+    const random = seeded(seed)
+    for (const tenant of tenants)
+      await store.tenantTransaction(tenant, (tx) =>
+        upsertNode(tx, tenant, { label: 'Role', id: 'mark', properties: {} }),
+      )
+    const look = async (tenant: TenantId, controller: AbortController | undefined, kind: number) => {
+      const options = controller === undefined ? {} : { signal: controller.signal }
+      return store.tenantTransaction(
+        tenant,
+        async (tx) => {
+          const read = () =>
+            tx.query<{ t: string }>(
+              `select tenant_id::text as t from svc.tenant
+               union all select properties->>'tenant_id' from (select properties::text::jsonb as properties from "Role") r`,
+            )
+          const first = await read()
+          await tx.query(
+            `select set_config('app.tenant_id', app, false) from (select current_setting('app.tenant_id') as app) x`,
+          )
+          if (kind === 1) await tx.query('select 1/0')
+          if (kind === 2) throw new Error('work failed')
+          if (kind === 3) {
+            const sleeping = tx.query('select pg_sleep(30)')
+            controller?.abort(new Error('cancelled'))
+            await sleeping
+          }
+          return [...first, ...(await read())].map((row) => row.t)
+        },
+        options,
+      )
+    }
+    const results = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const tenant = tenantAt(Math.floor(random() * 3))
+        const kind = random() < 0.7 ? 0 : 1 + Math.floor(random() * 3)
+        const controller = kind === 3 ? new AbortController() : undefined
+        const outcome = await look(tenant, controller, kind).catch(
+          (error: Fault) => error.kind ?? error.message,
+        )
+        const wanted = [[tenant, tenant, tenant, tenant], 'internal', 'work failed', 'cancelled'][kind]
+        return { index, seed, kind, outcome, wanted }
+      }),
+    )
+    for (const { outcome, wanted, ...which } of results)
+      expect({ ...which, outcome }).toEqual({ ...which, outcome: wanted as never })
+    expect(new Set(results.map(({ kind }) => kind)).size).toBe(4)
+    const left = await superuser`select 1 from pg_stat_activity
+      where datname = current_database() and state like 'idle in transaction%'`
+    expect(left).toHaveLength(0)
+  }, 60_000)
+
+  test('a fresh session without a tenant sees nothing and may do nothing', async () => {
+    const link = await store.openLink()
+    const rows = async (text: string) => (await link.sql.unsafe(text)).length
+    expect(await rows('select 1 from svc.tenant')).toBe(0)
+    expect(await rows('select 1 from svc.catalog_credential')).toBe(0)
+    expect(await rows(`select 1 from g_${tenantAt(0).replaceAll('-', '_')}._ag_label_vertex`)).toBe(0)
+    expect(await failure(link.sql.unsafe('insert into svc.tenant default values'))).toContain(
+      'permission denied',
+    )
+    expect(await failure(link.sql.unsafe('create table public.x ()'))).toContain('permission denied')
+    await link.sql.unsafe('reset role')
+    const [user] = await link.sql.unsafe<{ name: string }[]>('select current_user as name')
+    expect(user?.name).toBe('svc_tenant')
+    await link.discard()
+  })
+
+  test('a cancelled statement ends on the server too', async () => {
+    const controller = new AbortController()
+    const running = store.tenantQuery(tenantAt(0), `select pg_sleep(60), 'cancel me'`, [], {
+      signal: controller.signal,
+    })
+    const seen = async () =>
+      (
+        await superuser`select 1 from pg_stat_activity where state = 'active' and query like '%cancel me%'
+        and pid <> pg_backend_pid()`
+      ).length
+    while ((await seen()) === 0) await Bun.sleep(5)
+    controller.abort(new Error('gone'))
+    expect(await failure(running)).toBe('gone')
+    while ((await seen()) > 0) await Bun.sleep(5)
+    expect(await store.healthy()).toBe(true)
+  })
+
+  test('a statement past its time is refused by the server, and the session stays', async () => {
+    const quick = await replica({ statementMs: 200, poolMax: 1 })
+    const pid = async () =>
+      (await quick.adminQuery<{ pid: number }>('select pg_backend_pid() as pid'))[0]?.pid
+    const before = await pid()
+    expect(await failure(quick.adminQuery('select pg_sleep(30)'))).toBe('unavailable')
+    expect(await pid()).toBe(before)
+    await quick.close()
+  })
+
+  test('goes on after the server ended its sessions, idle or at work', async () => {
+    const other = await replica()
+    const end = () => superuser`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and application_name = 'covenant'`
+    const atWork = failure(other.tenantQuery(tenantAt(0), 'select pg_sleep(30)'))
+    const inTransaction = failure(
+      other.tenantTransaction(tenantAt(0), async (tx) => {
+        await tx.query('select 1')
+        await end()
+        await tx.query('select 1')
+      }),
+    )
+    expect(await inTransaction).toBe('unavailable')
+    expect(await atWork).toBe('unavailable')
+    // A session may learn of its end only when it is used: that one request fails, none after it.
+    await failure(other.adminQuery('select 1'))
+    await failure(other.adminQuery('select 1'))
+    expect(await other.healthy()).toBe(true)
+    expect(await other.adminQuery('select 1 as one')).toHaveLength(1)
+    await other.close()
+  })
+
+  test('a server that is not there is unavailable, not a crash', async () => {
+    const databaseUrl = 'postgres://nobody@127.0.0.1:1/none'
+    const opening = openStore({ databaseUrl, secretsKey: testSecretsKey, migrate: false, onNotice: () => {} })
+    expect(await failure(opening)).toBe('unavailable')
+  })
+
+  test('concurrent verdicts on shared tables and principals all arrive, without a deadlock', async () => {
+    const tenant = (await createTenant(store, { name: 'busy' })).id
+    const results = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => {
+        const table = { namespace: ['n', `m${index % 3}`], name: `t${index % 5}` }
+        const principal = { sub: `p${index % 4}`, roles: [] }
+        return recordVerdict(
+          store,
+          tenant,
+          approvedOf(intentOf({ table, principal, receivedAtMs: index }), committedOf()),
+        )
+      }),
+    )
+    expect(results.filter(({ recorded, ingested }) => recorded && ingested)).toHaveLength(60)
+    expect(await reconcileTenant(store, tenant)).toEqual([])
+    const [row] = await store.tenantQuery<{ n: string }>(tenant, `select count(*) as n from "Principal"`)
+    expect(row?.n).toBe('4')
+  })
+
+  test('one commit recorded by two processes at once leaves one row', async () => {
+    const other = await replica()
+    const tenant = tenantAt(0)
+    const record = approvedOf(intentOf())
+    const both = await Promise.all([
+      recordVerdict(store, tenant, record),
+      recordVerdict(other, tenant, record),
+    ])
+    expect(both.filter(({ recorded }) => recorded)).toHaveLength(1)
+    expect(await reconcileTenant(store, tenant)).toEqual([])
+    await other.close()
+  })
+
+  test('two puts of one policy id that differ in kind leave one policy', async () => {
+    const put = (kind: 'schema' | 'retention') =>
+      putPolicy(
+        store,
+        tenantAt(1),
+        { namespace: ['n'], name: 't' },
+        {
+          id: 'raced',
+          kind,
+          mode: 'enforce',
+          name: 'raced',
+          message: '',
+          definitionCel: 'true',
+        },
+      )
+    const outcomes = await Promise.all([failure(put('schema')), failure(put('retention'))])
+    expect(outcomes.sort()).toEqual(['conflict', 'none'])
+  })
+
+  test('a stale intent is claimed by one of two replicas', async () => {
+    const other = await replica()
+    const ids = Array.from({ length: 20 }, () => crypto.randomUUID())
+    for (const commitId of ids) await openIntent(store, tenantAt(0), intentOf({ commitId }))
+    await store.ownerTransaction(tenantAt(0), (tx) =>
+      tx.query(
+        `update svc.commit_intent set lease_until = now() - interval '1 h', upstream_until = now() - interval '1 h'`,
+      ),
+    )
+    const claim = async (from: Store) =>
+      (await claimStaleIntents(from, { limit: 15 })).map(({ intent }) => intent.commitId)
+    const claimed = (await Promise.all([claim(store), claim(other)])).flat()
+    claimed.push(...(await claim(store)))
+    expect(claimed.sort()).toEqual(ids.sort())
+    await other.close()
+  })
+
+  test('a job runs on one replica, and on the other when the first is done', async () => {
+    const other = await replica()
+    const entered = Promise.withResolvers<void>()
+    const leave = Promise.withResolvers<void>()
+    const first = withReplicaLock(store, 'hourly', async () => {
+      entered.resolve()
+      await leave.promise
+    })
+    await entered.promise
+    expect(await withReplicaLock(other, 'hourly', async () => {})).toBe(false)
+    leave.resolve()
+    await first
+    expect(await withReplicaLock(other, 'hourly', async () => {})).toBe(true)
+    await other.close()
+  })
+
+  test('replicas that start at once on an empty database migrate it once', async () => {
+    const empty = `covenant_${crypto.randomUUID().replaceAll('-', '')}`
+    const sql = postgres(server ?? '', { max: 1, onnotice: () => {} })
+    await sql.unsafe(`create database ${empty}`)
+    const url = new URL(server ?? '')
+    url.pathname = `/${empty}`
+    const started = await Promise.all(Array.from({ length: 4 }, () => replica({ databaseUrl: url.href })))
+    expect(await Promise.all(started.map((one) => one.healthy()))).toEqual([true, true, true, true])
+    await Promise.all(started.map((one) => one.close()))
+    await sql.unsafe(`drop database ${empty} with (force)`)
+    await sql.end()
+  })
+
+  test('a user that only owns the database and may create roles suffices, once a superuser ran bootstrap.sql', async () => {
+    const name = `covenant_${crypto.randomUUID().replaceAll('-', '')}`
+    const sql = postgres(server ?? '', { max: 1, onnotice: () => {} })
+    await sql.unsafe(`create role ${name} login createrole password '${name}'`)
+    await sql.unsafe(`create database ${name} owner ${name}`)
+    const url = new URL(server ?? '')
+    url.pathname = `/${name}`
+    const there = postgres(url.href, { max: 1, onnotice: () => {} })
+    url.username = name
+    url.password = name
+    // Roles belong to the server and exist already here: another user made them, who must grant them.
+    const open = () => replica({ databaseUrl: url.href })
+    const refusal = () =>
+      open().then(
+        () => 'none',
+        (error: Fault) => error.publicMessage,
+      )
+    expect(await refusal()).toContain('bootstrap.sql')
+    await there
+      .unsafe(await Bun.file(new URL('../../migrations/bootstrap.sql', import.meta.url)).text())
+      .simple()
+    expect(await refusal()).toContain('may not act as svc_owner')
+    for (const role of ['svc_owner', 'svc_admin', 'svc_tenant'])
+      await there.unsafe(`grant ${role} to ${name}`)
+    const plain = await open()
+    const { id } = await createTenant(plain, { name: 'plain' })
+    expect((await recordVerdict(plain, id, approvedOf(intentOf()))).ingested).toBe(true)
+    expect(await plain.healthy()).toBe(true)
+    await plain.close()
+    await there.end()
+    await sql.unsafe(`drop database ${name} with (force)`)
+    await sql.unsafe(`drop role ${name}`)
+    await sql.end()
+  })
+
+  test('look-ups by id use the index under row-level security', async () => {
+    const rows = await store.tenantTransaction(tenantAt(0), async (tx) => {
+      await tx.query('set local enable_seqscan = off')
+      return tx.query<Record<string, string>>(
+        `explain select id from "Table" t
+         where agtype_access_operator(variadic array[t.properties, '"id"'::agtype]) = '"x"'::agtype`,
+      )
+    })
+    expect(JSON.stringify(rows)).toContain('Index Cond')
+  })
+})

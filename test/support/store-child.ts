@@ -1,0 +1,31 @@
+/** A process that a test starts on a data directory: it takes the directory, or writes until it is killed. */
+
+import { openStore } from '../../src/store/store.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { recordVerdict } from '../../src/store/verdicts.ts'
+import { approvedOf, intentOf } from './commits.ts'
+import { storeTemplate, testSecretsKey } from './store.ts'
+
+const [dataDirectory, mode] = process.argv.slice(2)
+if (dataDirectory === undefined) throw new Error('usage: store-child DIRECTORY MODE')
+
+try {
+  const store = await openStore({
+    dataDirectory,
+    template: await storeTemplate(),
+    secretsKey: testSecretsKey,
+    migrate: true,
+    onNotice: () => {},
+  })
+  const { id } = await createTenant(store, { name: 'child' })
+  console.log(`open ${id}`)
+  if (mode === 'write')
+    for (;;) {
+      const intent = intentOf()
+      await recordVerdict(store, id, approvedOf(intent))
+      console.log(`acknowledged ${intent.commitId}`)
+    }
+} catch (error) {
+  console.log(`failed ${(error as Error).message}`)
+  process.exit(1)
+}
