@@ -67,14 +67,17 @@ export function typeOfOid(oid: number): SqlType | undefined {
   return undefined
 }
 
+/** Whether a type is an array's. */
 export function isArray(type: SqlType): type is ArrayType {
   return type.endsWith('[]')
 }
 
+/** The type of an array's elements. */
 export function elementOf(type: ArrayType): ScalarType {
   return type.slice(0, -2) as ScalarType
 }
 
+/** Whether a name is that of a scalar type served. */
 export function isScalar(type: string): type is ScalarType {
   return (scalarTypes as readonly string[]).includes(type)
 }
@@ -150,18 +153,22 @@ const integers: readonly SqlType[] = ['int2', 'int4', 'int8']
 const strings: readonly SqlType[] = ['text', 'varchar']
 const times: readonly SqlType[] = ['date', 'timestamp', 'timestamptz']
 
+/** Whether a type is numeric: integers, numeric and floats. */
 export function isNumber(type: SqlType): boolean {
   return numbers.includes(type)
 }
 
+/** Whether a type is one of the three integers. */
 export function isInteger(type: SqlType): boolean {
   return integers.includes(type)
 }
 
+/** Whether a type is text or varchar. */
 export function isString(type: SqlType): boolean {
   return strings.includes(type)
 }
 
+/** Whether a type is a date or timestamp. */
 export function isTime(type: SqlType): boolean {
   return times.includes(type)
 }
