@@ -16,6 +16,7 @@ import {
   type Scope,
   type ScopeColumn,
   type ScopeRelation,
+  use,
 } from './context.ts'
 import { applyOperator } from './operator.ts'
 
@@ -257,7 +258,7 @@ function mergeColumn(
     return found[0].expr
   })
   if (a === undefined || b === undefined) throw new SqlError('42703', `column "${name}" does not exist`)
-  for (const side of [a, b]) markBase(resolver, side)
+  for (const side of [a, b]) use(resolver, side, 0)
   const { exprs, type: common } = unify([a, b], 'JOIN/USING')
   const equal = applyOperator(resolver, '=', [a, b], env)
   const [first = a, second = b] = exprs
@@ -266,10 +267,4 @@ function mergeColumn(
       ? { kind: 'call', type: common, def: special.coalesce, args: [first, second] }
       : known(type === 'RIGHT' ? second : first)
   return { column: { name, expr }, equal }
-}
-
-function markBase(resolver: Resolver, expr: Expr): void {
-  if (expr.kind === 'column') resolver.tables.find(({ id }) => id === expr.relation)?.used.add(expr.index)
-  else if (expr.kind === 'cast') markBase(resolver, expr.arg)
-  else if (expr.kind === 'call') for (const arg of expr.args) markBase(resolver, arg)
 }
