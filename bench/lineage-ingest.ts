@@ -4,10 +4,9 @@
  * neighbourhood stays as it is: the figures of an empty and of a large graph must then be about the same.
  */
 
+import { readBody } from '../src/auth/read-body.ts'
 import { systemClock } from '../src/base/clock.ts'
 import type { TenantId } from '../src/core/tenant.ts'
-import { errorResponse } from '../src/gateway/render-error.ts'
-import { readBody } from '../src/gateway/stages/read-body.ts'
 import { LineageReceiver } from '../src/lineage/receiver.ts'
 import { lineageRoutes } from '../src/lineage/routes.ts'
 import { datasetId } from '../src/store/lineage.ts'
@@ -16,6 +15,7 @@ import type { Store } from '../src/store/store.ts'
 import { createTenant } from '../src/store/tenants.ts'
 import { createLogger } from '../src/telemetry/log.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
+import { errorResponse } from '../src/wire/iceberg/fault-response.ts'
 import { openBenchStore } from './bench-store.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
 import { closedLoop, type Exchange } from './load.ts'

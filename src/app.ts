@@ -1,20 +1,29 @@
 /** The only place where the parts are put together: plain functions, no container. */
 
 import type { Logger } from 'pino'
-import { readUnverifiedBearer, verifyingBearerReader } from './auth/bearer.ts'
+import { AccessTokens } from './auth/access-token.ts'
+import { administrationRoutes } from './auth/administration/routes.ts'
+import { ownBearerReader, readUnverifiedBearer, verifyingBearerReader } from './auth/bearer.ts'
+import { sessionFinder } from './auth/find-session.ts'
+import { IdentityProvider } from './auth/login/identity-provider.ts'
+import { loginRoutes } from './auth/login/routes.ts'
+import { type IssueToken, oauthTokenIssuer } from './auth/oauth-token.ts'
 import { principalChain } from './auth/principal-chain.ts'
+import { readBody } from './auth/read-body.ts'
+import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
+import { Fault } from './base/fault.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import type { Config } from './config.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
-import { errorResponse } from './gateway/render-error.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
-import { readBody } from './gateway/stages/read-body.ts'
 import { TableCache } from './gateway/table-cache.ts'
+import { type License, verifyLicense } from './license/license.ts'
+import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
 import { retryLineage } from './lineage/retry.ts'
@@ -29,10 +38,11 @@ import { listenMetrics, opsRoutes } from './server/ops.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
 import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
-import { findServiceSession } from './store/sessions.ts'
+import { rotateSigningKeys } from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
 import { listTenants } from './store/tenants.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { errorResponse } from './wire/iceberg/fault-response.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -52,16 +62,21 @@ export interface App {
   readonly metricsUrl: URL
   readonly jobs: Jobs
   readonly gateway: GatewayParts
+  /** What {catalog-uri}/v1/oauth/tokens answers with. */
+  readonly issueToken: IssueToken
+  readonly licensed: Licensed
   /** Lets requests under way finish, then closes everything but the store. */
   stop(): Promise<void>
 }
 
 /**
  * Starts the service on an open store.
- * @throws Error where a registered catalog is of a kind that has only a stub adapter (SPEC 2.2)
+ * @throws Error where a registered catalog is of a kind that has only a stub adapter (SPEC 2.2); Fault where
+ *   the license does not verify
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
+  const license = await installedLicense(config)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
     log.warn(
@@ -83,27 +98,54 @@ export async function startApp(options: AppOptions): Promise<App> {
     maskedFor: async () => false,
     passCrashPoint: options.passCrashPoint ?? (() => {}),
   }
+  const { clock } = gateway
+  const licensed = licensedBy(license, clock)
+  if (licensed.state() === 'grace' || licensed.state() === 'expired')
+    log.error({ state: licensed.state() }, 'the license has expired: renew it')
+  const tokens = new AccessTokens(store, clock)
+  const foreignBearer = config.jwt
+    ? verifyingBearerReader({ ...config.jwt, url: config.jwt.jwksUrl })
+    : readUnverifiedBearer
   const auth = {
-    findSession: (secret: string) => findServiceSession(store, secret),
+    findSession: sessionFinder(store, tokens),
     identify: principalChain({
       trustedProxies: blockList(config.trustedProxies),
-      readBearer: config.jwt
-        ? verifyingBearerReader({ ...config.jwt, url: config.jwt.jwksUrl })
-        : readUnverifiedBearer,
+      readBearer: ownBearerReader(tokens, foreignBearer),
       demo: config.demo,
     }),
+    issueToken: oauthTokenIssuer(store, tokens),
   }
+  const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
   const drain = new Drain()
-  const routes = composeRoutes([
-    gatewayRoutes(gateway, auth),
-    lineageRoutes({ receiver: lineage, clock: gateway.clock, readBody, errorResponse }, auth),
-    opsRoutes({
-      healthy: () => store.healthy(),
-      ready: () => ({ policies: policies.ready(), accepting: !drain.draining }),
-    }),
-  ])
+  const routes = composeRoutes(
+    [
+      gatewayRoutes(gateway, auth),
+      lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
+      administrationRoutes({ ...auth, store, licensed, clock, log, internalAdminOrgId }),
+      loginRoutes({
+        store,
+        provider: identityProvider(config),
+        publicUrl: () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl)),
+        internalAdminOrgId,
+        clock,
+        log,
+      }),
+      webhookRoutes({
+        store,
+        clock,
+        log,
+        identityProvider: { secret: config.idp.webhookSecret, enabled: config.idpWebhookEnabled },
+        billing: { secret: config.billingWebhookSecret, enabled: config.billingWebhookEnabled },
+      }),
+      opsRoutes({
+        healthy: () => store.healthy(),
+        ready: () => ({ policies: policies.ready(), accepting: !drain.draining }),
+      }),
+    ],
+    (fault) => log.error({ err: fault.cause ?? fault, faultId: fault.id }, 'a handler failed'),
+  )
 
   const jobs = startJobs(
     [
@@ -113,6 +155,11 @@ export async function startApp(options: AppOptions): Promise<App> {
         run: async () => void (await recoverIntents(gateway)),
       },
       { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
+      {
+        name: 'rotate-signing-keys',
+        schedule: '23 3 * * *',
+        run: async () => void (await rotateSigningKeys(store)),
+      },
       { name: 'retry-lineage', schedule: '* * * * *', run: (signal) => retryLineage(lineage, signal) },
       {
         name: 'sweep-lineage',
@@ -147,6 +194,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     metricsUrl: metricsListener.url,
     jobs,
     gateway,
+    issueToken: auth.issueToken,
+    licensed,
     async stop() {
       const finished = await drain.close(limits.drainMs)
       if (!finished) log.error('requests were still under way when the drain time ran out')
@@ -180,4 +229,22 @@ async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: Ab
 
 function addressRules({ upstreamAllow }: Config): AddressRules {
   return { ranges: blockList(upstreamAllow.cidrs), hosts: new Set(upstreamAllow.hosts) }
+}
+
+/** @throws Fault `misconfigured` for a license that cannot be read or does not verify */
+async function installedLicense({ license, demo }: Config): Promise<License | undefined> {
+  if (license === undefined) return undefined
+  if ('text' in license) return verifyLicense(license.text.reveal(), demo)
+  try {
+    return verifyLicense(await Bun.file(license.file).text(), demo)
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause
+    throw new Fault('misconfigured', 'The file that SVC_LICENSE_FILE names cannot be read.', { cause })
+  }
+}
+
+function identityProvider({ idp }: Config): IdentityProvider | undefined {
+  const { issuerUrl, clientId, apiKey, organizationClaim } = idp
+  if (issuerUrl === undefined || clientId === undefined) return undefined
+  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, organizationClaim })
 }

@@ -17,6 +17,10 @@ export const variables = {
     default: ':8080',
     about: 'Address of the HTTP listener, `host:port`; without a host, every interface.',
   },
+  SVC_PUBLIC_URL: {
+    about:
+      'Address of the service as browsers know it; `/callback` under it is what the identity provider returns to. Required with `IDP_ISSUER_URL`, except where the HTTP listener is on loopback.',
+  },
   SVC_METRICS_ADDR: { default: ':9100', about: 'Address of the metrics listener.' },
   SVC_PGWIRE_ADDR: { default: ':5433', about: 'Address of the PostgreSQL wire listener.' },
   SVC_DATABASE_URL: {
@@ -35,6 +39,8 @@ export const variables = {
   },
   SVC_L3_WORKERS: { default: '4', about: 'Detection workers, 1 to 64.' },
   SVC_ALPHA_WEBHOOK_ENABLED: { default: '1', about: '`0`: `/v1/webhooks/alpha` answers 410.' },
+  SVC_IDP_WEBHOOK_ENABLED: { default: '1', about: '`0`: `/webhooks/identity-provider` answers 410.' },
+  SVC_BILLING_WEBHOOK_ENABLED: { default: '1', about: '`0`: `/webhooks/billing` answers 410.' },
   SVC_S3_EVENTS_QUEUE_URL: { about: 'Queue of object-created storage events; set, it turns them on.' },
   SVC_S3_EVENTS_TENANT_ID: {
     about: 'Tenant (UUID v4) that the queue belongs to. Required with `SVC_S3_EVENTS_QUEUE_URL`.',
@@ -71,6 +77,10 @@ export const variables = {
   IDP_CLIENT_ID: { about: 'Client id of the service at the identity provider.' },
   IDP_API_KEY: { secret: true, about: 'Client secret of the service at the identity provider.' },
   IDP_WEBHOOK_SECRET: { secret: true, about: 'HMAC secret of `/webhooks/identity-provider`.' },
+  IDP_ORGANIZATION_CLAIM: {
+    default: 'org_id',
+    about: 'Claim of the ID token or of the user info that names the organization.',
+  },
   IDP_INTERNAL_ADMIN_ORG_ID: { about: 'Organization (`org_…`) that may use `/admin`. Unset: none.' },
   BILLING_WEBHOOK_SECRET: {
     secret: true,

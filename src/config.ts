@@ -19,6 +19,8 @@ export interface ListenAddress {
 
 export interface Config {
   readonly listen: ListenAddress
+  /** The service's address as browsers know it; undefined: that of the listener. */
+  readonly publicUrl: string | undefined
   readonly metricsListen: ListenAddress
   readonly pgwireListen: ListenAddress
   readonly store:
@@ -33,6 +35,8 @@ export interface Config {
   readonly poolMax: number
   readonly detectionWorkers: number
   readonly alphaWebhookEnabled: boolean
+  readonly idpWebhookEnabled: boolean
+  readonly billingWebhookEnabled: boolean
   readonly s3Events:
     | { readonly queueUrl: string; readonly tenantId: TenantId; readonly region: string }
     | undefined
@@ -51,6 +55,7 @@ export interface Config {
     readonly clientId: string | undefined
     readonly apiKey: Secret | undefined
     readonly webhookSecret: Secret | undefined
+    readonly organizationClaim: string
     readonly internalAdminOrgId: string | undefined
   }
   readonly billingWebhookSecret: Secret | undefined
@@ -173,7 +178,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     'an https:// URL (http:// on loopback only)',
   )
   const idpClientId = text('IDP_CLIENT_ID')
-  if (idpIssuerUrl !== undefined) required('IDP_CLIENT_ID', idpClientId, 'IDP_ISSUER_URL')
+  const publicUrl = optional('SVC_PUBLIC_URL', parseKeySetUrl, 'an https:// URL (http:// on loopback only)')
+  if (idpIssuerUrl !== undefined) {
+    required('IDP_CLIENT_ID', idpClientId, 'IDP_ISSUER_URL')
+    if (!isLoopback(listen?.host)) required('SVC_PUBLIC_URL', text('SVC_PUBLIC_URL'), 'IDP_ISSUER_URL')
+  }
 
   const upstreamAllow = list(
     'SVC_UPSTREAM_ALLOW',
@@ -182,6 +191,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   )
   const config: Config = {
     listen,
+    publicUrl,
     metricsListen,
     pgwireListen,
     store:
@@ -192,6 +202,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     poolMax: integer('SVC_POOL_MAX', 1, 200),
     detectionWorkers: integer('SVC_L3_WORKERS', 1, 64),
     alphaWebhookEnabled: flag('SVC_ALPHA_WEBHOOK_ENABLED'),
+    idpWebhookEnabled: flag('SVC_IDP_WEBHOOK_ENABLED'),
+    billingWebhookEnabled: flag('SVC_BILLING_WEBHOOK_ENABLED'),
     s3Events:
       queueUrl !== undefined && queueTenant !== undefined && region !== undefined
         ? { queueUrl, tenantId: queueTenant, region }
@@ -228,6 +240,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       clientId: idpClientId,
       apiKey: secret('IDP_API_KEY'),
       webhookSecret: secret('IDP_WEBHOOK_SECRET'),
+      organizationClaim: text('IDP_ORGANIZATION_CLAIM') ?? variables.IDP_ORGANIZATION_CLAIM.default,
       internalAdminOrgId: optional(
         'IDP_INTERNAL_ADMIN_ORG_ID',
         (value) => (isOrganizationId(value) ? value : undefined),

@@ -2,6 +2,8 @@
 
 const KiB = 1024
 const MiB = 1024 * KiB
+/** In milliseconds. */
+const HOUR = 3_600_000
 
 export const limits = {
   commitBodyBytesMax: 16 * MiB,
@@ -62,6 +64,20 @@ export const limits = {
   /** For the last answers to leave after the drain. */
   flushMs: 2_000,
 
+  /** Milliseconds from a login to its end, used or not. */
+  browserSessionMs: 12 * HOUR,
+  /** Milliseconds without a request after which a browser session is over. */
+  browserSessionIdleMs: 1 * HOUR,
+  /** Milliseconds between /login and /callback. */
+  loginMs: 600_000,
+  accessTokenMs: 1 * HOUR,
+  /** Age in milliseconds at which a key that signs access tokens is followed by a new one. */
+  signingKeyMs: 30 * 24 * HOUR,
+  /** Milliseconds by which a webhook's signature may be older or newer than the clock. */
+  webhookToleranceMs: 300_000,
+  /** Milliseconds for one request to the identity provider. */
+  identityProviderMs: 10_000,
+
   upstreamResponseBytesMax: 256 * MiB,
   /** Of a response that is no success; a longer one counts as empty. */
   upstreamErrorBytesMax: 64 * KiB,
@@ -79,3 +95,5 @@ if (limits.forwardWithinMs + limits.upstreamCommitMs >= limits.intentLeaseMs)
 if (limits.graphHopsDefault > limits.graphHopsMax || limits.lineageCycleHops > limits.graphHopsMax)
   throw new Error('limits: hop bounds')
 if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')
+if (limits.browserSessionIdleMs > limits.browserSessionMs || limits.accessTokenMs >= limits.signingKeyMs)
+  throw new Error('limits: session and token times')

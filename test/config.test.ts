@@ -140,7 +140,14 @@ describe('values that are refused', () => {
     ['SVC_LOG_LEVEL must be one of', { SVC_LOG_LEVEL: 'verbose' }],
     ['SVC_LICENSE_FILE is set together with', { SVC_LICENSE: 'a', SVC_LICENSE_FILE: 'b' }],
     ['IDP_ISSUER_URL must be an https:// URL', { IDP_ISSUER_URL: 'idp', IDP_CLIENT_ID: 'c' }],
-    ['IDP_CLIENT_ID is required with IDP_ISSUER_URL', { IDP_ISSUER_URL: 'https://idp.example' }],
+    [
+      'IDP_CLIENT_ID is required with IDP_ISSUER_URL',
+      { IDP_ISSUER_URL: 'https://idp.example', SVC_PUBLIC_URL: 'https://svc.example' },
+    ],
+    [
+      'SVC_PUBLIC_URL is required with IDP_ISSUER_URL',
+      { IDP_ISSUER_URL: 'https://idp.example', IDP_CLIENT_ID: 'c' },
+    ],
     ['IDP_INTERNAL_ADMIN_ORG_ID must be an organization id', { IDP_INTERNAL_ADMIN_ORG_ID: 'org-1' }],
     [
       'SVC_LISTEN_ADRR is not a variable of this service; did you mean SVC_LISTEN_ADDR?',

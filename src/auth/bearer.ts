@@ -6,6 +6,8 @@
 import { createRemoteJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose'
 import { Fault } from '../base/fault.ts'
 import type { Principal } from '../core/principal.ts'
+import type { Session } from '../core/session.ts'
+import { type AccessTokens, tokenIssuer } from './access-token.ts'
 
 export interface BearerPrincipal {
   readonly principal: Principal
@@ -13,12 +15,17 @@ export interface BearerPrincipal {
 }
 
 /** @returns undefined where there is no bearer to speak of and the chain goes on */
-export type ReadBearer = (authorization: string | null) => Promise<BearerPrincipal | undefined>
+export type ReadBearer = (
+  authorization: string | null,
+  session: Session,
+) => Promise<BearerPrincipal | undefined>
 
 export interface JwksOptions {
   readonly url: string
   readonly issuer: string
   readonly audience: string
+  /** Milliseconds between two fetches of the key set for keys it does not hold; 30 s where absent. */
+  readonly cooldownMs?: number
 }
 
 /** Reads claims without verifying them: a proxy or the identity provider in front is trusted to have. */
@@ -39,10 +46,11 @@ export const readUnverifiedBearer: ReadBearer = async (authorization) => {
  * The returned function throws Fault `unauthenticated` for all but an absent bearer or the literal `None`.
  */
 export function verifyingBearerReader(options: JwksOptions): ReadBearer {
-  const keys = createRemoteJWKSet(new URL(options.url))
+  const keys = createRemoteJWKSet(new URL(options.url), { cooldownDuration: options.cooldownMs ?? 30_000 })
   return async (authorization) => {
-    const token = bearerToken(authorization)
-    if (token === undefined || token === 'None') return undefined
+    if (authorization === null || !/^Bearer\b/i.test(authorization)) return undefined
+    const token = bearerToken(authorization) ?? ''
+    if (token === 'None') return undefined
     try {
       const { payload } = await jwtVerify(token, keys, {
         issuer: options.issuer,
@@ -68,7 +76,33 @@ export function verifyingBearerReader(options: JwksOptions): ReadBearer {
   }
 }
 
-function bearerToken(authorization: string | null): string | undefined {
+/**
+ * Lets access tokens of ours through only where they verify and belong to the request's session; their
+ * subject is the session's. Other tokens go on to `otherwise`.
+ * The returned function throws Fault `unauthenticated` for a token that claims to be ours and is not.
+ */
+export function ownBearerReader(tokens: AccessTokens, otherwise: ReadBearer): ReadBearer {
+  return async (authorization, session) => {
+    const token = bearerToken(authorization)
+    if (token === undefined || !claimsToBeOurs(token)) return await otherwise(authorization, session)
+    const claims = await tokens.verify(token)
+    if (claims === undefined || claims.sessionId !== session.sessionId)
+      throw new Fault('unauthenticated', 'The access token is not valid for this session.')
+    return { principal: session.principal, verified: true }
+  }
+}
+
+/** Whether a token names this service as its issuer, said without any proof. */
+export function claimsToBeOurs(token: string): boolean {
+  try {
+    return decodeJwt(token).iss === tokenIssuer
+  } catch {
+    return false
+  }
+}
+
+/** The token of an `Authorization: Bearer` header; undefined for any other form. */
+export function bearerToken(authorization: string | null): string | undefined {
   const match = authorization === null ? null : /^Bearer +(\S+) *$/i.exec(authorization)
   return match?.[1]
 }
@@ -84,8 +118,8 @@ function principalOf(claims: JWTPayload): Principal {
   return typeof email === 'string' ? { sub, email, roles } : { sub, roles }
 }
 
-/** A claim that is a string array or a space-delimited string; undefined for anything else. */
-function rolesOf(claim: unknown): readonly string[] | undefined {
+/** Roles of a claim that is a string array or a space-delimited string (SPEC 5); undefined for anything else. */
+export function rolesOf(claim: unknown): readonly string[] | undefined {
   if (typeof claim === 'string') return claim.split(' ').filter((role) => role !== '')
   if (Array.isArray(claim) && claim.every((role) => typeof role === 'string')) return claim
   return undefined

@@ -2,26 +2,31 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Session, SessionScope } from '../core/session.ts'
-
-export type FindSession = (secret: string) => Promise<Session | undefined>
+import { sessionCredential } from './credentials.ts'
 
 /**
- * The session that a request carries in `X-Svc-Session`.
+ * @param credential a service session's secret, a browser session's, or an access token of ours
+ * @returns undefined where it is not known, or not valid any more
+ */
+export type FindSession = (credential: string) => Promise<Session | undefined>
+
+/**
+ * The session that a request carries in `X-Svc-Session`, in an access token of ours or in its cookie.
  * @throws Fault `unauthenticated` without a session that is known, unexpired and unrevoked;
- *   `forbidden` where its scopes do not hold `scope`
+ *   `forbidden` where its scopes do not hold `scope`, or another site's page sent the cookie
  */
 export async function requireSession(
-  headers: Headers,
+  request: Request,
   findSession: FindSession,
   scope: SessionScope,
 ): Promise<Session> {
-  const secret = headers.get('x-svc-session')
-  if (secret === null || secret === '')
+  const credential = sessionCredential(request)
+  if (credential === undefined)
     throw new Fault(
       'unauthenticated',
-      'No session: send a service session secret in the header X-Svc-Session.',
+      'No session: send a service session secret in the header X-Svc-Session, an access token of this service, or log in.',
     )
-  const session = await findSession(secret)
+  const session = await findSession(credential)
   if (session === undefined) throw new Fault('unauthenticated', 'The session is unknown, expired or revoked.')
   if (!session.scopes.includes(scope))
     throw new Fault('forbidden', `The session lacks the scope \`${scope}\`.`)

@@ -37,7 +37,7 @@ export function principalChain(options: PrincipalChainOptions): IdentifyPrincipa
       if (sub !== undefined) return { principal: { sub, roles: [] }, source: 'mtls_san', verified: true }
     }
 
-    const bearer = await options.readBearer(headers.get('authorization'))
+    const bearer = await options.readBearer(headers.get('authorization'), session)
     if (bearer !== undefined) return { ...bearer, source: 'auth_header' }
 
     if (session.tenant.length === 0) throw new Fault('unauthenticated', 'No principal could be established.')

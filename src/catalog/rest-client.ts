@@ -226,21 +226,24 @@ class RestCatalog implements Catalog {
     }
   }
 
-  /** What an answer that is no success means (SPEC 7). */
+  /**
+   * What an answer that is no success means (SPEC 7). Where the upstream says why, its sentence stands alone, because
+   * clients show it and some read it.
+   */
   #refusal(response: UpstreamResponse, subject: string): CatalogError | Fault {
     const answer = this.#session.answer(response)
-    const because = answer.message === undefined ? '' : `: ${answer.message}`
-    if (answer.status === 401 || answer.status === 419) return credentialsExpired(answer)
-    if (answer.status === 404 || this.dialect.isTableNotFound(answer))
+    const { status, message } = answer
+    if (status === 401 || status === 419) return credentialsExpired(answer)
+    if (status === 404 || this.dialect.isTableNotFound(answer))
       return new CatalogError(
         'ErrTableNotFound',
-        `${subject} does not exist in the upstream catalog${because}`,
+        message ?? `${subject} does not exist in the upstream catalog.`,
         answer,
       )
-    if (answer.status === 409)
+    if (status === 409)
       return new CatalogError(
         'ErrCommitConflict',
-        `${subject} has changed in the upstream catalog; rebase and retry${because}`,
+        message ?? `${subject} has changed in the upstream catalog; rebase and retry.`,
         answer,
       )
     return new Fault('upstream_failed', `The upstream catalog ${answered(answer)}.`)

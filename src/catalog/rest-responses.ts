@@ -32,9 +32,16 @@ function parseObject(body: Uint8Array, what: string): JsonObject {
   return value
 }
 
+/** U+001F, what the Iceberg REST specification has where a catalog names no other. */
+export const defaultSeparator = '%1F'
+/** One character, encoded, that no name holds and that ends no path segment. */
+const separatorPattern = /^%(?:1[Ff]|2[EeCcBb]|3[AaBbDd]|40|7[Ee])$/
+
 /** What is kept of an upstream's ConfigResponse; everything else in it is ignored. */
 export interface UpstreamConfig {
   readonly prefix: string | undefined
+  /** Stands between the levels of a namespace in a path, encoded as the upstream gave it. */
+  readonly namespaceSeparator: string
   /** `METHOD /v1/{prefix}/…` of each operation; undefined where the upstream does not say. */
   readonly endpoints: readonly string[] | undefined
   /** ISO 8601; undefined where Idempotency-Key is not supported. */
@@ -47,14 +54,20 @@ export interface UpstreamConfig {
  */
 export function parseConfig(body: Uint8Array): UpstreamConfig {
   const config = parseObject(body, 'ConfigResponse')
-  const prefixes = ['overrides', 'defaults'].map((name) => {
-    const properties = config.get(name)
-    return properties instanceof Map ? properties.get('prefix') : undefined
-  })
+  const property = (key: string): string | undefined =>
+    ['overrides', 'defaults']
+      .map((name) => {
+        const properties = config.get(name)
+        return properties instanceof Map ? properties.get(key) : undefined
+      })
+      .find((value) => typeof value === 'string')
+  const namespaceSeparator = property('namespace-separator') ?? defaultSeparator
+  if (!separatorPattern.test(namespaceSeparator)) throw unreadable('ConfigResponse')
   const endpoints = config.get('endpoints')
   const lifetime = config.get('idempotency-key-lifetime')
   return {
-    prefix: prefixes.find((prefix) => typeof prefix === 'string'),
+    prefix: property('prefix'),
+    namespaceSeparator,
     endpoints: Array.isArray(endpoints)
       ? endpoints.filter((endpoint) => typeof endpoint === 'string')
       : undefined,

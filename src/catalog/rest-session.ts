@@ -12,7 +12,7 @@ import { type AddressRules, type Lookup, PinnedHost } from './address.ts'
 import { CatalogError, type UpstreamAnswer } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
 import { OAuthTokens } from './oauth.ts'
-import { parseConfig, type UpstreamConfig } from './rest-responses.ts'
+import { defaultSeparator, parseConfig, type UpstreamConfig } from './rest-responses.ts'
 import {
   raceSignal,
   type StreamedResponse,
@@ -127,8 +127,9 @@ export class RestSession {
     callerSignal: AbortSignal | undefined,
   ): Promise<R> {
     const signal = signalOf(deadlineMs, callerSignal)
-    const { prefixPath } = await this.#configure(signal)
-    return this.#send(transport, { ...request, path: `/v1${prefixPath}${request.path}` }, signal)
+    const { prefixPath, namespaceSeparator } = await this.#configure(signal)
+    const path = separated(request.path, namespaceSeparator)
+    return this.#send(transport, { ...request, path: `/v1${prefixPath}${path}` }, signal)
   }
 
   async #configure(signal: AbortSignal): Promise<Configured> {
@@ -244,6 +245,19 @@ export class RestSession {
   close(): void {
     this.#tokens?.close()
   }
+}
+
+/** Names hold no U+001F, so that in a path, and in the parameter `parent`, it is a separator wherever it stands. */
+function separated(path: string, separator: string): string {
+  if (separator === defaultSeparator) return path
+  const [names = '', ...query] = path.split('?')
+  const replaced = names.replaceAll(defaultSeparator, separator)
+  if (query.length === 0) return replaced
+  const parameters = query
+    .join('?')
+    .split('&')
+    .map((one) => (one.startsWith('parent=') ? one.replaceAll(defaultSeparator, separator) : one))
+  return `${replaced}?${parameters.join('&')}`
 }
 
 function signalOf(deadlineMs: number, callerSignal: AbortSignal | undefined): AbortSignal {

@@ -3,6 +3,7 @@
  * forward, audit. Once the upstream accepted, the answer is its answer.
  */
 
+import { bodyOf } from '../auth/read-body.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { ForwardedResponse, ForwardRequest } from '../catalog/catalog.ts'
 import { type CommitIntent, writesMetadata } from '../core/commit.ts'
@@ -13,7 +14,6 @@ import { DeclaredIntent } from './stages/intent.ts'
 import { assertAllowed, warningsOf } from './stages/judge.ts'
 import { type ActionChange, judgeAction } from './stages/judge-action.ts'
 import type { Upstream } from './stages/open-upstream.ts'
-import { bodyOf } from './stages/read-body.ts'
 import { recordApproval, recordRejection, surelyNotCommitted } from './stages/record.ts'
 
 export interface ActionCommit extends ActionChange {

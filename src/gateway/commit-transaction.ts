@@ -3,6 +3,7 @@
  * other. There is no transaction across tables: what was accepted before a failure stays, and is audited.
  */
 
+import { bodyOf } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
@@ -16,7 +17,6 @@ import { forwardCommit, intentOf, type TableCommit } from './stages/forward-comm
 import { DeclaredIntent } from './stages/intent.ts'
 import { assertAllowed, type Judged, judgeChange, type Settled, settle, warningsOf } from './stages/judge.ts'
 import type { Upstream } from './stages/open-upstream.ts'
-import { bodyOf } from './stages/read-body.ts'
 import { recordRejection } from './stages/record.ts'
 
 /** Without an Idempotency-Key: upstream it would name several requests. */

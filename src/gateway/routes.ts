@@ -6,6 +6,7 @@
 import { Elysia } from 'elysia'
 import { requireSession } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
+import { readBody } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { Session } from '../core/session.ts'
@@ -19,7 +20,6 @@ import { matchIcebergPath } from './iceberg-path.ts'
 import type { GatewayParts } from './parts.ts'
 import { faultOf, literalErrorResponse, logFault, warningHeader } from './render-error.ts'
 import { openUpstream } from './stages/open-upstream.ts'
-import { readBody } from './stages/read-body.ts'
 
 /** Everything under /v1/iceberg. Bodies are read here, never parsed by the framework. */
 export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
@@ -28,7 +28,7 @@ export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
     ({ request }) =>
       isClientPath(new URL(request.url).pathname)
         ? answerClient(parts, request, auth)
-        : answer(parts, request, () => requireSession(request.headers, auth.findSession, 'commit'), auth),
+        : answer(parts, request, () => requireSession(request, auth.findSession, 'commit'), auth),
     { parse: 'none' },
   )
 }

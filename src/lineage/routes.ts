@@ -32,7 +32,7 @@ export interface LineageAuth {
 export function lineageRoutes(parts: LineageParts, auth: LineageAuth) {
   const read = (request: Request, answer: typeof graphAnswer) =>
     answered(parts, 'GET', async () => {
-      const { tenant } = await requireSession(request.headers, auth.findSession, 'read')
+      const { tenant } = await requireSession(request, auth.findSession, 'read')
       return await answer(parts.receiver.parts.store, tenant, request)
     })
   const refuse = () => answered(parts, 'GET', () => Promise.reject(methodNotAllowed('GET')))
@@ -43,7 +43,7 @@ export function lineageRoutes(parts: LineageParts, auth: LineageAuth) {
         receiveEvent(
           parts,
           request,
-          () => requireSession(request.headers, auth.findSession, 'lineage'),
+          () => requireSession(request, auth.findSession, 'lineage'),
           auth.identify,
         ),
       { parse: 'none' },

@@ -1,6 +1,9 @@
 /** All routes as one handler. */
 
 import { type AnyElysia, Elysia } from 'elysia'
+import { pathMatches } from '../auth/route-path.ts'
+import { Fault, toFault } from '../base/fault.ts'
+import { errorResponse } from '../wire/iceberg/fault-response.ts'
 
 export interface Routes {
   readonly handle: (request: Request) => Promise<Response>
@@ -8,11 +11,34 @@ export interface Routes {
   readonly list: () => readonly { readonly method: string; readonly path: string }[]
 }
 
-/** Puts the route groups of the features together, in this order. */
-export function composeRoutes(groups: readonly AnyElysia[]): Routes {
-  const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), new Elysia())
+/**
+ * Puts the route groups of the features together, in this order.
+ * @param onFault told what a handler threw and no feature caught; the client gets no word of it
+ */
+export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fault) => void): Routes {
+  // Otherwise hosts of up to three characters, such as a short service name, would lose part of the path.
+  const root = new Elysia({ handler: { standardHostname: false } })
+  root.onError({ as: 'global' }, ({ code, error, request }) => {
+    if (code === 'NOT_FOUND') return missing(app, request)
+    if (code === 'PARSE' || code === 'VALIDATION')
+      return errorResponse(new Fault('bad_request', 'The request is malformed.'))
+    const fault = toFault(error)
+    onFault(fault)
+    return errorResponse(fault)
+  })
+  const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), root)
   return {
     handle: async (request) => await app.handle(request),
     list: () => app.routes.map(({ method, path }) => ({ method, path })),
   }
+}
+
+function missing(app: AnyElysia, request: Request): Response {
+  const { pathname } = new URL(request.url)
+  const routes = app.routes.filter(({ path }) => pathMatches(path, pathname))
+  if (routes.length === 0) return errorResponse(new Fault('not_found', 'There is no such route.'))
+  const allow = [...new Set(routes.map(({ method }) => method))].join(', ')
+  const response = errorResponse(new Fault('method_not_allowed', `This route takes ${allow}.`))
+  response.headers.set('allow', allow)
+  return response
 }

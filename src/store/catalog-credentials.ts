@@ -154,6 +154,21 @@ export async function findCatalogCredential(
   return row && open(store, tenant, row)
 }
 
+/** Whether the tenant has a credential behind this URL {prefix}. */
+export async function hasCatalogCredential(
+  store: Store,
+  tenant: TenantId,
+  nickname: string,
+): Promise<boolean> {
+  if (!isPathIdentifier(nickname)) return false
+  const rows = await store.tenantQuery(
+    tenant,
+    'select 1 from svc.catalog_credential where tenant_id = $1 and nickname = $2',
+    [tenant, nickname],
+  )
+  return rows.length === 1
+}
+
 /**
  * The credential of this id, opened: what recovery finds an intent's upstream by.
  * @throws Fault `misconfigured` where its secrets cannot be opened

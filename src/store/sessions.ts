@@ -1,12 +1,12 @@
 /** Service sessions: what engines, which cannot follow a login redirect, name their tenant by (DESIGN). */
 
-import { createHash, randomBytes } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { storableJson } from './names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { newSessionSecret, serviceSecretPrefix, sessionSecretDigest } from './session-secret.ts'
 import type { Store } from './store.ts'
 
 export interface NewServiceSession {
@@ -35,10 +35,10 @@ interface Row {
   readonly revoked_at: Date | null
 }
 
-const secretPattern = /^svc_[A-Za-z0-9_-]{43}$/
-const hashOf = (secret: string) => createHash('sha256').update(secret).digest()
-
-function toPrincipal(row: Pick<Row, 'principal_sub' | 'principal_email' | 'principal_roles'>): Principal {
+/** The principal that a session's row names. */
+export function toPrincipal(
+  row: Pick<Row, 'principal_sub' | 'principal_email' | 'principal_roles'>,
+): Principal {
   return {
     sub: row.principal_sub,
     ...(row.principal_email !== null && { email: row.principal_email }),
@@ -60,7 +60,7 @@ export async function createServiceSession(
     throw new Fault('bad_request', 'A service session needs a name.')
   if (principal.sub === '') throw new Fault('bad_request', 'A service session needs a subject.')
   const id = crypto.randomUUID()
-  const secret = `svc_${randomBytes(32).toString('base64url')}`
+  const { secret, digest } = newSessionSecret(store, serviceSecretPrefix)
   await store.tenantQuery(
     tenant,
     `insert into svc.service_session (tenant_id, session_id, secret_sha256, name, principal_sub, principal_email,
@@ -69,7 +69,7 @@ export async function createServiceSession(
     [
       tenant,
       id,
-      hashOf(secret),
+      digest,
       name,
       principal.sub,
       principal.email ?? null,
@@ -81,19 +81,19 @@ export async function createServiceSession(
   return { id, secret }
 }
 
-/**
- * Whom a secret stands for; undefined where it is unknown, expired or revoked, or its tenant suspended.
- * The work is the same for every secret: one look-up by its hash, so time tells nothing about near misses.
- */
-export async function findServiceSession(store: Store, secret: string): Promise<Session | undefined> {
-  const [row] = await store.adminQuery<Row & { tenant_id: TenantId; organization_id: string | null }>(
-    `select s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email, s.principal_roles, s.scopes
-     from svc.service_session s join svc.tenant t using (tenant_id)
-     where s.secret_sha256 = $1 and s.revoked_at is null and t.state = 'active'
-       and (s.expires_at is null or s.expires_at > clock_timestamp())`,
-    [hashOf(secret)],
-  )
-  if (row === undefined || !secretPattern.test(secret)) return undefined
+const usable = `s.revoked_at is null and t.state = 'active'
+       and (s.expires_at is null or s.expires_at > clock_timestamp())`
+const sessionColumns = `s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email,
+       s.principal_roles, s.scopes`
+
+/** What of a session's row makes the session that a request carries. */
+export type SessionRow = Pick<
+  Row,
+  'session_id' | 'principal_sub' | 'principal_email' | 'principal_roles' | 'scopes'
+> & { readonly tenant_id: TenantId; readonly organization_id: string | null }
+
+/** The session that a row stands for. */
+export function toSession(row: SessionRow): Session {
   return {
     sessionId: row.session_id,
     tenant: row.tenant_id,
@@ -101,6 +101,32 @@ export async function findServiceSession(store: Store, secret: string): Promise<
     principal: toPrincipal(row),
     scopes: row.scopes,
   }
+}
+
+/**
+ * Whom a secret stands for; undefined where it is unknown, expired or revoked, or its tenant suspended.
+ * A secret that was not made here costs one HMAC; time tells nothing about near misses.
+ */
+export async function findServiceSession(store: Store, secret: string): Promise<Session | undefined> {
+  const digest = sessionSecretDigest(store, serviceSecretPrefix, secret)
+  if (digest === undefined) return undefined
+  const [row] = await store.adminQuery<SessionRow>(
+    `select ${sessionColumns} from svc.service_session s join svc.tenant t using (tenant_id)
+     where s.secret_sha256 = $1 and ${usable}`,
+    [digest],
+  )
+  return row && toSession(row)
+}
+
+/** The service session of this id, under the same conditions: what an access token is bound to. */
+export async function findServiceSessionById(store: Store, id: string): Promise<Session | undefined> {
+  if (!isUuid(id)) return undefined
+  const [row] = await store.adminQuery<SessionRow>(
+    `select ${sessionColumns} from svc.service_session s join svc.tenant t using (tenant_id)
+     where s.session_id = $1 and ${usable}`,
+    [id],
+  )
+  return row && toSession(row)
 }
 
 /** Ends a session at once. @returns whether there was one that was not revoked before */

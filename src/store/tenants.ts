@@ -85,6 +85,12 @@ export async function listTenants(store: Store, page: PageRequest = {}): Promise
   return toPage(rows.map(toTenant), limit, ({ id }) => id)
 }
 
+/** How many tenants there are, the suspended ones too. */
+export async function countTenants(store: Store): Promise<number> {
+  const [row] = await store.adminQuery<{ readonly count: string }>('select count(*) as count from svc.tenant')
+  return Number(row?.count)
+}
+
 /** Its sessions are refused from now on. @returns whether the tenant exists */
 export function suspendTenant(store: Store, id: TenantId): Promise<boolean> {
   return setState(store, id, 'suspended')

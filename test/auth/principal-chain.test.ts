@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { BlockList } from 'node:net'
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { readUnverifiedBearer, verifyingBearerReader } from '../../src/auth/bearer.ts'
 import { type PrincipalChainOptions, principalChain } from '../../src/auth/principal-chain.ts'
 import { Fault } from '../../src/base/fault.ts'
@@ -175,6 +175,60 @@ describe('with a JWKS', () => {
         (await fault(idp.identify(new Headers({ authorization: `Bearer ${bearer}` }), undefined, session)))
           .kind,
       ).toBe('unauthenticated')
+  })
+
+  test.each(['Bearer', 'Bearer a b', 'bearer x', 'Bearer none'])('answers 401 to %p', async (value) => {
+    using idp = await verifying()
+    const failure = await fault(idp.identify(new Headers({ authorization: value }), undefined, session))
+    expect(failure.kind).toBe('unauthenticated')
+  })
+
+  test('takes a key that the provider has newly rotated in, and drops one that it took out', async () => {
+    const pairs = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')])
+    let published = 0
+    const jwks = async () => ({
+      keys: [
+        {
+          ...(await exportJWK(pairs[published]?.publicKey as CryptoKey)),
+          kid: `k${published}`,
+          alg: 'ES256',
+        },
+      ],
+    })
+    let fetches = 0
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async () => {
+        fetches++
+        return Response.json(await jwks())
+      },
+    })
+    const sign = (key: number) =>
+      new SignJWT({ sub: 'ada' })
+        .setProtectedHeader({ alg: 'ES256', kid: `k${key}` })
+        .setIssuer('i')
+        .setAudience('a')
+        .setExpirationTime('5m')
+        .sign(pairs[key]?.privateKey as CryptoKey)
+    const readBearer = verifyingBearerReader({
+      url: server.url.href,
+      issuer: 'i',
+      audience: 'a',
+      cooldownMs: 0,
+    })
+    const identify = async (key: number) =>
+      chain({ readBearer })(new Headers({ authorization: `Bearer ${await sign(key)}` }), undefined, session)
+    try {
+      for (let time = 0; time < 5; time++) expect((await identify(0)).verified).toBe(true)
+      expect(fetches).toBe(1)
+      published = 1
+      expect((await identify(1)).verified).toBe(true)
+      expect(fetches).toBe(2)
+      expect((await fault(identify(0))).kind).toBe('unauthenticated')
+    } finally {
+      await server.stop(true)
+    }
   })
 
   test('falls through for an absent bearer and for the literal None', async () => {

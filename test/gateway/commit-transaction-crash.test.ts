@@ -1,8 +1,11 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createTable, setProperties } from '../../demo/commits.ts'
 import type { CrashPoint } from '../../src/gateway/crash-points.ts'
 import { expectAuditTrue } from '../support/audit-truth.ts'
 import { crashHarness } from '../support/crash-harness.ts'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 /** Between and within the forwards; what stands upstream of the second table when the process dies there. */
 const secondPasses: readonly (readonly [CrashPoint, number])[] = [

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, createTable, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import { limits } from '../../src/limits.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
@@ -7,6 +7,9 @@ import { failingStore } from '../support/failing-store.ts'
 import { recordingProxy } from '../support/recording-proxy.ts'
 import { addTenant, audit, commit, metric, startTestService, type TestService } from '../support/service.ts'
 import { govern, send } from '../support/surface.ts'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 /** Set by the tests that let the store fail. */
 let failOn = /^never$/

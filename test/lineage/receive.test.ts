@@ -1,14 +1,14 @@
 /** POST /v1/lineage and the lineage resources, over HTTP on a whole service. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readBody } from '../../src/auth/read-body.ts'
 import type { Clock } from '../../src/base/clock.ts'
-import { errorResponse } from '../../src/gateway/render-error.ts'
-import { readBody } from '../../src/gateway/stages/read-body.ts'
 import { LineageReceiver } from '../../src/lineage/receiver.ts'
 import { receiveEvent } from '../../src/lineage/routes.ts'
 import { upsertNode } from '../../src/store/graph.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { errorResponse } from '../../src/wire/iceberg/fault-response.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { datasetNode, getJson, graph, lake, lineageEvent, producer, sendLineage } from '../support/lineage.ts'
 import { addTenant, metric, startTestService, type TestService, type TestTenant } from '../support/service.ts'

@@ -5,6 +5,7 @@ import type { Fault, FaultKind } from '../../src/base/fault.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { findAudit, listAudit } from '../../src/store/audit.ts'
+import { createBrowserSession } from '../../src/store/browser-sessions.ts'
 import {
   findCatalogCredential,
   findCatalogCredentialById,
@@ -270,6 +271,9 @@ async function read(
   })
 }
 
+/** Tables of svc that a tenant may not read at all. */
+const notForTenants = new Set(['migration', 'signing_key', 'used_once', 'provider_event'])
+
 function isolation(): void {
   beforeAll(async () => {
     for (const tenant of [home, foreign]) {
@@ -293,6 +297,8 @@ function isolation(): void {
       })
       const principal = { sub: 'seed', roles: [] }
       await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
+      const login = { principal, scopes: [], providerSid: undefined }
+      await createBrowserSession(store, tenant, login, undefined)
       await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))
       await openIntent(store, tenant, intentOf())
       await recordVerdict(store, tenant, rejectedOf(intentOf()))
@@ -310,7 +316,7 @@ function isolation(): void {
     for (const { schema, name } of all) {
       const rows = await read(home, schema, name)
       if (schema === graphName(foreign) || schema === schemaName(foreign)) expect(rows ?? []).toEqual([])
-      else if (name === 'migration') expect(rows).toBeUndefined()
+      else if (notForTenants.has(name)) expect(rows).toBeUndefined()
       else {
         expect({ name, rows: rows?.length }).not.toEqual({ name, rows: 0 })
         expect({ name, foreign: rows?.some((row) => row.includes(foreign)) }).toEqual({

@@ -14,6 +14,18 @@ export function failingStore(store: Store, pattern: RegExp): Store {
       refuse(text)
       return await store.tenantQuery(tenant, text, params, options)
     },
+    adminTransaction: (work, options) =>
+      store.adminTransaction(
+        (tx) =>
+          work({
+            ...tx,
+            async query(text, params, queryOptions) {
+              refuse(text)
+              return await tx.query(text, params, queryOptions)
+            },
+          }),
+        options,
+      ),
     tenantTransaction: (tenant, work, options) =>
       store.tenantTransaction(
         tenant,

@@ -3,14 +3,15 @@
 import { type FindSession, requireSession } from '../../auth/guard.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
+import { readBody } from '../../auth/read-body.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Session } from '../../core/session.ts'
 import { limits } from '../../limits.ts'
+import { errorResponse } from '../../wire/iceberg/fault-response.ts'
 import { TransactionFault } from '../commit-transaction.ts'
 import type { GatewayParts } from '../parts.ts'
-import { errorResponse, faultOf, logFault } from '../render-error.ts'
+import { faultOf, logFault } from '../render-error.ts'
 import { openUpstream, type Upstream } from '../stages/open-upstream.ts'
-import { readBody } from '../stages/read-body.ts'
 import {
   commitTables,
   createNamespace,
@@ -165,10 +166,10 @@ export async function answerClient(
 /** A session that may commit may also read what it commits to. */
 async function requireAnyScope(request: Request, findSession: FindSession): Promise<Session> {
   try {
-    return await requireSession(request.headers, findSession, 'commit')
+    return await requireSession(request, findSession, 'commit')
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.kind !== 'forbidden') throw thrown
-    return await requireSession(request.headers, findSession, 'read')
+    return await requireSession(request, findSession, 'read')
   }
 }
 

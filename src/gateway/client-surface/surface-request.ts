@@ -1,5 +1,6 @@
 /** One request to the client surface, past session, path and principal: what every handler works with. */
 
+import { type Body, readBody } from '../../auth/read-body.ts'
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
@@ -11,7 +12,6 @@ import type { GatewayParts } from '../parts.ts'
 import { warningHeader } from '../render-error.ts'
 import { isMasked } from '../stages/masked.ts'
 import type { Upstream } from '../stages/open-upstream.ts'
-import { type Body, readBody } from '../stages/read-body.ts'
 import type { ClientPath } from './client-path.ts'
 import { type Disclosure, discloseAnswer } from './disclosure.ts'
 

@@ -122,6 +122,15 @@ function decideOpen(
     const stamped = unexplained.filter((entry) => entry.timestampMs === timestampOf(snapshots, intent))
     if (stamped.length === 1) take(intent, stamped[0])
   }
+  // A catalog without a metadata log (Nessie) shows one file and one snapshot: where that snapshot is a commit's,
+  // the file is the only one that can be named for it.
+  if (history.length === 1 && !table.othersInFlight) {
+    const current = table.metadata.get('current-snapshot-id')
+    const makers = proven.filter(({ intent }) => intent.snapshotIds.at(-1) === current)
+    const [maker] = makers
+    if (makers.length === 1 && maker && !table.audited.has(table.metadataLocation))
+      take(maker.intent, history[0])
+  }
   const countable = complete && !table.othersInFlight
   const unplaced = proven.filter(({ intent }) => !outcomes.has(intent.commitId))
   const explainedByAll = unexplained.length === unplaced.length + likely.length

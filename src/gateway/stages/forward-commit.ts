@@ -1,5 +1,6 @@
 /** Steps 11 to 13 of SPEC 4.1 for one table: forward the commit, write its audit, ingest its snapshot. */
 
+import type { Body } from '../../auth/read-body.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
@@ -12,7 +13,6 @@ import type { DeclaredIntent } from './intent.ts'
 import type { Judged } from './judge.ts'
 import { cachedTable } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
-import type { Body } from './read-body.ts'
 import { recordApproval, surelyNotCommitted } from './record.ts'
 
 export interface TableCommit {

@@ -4,6 +4,7 @@
  * "Renames and re-creation do not shed governance").
  */
 
+import { Fault } from '../../base/fault.ts'
 import { type JsonObject, jsonObject } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
@@ -23,6 +24,7 @@ import {
   allowed,
   isInForce,
   judgePolicies,
+  notEvaluated,
   policiesUnavailable,
   principalView,
   settle,
@@ -100,9 +102,17 @@ export async function judgeAction(
   }
   const policiesOf = (name: TableRef) => loaded.get(tableKey(name)) ?? []
 
+  let subjects: readonly Subject[]
+  try {
+    // What no policy governs is left to the upstream, whether or not we can read it.
+    subjects = [...loaded.values()].every((policies) => policies.length === 0) ? [] : subjectsOf(change, base)
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.kind === 'bad_request') throw thrown
+    return { base, table, policies: [], verdict: notEvaluated(parts, table, thrown) }
+  }
   const applied: Policy[] = []
   const outcomes: PolicyOutcome[] = []
-  for (const subject of subjectsOf(change, base)) {
+  for (const subject of subjects) {
     const policies = policiesOf(subject.name)
     const applicable = policies.filter(({ kind }) => subject.kinds.includes(kind))
     const judged = await judgePolicies(parts, applicable, subject.name, {

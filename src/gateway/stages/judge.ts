@@ -59,14 +59,9 @@ export async function judgeChange(
   if (!loaded.ok)
     return { base, policies: [], verdict: policiesUnavailable(parts, change.table, loaded.thrown) }
   const policies = applicable(loaded.value, change.request)
-  if (policies.length === 0) return { base, policies, verdict: allowed }
-
-  const verdict = await evaluate(parts, policies, change, base)
-  return {
-    base,
-    policies,
-    verdict: base === undefined ? withGrant(verdict, policies, 'create-table', change.table) : verdict,
-  }
+  const verdict = policies.length === 0 ? allowed : await evaluate(parts, policies, change, base)
+  if (base !== undefined) return { base, policies, verdict }
+  return { base, policies, verdict: withGrant(verdict, loaded.value, 'create-table', change.table) }
 }
 
 /** What allows everything: no policy governs. */
@@ -147,7 +142,8 @@ export async function judgePolicies(
   }
 }
 
-function notEvaluated(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
+/** The verdict where what policies would see could not be made, which is logged. */
+export function notEvaluated(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
   parts.log.error({ err: thrown, table }, 'policies could not be evaluated')
   return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
 }

@@ -1,8 +1,11 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Effect } from '../../../demo/catalog/faults.ts'
 import { createTable, orderFields, schemaOf } from '../../../demo/commits.ts'
 import type { CrashPoint } from '../../../src/gateway/crash-points.ts'
 import { type Child, type CrashHarness, crashHarness } from '../../support/crash-harness.ts'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 function send(harness: CrashHarness, child: Child, method: string, path: string, body?: string) {
   return fetch(new URL(`/v1/iceberg/main/v1${path}`, child.ready.url), {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { answerClient } from '../../../src/gateway/client-surface/serve.ts'
 import type { MaskedFor } from '../../../src/gateway/parts.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credentials.ts'
@@ -12,6 +12,9 @@ import {
   type TestTenant,
 } from '../../support/service.ts'
 import { messageOf, send } from '../../support/surface.ts'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 const location = 's3://lake/t/metadata/1.json'
 /** Written as no serializer of ours would write it, so that a byte that changed shows. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   appendSnapshot,
   createTable,
@@ -10,6 +10,9 @@ import {
 import type { TableRef } from '../../../src/core/table-ref.ts'
 import { audit, startTestService, type TestService } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 let service: TestService
 beforeAll(async () => {
@@ -67,6 +70,21 @@ describe('creation', () => {
     await govern(service, table, `acl-${table.name}`, 'write_acl', stewardsOnly)
     await expectDenied(create(table), `acl-${table.name}`)
     expect(await exists(table)).toBe(false)
+  })
+
+  test('by a commit that asserts it needs the same, even where the name has a retention policy only', async () => {
+    const table = fresh()
+    await govern(service, table, `week-${table.name}`, 'retention', 'true')
+    const creation = { requirements: [{ type: 'assert-create' }], updates: [] }
+    await expectDenied(
+      send(service, 'POST', `/namespaces/sales/tables/${table.name}`, creation),
+      `no write policy of sales.${table.name} allows create-table`,
+    )
+  })
+
+  test('that no policy governs is left to the catalog', async () => {
+    const strange = createTable(fresh().name).replace('"long"', '"a type from the future"')
+    expect((await send(service, 'POST', '/namespaces/sales/tables', strange)).status).toBe(200)
   })
 
   test('shows policies one update with the action’s name and the request’s members', async () => {
@@ -327,6 +345,10 @@ test('policies of a foreign tenant neither deny nor show', async () => {
   await govern(service, table, `mine-${table.name}`, 'write_acl', 'false')
   expect((await create(table, { tenant: other })).status).toBe(200)
   expect((await audit(service)).some((row) => row.table.name === table.name)).toBe(false)
+  const update = { updates: { owner: 'stranger' }, removals: [] }
+  const properties = '/namespaces/sales/properties'
+  expect((await send(service, 'POST', properties, update, { tenant: other })).status).toBe(200)
+  expect((await send(service, 'POST', properties, update)).status).toBe(403)
   await expectDenied(
     send(service, 'POST', `/namespaces/sales/tables/${table.name}`, setProperties({ a: '1' })),
     `mine-${table.name}`,

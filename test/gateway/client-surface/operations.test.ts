@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTable, orderFields, schemaOf, setProperties } from '../../../demo/commits.ts'
 import { endpointOf, operations } from '../../../src/gateway/client-surface/operations.ts'
 import { type RecordingProxy, recordingProxy } from '../../support/recording-proxy.ts'
@@ -11,6 +11,9 @@ import {
 } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
 import documented from './fixtures/open-api-operations.json'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 let service: TestService
 let proxy: RecordingProxy
@@ -134,13 +137,13 @@ test.each(operations.filter(({ treatment }) => treatment === 'read').map((one) =
   },
 )
 
-test('signed requests are refused and tokens are not issued here, both with an ErrorModel', async () => {
+test('signed requests are refused with an ErrorModel, a token without a client with an OAuth error', async () => {
   const signed = await send(service, 'POST', '/namespaces/sales/tables/orders/sign', {})
   expect(signed.status).toBe(406)
   expect(await messageOf(signed)).not.toBe('')
   const token = await send(service, 'POST', '/oauth/tokens', 'grant_type=client_credentials')
-  expect(token.status).toBe(501)
-  expect(await messageOf(token)).not.toBe('')
+  expect(token.status).toBe(400)
+  expect(await token.json()).toMatchObject({ error: 'invalid_request' })
 })
 
 test('every operation that is listed to clients is served, and the multi-table commit is not listed', async () => {

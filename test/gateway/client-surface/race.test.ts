@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot } from '../../../demo/commits.ts'
 import { isJsonObject, type JsonValue } from '../../../src/base/json.ts'
 import { parseLoadTableResult, snapshotsOf } from '../../../src/wire/iceberg/table-metadata.ts'
 import { audit, startTestService } from '../../support/service.ts'
 import { govern, send } from '../../support/surface.ts'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 const commits = 200
 const path = '/namespaces/sales/tables/orders'
@@ -58,7 +61,7 @@ test('of two writers that race for 200 commits each acknowledged commit is in th
   const rows = (await audit(service)).filter(({ action }) => action === 'update-table')
   expect(rows).toHaveLength(acknowledged.length)
   expect(new Set(rows.map(({ metadataLocation }) => metadataLocation)).size).toBe(acknowledged.length)
-}, 120_000)
+})
 
 function ascending(a: JsonValue | undefined, b: JsonValue | undefined): number {
   return Number(a) - Number(b)

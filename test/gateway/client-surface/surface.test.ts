@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,9 @@ import {
   type TestService,
 } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
+
+// A service with its database starts for it, which takes its time on a busy machine.
+setDefaultTimeout(60_000)
 
 /** Set by the tests that let the store fail. */
 let failOn = /^never$/
@@ -172,6 +175,19 @@ describe('a commit', () => {
     }
     expect((await audit(service)).length).toBe(rows)
     await deletePolicy(service.store, service.owner.tenant, 'broken')
+  })
+
+  test.each([
+    ['POST', path, body],
+    ['POST', '/namespaces/sales/tables', createTable('unjudged')],
+    ['DELETE', path, undefined],
+    ['POST', '/namespaces/sales/properties', { updates: { a: '1' }, removals: [] }],
+    ['POST', '/tables/rename', { source: orders, destination: { namespace: ['sales'], name: 'unjudged' } }],
+  ])('or a change (%s %s) whose policies cannot be loaded is 503', async (method, at, sent) => {
+    failOn = /"WRITE_GOVERNS"/
+    const response = await send(service, method, at, sent)
+    expect(response.status).toBe(503)
+    expect(await messageOf(response)).toBe('policy-engine-unavailable')
   })
 
   test('of a table that is staged first is judged as what it makes', async () => {

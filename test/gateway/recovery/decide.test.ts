@@ -28,6 +28,7 @@ interface History {
   /** Metadata files, oldest first, the last one current; each with the time it was written. */
   readonly files: readonly (readonly [string, bigint])[]
   readonly snapshots?: readonly { readonly id: bigint; readonly at: bigint; readonly sequence: bigint }[]
+  readonly currentSnapshotId?: bigint
   readonly audited?: readonly string[]
   readonly othersInFlight?: boolean
 }
@@ -36,6 +37,7 @@ function table(history: History): TableEvidence {
   const [current, currentAt] = history.files.at(-1) ?? ['', 0n]
   const metadata: JsonObject = new Map<string, JsonValue>([
     ['last-updated-ms', currentAt],
+    ['current-snapshot-id', history.currentSnapshotId ?? -1n],
     [
       'metadata-log',
       history.files.slice(0, -1).map(
@@ -207,6 +209,42 @@ describe('what became of an intent', () => {
       othersInFlight: true,
     })
     expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
+  })
+
+  describe('of a catalog that keeps no metadata log', () => {
+    const alone = {
+      files: [['m9', 90n]],
+      snapshots: [{ id: 7n, at: 70n, sequence: 1n }],
+      currentSnapshotId: 7n,
+    } as const
+
+    test('committed at the file that there is, where the current snapshot is its own', () => {
+      expect(decide([stale('c1', 'm0', [7n])], table(alone))).toEqual({ c1: 'm9' })
+    })
+
+    test('undecidable, where the current snapshot is of another commit', () => {
+      expect(decide([stale('c1', 'm0', [6n])], table(alone))).toEqual({ c1: 'undecidable' })
+    })
+
+    test('undecidable, where the file that there is belongs to an audited commit', () => {
+      expect(decide([stale('c1', 'm0', [7n])], table({ ...alone, audited: ['m9'] }))).toEqual({
+        c1: 'undecidable',
+      })
+    })
+
+    test('undecidable, where two intents claim the snapshot, or others are under way', () => {
+      const twice = [stale('c1', 'm0', [7n]), stale('c2', 'm0', [7n])]
+      expect(decide(twice, table(alone))).toEqual({ c1: 'undecidable', c2: 'undecidable' })
+      expect(decide([stale('c1', 'm0', [7n])], table({ ...alone, othersInFlight: true }))).toEqual({
+        c1: 'undecidable',
+      })
+    })
+
+    test('undecidable, where only properties were set, though they hold', () => {
+      expect(decide([stale('c1', 'm0', [], true)], table({ ...alone, snapshots: [] }))).toEqual({
+        c1: 'undecidable',
+      })
+    })
   })
 
   test('undecidable, where the metadata log no longer reaches back to the base', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readBody } from '../../src/auth/read-body.ts'
 import { Fault } from '../../src/base/fault.ts'
-import { readBody } from '../../src/gateway/stages/read-body.ts'
 
 const bytesMax = 1_000
 

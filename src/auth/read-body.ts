@@ -1,6 +1,6 @@
-/** Step 4 of SPEC 4.1: the body under its cap, and its SHA-256. */
+/** A request's body under its cap, and its SHA-256 (SPEC 4.1, step 4; SPEC 8). */
 
-import { Fault } from '../../base/fault.ts'
+import { Fault } from '../base/fault.ts'
 
 export interface Body {
   readonly bytes: Uint8Array

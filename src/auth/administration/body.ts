@@ -1,0 +1,86 @@
+/** JSON bodies of administration: read under the cap, field by field, each problem one sentence. */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
+import { type SessionScope, sessionScopes } from '../../core/session.ts'
+import { limits } from '../../limits.ts'
+import type { PageRequest } from '../../store/page.ts'
+import { readBody } from '../read-body.ts'
+
+/** The fields of one request's body. Every reader throws Fault `bad_request` naming the field. */
+export class Fields {
+  constructor(readonly object: JsonObject) {}
+
+  text(name: string): string {
+    const value = this.optionalText(name)
+    if (value === undefined || value === '') throw new Fault('bad_request', `\`${name}\` is required.`)
+    return value
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.object.get(name)
+    if (value === undefined || value === null) return undefined
+    if (typeof value !== 'string') throw new Fault('bad_request', `\`${name}\` must be a string.`)
+    return value
+  }
+
+  texts(name: string): readonly string[] {
+    const value = this.object.get(name) ?? []
+    if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+      throw new Fault('bad_request', `\`${name}\` must be an array of strings.`)
+    return value
+  }
+
+  scopes(name: string): readonly SessionScope[] {
+    const names = this.texts(name)
+    const scopes = sessionScopes.filter((scope) => names.includes(scope))
+    if (scopes.length === 0 || scopes.length !== new Set(names).size)
+      throw new Fault('bad_request', `\`${name}\` must hold some of ${sessionScopes.join(', ')}.`)
+    return scopes
+  }
+
+  /** RFC 3339, in the future. */
+  optionalFuture(name: string, nowMs: number): Date | undefined {
+    const value = this.optionalText(name)
+    if (value === undefined) return undefined
+    const date = new Date(value)
+    if (!/^\d{4}-\d\d-\d\dT/.test(value) || !(date.getTime() > nowMs))
+      throw new Fault('bad_request', `\`${name}\` must be a time in the future, as in RFC 3339.`)
+    return date
+  }
+
+  /** A JSON object as a plain one. */
+  plainObject(name: string): Readonly<Record<string, unknown>> {
+    const value = this.object.get(name)
+    if (!isJsonObject(value)) throw new Fault('bad_request', `\`${name}\` must be an object.`)
+    return JSON.parse(stringifyJson(value)) as Record<string, unknown>
+  }
+
+  /** Refuses a field that nobody asked for: a mistyped `expires_at` must not mean `never`. */
+  assertOnly(...names: readonly string[]): void {
+    const stranger = [...this.object.keys()].find((name) => !names.includes(name))
+    if (stranger !== undefined)
+      throw new Fault('bad_request', `The body has an unknown field; known are ${names.join(', ')}.`)
+  }
+}
+
+/**
+ * The body as fields.
+ * @throws Fault `payload_too_large`, `bad_request` where it is not a JSON object of `names` only
+ */
+export async function readFields(request: Request, ...names: readonly string[]): Promise<Fields> {
+  const value: JsonValue = parseJson((await readBody(request, limits.apiBodyBytesMax)).bytes)
+  if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be a JSON object.')
+  const fields = new Fields(value)
+  fields.assertOnly(...names)
+  return fields
+}
+
+/** The page that `?limit=` and `?after=` ask for. @throws Fault `bad_request` */
+export function pageOf(request: Request): PageRequest {
+  const { searchParams } = new URL(request.url)
+  const [limit, after] = [searchParams.get('limit'), searchParams.get('after')]
+  if (limit !== null && !/^[0-9]{1,6}$/.test(limit))
+    throw new Fault('bad_request', '`limit` must be a whole number.')
+  return { ...(limit !== null && { limit: Number(limit) }), ...(after !== null && { after }) }
+}

@@ -1,0 +1,181 @@
+/**
+ * /admin/* (SPEC 5: for the internal admin organization alone, 403 for everyone else), and what a tenant's
+ * own administrator may do under /api/v1.
+ */
+
+import { Elysia } from 'elysia'
+import type { Logger } from 'pino'
+import type { Clock } from '../../base/clock.ts'
+import { Fault, toFault } from '../../base/fault.ts'
+import { sameSecret } from '../../base/same-secret.ts'
+import type { Licensed } from '../../license/licensed.ts'
+import type { Store } from '../../store/store.ts'
+import { answerFaults } from '../answer.ts'
+import { type FindSession, requireSession } from '../guard.ts'
+import type { IdentifyPrincipal } from '../principal-chain.ts'
+import { pathMatches } from '../route-path.ts'
+import { requireRole, verifiedPrincipal } from '../verified-principal.ts'
+import { endSession, listSessions, mintSession } from './sessions.ts'
+import {
+  everyCredential,
+  everyTenant,
+  existingTenant,
+  forgetCredential,
+  newTenant,
+  oneTenant,
+  registerCredential,
+  rotateCredential,
+  setTenantState,
+  tenantOf,
+} from './tenants.ts'
+
+export interface AdministrationParts {
+  readonly store: Store
+  readonly licensed: Licensed
+  readonly clock: Clock
+  readonly log: Logger
+  readonly findSession: FindSession
+  readonly identify: IdentifyPrincipal
+  /** Undefined: nobody administers over HTTP. */
+  readonly internalAdminOrgId: string | undefined
+}
+
+type Params = Readonly<Record<string, string>>
+type Handler = (request: Request, params: Params) => Promise<Response>
+type Route = readonly [method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, handler: Handler]
+
+/** The routes of both surfaces. What is not among them is refused before it is said to be missing. */
+export function administrationRoutes(parts: AdministrationParts) {
+  const admin = adminTable(parts)
+  const own = ownTable(parts)
+  const app = new Elysia({ name: 'administration' })
+  for (const [method, path, handler] of admin)
+    app.route(
+      method,
+      path,
+      ({ request, params }: { request: Request; params: Params }) =>
+        answerFaults(parts.log, async () => {
+          await requireInternalAdmin(parts, request)
+          return await handler(request, params)
+        }),
+      { parse: 'none' },
+    )
+  for (const [method, path, handler] of own)
+    app.route(
+      method,
+      path,
+      ({ request, params }: { request: Request; params: Params }) =>
+        answerFaults(parts.log, () => handler(request, params)),
+      { parse: 'none' },
+    )
+  const missing = ({ request }: { request: Request }) =>
+    answerFaults(parts.log, async () => {
+      await requireInternalAdmin(parts, request)
+      const { pathname } = new URL(request.url)
+      throw admin.some(([, path]) => pathMatches(path, pathname))
+        ? new Fault('method_not_allowed', `This route does not take ${request.method}.`)
+        : new Fault('not_found', 'There is no such route.')
+    })
+  return app.all('/admin', missing, { parse: 'none' }).all('/admin/*', missing, { parse: 'none' })
+}
+
+function adminTable({ store, licensed, clock }: AdministrationParts): readonly Route[] {
+  const one = '/admin/tenants/:tenant'
+  return [
+    ['GET', '/admin/tenants', (request) => everyTenant(store, request)],
+    ['POST', '/admin/tenants', (request) => newTenant(store, licensed, request)],
+    ['GET', one, (_, { tenant }) => oneTenant(store, tenantOf(tenant))],
+    ['POST', `${one}/suspend`, (_, { tenant }) => setTenantState(store, tenantOf(tenant), 'suspended')],
+    ['POST', `${one}/resume`, (_, { tenant }) => setTenantState(store, tenantOf(tenant), 'active')],
+    [
+      'GET',
+      `${one}/catalogs`,
+      async (request, { tenant }) => everyCredential(store, await existingTenant(store, tenant), request),
+    ],
+    [
+      'PUT',
+      `${one}/catalogs/:nickname`,
+      (request, { tenant, nickname = '' }) => registerCredential(store, tenantOf(tenant), nickname, request),
+    ],
+    [
+      'PATCH',
+      `${one}/catalogs/:nickname`,
+      (request, { tenant, nickname = '' }) => rotateCredential(store, tenantOf(tenant), nickname, request),
+    ],
+    [
+      'DELETE',
+      `${one}/catalogs/:nickname`,
+      (_, { tenant, nickname = '' }) => forgetCredential(store, tenantOf(tenant), nickname),
+    ],
+    [
+      'GET',
+      `${one}/sessions`,
+      async (request, { tenant }) => listSessions(store, await existingTenant(store, tenant), request),
+    ],
+    [
+      'POST',
+      `${one}/sessions`,
+      async (request, { tenant }) => mintSession(store, clock, await existingTenant(store, tenant), request),
+    ],
+    [
+      'DELETE',
+      `${one}/sessions/:session`,
+      (_, { tenant, session = '' }) => endSession(store, tenantOf(tenant), session),
+    ],
+    ['GET', '/admin/license', async () => Response.json(licenseView(licensed))],
+  ]
+}
+
+/** A session of the caller's own tenant; minting and ending them takes the role besides the scope. */
+function ownTable(parts: AdministrationParts): readonly Route[] {
+  const { store, clock, identify, findSession } = parts
+  const administrator = async (request: Request) => {
+    const session = await requireSession(request, findSession, 'admin')
+    await requireRole(identify, request, session, 'administrator')
+    return session.tenant
+  }
+  return [
+    [
+      'GET',
+      '/api/v1/session',
+      async (request) => {
+        const session = await requireSession(request, findSession, 'read')
+        const principal = await verifiedPrincipal(identify, request, session)
+        const { sessionId, tenant, organizationId, scopes } = session
+        return Response.json({ sessionId, tenant, organizationId, scopes, principal })
+      },
+    ],
+    [
+      'GET',
+      '/api/v1/sessions',
+      async (request) => listSessions(store, await administrator(request), request),
+    ],
+    [
+      'POST',
+      '/api/v1/sessions',
+      async (request) => mintSession(store, clock, await administrator(request), request),
+    ],
+    [
+      'DELETE',
+      '/api/v1/sessions/:session',
+      async (request, { session = '' }) => endSession(store, await administrator(request), session),
+    ],
+  ]
+}
+
+/** @throws Fault `forbidden` for every reason there is, so that /admin says nothing about sessions */
+async function requireInternalAdmin(parts: AdministrationParts, request: Request): Promise<void> {
+  const session = await requireSession(request, parts.findSession, 'admin').catch((thrown: unknown) => {
+    const fault = toFault(thrown)
+    if (fault.kind !== 'unauthenticated') throw fault
+    return undefined
+  })
+  const organization = session?.organizationId
+  const internal = parts.internalAdminOrgId
+  if (organization === undefined || internal === undefined || !sameSecret(organization, internal))
+    throw new Fault('forbidden', 'Administration is for members of the internal admin organization.')
+}
+
+function licenseView({ license, state }: Licensed) {
+  return { state: state(), ...license }
+}

@@ -1,0 +1,65 @@
+/** What a request may name its session by: the header, an access token of ours, or the browser's cookie. */
+
+import { Fault } from '../base/fault.ts'
+import { browserSecretPrefix, isSessionSecret } from '../store/session-secret.ts'
+import { bearerToken, claimsToBeOurs } from './bearer.ts'
+
+/** `__Host-`: Secure, of this host alone, and never to be set by another host of the domain. */
+export const sessionCookie = '__Host-svc_session'
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * The one credential that decides a request's session: X-Svc-Session, else a bearer that claims to be
+ * ours, else the cookie. A cookie counts for a request that changes something only from our own pages.
+ * @returns undefined where there is none
+ * @throws Fault `forbidden` for a changing request that another site's page may have caused
+ */
+export function sessionCredential(request: Request): string | undefined {
+  const { headers } = request
+  const secret = headers.get('x-svc-session')
+  // A browser's secret in the header would go round the check of where the request came from.
+  if (secret !== null && secret !== '')
+    return isSessionSecret(browserSecretPrefix, secret) ? undefined : secret
+  const token = bearerToken(headers.get('authorization'))
+  if (token !== undefined && claimsToBeOurs(token)) return token
+  const cookie = readCookie(headers, sessionCookie)
+  if (cookie === undefined || !isSessionSecret(browserSecretPrefix, cookie)) return undefined
+  if (!safeMethods.has(request.method)) assertSameOrigin(request)
+  return cookie
+}
+
+/**
+ * Refuses what a page of another origin made the browser send (cross-site request forgery). Browsers
+ * set Sec-Fetch-Site and Origin themselves; a request with neither comes from no browser of our users.
+ * @throws Fault `forbidden`
+ */
+export function assertSameOrigin({ headers }: Request): void {
+  const site = headers.get('sec-fetch-site')
+  if (site === 'same-origin') return
+  if (site === null && originHost(headers.get('origin')) === headers.get('host')?.toLowerCase()) return
+  throw new Fault('forbidden', 'A session cookie counts for this request only from a page of this service.')
+}
+
+function originHost(origin: string | null): string {
+  return (origin === null ? undefined : URL.parse(origin)?.host) ?? '(none)'
+}
+
+/** The value of one cookie (RFC 6265, 5.4); undefined where it is absent or sent more than once. */
+export function readCookie(headers: Headers, name: string): string | undefined {
+  const values = (headers.get('cookie') ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+  return values.length === 1 ? values[0]?.slice(name.length + 1) : undefined
+}
+
+/** A Set-Cookie value that scripts cannot read and other sites' requests do not carry. */
+export function setCookie(name: string, value: string, maxAgeMs: number): string {
+  return `${name}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; Secure; SameSite=Lax`
+}
+
+/** A Set-Cookie value that makes the browser forget the cookie. */
+export function clearCookie(name: string): string {
+  return setCookie(name, '', 0)
+}

@@ -1,0 +1,52 @@
+/**
+ * What a login is checked against between /login and /callback: sealed in a cookie of the browser that
+ * began it, so that /login writes nothing and another browser's callback is worth nothing.
+ */
+
+import { sameSecret } from '../../base/same-secret.ts'
+import { seal, unseal } from '../../store/sealing.ts'
+import type { LoginChecks } from './identity-provider.ts'
+
+export interface LoginState extends LoginChecks {
+  /** A path of this service. */
+  readonly returnTo: string
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAtMs: number
+}
+
+const place = ['login']
+
+/** The cookie's value. */
+export function sealLogin(key: Uint8Array, state: LoginState): string {
+  return Buffer.from(seal(key, place, JSON.stringify(state))).toString('base64url')
+}
+
+/**
+ * The login that `cookie` began, where it is the one that `state` names and not too old.
+ * @param state the query parameter of the callback
+ * @returns undefined for anything else
+ */
+export function openLogin(
+  key: Uint8Array,
+  cookie: string | undefined,
+  state: string | null,
+  nowMs: number,
+): LoginState | undefined {
+  if (cookie === undefined || state === null) return undefined
+  let login: LoginState
+  try {
+    login = JSON.parse(unseal(key, place, Buffer.from(cookie, 'base64url'))) as LoginState
+  } catch {
+    return undefined
+  }
+  return sameSecret(login.state, state) && login.expiresAtMs > nowMs ? login : undefined
+}
+
+/** `text` as a path of this service to return to after a login; `fallback` where it leads elsewhere. */
+export function localPath(text: string | null, fallback: string): string {
+  const base = 'http://service.invalid'
+  const url = text?.startsWith('/') ? URL.parse(text, base) : null
+  return url !== null && url.origin === base && text?.length !== undefined && text.length <= 1_000
+    ? `${url.pathname}${url.search}`
+    : fallback
+}

@@ -1,0 +1,114 @@
+/**
+ * `{catalog-uri}/v1/oauth/tokens`: OAuth2 client credentials (RFC 6749, 4.4) for engines. The client is a
+ * service session: its id and its secret. Answers are OAuth's, errors too (RFC 6749, 5.2).
+ */
+
+import { sameSecret } from '../base/same-secret.ts'
+import { type Session, type SessionScope, sessionScopes } from '../core/session.ts'
+import { hasCatalogCredential } from '../store/catalog-credentials.ts'
+import { findServiceSession } from '../store/sessions.ts'
+import type { Store } from '../store/store.ts'
+import type { AccessTokens } from './access-token.ts'
+
+/** An HTTP answer; `body` is JSON. */
+export interface TokenAnswer {
+  readonly status: number
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Answers one token request.
+ * @param form the form-encoded body
+ * @param prefix the {prefix} of the catalog URI; the client's tenant must own it
+ * @param authorization the header, where the client authenticates by it (RFC 6749, 2.3.1)
+ * @throws Fault where the store does not answer
+ */
+export type IssueToken = (
+  form: URLSearchParams,
+  prefix: string,
+  authorization: string | null,
+) => Promise<TokenAnswer>
+
+const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
+
+/** The token endpoint over a store. */
+export function oauthTokenIssuer(store: Store, tokens: AccessTokens): IssueToken {
+  return async (form, prefix, authorization) => {
+    const repeated = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1)
+    if (repeated !== undefined) return refuse(400, 'invalid_request', 'A parameter is given more than once.')
+    const grant = form.get('grant_type')
+    if (grant === null) return refuse(400, 'invalid_request', 'The parameter grant_type is missing.')
+    if (grant === exchangeGrant)
+      return refuse(
+        400,
+        'unsupported_grant_type',
+        'Tokens are not exchanged here; ask for a new one with grant_type=client_credentials.',
+      )
+    if (grant !== 'client_credentials')
+      return refuse(400, 'unsupported_grant_type', 'Use grant_type=client_credentials.')
+
+    const client = clientOf(form, authorization)
+    if (client === undefined)
+      return refuse(400, 'invalid_request', 'Give client_id and client_secret once, in the form or by Basic.')
+    const session = await findServiceSession(store, client.secret)
+    const known = session !== undefined && (client.id === '' || sameSecret(client.id, session.sessionId))
+    if (!known || !(await hasCatalogCredential(store, session.tenant, prefix)))
+      return refuse(401, 'invalid_client', 'The client is unknown, or has no catalog of this prefix.')
+
+    const scopes = grantedScopes(form.get('scope'), session)
+    if (scopes.length === 0)
+      return refuse(400, 'invalid_scope', 'The session of this client has none of the scopes asked for.')
+    const { token, expiresInSeconds } = await tokens.issue(session, scopes)
+    return answer(200, {
+      access_token: token,
+      token_type: 'bearer',
+      expires_in: expiresInSeconds,
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      scope: scopes.join(' '),
+    })
+  }
+}
+
+/** Undefined where there is no secret, or two ways at once. */
+function clientOf(
+  form: URLSearchParams,
+  authorization: string | null,
+): { readonly id: string; readonly secret: string } | undefined {
+  const secret = form.get('client_secret')
+  const basic = authorization === null ? null : /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)
+  if (basic === null) return secret === null ? undefined : { id: form.get('client_id') ?? '', secret }
+  const [id, ...rest] = Buffer.from(basic[1] ?? '', 'base64')
+    .toString('utf8')
+    .split(':')
+  if (secret !== null || id === undefined || rest.length === 0) return undefined
+  return { id: formDecoded(id), secret: formDecoded(rest.join(':')) }
+}
+
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/**
+ * The scopes asked for that are ours and the session's. Iceberg clients ask for scopes of other catalogs
+ * (`catalog`, `PRINCIPAL_ROLE:ALL`): those alone mean what a catalog client needs, so never `admin`.
+ */
+function grantedScopes(asked: string | null, session: Session): readonly SessionScope[] {
+  const names = (asked ?? '').split(' ')
+  const ours = sessionScopes.filter((scope) => names.includes(scope))
+  const wanted = ours.length > 0 ? ours : sessionScopes.filter((scope) => scope !== 'admin')
+  return wanted.filter((scope) => session.scopes.includes(scope))
+}
+
+function refuse(status: number, error: string, description: string): TokenAnswer {
+  return answer(status, { error, error_description: description })
+}
+
+function answer(status: number, body: object): TokenAnswer {
+  const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="covenant"' } : {}
+  return { status, body: JSON.stringify(body), headers: { 'cache-control': 'no-store', ...challenge } }
+}

@@ -1,0 +1,90 @@
+/** Deliveries of the identity provider (WorkOS's events) and the billing provider (Stripe's) as our events. */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
+import { isOrganizationId, parseTenantId } from '../../core/tenant.ts'
+import type { Effect, ProviderEvent } from '../../store/provider-events.ts'
+
+const textMax = 255
+
+/**
+ * Reads a verified delivery of the identity provider. Of the person only the ids are kept.
+ * @throws Fault `bad_request` where it is not JSON or has no id or type
+ */
+export function readIdentityEvent(body: Uint8Array): ProviderEvent {
+  const event = objectOf(body)
+  const type = required(event, 'event')
+  const data = event.get('data')
+  const about = isJsonObject(data) ? data : new Map<string, JsonValue>()
+  const organizationId = type.startsWith('organization.') ? text(about, 'id') : text(about, 'organization_id')
+  const userId = type.startsWith('user.') ? text(about, 'id') : text(about, 'user_id')
+  const kept = {
+    organization_id: organizationId ?? null,
+    user_id: userId ?? null,
+    data_id: text(about, 'id') ?? null,
+  }
+  return {
+    provider: 'identity-provider',
+    id: required(event, 'id'),
+    type,
+    organizationId:
+      organizationId !== undefined && isOrganizationId(organizationId) ? organizationId : undefined,
+    tenant: undefined,
+    payload: JSON.stringify(kept),
+    effect: effectOf(type, about, userId),
+  }
+}
+
+/** Whoever's membership changed logs in again, with the roles of then; who is no member loses all. */
+function effectOf(type: string, about: JsonObject, userId: string | undefined): Effect | undefined {
+  if (type === 'organization.deleted') return { kind: 'suspend-tenant' }
+  if (type === 'session.revoked' || type === 'session.deleted') {
+    const providerSid = text(about, 'id')
+    return providerSid === undefined ? undefined : { kind: 'end-login', providerSid }
+  }
+  if (userId === undefined) return undefined
+  if (type === 'user.deleted') return { kind: 'end-user', sub: userId }
+  if (type === 'organization_membership.deleted') return { kind: 'end-member', sub: userId, all: true }
+  if (type === 'organization_membership.updated')
+    return { kind: 'end-member', sub: userId, all: text(about, 'status') !== 'active' }
+  return undefined
+}
+
+/**
+ * Reads a verified delivery of the billing provider; it is kept whole.
+ * @throws Fault `bad_request` where it is not JSON or has no id or type
+ */
+export function readBillingEvent(body: Uint8Array): ProviderEvent {
+  const event = objectOf(body)
+  const metadata = member(member(member(event, 'data'), 'object'), 'metadata')
+  return {
+    provider: 'billing',
+    id: required(event, 'id'),
+    type: required(event, 'type'),
+    organizationId: undefined,
+    tenant: parseTenantId((isJsonObject(metadata) && text(metadata, 'tenant_id')) || ''),
+    payload: stringifyJson(event).replaceAll('\\u0000', '\\ufffd'),
+    effect: undefined,
+  }
+}
+
+function objectOf(body: Uint8Array): JsonObject {
+  const value = parseJson(body)
+  if (!isJsonObject(value)) throw new Fault('bad_request', 'The webhook body must be a JSON object.')
+  return value
+}
+
+function member(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  return isJsonObject(value) ? value.get(key) : undefined
+}
+
+function text(object: JsonObject, key: string): string | undefined {
+  const value = object.get(key)
+  return typeof value === 'string' && value !== '' && value.length <= textMax ? value : undefined
+}
+
+function required(object: JsonObject, key: string): string {
+  const value = text(object, key)
+  if (value === undefined) throw new Fault('bad_request', `The webhook body has no \`${key}\`.`)
+  return value
+}

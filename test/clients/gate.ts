@@ -1,0 +1,60 @@
+/** A reverse proxy before a real upstream: keeps what passed, refuses or loses what a test wants lost. */
+
+export interface Passed {
+  readonly method: string
+  readonly path: string
+  readonly headers: Headers
+  readonly status: number
+}
+
+/** Returns an answer to give instead, 'lose' to pass the request on and spoil the answer, or undefined. */
+export type Interfere = (request: Request, path: string) => Response | 'lose' | undefined
+
+export interface Gate extends AsyncDisposable {
+  readonly url: string
+  readonly passed: Passed[]
+  interfere: Interfere
+}
+
+/** @param target base address of the upstream */
+export function openGate(target: string): Gate {
+  const base = target.replace(/\/$/, '')
+  const prefix = new URL(base).pathname.replace(/\/$/, '')
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const path = request.url.slice(new URL(request.url).origin.length)
+      const effect = gate.interfere(request, path)
+      if (effect instanceof Response) {
+        gate.passed.push({ method: request.method, path, headers: request.headers, status: effect.status })
+        return effect
+      }
+      const headers = new Headers(request.headers)
+      headers.delete('host')
+      headers.set('accept-encoding', 'identity')
+      const body = await request.bytes()
+      const answer = await fetch(new URL(base).origin + path, {
+        method: request.method,
+        headers,
+        redirect: 'manual',
+        ...(body.length > 0 ? { body } : {}),
+      })
+      const received = await answer.bytes()
+      gate.passed.push({ method: request.method, path, headers: request.headers, status: answer.status })
+      if (effect === 'lose') return new Response('{"meta', { status: answer.status })
+      return new Response(received.length > 0 ? received : null, {
+        status: answer.status,
+        headers: answer.headers,
+      })
+    },
+  })
+  const gate: Gate = {
+    url: `http://127.0.0.1:${server.port}${prefix}`,
+    passed: [],
+    interfere: () => undefined,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  }
+  return gate
+}

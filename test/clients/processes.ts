@@ -1,0 +1,93 @@
+/** Servers and clients as child processes: free loopback ports, a time-out each, logs in .cache/logs. */
+
+import { mkdirSync, openSync, readFileSync } from 'node:fs'
+
+const logs = new URL('../../.cache/logs/', import.meta.url).pathname
+
+/** A port that was free a moment ago. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
+
+export interface ServerProcess extends AsyncDisposable {
+  readonly log: string
+}
+
+/**
+ * Starts a server and waits until it answers.
+ * @param ready an address that answers 2xx or 4xx as soon as the server is of use
+ * @throws Error with the end of its log where it ends, or is not ready in time
+ */
+export async function startServer(
+  name: string,
+  command: readonly string[],
+  ready: string,
+  options: { readonly env?: Readonly<Record<string, string>>; readonly seconds?: number } = {},
+): Promise<ServerProcess> {
+  const log = logFile(name)
+  const output = openSync(log, 'w')
+  const child = Bun.spawn([...command], {
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', output, output],
+  })
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await child.exited
+  }
+  const deadline = performance.now() + (options.seconds ?? 90) * 1000
+  for (;;) {
+    try {
+      const answer = await fetch(ready, { signal: AbortSignal.timeout(2000) })
+      await answer.bytes()
+      if (answer.status < 500) return { log, [Symbol.asyncDispose]: stop }
+    } catch {
+      // Not listening yet.
+    }
+    if (child.exitCode !== null || performance.now() > deadline) {
+      await stop()
+      throw new Error(`${name} did not start:\n${tail(log)}`)
+    }
+    await Bun.sleep(200)
+  }
+}
+
+export interface Finished {
+  readonly exitCode: number
+  /** Standard output and error as they came. */
+  readonly output: string
+}
+
+/** Runs a client to its end, and keeps what it printed in .cache/logs. */
+export async function runClient(
+  name: string,
+  command: readonly string[],
+  options: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly seconds: number
+    readonly cwd?: string
+  },
+): Promise<Finished> {
+  const log = logFile(name)
+  const output = openSync(log, 'w')
+  const child = Bun.spawn([...command], {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', output, output],
+    timeout: options.seconds * 1000,
+    killSignal: 'SIGKILL',
+  })
+  const exitCode = await child.exited
+  return { exitCode, output: readFileSync(log, 'utf8') }
+}
+
+function logFile(name: string): string {
+  mkdirSync(logs, { recursive: true })
+  return `${logs}${name}.log`
+}
+
+function tail(log: string): string {
+  return readFileSync(log, 'utf8').trim().split('\n').slice(-20).join('\n')
+}

@@ -1,0 +1,46 @@
+"""One SQL session with Spark or DuckDB: reads statements as a JSON array, reports each on a line."""
+
+import importlib
+import json
+import os
+import sys
+
+
+def spark():
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.jars", os.environ["ICEBERG_JAR"])
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.warehouse.dir", os.environ["SPARK_CONF_DIR"])
+        .getOrCreate()
+    )
+    return lambda statement: [list(row) for row in session.sql(statement).collect()]
+
+
+def duckdb():
+    import duckdb
+
+    connection = duckdb.connect()
+    for name in ["avro", "httpfs", "iceberg"]:
+        folder = os.path.dirname(importlib.import_module("duckdb_extension_" + name).__file__)
+        path = os.path.join(folder, "extensions", "v" + duckdb.__version__, name + ".duckdb_extension")
+        connection.execute(f"load '{path}'")
+    for statement in os.environ["ATTACH"].split(";"):
+        # The extensions are loaded above, from packages.
+        if not statement.strip().startswith(("INSTALL", "LOAD")) and statement.strip():
+            connection.execute(statement)
+    return lambda statement: connection.execute(statement).fetchall()
+
+
+run = globals()[sys.argv[1]]()
+for statement in json.loads(sys.argv[2]):
+    try:
+        report = {"step": statement, "value": run(statement)}
+    except Exception as error:
+        report = {"step": statement, "error": type(error).__name__, "message": str(error)}
+    print("\nSTEP " + json.dumps(report, default=str), flush=True)

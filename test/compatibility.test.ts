@@ -1,0 +1,43 @@
+/** docs/compatibility.md names only tests that are there, and every suite is in the documentation. */
+
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suites } from './clients/pins.ts'
+
+const root = join(import.meta.dir, '..')
+const page = readFileSync(join(root, 'docs/compatibility.md'), 'utf8')
+const files = Object.values(suites).map(({ file }) => readFileSync(join(root, 'test/clients', file), 'utf8'))
+
+/** Names of tests; of a table of tests, one for each row. */
+const named = new Set(
+  files.flatMap((text) => [
+    ...[...text.matchAll(/\btest\('([^']+)'/g)].map(([, name = '']) => name),
+    ...[...text.matchAll(/test\.each\(\[([\s\S]*?)\] as const\)\('([^']+)%s'/g)].flatMap(
+      ([, rows = '', stem = '']) =>
+        [...rows.matchAll(/^\s*\['(\w+)'/gm)].map(([, row = '']) => `${stem}${row}`),
+    ),
+  ]),
+)
+const cells = page
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| operation'))
+  .flatMap((line) => line.split('|').slice(2, -1))
+  .map((cell) => cell.trim())
+const references = [...page.matchAll(/`((?:pyiceberg|spark|duckdb|iceberg-js|rck|nessie|fixture): [^`]+)`/g)]
+
+test('every cell of the tables names a test, or says that there is none', () => {
+  expect(cells.length).toBeGreaterThan(80)
+  const bare = cells.filter((cell) => !/^(?:none|not run|no, see below|`)/.test(cell))
+  expect(bare).toEqual(['beta: Nessie 0.99.0', 'alpha: Iceberg REST fixture 1.11.0'])
+})
+
+test('every test that is named is there', () => {
+  const missing = references.map(([, name = '']) => name).filter((name) => !named.has(name))
+  expect(missing).toEqual([])
+})
+
+test('every suite has a test in the document', () => {
+  const shown = new Set(references.map(([, name = '']) => name.split(':')[0]))
+  expect(Object.keys(suites).filter((suite) => !shown.has(suite.replace('rest-', '')))).toEqual([])
+})

@@ -1,0 +1,49 @@
+/** A license in a running service: what it limits, what it shows, and what keeps a service from starting. */
+
+import { expect, test } from 'bun:test'
+import { startApp } from '../../src/app.ts'
+import { parseConfig } from '../../src/config.ts'
+import { call, startIdentityService } from '../support/identity.ts'
+
+function issue(...flags: readonly string[]): string {
+  const args = ['scripts/license.ts', 'issue', '--licensee', 'Acme', ...flags]
+  const cwd = new URL('../..', import.meta.url).pathname
+  return Bun.spawnSync([process.execPath, ...args], { cwd })
+    .stdout.toString()
+    .trim()
+}
+
+test('a development license limits tenants of a walkthrough, is shown, and starts no production service', async () => {
+  const valid = {
+    SVC_LICENSE: issue('--tenants', '3', '--capabilities', 'graphql', '--days', '30'),
+    SVC_DEMO: '1',
+  }
+  const clock = { ms: Date.now() }
+  await using service = await startIdentityService({ env: valid, clock: { now: () => clock.ms } })
+  const admin = (method: string, path: string, body?: unknown) =>
+    call(service, method, path, { secret: service.operator, body })
+
+  expect(await (await admin('GET', '/admin/license')).json()).toMatchObject({
+    state: 'valid',
+    licensee: 'Acme',
+    development: true,
+    tenantsMax: 3,
+  })
+  expect((await admin('POST', '/admin/tenants', { name: 'third' })).status).toBe(201)
+  const fourth = await admin('POST', '/admin/tenants', { name: 'fourth' })
+  expect(fourth.status).toBe(403)
+  expect(await fourth.text()).toContain('for 3 tenants, and there are 3')
+
+  service.app.licensed.require('graphql')
+  expect(() => service.app.licensed.require('mcp')).toThrow('not part of the installed license')
+  clock.ms += 45 * 86_400_000
+  expect(() => service.app.licensed.require('graphql')).toThrow('has expired')
+  service.app.licensed.require('gateway')
+  expect(await (await admin('GET', '/admin/license')).json()).toMatchObject({ state: 'expired' })
+
+  const { store, metrics, log } = service.app.gateway
+  const production = parseConfig({ SVC_LICENSE: valid.SVC_LICENSE })
+  await expect(startApp({ config: production, store, metrics, log })).rejects.toThrow('SVC_DEMO=1')
+  const missing = parseConfig({ SVC_LICENSE_FILE: 'no/such/file' })
+  await expect(startApp({ config: missing, store, metrics, log })).rejects.toThrow('cannot be read')
+}, 60_000)

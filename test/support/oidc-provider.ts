@@ -1,0 +1,143 @@
+/** A real OpenID Connect provider (npm oidc-provider) on a free port, and a browser to log in with. */
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair } from 'jose'
+import { Provider } from 'oidc-provider'
+
+export interface Account {
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+export interface TestProvider extends AsyncDisposable {
+  readonly issuer: string
+  /** Accounts by their subject; changed by tests. */
+  readonly accounts: Map<string, Account>
+  /** Registers the client `covenant` once the service's address is known. */
+  start(redirectUri: string): void
+  /** Changes what the provider answers, as a hostile or broken one would. */
+  tamper: ((path: string, body: string) => string) | undefined
+}
+
+export const clientId = 'covenant'
+export const clientSecret = 'idp-client-secret-Zk4canaryQ9'
+
+export async function startProvider(): Promise<TestProvider> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const jwk = { ...(await exportJWK(privateKey)), kid: 'idp', alg: 'RS256', use: 'sig' }
+  const accounts = new Map<string, Account>()
+  let handle: ReturnType<Provider['callback']> | undefined
+  const server: Server = createServer((request, response) => {
+    if (handle === undefined) response.writeHead(503).end()
+    else {
+      tamperWith(test, request.url ?? '', response)
+      void handle(request, response)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const test: TestProvider = {
+    issuer,
+    accounts,
+    tamper: undefined,
+    start(redirectUri) {
+      const provider = new Provider(issuer, {
+        clients: [
+          {
+            client_id: clientId,
+            client_secret: clientSecret,
+            redirect_uris: [redirectUri],
+            grant_types: ['authorization_code'],
+            response_types: ['code'],
+            application_type: 'native',
+          },
+        ],
+        jwks: { keys: [jwk as never] },
+        cookies: { keys: ['test'] },
+        claims: { openid: ['sub', 'org_id', 'roles', 'groups', 'sid'], email: ['email'], profile: [] },
+        features: { devInteractions: { enabled: true } },
+        ttl: {
+          AuthorizationCode: 60,
+          Interaction: 600,
+          Session: 600,
+          Grant: 600,
+          AccessToken: 600,
+          IdToken: 600,
+        },
+        findAccount: (_, sub) => ({
+          accountId: sub,
+          claims: async () => ({ sub, ...accounts.get(sub)?.claims }),
+        }),
+      })
+      handle = provider.callback()
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return test
+}
+
+/** Passes answers through `tamper` before they leave. */
+function tamperWith(test: TestProvider, path: string, response: import('node:http').ServerResponse): void {
+  const { tamper } = test
+  if (tamper === undefined) return
+  const end = response.end.bind(response)
+  response.end = ((chunk?: unknown, ...rest: never[]) => {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return end(chunk as never, ...rest)
+    const changed = tamper(path, Buffer.from(chunk as Uint8Array).toString('utf8'))
+    response.setHeader('content-length', Buffer.byteLength(changed))
+    return end(changed)
+  }) as typeof response.end
+}
+
+/** A browser: cookies per host, redirects followed one at a time. */
+export class Browser {
+  readonly cookies = new Map<string, Map<string, string>>()
+
+  /** One request, with the cookies of its host; no redirect is followed. */
+  async request(url: string | URL, init: RequestInit = {}): Promise<Response> {
+    const { host } = new URL(url)
+    const jar = this.cookies.get(host) ?? new Map<string, string>()
+    this.cookies.set(host, jar)
+    const headers = new Headers(init.headers)
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    if (cookie !== '') headers.set('cookie', cookie)
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '' || /max-age=0|expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name)
+      else jar.set(name, value)
+    }
+    return response
+  }
+
+  /** Follows redirects and the provider's forms from `/login` until the service's callback is due. */
+  async logInUntilCallback(service: URL, sub: string, loginPath = '/login'): Promise<URL> {
+    let response = await this.request(new URL(loginPath, service))
+    let at = new URL(loginPath, service)
+    for (let step = 0; step < 12; step++) {
+      const location = response.headers.get('location')
+      if (location !== null) {
+        at = new URL(location, at)
+        if (at.pathname === '/callback') return at
+        response = await this.request(at)
+        continue
+      }
+      const page = await response.text()
+      const action = /action="([^"]+)"/.exec(page)?.[1]
+      if (action === undefined) throw new Error(`the provider answered ${response.status} at ${at.pathname}`)
+      at = new URL(action, at)
+      const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1] ?? ''
+      const fields = new URLSearchParams({ prompt, login: sub, password: 'x' })
+      response = await this.request(at, { method: 'POST', body: fields })
+    }
+    throw new Error('the login went round in circles')
+  }
+
+  /** The whole login. @returns the answer of /callback */
+  async logIn(service: URL, sub: string, loginPath?: string): Promise<Response> {
+    return await this.request(await this.logInUntilCallback(service, sub, loginPath))
+  }
+}
