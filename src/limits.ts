@@ -51,6 +51,8 @@ export const limits = {
   /** One SQL statement sent to the read path, and one that it sends to an engine. */
   statementBytesMax: 256 * KiB,
   compiledStatementBytesMax: 4 * MiB,
+  /** Tables that one statement may name. */
+  statementTablesMax: 64,
 
   /** Milliseconds. */
   upstreamLoadMs: 30_000,
