@@ -1,6 +1,9 @@
 /** `bun run bench`: which entries run, with what options, and how their results are printed. */
 
 import { parseArgs } from 'node:util'
+import { detectionClassify } from './detection-classify.ts'
+import { detectionQuality } from './detection-quality.ts'
+import { detectionScan } from './detection-scan.ts'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
 import { gatewayCommit } from './gateway-commit.ts'
 import { graphTraverse } from './graph-traverse.ts'
@@ -17,6 +20,9 @@ const entries: readonly BenchEntry[] = [
   graphTraverse,
   lineageIngest,
   queryCompile,
+  detectionScan,
+  detectionQuality,
+  detectionClassify,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

@@ -18,6 +18,8 @@ import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import type { Config } from './config.ts'
 import { contractRoutes } from './contract/routes.ts'
+import { detectionRoutes } from './detection/routes.ts'
+import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
@@ -66,6 +68,7 @@ export interface App {
   readonly metricsUrl: URL
   readonly jobs: Jobs
   readonly gateway: GatewayParts
+  readonly detection: Detection
   /** What {catalog-uri}/v1/oauth/tokens answers with. */
   readonly issueToken: IssueToken
   readonly licensed: Licensed
@@ -123,6 +126,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
+  const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
+  const detection = startDetection({
+    parts: { store, catalogs, metrics, log, addressRules: addressRules(config) },
+    workers: config.detectionWorkers,
+    chatWebhookUrl: config.chatWebhookUrl,
+    s3Events: config.s3Events,
+    baseUrl: publicUrl,
+  })
   const drain = new Drain()
   const routes = composeRoutes(
     [
@@ -130,11 +141,19 @@ export async function startApp(options: AppOptions): Promise<App> {
       lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
       contractRoutes({ ...auth, store, log, checkPolicies }),
       queryRoutes({ ...auth, store, log }),
+      detectionRoutes({
+        ...auth,
+        store,
+        log,
+        queue: detection.queue,
+        enabled: config.alphaWebhookEnabled,
+        wake: () => detection.detector.wake(),
+      }),
       administrationRoutes({ ...auth, store, licensed, clock, log, internalAdminOrgId }),
       loginRoutes({
         store,
         provider: identityProvider(config),
-        publicUrl: () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl)),
+        publicUrl,
         internalAdminOrgId,
         clock,
         log,
@@ -148,7 +167,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       }),
       opsRoutes({
         healthy: () => store.healthy(),
-        ready: () => ({ policies: policies.ready(), accepting: !drain.draining }),
+        ready: () => ({
+          policies: policies.ready(),
+          detection: detection.ready(),
+          accepting: !drain.draining,
+        }),
       }),
     ],
     (fault) => log.error({ err: fault.cause ?? fault, faultId: fault.id }, 'a handler failed'),
@@ -172,6 +195,11 @@ export async function startApp(options: AppOptions): Promise<App> {
         name: 'sweep-lineage',
         schedule: '23 * * * *',
         run: (signal) => sweepLineage(lineage.parts, signal),
+      },
+      {
+        name: 'poll-snapshots',
+        schedule: `*/${limits.detectionPollMs / 1_000} * * * * *`,
+        run: (signal) => detection.poller.poll(signal),
       },
     ],
     (name, work) => withReplicaLock(store, name, work),
@@ -201,6 +229,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     metricsUrl: metricsListener.url,
     jobs,
     gateway,
+    detection,
     issueToken: auth.issueToken,
     licensed,
     async stop() {
@@ -210,6 +239,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
       await jobs.stop()
+      await detection.stop()
       await metricsListener.stop(true)
       await policies.close()
       catalogs.close()

@@ -87,6 +87,31 @@ export const limits = {
   upstreamAddressMs: 60_000,
   /** Open catalogs whose configuration and tokens are kept. */
   catalogPoolCount: 1_000,
+
+  /** Milliseconds between two looks of the baseline poller (SPEC 6). */
+  detectionPollMs: 30_000,
+  /** Milliseconds that a worker may take for one snapshot. */
+  detectionScanMs: 120_000,
+  /** Milliseconds for which a claimed snapshot belongs to its claimer. */
+  detectionLeaseMs: 240_000,
+  /** Attempts after which a snapshot that cannot be scanned has failed. */
+  detectionTriesMax: 3,
+  /** Attempts after which an alert is given up. */
+  detectionAlertTriesMax: 10,
+  /** What one snapshot's scan reads of data files, and how many of them. */
+  detectionBytesMax: 64 * MiB,
+  detectionFilesMax: 64,
+  /** Row groups of one file. */
+  detectionRowGroupsMax: 4,
+  /** Values of one column. */
+  detectionValuesMax: 10_000,
+  /** One page of a column, compressed or not. */
+  detectionPageBytesMax: 32 * MiB,
+  /** One metadata, manifest-list or manifest file, compressed or not, and one Parquet footer. */
+  detectionMetadataBytesMax: 64 * MiB,
+  /** Manifests and manifest entries of one snapshot. */
+  detectionManifestsMax: 10_000,
+  detectionColumnsMax: 5_000,
   metadataCacheBytes: 128 * MiB,
 } as const
 
@@ -96,6 +121,8 @@ if (limits.forwardWithinMs + limits.upstreamCommitMs >= limits.intentLeaseMs)
   throw new Error('limits: a forward must end within the lease of its intent')
 if (limits.graphHopsDefault > limits.graphHopsMax || limits.lineageCycleHops > limits.graphHopsMax)
   throw new Error('limits: hop bounds')
+if (limits.detectionScanMs * 1.5 > limits.detectionLeaseMs)
+  throw new Error('limits: a scan must end well within the lease of its snapshot')
 if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')
 if (limits.browserSessionIdleMs > limits.browserSessionMs || limits.accessTokenMs >= limits.signingKeyMs)
   throw new Error('limits: session and token times')

@@ -1,5 +1,5 @@
 -- Masks and tags outlive their column's place in the table: older snapshots still hold its values. A column
--- that is masked or tagged names its table, and this finds it.
+-- names its table from its next commit, mask or tag on, and this finds it.
 create index "Column_table_id" on {{graph}}."Column"
   (ag_catalog.agtype_access_operator(variadic array[properties, '"table_id"'::ag_catalog.agtype]));
 

@@ -1,5 +1,6 @@
 /** All routes as one handler. */
 
+import { openapi } from '@elysiajs/openapi'
 import { type AnyElysia, Elysia } from 'elysia'
 import { pathMatches } from '../auth/route-path.ts'
 import { Fault, toFault } from '../base/fault.ts'
@@ -26,6 +27,15 @@ export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fau
     onFault(fault)
     return errorResponse(fault)
   })
+  root.use(
+    openapi({
+      // The document only: a page to browse it would load its scripts from elsewhere.
+      provider: null,
+      path: '/api/v1/openapi',
+      specPath: '/api/v1/openapi.json',
+      documentation: { info: { title: 'Covenant', version: '1' } },
+    }),
+  )
   const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), root)
   return {
     handle: async (request) => await app.handle(request),

@@ -230,3 +230,26 @@ export async function listCatalogKinds(store: Store): Promise<readonly CatalogKi
   )
   return rows.map((row) => row.catalog_kind)
 }
+
+export interface WebhookSecret {
+  readonly credentialId: string
+  readonly secret: string
+}
+
+/**
+ * The webhook secrets of a tenant's alpha catalogs, looked up before the tenant is proven; none where the
+ * tenant does not exist or is suspended.
+ * @throws Fault `misconfigured` where a secret cannot be opened
+ */
+export async function findWebhookSecrets(store: Store, tenant: TenantId): Promise<readonly WebhookSecret[]> {
+  const rows = await store.adminQuery<Row>(
+    `select c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config, c.sealed
+     from svc.catalog_credential c join svc.tenant t on t.tenant_id = c.tenant_id and t.state = 'active'
+     where c.tenant_id = $1 and c.catalog_kind = 'alpha' order by c.nickname limit 1000`,
+    [tenant],
+  )
+  return rows.flatMap((row) => {
+    const secret = open(store, tenant, row).config.webhook_secret
+    return typeof secret === 'string' && secret !== '' ? [{ credentialId: row.credential_id, secret }] : []
+  })
+}

@@ -129,11 +129,11 @@ export async function readGovernance(run: RunQuery, ref: TableRef): Promise<Gove
         id,
         fieldId: Number(properties.field_id),
         name: String(properties.name),
-        type: icebergType(String(properties.type)),
+        type: icebergType(String(properties.type ?? 'unknown')),
         required: properties.required === true,
         current,
-        tags: (tags.get(id) ?? []).map(({ tag }) => tag).sort(),
-        masks: (masks.get(id) ?? []).map((row) => storedMask(row)),
+        tags: [...new Set((tags.get(id) ?? []).map(({ tag }) => tag))].sort(),
+        masks: distinct((masks.get(id) ?? []).map(storedMask)),
       }))
       .sort((a, b) => a.fieldId - b.fieldId),
   }
@@ -159,6 +159,11 @@ function storedMask(row: {
     ...(expression !== undefined && { expression: String(expression) }),
     origin: row.kind === 'tag-mask' ? { kind: 'tag', tag: row.tag } : { kind: 'column' },
   }
+}
+
+/** A column may have one tag twice: from a steward, and from each finding of the detection. */
+function distinct(masks: readonly StoredMask[]): readonly StoredMask[] {
+  return [...new Map(masks.map((mask) => [JSON.stringify(mask), mask])).values()]
 }
 
 /** The graph names the kind of a nested type only: such a column is kept from statements. */

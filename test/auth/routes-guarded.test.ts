@@ -10,14 +10,17 @@ import { prefix } from '../support/service.ts'
 const withoutSession = [
   'GET /healthz',
   'GET /readyz',
+  // Says what the service could do, nothing of what it holds.
+  'GET /api/v1/openapi.json',
   'GET /login',
   'GET /callback',
   'POST /webhooks/identity-provider',
   'POST /webhooks/billing',
+  'POST /v1/webhooks/alpha',
 ]
 
 /** What answers any tenant, about itself alone. */
-const aboutOneself = ['GET /api/v1/session']
+const aboutOneself = ['GET /api/v1/session', 'GET /api/v1/detection/runs', 'GET /api/v1/detection/findings']
 
 /** Scopes that open a route, by how its path begins; the first that fits counts. */
 const opening: readonly (readonly [start: string, scopes: readonly string[]])[] = [
@@ -26,6 +29,8 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/admin', ['admin']],
   ['/api/v1/sessions', ['admin']],
   ['/api/v1/contracts/', ['admin', 'read']],
+  ['/api/v1/detection/rescans', ['admin']],
+  ['/api/v1/detection/findings/x/', ['admin']],
   ['/api/', ['read']],
 ]
 

@@ -43,7 +43,7 @@ describe('the demo', () => {
       '403 policy denied: writers-only: ask the owner of sales.orders for the role orders-writer',
       '403 policy denied: keep-seven-days: readers may be a week behind: expire older snapshots only',
       '503 policy-engine-unavailable',
-      expect.stringMatching(/^409 .*rebase/),
+      expect.stringMatching(/^409 .*CommitFailedException/),
       expect.stringMatching(/^200 file:/),
       expect.stringMatching(/^404 .*archive/),
     ])

@@ -3,6 +3,7 @@ import { UnsecuredJWT } from 'jose'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import { expectAuditTrue } from '../support/audit-truth.ts'
 import { type Child, type CrashHarness, crashHarness } from '../support/crash-harness.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** `bun test` kills twice; `test:soak` as often as its time allows, two hundred times in about ten minutes. */
 const soakMs = Number(process.env.SVC_TEST_SOAK_SECONDS ?? 0) * 1000
@@ -21,6 +22,8 @@ function generator(start: number): () => number {
 
 interface Writing {
   stopped: boolean
+  /** Commits that the service acknowledged since its start. */
+  acknowledged: number
   sequence: number
   head: bigint | undefined
 }
@@ -47,6 +50,7 @@ async function write(harness: CrashHarness, child: Child, shared: Writing, name:
         },
       )
       const text = await response.text()
+      if (response.ok) shared.acknowledged++
       if (append && response.ok) shared.head = snapshotId
       else if (append) shared.head = await harness.currentSnapshotId()
       expect([200, 409, 502], text).toContain(response.status)
@@ -61,17 +65,20 @@ async function write(harness: CrashHarness, child: Child, shared: Writing, name:
 test(`every accepted commit is audited exactly once after kills at random moments under load (seed ${seed})`, async () => {
   const random = generator(seed)
   await using harness = await crashHarness()
-  const shared: Writing = { stopped: false, sequence: 0, head: undefined }
+  const shared: Writing = { stopped: false, acknowledged: 0, sequence: 0, head: undefined }
   const untilMs = performance.now() + soakMs
   let kills = 0
   while (kills < killsMin || performance.now() < untilMs) {
     const child = await harness.start()
     shared.stopped = false
+    shared.acknowledged = 0
     shared.head = await harness.currentSnapshotId()
     const writing = Array.from({ length: writers }, (_, index) =>
       write(harness, child, shared, `writer-${index}`),
     )
-    await Bun.sleep(100 + random() * 400)
+    const killAfter = 1 + Math.floor(random() * 20)
+    await eventually(async () => shared.acknowledged >= killAfter)
+    await Bun.sleep(random() * 50)
     shared.stopped = true
     child.process.kill('SIGKILL')
     await child.process.exited

@@ -24,9 +24,16 @@ describe('operational endpoints', () => {
   })
 
   test('GET /readyz says what it looked at', async () => {
-    const response = await fetch(new URL('/readyz', service.app.url))
-    expect(response.status).toBe(200)
-    expect(await response.json()).toEqual({ database: true, policies: true, accepting: true })
+    const response = await eventually(async () => {
+      const answer = await fetch(new URL('/readyz', service.app.url))
+      return answer.status === 200 && answer
+    })
+    expect(await response.json()).toEqual({
+      database: true,
+      policies: true,
+      detection: true,
+      accepting: true,
+    })
   })
 
   test('GET /metrics is served by the metrics listener alone, and holds the series of SPEC 4.5', async () => {
@@ -51,6 +58,21 @@ describe('operational endpoints', () => {
     const before = await metric(service, 'svc_cypher_query_duration_ms_count')
     await fetch(new URL('/healthz', service.app.url))
     expect(await metric(service, 'svc_cypher_query_duration_ms_count')).toBe(before + 1)
+  })
+})
+
+describe('GET /api/v1/openapi.json', () => {
+  test('describes the resources under /api/v1, without a session', async () => {
+    const response = await fetch(new URL('/api/v1/openapi.json', service.app.url))
+    expect(response.status).toBe(200)
+    const { paths } = (await response.json()) as {
+      paths: Record<string, { get?: { parameters?: { name: string }[] } }>
+    }
+    const graph = paths['/api/v1/lineage/graph']?.get
+    expect(graph?.parameters?.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['node', 'depth', 'direction']),
+    )
+    expect(Object.keys(paths).filter((path) => path.startsWith('/api/v1/lineage/runs'))).toHaveLength(1)
   })
 })
 

@@ -51,6 +51,7 @@ import {
 } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf } from '../support/commits.ts'
+import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
@@ -307,6 +308,7 @@ function isolation(): void {
       await receiveLineage(store, tenant, received, true)
       const cycles = [[{ namespace: 'seed', name: 'seed' }]]
       await recordSweep(store, tenant, { cycles, newestEdge: '0' })
+      await seedDetection(store, tenant)
     }
   })
 

@@ -16,6 +16,7 @@ import {
   putTag,
 } from '../../src/store/contracts.ts'
 import { isMaskedFor, loadGovernance, loadGovernedTable } from '../../src/store/governance.ts'
+import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
@@ -122,6 +123,26 @@ test('a mask on a tag applies wherever the tag is, and no further', async () => 
   expect(await isMaskedFor(store, home, other, analyst)).toBe(false)
   expect([await deleteMask(on, { tag: 'pii' }, 'p'), await masked()]).toEqual([true, false])
   await deleteTag(on, people, 'email', 'pii')
+})
+
+test('a tag that a column has twice masks it once, and until the last is gone', async () => {
+  await putMask(on, { tag: 'sensitive.email' }, { id: 'p', action: 'mask-alphanum', exemptRoles: [] })
+  await putTag(on, people, 'email', 'sensitive.email')
+  const id =
+    (await loadGovernance(store, home, people))?.columns.find(({ name }) => name === 'email')?.id ?? ''
+  const [from, to] = [
+    { label: 'Column', id },
+    { label: 'Tag', id: 'sensitive.email' },
+  ] as const
+  await store.tenantTransaction(home, (tx) =>
+    upsertEdge(tx, home, { label: 'TAGGED', id: 'of a finding', from, to }),
+  )
+  expect((await load())?.columns[1]?.masks).toHaveLength(1)
+  expect((await loadGovernance(store, home, people))?.columns[1]?.tags).toEqual(['sensitive.email'])
+  await deleteTag(on, people, 'email', 'sensitive.email')
+  expect(await masked()).toBe(true)
+  await store.tenantTransaction(home, (tx) => deleteEdge(tx, 'TAGGED', 'of a finding'))
+  expect(await masked()).toBe(false)
 })
 
 test('what cannot be applied is not saved', async () => {

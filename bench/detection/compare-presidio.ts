@@ -1,0 +1,72 @@
+/**
+ * The classifiers and Presidio's pattern recognizers on the same columns, as the table of docs/detection-quality.md:
+ * `bun bench/detection/compare-presidio.ts PYTHON`, where PYTHON has the package presidio-analyzer.
+ */
+
+import { classes, type SensitiveClass } from '../../src/core/classification.ts'
+import { classifyColumn } from '../../src/detection/classify/classify.ts'
+import { knownColumns } from '../../test/detection/known-schemas.ts'
+import { type LabelledColumn, labelledTables } from './labelled-tables.ts'
+import { type Claim, type Score, score } from './score.ts'
+
+/** Share of the cells that must match, as for the classifiers. */
+const rateMin = 0.3
+const thresholds = [0.01, 0.4]
+const cells = 60
+
+const dataSets: Readonly<Record<string, readonly LabelledColumn[]>> = {
+  'labelled tables': labelledTables({ seed: 1, rounds: 4, cells }),
+  'known schemas': [1, 2, 3].flatMap((seed) => knownColumns({ seed, cells })),
+}
+
+type Shares = Readonly<Record<SensitiveClass, readonly number[]>>
+
+async function presidioShares(
+  python: string,
+  columns: readonly LabelledColumn[],
+): Promise<readonly Shares[]> {
+  const script = new URL('presidio.py', import.meta.url).pathname
+  const child = Bun.spawn([python, script], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
+  const output = child.stdout.text()
+  for (const { values } of columns) child.stdin.write(`${JSON.stringify({ values })}\n`)
+  await child.stdin.end()
+  const lines = (await output).trimEnd().split('\n')
+  if ((await child.exited) !== 0 || lines.length !== columns.length)
+    throw new Error(`Presidio answered ${lines.length} of ${columns.length} columns`)
+  return lines.map((line) => JSON.parse(line) as Shares)
+}
+
+async function compare(python: string): Promise<void> {
+  for (const [title, columns] of Object.entries(dataSets)) {
+    const shares = await presidioShares(python, columns)
+    const byColumn = new Map(columns.map((column, index) => [column, shares[index]]))
+    const presidio = (threshold: number) => (column: LabelledColumn) =>
+      classes.flatMap((each): readonly Claim[] =>
+        (byColumn.get(column)?.[each][threshold] ?? 0) >= rateMin ? [{ class: each, confidence: 0 }] : [],
+      )
+    const contestants: readonly (readonly [string, (column: LabelledColumn) => readonly Claim[]])[] = [
+      ['Covenant', classifyColumn],
+      // Presidio sees no names.
+      ['Covenant, names withheld', (column) => classifyColumn({ ...column, name: 'c' })],
+      ...thresholds.map((least, index) => [`Presidio, score ≥ ${least}`, presidio(index)] as const),
+    ]
+    console.log(`\n${title}: ${columns.length} columns of ${cells} cells\n`)
+    console.log('| class | by | positives | precision | recall | F1 |\n|---|---|---|---|---|---|')
+    const rows = [
+      ...contestants.map(([by, claimsOf]) => ({ by, scope: 'any', scores: score(columns, claimsOf).scores })),
+      { by: 'Covenant, alerts', scope: 'alert', scores: score(columns, classifyColumn).scores },
+    ]
+    for (const each of classes)
+      for (const { by, scope, scores } of rows) {
+        const found = scores.find((one) => one.class === each && one.scope === scope)
+        if (found !== undefined) console.log(tableRow(by, found))
+      }
+  }
+}
+
+function tableRow(by: string, { class: scored, positives, precision, recall, f1 }: Score): string {
+  const figures = [precision, recall, f1].map((figure) => figure.toFixed(3))
+  return `| ${[scored, by, positives, ...figures].join(' | ')} |`
+}
+
+await compare(process.argv[2] ?? 'python3')

@@ -1,0 +1,170 @@
+/**
+ * Alerts to the chat webhook (SPEC 6), in the form that Slack and those like it take. What is due is a row, so
+ * an alert survives the process; sending is apart from scanning and never holds it up.
+ */
+
+import type { Secret } from '../base/secret.ts'
+import { tableName } from '../core/table-ref.ts'
+import { limits } from '../limits.ts'
+import {
+  alertFindings,
+  claimAlerts,
+  type DueAlert,
+  type ListedFinding,
+  settleAlert,
+} from '../store/detection-findings.ts'
+import type { DetectionParts } from './parts.ts'
+
+export interface AlertOptions {
+  readonly webhookUrl: Secret
+  /** The public address of this service, for the link. */
+  readonly baseUrl: () => URL
+  /** Milliseconds before the second try; doubles with each. */
+  readonly backoffMs?: number
+}
+
+const lookMs = 5_000
+const requestMs = 10_000
+const leaseMs = 60_000
+const batch = 20
+const backoffMsDefault = 5_000
+const backoffMsMax = 3_600_000
+
+export class AlertSender {
+  readonly #timer: Timer
+  readonly #stop = new AbortController()
+  #sending: Promise<void> | undefined
+  #again = false
+
+  constructor(
+    private readonly parts: Pick<DetectionParts, 'store' | 'metrics' | 'log'>,
+    private readonly options: AlertOptions,
+  ) {
+    this.#timer = setInterval(() => this.wake(), lookMs)
+    this.#timer.unref()
+  }
+
+  /** Sends what is due now. */
+  wake(): void {
+    if (this.#stop.signal.aborted) return
+    this.#again = true
+    this.#sending ??= this.#sendDue().finally(() => {
+      this.#sending = undefined
+    })
+  }
+
+  /** Ends a request under way; its alert is due again after its lease. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#stop.abort()
+    await this.#sending
+  }
+
+  async #sendDue(): Promise<void> {
+    while (this.#again && !this.#stop.signal.aborted) {
+      this.#again = false
+      try {
+        const due = await claimAlerts(this.parts.store, batch, leaseMs)
+        for (const alert of due) await this.#send(alert)
+        this.#again ||= due.length === batch
+      } catch (err) {
+        this.parts.log.error({ err }, 'due alerts could not be looked up')
+      }
+    }
+  }
+
+  async #send(alert: DueAlert): Promise<void> {
+    const { store, metrics, log } = this.parts
+    const findings = await alertFindings(store, alert.tenant, alert.runId)
+    // Somebody decided about all of them meanwhile.
+    if (findings.length === 0) return settleAlert(store, alert, undefined)
+    const link = new URL(`/api/v1/detection/runs/${alert.runId}`, this.options.baseUrl())
+    const outcome = await this.#post(alertPayload(findings, link))
+    if (this.#stop.signal.aborted) return
+    const again = outcome.kind === 'retry' && alert.tries < limits.detectionAlertTriesMax
+    metrics.detectionAlerts.inc({
+      outcome: outcome.kind === 'sent' ? 'sent' : again ? 'retried' : 'given_up',
+    })
+    if (outcome.kind !== 'sent')
+      log[again ? 'warn' : 'error'](
+        { runId: alert.runId, status: outcome.status, tries: alert.tries },
+        again ? 'an alert could not be sent; it will be tried again' : 'an alert was given up',
+      )
+    const backoff = (this.options.backoffMs ?? backoffMsDefault) * 2 ** (alert.tries - 1)
+    await settleAlert(
+      store,
+      alert,
+      again && outcome.kind === 'retry'
+        ? Math.min(Math.max(backoff, outcome.afterMs), backoffMsMax)
+        : undefined,
+    )
+  }
+
+  async #post(payload: object): Promise<Outcome> {
+    try {
+      const response = await fetch(this.options.webhookUrl.reveal(), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(payload),
+        redirect: 'manual',
+        signal: AbortSignal.any([this.#stop.signal, AbortSignal.timeout(requestMs)]),
+      })
+      await response.body?.cancel()
+      if (response.ok) return { kind: 'sent' }
+      const { status } = response
+      if (status !== 429 && status < 500) return { kind: 'refused', status }
+      const after = Number(response.headers.get('retry-after'))
+      return { kind: 'retry', status, afterMs: Number.isFinite(after) ? after * 1_000 : 0 }
+    } catch {
+      // The error may quote the address, which is a secret.
+      return { kind: 'retry', status: undefined, afterMs: 0 }
+    }
+  }
+}
+
+type Outcome =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'refused'; readonly status: number }
+  | { readonly kind: 'retry'; readonly status: number | undefined; readonly afterMs: number }
+
+const shownMax = 10
+
+/**
+ * The body of an alert: `text` for every receiver. It holds masked samples and counts, never a value.
+ * @param findings of one run, at least one
+ */
+export function alertPayload(findings: readonly ListedFinding[], link: URL): { readonly text: string } {
+  const table = findings[0]?.table
+  const where = table === undefined ? 'a table that is not named yet' : `*${escapeMrkdwn(tableName(table))}*`
+  const lines = findings.slice(0, shownMax).map((finding) => {
+    const sample = finding.maskedSample === undefined ? '' : `, like ${code(finding.maskedSample)}`
+    const counts = `${finding.matched} of ${finding.sampled} sampled values${sample}`
+    return `• ${escapeMrkdwn(finding.column)}: ${finding.class}, confidence ${finding.confidence} (${counts})`
+  })
+  const rest = findings.length - shownMax
+  if (rest > 0) lines.push(`• and ${rest} more`)
+  return {
+    text: [`Sensitive data was detected in ${where}.`, ...lines, `<${link.href}|Findings of this run>`].join(
+      '\n',
+    ),
+  }
+}
+
+/** Masks are made of marks that the receiver would take for markup. */
+function code(text: string): string {
+  return `\`${escapeEntities(text.replaceAll('`', "'"))}\``
+}
+
+/** Names come from tables, so nothing in them may become a link, a mention or markup. */
+function escapeMrkdwn(text: string): string {
+  return escapeEntities(text).replace(/[`*~|@]/g, (mark) => `${mark}\u200b`)
+}
+
+function escapeEntities(text: string): string {
+  return text
+    .slice(0, 200)
+    .replace(/\p{Cc}/gu, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+}

@@ -1,0 +1,137 @@
+/**
+ * POST /v1/webhooks/alpha (SPEC 4.4), step by step: the HMAC is its authentication, and until it holds the
+ * tenant is only a claim.
+ */
+
+import { createHmac } from 'node:crypto'
+import { readBody } from '../auth/read-body.ts'
+import { Fault } from '../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
+import { sameSecret } from '../base/same-secret.ts'
+import { metadataLocationBytesMax } from '../core/detection.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import { parseTenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
+import { findWebhookSecrets, type WebhookSecret } from '../store/catalog-credentials.ts'
+import type { Store } from '../store/store.ts'
+import type { HitQueue } from './hit-queue.ts'
+
+export interface AlphaWebhookParts {
+  readonly store: Store
+  readonly queue: HitQueue
+  readonly enabled: boolean
+}
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const jsonDepthMax = 32
+
+/**
+ * Queues the Hit that a signed callback tells of. Resolves once it is durable.
+ * @throws Fault `gone`, `bad_request`, `unauthenticated` or `unavailable`, the first that holds in SPEC's order
+ */
+export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Request): Promise<void> {
+  if (!parts.enabled) throw new Fault('gone', 'The webhook is switched off.')
+  const { bytes } = await readCapped(request)
+  const signature = request.headers.get('x-alpha-signature')
+  if (signature === null || signature === '')
+    throw new Fault('bad_request', 'The header X-Alpha-Signature is missing.')
+  const body = parseBody(bytes)
+  const tenantId = claimedTenant(body, request.headers.get('x-alpha-tenant'))
+  if (!uuidPattern.test(tenantId)) throw new Fault('bad_request', 'The tenant id is not a UUID.')
+  const metadataLocation = body.get('metadata_location')
+  if (typeof metadataLocation !== 'string' || metadataLocation === '')
+    throw new Fault('bad_request', 'The field metadata_location is missing.')
+  if (Buffer.byteLength(metadataLocation) > metadataLocationBytesMax || metadataLocation.includes('\0'))
+    throw new Fault('bad_request', `The metadata_location has more than ${metadataLocationBytesMax} bytes.`)
+
+  // A UUID of another version is well-formed, and no tenant's.
+  const tenant = parseTenantId(tenantId)
+  const secrets = tenant === undefined ? [] : await lookUp(parts.store, tenant)
+  assertNotCancelled(request)
+  const credentialId = matchingCredential(secrets, bytes, signature)
+  if (tenant === undefined || credentialId === undefined)
+    throw new Fault(
+      'unauthenticated',
+      'No secret is configured for the tenant, or the signature does not match.',
+    )
+  assertNotCancelled(request)
+  try {
+    await parts.queue.push(tenant, [
+      { tenant, source: 'catalog-webhook', metadataLocation, credentialId, advisory: advisoryTable(body) },
+    ])
+  } catch (cause) {
+    throw new Fault('unavailable', 'The event could not be queued. Retry.', { cause })
+  }
+}
+
+async function readCapped(request: Request) {
+  try {
+    return await readBody(request, limits.webhookBodyBytesMax)
+  } catch (thrown) {
+    // SPEC 7 answers 400 here, where the gateway answers 413.
+    if (thrown instanceof Fault && thrown.kind === 'payload_too_large')
+      throw new Fault('bad_request', thrown.publicMessage)
+    throw thrown
+  }
+}
+
+function parseBody(bytes: Uint8Array): JsonObject {
+  const body = parseJson(bytes, { depthMax: jsonDepthMax })
+  if (!isJsonObject(body)) throw new Fault('bad_request', 'The body is not a JSON object.')
+  return body
+}
+
+/** SPEC names both orders for body and header: where both are there, they must agree. */
+function claimedTenant(body: JsonObject, header: string | null): string {
+  const own = body.get('tenant_id')
+  if (own !== undefined && own !== null && typeof own !== 'string')
+    throw new Fault('bad_request', 'The field tenant_id is not a string.')
+  const named = header?.trim() || undefined
+  const told = own || undefined
+  if (named !== undefined && told !== undefined && named.toLowerCase() !== told.toLowerCase())
+    throw new Fault('bad_request', 'The tenant of the body and that of the header X-Alpha-Tenant differ.')
+  const tenant = told ?? named
+  if (tenant === undefined) throw new Fault('bad_request', 'The tenant id is missing.')
+  return tenant
+}
+
+async function lookUp(store: Store, tenant: Parameters<typeof findWebhookSecrets>[1]) {
+  try {
+    return await findWebhookSecrets(store, tenant)
+  } catch (cause) {
+    throw new Fault('unavailable', 'The credentials could not be looked up. Retry.', { cause })
+  }
+}
+
+/** Tries every secret, whether or not one matched already, so that time tells nothing of which. */
+function matchingCredential(
+  secrets: readonly WebhookSecret[],
+  bytes: Uint8Array,
+  signature: string,
+): string | undefined {
+  const given = /^[0-9a-f]{64}$/i.test(signature) ? Buffer.from(signature, 'hex') : Buffer.alloc(32)
+  const wellFormed = /^[0-9a-f]{64}$/i.test(signature)
+  let match: string | undefined
+  for (const { credentialId, secret } of secrets) {
+    const same = sameSecret(createHmac('sha256', secret).update(bytes).digest(), given)
+    if (same && wellFormed) match ??= credentialId
+  }
+  return match
+}
+
+function advisoryTable(body: JsonObject): TableRef | undefined {
+  const namespace = levels(body.get('namespace'))
+  const name = body.get('table_name')
+  return namespace === undefined || typeof name !== 'string' || name === '' ? undefined : { namespace, name }
+}
+
+function levels(value: JsonValue | undefined): readonly string[] | undefined {
+  if (typeof value === 'string' && value !== '') return value.split(value.includes('\u001f') ? '\u001f' : '.')
+  if (Array.isArray(value) && value.length > 0 && value.every((level) => typeof level === 'string'))
+    return value
+  return undefined
+}
+
+function assertNotCancelled(request: Request): void {
+  if (request.signal.aborted) throw new Fault('unavailable', 'The request was cancelled.')
+}

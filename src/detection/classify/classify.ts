@@ -1,0 +1,169 @@
+/** The classes of a column: the values and the name judged apart, then together (SPEC 2.9). No I/O. */
+
+import { type ColumnSample, classes, type Finding, type SensitiveClass } from '../../core/classification.ts'
+import { judgeCreditCard } from './credit-card.ts'
+import { judgeEmail } from './email.ts'
+import { judgeIban } from './iban.ts'
+import { type JsonLeaf, readJsonLeaves } from './json-leaves.ts'
+import { maskValue } from './mask.ts'
+import { type NameSignal, readNameSignals } from './names.ts'
+import { normaliseCell } from './normalise-cell.ts'
+import { matchPhones } from './phone.ts'
+import { judgeUsSsn } from './us-ssn.ts'
+import { matchCells, type ValueMatch } from './value-match.ts'
+
+/** Values of one column that are judged; the share of so many is known well enough. */
+const judgedMax = 2000
+/** Distinct paths inside the JSON of one column. */
+const jsonPathsMax = 200
+/** Characters of JSON of one column. */
+const jsonCharsMax = 4 * 1024 * 1024
+/** Share of the cells with a value that must match. */
+const rateMin = 0.3
+/** Fewer matches may be chance where no name speaks for them. */
+const unnamedMatchesMin = 3
+
+interface Classifier {
+  readonly match: (cells: readonly string[], countsWeak: boolean) => ValueMatch
+  /** Of the cells with the form of the class, the share that must be valid where no name speaks for them. */
+  readonly validMin: number
+  /** Whether the form is enough beside a sure name. */
+  readonly formSuffices: boolean
+}
+
+/** The same beside a name, where the form alone is not enough. */
+const namedValidMin = 0.5
+
+function cellwise(judge: Parameters<typeof matchCells>[1], validMin: number): Classifier {
+  return { match: (cells) => matchCells(cells, judge), validMin, formSuffices: false }
+}
+
+const classifiers: Readonly<Record<SensitiveClass, Classifier>> = {
+  // Nine random numbers of that form in ten are valid.
+  us_ssn: cellwise(judgeUsSsn, 0.96),
+  email: cellwise(judgeEmail, 0),
+  credit_card: cellwise(judgeCreditCard, 0.8),
+  phone: { match: matchPhones, validMin: 0.8, formSuffices: true },
+  iban: cellwise(judgeIban, 0.8),
+}
+
+const confidences = { name: 0.65, value: 0.55, name_and_value: 0.92 } as const
+const strength = { value: 1, name: 2, name_and_value: 3 } as const
+
+/** The values under one name: the column itself, or one path inside its JSON. */
+interface NamedCells {
+  readonly name: string
+  readonly cells: readonly string[]
+  /** Cells that hold something: what the matches are a share of. */
+  readonly filled: number
+}
+
+/**
+ * What a column holds, by its name and a sample of its values: at most one finding a class, none where nothing speaks
+ * for it. Values are matched as whole cells; where a cell is JSON, each string in it is one, named by its path. Of
+ * more than 2,000 values, as many are judged, evenly chosen, and `sampled` says so.
+ * @returns findings with the confidences of SPEC 2.9; `maskedSample` never holds a value
+ */
+export function classifyColumn(sample: ColumnSample): readonly Finding[] {
+  const values = evenly(sample.values, judgedMax)
+  const sampled = values.length < sample.values.length ? values.length : sample.sampledCount
+  const best = new Map<SensitiveClass, Evidence>()
+  for (const part of splitParts(sample.name, values)) {
+    const signals = readNameSignals(part.name)
+    for (const each of classes) {
+      const evidence = weigh(part, classifiers[each], signals[each])
+      const known = best.get(each)
+      if (evidence !== undefined && (known === undefined || isStronger(evidence, known)))
+        best.set(each, evidence)
+    }
+  }
+  return classes.flatMap((found) => {
+    const evidence = best.get(found)
+    if (evidence === undefined) return []
+    const { shape, matched, example } = evidence
+    return {
+      column: sample.name,
+      class: found,
+      shape,
+      confidence: confidences[shape],
+      // A list inside JSON gives one cell several values.
+      matched: Math.min(matched, sampled),
+      sampled,
+      maskedSample: matched === 0 || example === undefined ? undefined : maskValue(example, found),
+    }
+  })
+}
+
+interface Evidence {
+  readonly shape: Finding['shape']
+  readonly matched: number
+  readonly example: string | undefined
+}
+
+function weigh(part: NamedCells, classifier: Classifier, signal: NameSignal): Evidence | undefined {
+  if (signal === 'contradicted') return undefined
+  const countsWeak = signal === 'sure' || signal === 'likely'
+  const { strong, weak, shaped, example } = classifier.match(part.cells, countsWeak)
+  const filled = Math.max(part.filled, 1)
+  const validShare = (valid: number) => valid / Math.max(valid + shaped, 1)
+  if (signal !== 'none') {
+    const formSuffices = signal === 'sure' && classifier.formSuffices
+    const valid = countsWeak ? strong + weak : strong
+    const matched = formSuffices ? valid + shaped : valid
+    const fits = formSuffices || validShare(valid) >= namedValidMin
+    if (matched > 0 && matched / filled >= rateMin && fits)
+      return { shape: 'name_and_value', matched, example }
+    if (signal === 'sure') return { shape: 'name', matched, example }
+  }
+  return strong >= unnamedMatchesMin &&
+    strong / filled >= rateMin &&
+    validShare(strong) >= classifier.validMin
+    ? { shape: 'value', matched: strong, example }
+    : undefined
+}
+
+function isStronger(left: Evidence, right: Evidence): boolean {
+  const difference = strength[left.shape] - strength[right.shape]
+  return difference > 0 || (difference === 0 && left.matched > right.matched)
+}
+
+function evenly<T>(items: readonly T[], max: number): readonly T[] {
+  if (items.length <= max) return items
+  return Array.from({ length: max }, (_, index) => items[Math.floor((index * items.length) / max)] as T)
+}
+
+/** The column itself first, then each path inside its JSON. */
+function splitParts(name: string, values: readonly string[]): readonly NamedCells[] {
+  const own: string[] = []
+  const inJson = new Map<string, string[]>()
+  let filled = 0
+  let jsonChars = 0
+  for (const value of values) {
+    const leaves = jsonChars < jsonCharsMax ? readJsonLeaves(value) : undefined
+    if (leaves === undefined) {
+      const cell = normaliseCell(value)
+      if (cell !== '') filled++
+      if (cell) own.push(cell)
+    } else {
+      filled++
+      jsonChars += value.length
+      for (const leaf of leaves) addLeaf(inJson, leaf)
+    }
+  }
+  const parts = [...inJson].map(([path, cells]) => ({
+    name: path === '' ? name : `${name}.${path}`,
+    cells,
+    filled: cells.length,
+  }))
+  return [{ name, cells: own, filled }, ...parts]
+}
+
+function addLeaf(inJson: Map<string, string[]>, { path, value }: JsonLeaf): void {
+  const cell = normaliseCell(value)
+  if (cell === '') return
+  // A value too long to judge counts as one that matches nothing.
+  const cells = inJson.get(path)
+  if (cells === undefined) {
+    if (inJson.size < jsonPathsMax) inJson.set(path, [cell ?? ''])
+  } else if (cells.length < judgedMax) cells.push(cell ?? '')
+}

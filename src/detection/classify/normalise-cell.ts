@@ -1,0 +1,33 @@
+/** Cells as the classifiers read them: bounded, trimmed, one kind of space and hyphen; and what stands for no value. */
+
+/** Characters; the longest thing a class knows is a list of a few email addresses. */
+const cellCharsMax = 512
+
+const placeholders = new Set(
+  '- -- --- . ? 0 n/a na nan nil none null unknown undefined missing tbd tba x xx xxx empty (null) #n/a k.a. ohne inconnu desconocido sconosciuto desconhecido onbekend'.split(
+    ' ',
+  ),
+)
+
+/**
+ * @returns the text to judge; `''` where the cell is blank or stands for no value ("n/a"); undefined where it is
+ *   longer than any class, so that it is judged no further
+ */
+export function normaliseCell(value: string): string | undefined {
+  if (value.length > cellCharsMax) return undefined
+  // Full-width digits, no-break spaces and typographic hyphens come from spreadsheets and documents.
+  const plain = isAscii(value)
+    ? value
+    : value
+        .normalize('NFKC')
+        .replace(/[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, '')
+        .replace(/[\u2010-\u2015\u2212]/g, '-')
+  const text = plain.trim()
+  if (text.length > cellCharsMax) return undefined
+  return placeholders.has(text.toLowerCase()) ? '' : text
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7e) return false
+  return true
+}

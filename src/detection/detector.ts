@@ -1,0 +1,196 @@
+/**
+ * Takes snapshots from the queue to the workers and writes down what came of them. Runs on every replica; a
+ * claim's lease keeps two from scanning one snapshot, and brings back what a lost process had claimed.
+ */
+
+import { Fault } from '../base/fault.ts'
+import { limits } from '../limits.ts'
+import { finishRun } from '../store/detection-findings.ts'
+import { queueDepth } from '../store/detection-run-list.ts'
+import { type ClaimedRun, claimRuns, retryRun } from '../store/detection-runs.ts'
+import type { DetectionParts } from './parts.ts'
+import { toScanFailure } from './scan/scan-failure.ts'
+import type { ScanResult } from './scan/scan-snapshot.ts'
+import { credentialOf, storageAccess } from './storage-access.ts'
+import { resolveTable } from './table-of-run.ts'
+import type { WorkerPool } from './worker-pool.ts'
+import type { ScanOutcome } from './worker-protocol.ts'
+
+export interface DetectorOptions {
+  readonly pool: WorkerPool
+  /** Whether findings at 0.85 or more are told to a chat. */
+  readonly alerts: boolean
+  /** Called when a run left an alert that is due. */
+  readonly onAlert: () => void
+  /** Milliseconds; those of limits.ts unless a test shortens them. */
+  readonly leaseMs?: number
+  readonly retryMs?: number
+}
+
+/** Milliseconds between two looks for what other replicas queued, what is due again, and lost leases. */
+const lookMs = 5_000
+const retryMsDefault = 10_000
+const recordTriesMax = 4
+
+export class Detector {
+  readonly #running = new Set<Promise<void>>()
+  readonly #timer: Timer
+  #claiming: Promise<void> | undefined
+  #again = false
+  #stopped = false
+
+  constructor(
+    private readonly parts: DetectionParts,
+    private readonly options: DetectorOptions,
+  ) {
+    this.#timer = setInterval(() => this.wake(), lookMs)
+    this.#timer.unref()
+  }
+
+  /** Looks into the queue now. */
+  wake(): void {
+    if (this.#stopped) return
+    this.#again = true
+    this.#claiming ??= this.#claim().finally(() => {
+      this.#claiming = undefined
+    })
+  }
+
+  /** Resolves when nothing that is due is left and nothing runs; for tests and shutdown. */
+  async idle(): Promise<void> {
+    this.wake()
+    while (this.#claiming !== undefined || this.#running.size > 0)
+      await Promise.all([this.#claiming, ...this.#running])
+  }
+
+  /** Claims nothing more. What runs is cut off with the pool and claimed again when its lease ends. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#timer)
+    await this.#claiming
+    await Promise.all(this.#running)
+  }
+
+  async #claim(): Promise<void> {
+    const { store, metrics, log } = this.parts
+    while (this.#again && !this.#stopped) {
+      this.#again = false
+      const limit = this.options.pool.freeCount
+      if (limit === 0) return
+      try {
+        const claimed = await claimRuns(store, {
+          limit,
+          leaseMs: this.options.leaseMs ?? limits.detectionLeaseMs,
+          triesMax: limits.detectionTriesMax,
+        })
+        for (const run of claimed) this.#start(run)
+        const { queued, oldestSeconds } = await queueDepth(store)
+        metrics.detectionQueued.set(queued)
+        metrics.detectionOldestSeconds.set(oldestSeconds)
+      } catch (err) {
+        log.error({ err }, 'the detection queue could not be looked into')
+      }
+    }
+  }
+
+  #start(run: ClaimedRun): void {
+    const work = this.#scan(run)
+      .catch((err: unknown) =>
+        this.parts.log.error({ err, runId: run.runId }, 'a detection run could not be ended'),
+      )
+      .finally(() => {
+        this.#running.delete(work)
+        this.wake()
+      })
+    this.#running.add(work)
+  }
+
+  async #scan(claimed: ClaimedRun): Promise<void> {
+    const { metrics } = this.parts
+    const started = performance.now()
+    const { run, outcome } = await this.#perform(claimed)
+    if (this.#stopped && outcome.kind === 'failed') {
+      await retryRun(this.parts.store, run, outcome.reason, 0, { counts: false })
+      return
+    }
+    const mayPass = outcome.kind === 'failed' && outcome.passing && run.tries < limits.detectionTriesMax
+    if (mayPass) {
+      await retryRun(this.parts.store, run, outcome.reason, this.#retryMs(run.tries))
+      metrics.detectionRuns.inc({ outcome: 'retried' })
+      return
+    }
+    const result: ScanResult =
+      outcome.kind === 'scanned'
+        ? outcome.result
+        : { findings: [], report: emptyReport, reason: outcome.reason }
+    await this.#record(run, result)
+    metrics.detectionDurationMs.observe(performance.now() - started)
+  }
+
+  async #perform(claimed: ClaimedRun): Promise<{ readonly run: ClaimedRun; readonly outcome: ScanOutcome }> {
+    let run = claimed
+    try {
+      const credential = await credentialOf(this.parts.store, run)
+      run = await resolveTable(this.parts, run, credential)
+      const access = await storageAccess(credential, this.parts.addressRules)
+      return { run, outcome: await this.options.pool.run({ metadataLocation: run.metadataLocation, access }) }
+    } catch (thrown) {
+      if (thrown instanceof Fault) {
+        this.parts.log.warn({ err: thrown, runId: run.runId }, 'a detection run could not begin')
+        return {
+          run,
+          outcome: { kind: 'failed', reason: thrown.publicMessage, passing: thrown.kind !== 'misconfigured' },
+        }
+      }
+      const { reason, passing } = toScanFailure(thrown, 'the snapshot')
+      return { run, outcome: { kind: 'failed', reason, passing } }
+    }
+  }
+
+  async #record(run: ClaimedRun, result: ScanResult): Promise<void> {
+    const { store, metrics, log } = this.parts
+    const scan = { ...result, alert: this.options.alerts }
+    for (let tries = 1; ; tries++) {
+      try {
+        const { recorded, alertDue } = await finishRun(store, run, scan)
+        if (!recorded) {
+          log.warn({ runId: run.runId }, 'a detection run was taken over: its lease had ended')
+          return
+        }
+        metrics.detectionRuns.inc({ outcome: result.reason === '' ? 'done' : 'failed' })
+        for (const { finding } of result.findings)
+          metrics.detectionFindings.inc({ class: finding.class, confidence: String(finding.confidence) })
+        metrics.detectionFiles.inc({ outcome: 'scanned' }, result.report.filesScanned)
+        metrics.detectionFiles.inc({ outcome: 'unsupported' }, result.report.filesUnsupported)
+        metrics.detectionFiles.inc({ outcome: 'failed' }, result.report.filesFailed)
+        metrics.detectionFiles.inc({ outcome: 'left_out' }, result.report.filesLeftOut)
+        if (result.reason !== '')
+          log.warn({ runId: run.runId, reason: result.reason }, 'a snapshot could not be scanned')
+        if (alertDue) this.options.onAlert()
+        return
+      } catch (err) {
+        const passing = err instanceof Fault && err.kind === 'unavailable'
+        if (!passing || tries >= recordTriesMax) throw err
+        await Bun.sleep(50 * 2 ** tries)
+      }
+    }
+  }
+
+  #retryMs(tries: number): number {
+    return (this.options.retryMs ?? retryMsDefault) * 2 ** (tries - 1)
+  }
+}
+
+const emptyReport: ScanResult['report'] = {
+  snapshotIds: [],
+  tableUuid: undefined,
+  filesAdded: 0,
+  filesScanned: 0,
+  filesLeftOut: 0,
+  filesUnsupported: 0,
+  filesFailed: 0,
+  bytesRead: 0,
+  valuesSampled: 0,
+  columns: 0,
+  problems: [],
+}

@@ -1,0 +1,58 @@
+/**
+ * The one queue of all triggers (SPEC 6): durable, deduplicated in this process by tenant and
+ * metadata_location, and across replicas by the unique constraint on the run.
+ */
+
+import { Lru } from '../base/lru.ts'
+import { canonicalLocation, type Hit, metadataLocationBytesMax } from '../core/detection.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { linkFindings } from '../store/detection-findings.ts'
+import { enqueueHits } from '../store/detection-runs.ts'
+import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+const rememberedMax = 50_000
+
+export class HitQueue {
+  readonly #known = new Lru<string, true>(rememberedMax)
+
+  /** @param wake called when something new is there to be scanned */
+  constructor(
+    private readonly store: Store,
+    private readonly metrics: Metrics,
+    private readonly wake: () => void,
+  ) {}
+
+  /** Whether a run of it is known here to exist already. */
+  knows(tenant: TenantId, metadataLocation: string): boolean {
+    return this.#known.get(keyOf(tenant, metadataLocation)) === true
+  }
+
+  /**
+   * Queues what is new. Resolves after the database has acknowledged it. Locations too long to be kept are
+   * dropped and counted.
+   * @returns how many were new
+   * @throws Fault where they could not be made durable
+   */
+  async push(tenant: TenantId, hits: readonly Hit[]): Promise<number> {
+    const fresh = hits.filter((hit) => {
+      const bytes = Buffer.byteLength(hit.metadataLocation)
+      const fits = bytes > 0 && bytes <= metadataLocationBytesMax && !hit.metadataLocation.includes('\0')
+      if (!fits) this.metrics.detectionHits.inc({ source: hit.source, outcome: 'unusable' })
+      return fits && !(this.knows(tenant, hit.metadataLocation) && hit.table === undefined)
+    })
+    if (fresh.length === 0) return 0
+    const { added, learnt } = await enqueueHits(this.store, tenant, fresh)
+    for (const hit of fresh) this.#known.set(keyOf(tenant, hit.metadataLocation), true)
+    for (const runId of learnt) await linkFindings(this.store, tenant, runId)
+    const source = fresh[0]?.source ?? 'baseline-poller'
+    this.metrics.detectionHits.inc({ source, outcome: 'queued' }, added)
+    this.metrics.detectionHits.inc({ source, outcome: 'duplicate' }, hits.length - added)
+    if (added > 0) this.wake()
+    return added
+  }
+}
+
+function keyOf(tenant: TenantId, metadataLocation: string): string {
+  return `${tenant} ${canonicalLocation(metadataLocation)}`
+}

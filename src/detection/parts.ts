@@ -1,0 +1,16 @@
+/** What detection works with; put together in app.ts. */
+
+import type { Logger } from 'pino'
+import type { AddressRules } from '../catalog/address.ts'
+import type { CatalogPool } from '../catalog/open-catalog.ts'
+import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+export interface DetectionParts {
+  readonly store: Store
+  readonly catalogs: CatalogPool
+  readonly metrics: Metrics
+  readonly log: Logger
+  /** Where storage endpoints may be. */
+  readonly addressRules: AddressRules
+}

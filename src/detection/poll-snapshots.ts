@@ -1,0 +1,227 @@
+/**
+ * The baseline poller (SPEC 6): every snapshot that has no run yet, from the audit log, the graph and the
+ * upstream tables themselves, so that a failed ingest or a commit past the gateway is scanned too.
+ */
+
+import { Lru } from '../base/lru.ts'
+import { type Catalog, catalogCapabilities } from '../catalog/catalog.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
+import type { Hit } from '../core/detection.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { findCatalogCredential, listCatalogCredentials } from '../store/catalog-credentials.ts'
+import { enqueueUnscanned, knownNamespaces, unscannedLocations } from '../store/detection-runs.ts'
+import { listTenants } from '../store/tenants.ts'
+import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import type { HitQueue } from './hit-queue.ts'
+import type { DetectionParts } from './parts.ts'
+
+export interface PollOptions {
+  /** Tables of one tenant that are loaded in one round; the next round goes on after them. */
+  readonly tablesMax: number
+  /** Audit rows and Snapshot nodes of one tenant that are queued in one round. */
+  readonly rowsMax: number
+  /** Milliseconds for one request to an upstream. */
+  readonly requestMs: number
+}
+
+export const pollOptions: PollOptions = { tablesMax: 500, rowsMax: 1_000, requestMs: 10_000 }
+
+const tablePage = 100
+const etagsMax = 100_000
+
+/** Where a tenant's next round begins: the tables after this one, of this credential. */
+interface Place {
+  readonly nickname: string
+  readonly namespace: string
+  readonly pageToken: string | undefined
+}
+
+export class SnapshotPoller {
+  /** Tenant, credential version and table → ETag of a load whose locations are all known. */
+  readonly #etags = new Lru<string, string>(etagsMax)
+  readonly #places = new Map<TenantId, Place>()
+
+  constructor(
+    private readonly parts: DetectionParts,
+    private readonly queue: HitQueue,
+    private readonly wake: () => void,
+    private readonly options: PollOptions = pollOptions,
+  ) {}
+
+  /** One round over all active tenants. A tenant or table that fails is logged and left to the next round. */
+  async poll(signal: AbortSignal): Promise<void> {
+    let after: string | undefined
+    do {
+      const page = await listTenants(this.parts.store, after === undefined ? {} : { after })
+      for (const { id, state } of page.items) {
+        signal.throwIfAborted()
+        if (state === 'active') await this.#pollTenant(id, signal)
+      }
+      after = page.next
+    } while (after !== undefined)
+  }
+
+  async #pollTenant(tenant: TenantId, signal: AbortSignal): Promise<void> {
+    const { store, metrics, log } = this.parts
+    try {
+      const queued = await enqueueUnscanned(store, tenant, this.options.rowsMax)
+      metrics.detectionHits.inc({ source: 'baseline-poller', outcome: 'queued' }, queued)
+      if (queued > 0) this.wake()
+      await this.#pollUpstreams(tenant, signal)
+    } catch (err) {
+      signal.throwIfAborted()
+      log.warn({ err, tenant }, 'a tenant could not be polled for new snapshots')
+    }
+  }
+
+  async #pollUpstreams(tenant: TenantId, signal: AbortSignal): Promise<void> {
+    const { store, catalogs, log } = this.parts
+    const known = await knownNamespaces(store, tenant)
+    const budget = { tables: this.options.tablesMax }
+    const from = this.#places.get(tenant)
+    this.#places.delete(tenant)
+    for (const nickname of await this.#nicknames(tenant)) {
+      if (from !== undefined && nickname < from.nickname) continue
+      const credential = await findCatalogCredential(store, tenant, nickname)
+      if (credential === undefined) continue
+      try {
+        const catalog = catalogs.get(tenant, credential)
+        for (const namespace of namespacesOf(credential, known)) {
+          const key = tableKey({ namespace, name: '' })
+          const resumes = from?.nickname === nickname
+          if (resumes && key < from.namespace) continue
+          const pageToken = resumes && key === from.namespace ? from.pageToken : undefined
+          const rest = await this.#pollNamespace(
+            tenant,
+            credential,
+            catalog,
+            namespace,
+            pageToken,
+            budget,
+            signal,
+          )
+          if (rest === undefined) continue
+          this.#places.set(tenant, { nickname, namespace: key, pageToken: rest.pageToken })
+          return
+        }
+      } catch (err) {
+        signal.throwIfAborted()
+        log.warn({ err, tenant, catalog: nickname }, 'a catalog could not be polled for new snapshots')
+      }
+    }
+  }
+
+  async #nicknames(tenant: TenantId): Promise<readonly string[]> {
+    const nicknames: string[] = []
+    let after: string | undefined
+    do {
+      const page = await listCatalogCredentials(
+        this.parts.store,
+        tenant,
+        after === undefined ? {} : { after },
+      )
+      for (const { nickname, kind } of page.items)
+        if (catalogCapabilities[kind].live) nicknames.push(nickname)
+      after = page.next
+    } while (after !== undefined)
+    return nicknames
+  }
+
+  /** @returns where to go on, where the budget ran out */
+  async #pollNamespace(
+    tenant: TenantId,
+    credential: CatalogCredential,
+    catalog: Catalog,
+    namespace: readonly string[],
+    from: string | undefined,
+    budget: { tables: number },
+    signal: AbortSignal,
+  ): Promise<{ readonly pageToken: string | undefined } | undefined> {
+    if (namespace.length > catalog.capabilities().namespaceDepthMax) return undefined
+    let pageToken = from
+    do {
+      if (budget.tables <= 0) return { pageToken }
+      const page = await catalog
+        .listTables(namespace, { pageSize: tablePage, pageToken, signal: this.#deadline(signal) })
+        .catch((err: unknown) => {
+          signal.throwIfAborted()
+          // A namespace that the graph knows may be another catalog's.
+          this.parts.log.debug(
+            { err, tenant, catalog: credential.nickname },
+            'a namespace could not be listed',
+          )
+          return undefined
+        })
+      for (const table of page?.identifiers ?? []) {
+        budget.tables--
+        await this.#pollTable(tenant, credential, catalog, table, signal)
+      }
+      pageToken = page?.nextPageToken
+    } while (pageToken !== undefined)
+    return undefined
+  }
+
+  async #pollTable(
+    tenant: TenantId,
+    credential: CatalogCredential,
+    catalog: Catalog,
+    table: TableRef,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const key = JSON.stringify([tenant, credential.id, credential.version, tableKey(table)])
+    const etag = this.#etags.get(key)
+    try {
+      const loaded = await catalog.loadTable(table, {
+        snapshots: 'refs',
+        signal: this.#deadline(signal),
+        ...(etag !== undefined && { ifNoneMatch: etag }),
+      })
+      if (loaded.status === 'not-modified') return
+      const { metadataLocation, metadata } = parseLoadTableResult(loaded.body)
+      // A table without a snapshot has no data to be scanned.
+      const log = metadataReader.optionalObjects(metadata, 'metadata-log') ?? []
+      const past = log.map((entry) => entry.get('metadata-file')).filter((file) => typeof file === 'string')
+      const fresh = await unscannedLocations(this.parts.store, tenant, [...past, metadataLocation])
+      await this.queue.push(
+        tenant,
+        fresh.map(
+          (location): Hit => ({
+            tenant,
+            source: 'baseline-poller',
+            metadataLocation: location,
+            credentialId: credential.id,
+            table,
+          }),
+        ),
+      )
+      if (loaded.etag !== undefined) this.#etags.set(key, loaded.etag)
+    } catch (err) {
+      signal.throwIfAborted()
+      this.parts.log.warn({ err, tenant, catalog: credential.nickname, table }, 'a table could not be polled')
+    }
+  }
+
+  #deadline(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, AbortSignal.timeout(this.options.requestMs)])
+  }
+}
+
+/**
+ * Where a catalog's tables are looked for: in namespaces that the graph knows tables of, and in those that
+ * its credential names (`namespaces`, levels joined by dots): the six operations list no namespaces.
+ */
+function namespacesOf(
+  { config }: CatalogCredential,
+  known: readonly (readonly string[])[],
+): readonly (readonly string[])[] {
+  const named = Array.isArray(config.namespaces)
+    ? config.namespaces
+        .filter((one) => typeof one === 'string' && one !== '')
+        .map((one: string) => one.split('.'))
+    : []
+  const byKey = new Map(
+    [...known, ...named].map((levels) => [tableKey({ namespace: levels, name: '' }), levels]),
+  )
+  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, levels]) => levels)
+}

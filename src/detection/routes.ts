@@ -1,0 +1,209 @@
+/** HTTP of detection: the alpha webhook (SPEC 4.4) and the REST resources under /api/v1/detection. */
+
+import { Elysia } from 'elysia'
+import type { Logger } from 'pino'
+import { answerFaults } from '../auth/answer.ts'
+import { type FindSession, requireSession } from '../auth/guard.ts'
+import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
+import { readBody } from '../auth/read-body.ts'
+import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import { Fault } from '../base/fault.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../base/json.ts'
+import { classes } from '../core/classification.ts'
+import { detectionDecisions, findingStatuses, runStates } from '../core/detection.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import { limits } from '../limits.ts'
+import { decideFinding, type ListedFinding, listFindings } from '../store/detection-findings.ts'
+import { type DetectionRun, findRun, listRuns, requestRescan } from '../store/detection-run-list.ts'
+import type { Page } from '../store/page.ts'
+import type { Store } from '../store/store.ts'
+import { type AlphaWebhookParts, receiveAlphaWebhook } from './alpha-webhook.ts'
+
+export interface DetectionRouteParts extends AlphaWebhookParts {
+  readonly store: Store
+  readonly log: Logger
+  readonly findSession: FindSession
+  readonly identify: IdentifyPrincipal
+  /** Called when a rescan was asked for. */
+  readonly wake: () => void
+}
+
+interface Context {
+  readonly request: Request
+  readonly params: Readonly<Record<string, string>>
+}
+
+const base = '/api/v1/detection'
+const raw = { parse: 'none' } as const
+
+/** The routes; bodies are read here, never by the framework. */
+export function detectionRoutes(parts: DetectionRouteParts) {
+  const answer = (work: (context: Context) => Promise<Response>) => (context: Context) =>
+    answerFaults(parts.log, () => work(context))
+  return new Elysia({ name: 'detection' })
+    .post(
+      '/v1/webhooks/alpha',
+      answer(async ({ request }) => {
+        await receiveAlphaWebhook(parts, request)
+        return new Response(null, { status: 200 })
+      }),
+      raw,
+    )
+    .get(
+      `${base}/runs`,
+      answer(({ request }) => getRuns(parts, request)),
+      raw,
+    )
+    .get(
+      `${base}/runs/:id`,
+      answer(({ request, params }) => getRun(parts, request, params.id ?? '')),
+      raw,
+    )
+    .get(
+      `${base}/findings`,
+      answer(({ request }) => getFindings(parts, request)),
+      raw,
+    )
+    .post(
+      `${base}/findings/:id/decisions`,
+      answer(({ request, params }) => postDecision(parts, request, params.id ?? '')),
+      raw,
+    )
+    .post(
+      `${base}/rescans`,
+      answer(({ request }) => postRescan(parts, request)),
+      raw,
+    )
+}
+
+async function getRuns(parts: DetectionRouteParts, request: Request): Promise<Response> {
+  const { tenant } = await requireSession(request, parts.findSession, 'read')
+  const query = new URL(request.url).searchParams
+  const page = await listRuns(parts.store, tenant, {
+    ...pageOf(query),
+    table: tableOf(query),
+    state: oneOf(query, 'state', runStates),
+  })
+  return Response.json(pageView(page, runView))
+}
+
+async function getRun(parts: DetectionRouteParts, request: Request, id: string): Promise<Response> {
+  const { tenant } = await requireSession(request, parts.findSession, 'read')
+  const run = await findRun(parts.store, tenant, id)
+  if (run === undefined) throw new Fault('not_found', 'There is no such detection run.')
+  return Response.json({ ...runView(run), attempts: run.attempts })
+}
+
+async function getFindings(parts: DetectionRouteParts, request: Request): Promise<Response> {
+  const { tenant } = await requireSession(request, parts.findSession, 'read')
+  const query = new URL(request.url).searchParams
+  const page = await listFindings(parts.store, tenant, {
+    ...pageOf(query),
+    table: tableOf(query),
+    runId: query.get('run') ?? undefined,
+    status: oneOf(query, 'status', findingStatuses),
+    class: oneOf(query, 'class', classes),
+    confidenceMin: numberOf(query, 'confidence_min'),
+  })
+  return Response.json(pageView(page, findingView))
+}
+
+async function postDecision(parts: DetectionRouteParts, request: Request, id: string): Promise<Response> {
+  const session = await requireSession(request, parts.findSession, 'admin')
+  const body = await readObject(request)
+  const decision = detectionDecisions.find((one) => one === body.get('decision'))
+  if (decision === undefined)
+    throw new Fault('bad_request', `The decision must be one of ${detectionDecisions.join(', ')}.`)
+  const reason = body.get('reason') ?? ''
+  if (typeof reason !== 'string' || reason.length > reasonLengthMax)
+    throw new Fault('bad_request', `The reason must be a text of at most ${reasonLengthMax} characters.`)
+  // Taking a Tag away is declassification: a steward attests to it (SPEC 2.10).
+  const declassifies = decision !== 'confirm'
+  const principal = declassifies
+    ? await requireRole(parts.identify, request, session, 'steward')
+    : await verifiedPrincipal(parts.identify, request, session)
+  if (declassifies && reason.trim() === '') throw new Fault('bad_request', 'An attestation needs a reason.')
+  const finding = await decideFinding(parts.store, session.tenant, id, {
+    decision,
+    reason,
+    decidedBy: principal.sub,
+  })
+  if (finding === undefined) throw new Fault('not_found', 'There is no such finding.')
+  return Response.json(findingView(finding))
+}
+
+const reasonLengthMax = 2_000
+
+async function postRescan(parts: DetectionRouteParts, request: Request): Promise<Response> {
+  const session = await requireSession(request, parts.findSession, 'admin')
+  const principal = await verifiedPrincipal(parts.identify, request, session)
+  const body = await readObject(request)
+  const namespace = body.get('namespace')
+  const name = body.get('table')
+  if (!isNames(namespace) || typeof name !== 'string' || name === '')
+    throw new Fault('bad_request', 'A rescan needs namespace, an array of names, and table.')
+  const run = await requestRescan(parts.store, session.tenant, { namespace, name }, principal.sub)
+  if (run === undefined) throw new Fault('not_found', 'No snapshot of this table is known to detection.')
+  parts.wake()
+  return Response.json(runView(run), { status: 202 })
+}
+
+function isNames(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && one !== '')
+  )
+}
+
+async function readObject(request: Request): Promise<JsonObject> {
+  const { bytes } = await readBody(request, limits.apiBodyBytesMax)
+  const body = parseJson(bytes)
+  if (!isJsonObject(body)) throw new Fault('bad_request', 'The body is not a JSON object.')
+  return body
+}
+
+function pageOf(query: URLSearchParams) {
+  const limit = query.get('limit')
+  const after = query.get('after')
+  if (limit !== null && !/^\d{1,6}$/.test(limit)) throw new Fault('bad_request', 'The limit is not a number.')
+  return { ...(limit !== null && { limit: Number(limit) }), ...(after !== null && { after }) }
+}
+
+/** `table=a.b.name`: names hold no dot. */
+function tableOf(query: URLSearchParams): TableRef | undefined {
+  const text = query.get('table')
+  if (text === null) return undefined
+  const parts = text.split('.')
+  const name = parts.pop() ?? ''
+  if (parts.length === 0 || name === '' || parts.some((part) => part === ''))
+    throw new Fault('bad_request', 'A table is given as namespace.table.')
+  return { namespace: parts, name }
+}
+
+function oneOf<T extends string>(query: URLSearchParams, name: string, values: readonly T[]): T | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const value = values.find((one) => one === text)
+  if (value === undefined) throw new Fault('bad_request', `${name} must be one of ${values.join(', ')}.`)
+  return value
+}
+
+function numberOf(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  if (!/^(0(\.\d{1,4})?|1(\.0{1,4})?)$/.test(text))
+    throw new Fault('bad_request', `${name} must be from 0 to 1.`)
+  return Number(text)
+}
+
+function pageView<T>({ items, next }: Page<T>, view: (item: T) => object): object {
+  return { items: items.map(view), ...(next !== undefined && { next }) }
+}
+
+function runView(run: DetectionRun): object {
+  const { id, metadataLocation, source, table, state, attempt, reason, report, createdAt, finishedAt } = run
+  return { id, metadataLocation, source, table, state, attempt, reason, report, createdAt, finishedAt }
+}
+
+function findingView(finding: ListedFinding): object {
+  return finding
+}

@@ -1,0 +1,216 @@
+/**
+ * Avro object container files as Iceberg writes manifests (specification, Appendix A): header and blocks are
+ * read here, so that every size is checked before anything is allocated; avsc decodes the records.
+ */
+
+import { brotliDecompressSync, inflateRawSync, zstdDecompressSync } from 'node:zlib'
+import avro from 'avsc'
+import { snappyUncompress } from 'hyparquet'
+import { ScanFailure } from './scan-failure.ts'
+
+/** What a record decodes to: longs are bigints, bytes are Buffers. */
+export type AvroRecord = Readonly<Record<string, unknown>>
+
+export interface AvroFile {
+  /** The writer's schema as JSON. */
+  readonly schema: unknown
+  readonly records: Iterable<AvroRecord>
+}
+
+export interface AvroBounds {
+  /** Bytes of one block once decompressed. */
+  readonly blockBytesMax: number
+  readonly recordsMax: number
+}
+
+const magic = Buffer.from('Obj\u0001', 'latin1')
+const syncBytes = 16
+
+const longType = avro.types.LongType.__with({
+  fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+  toBuffer: (value: bigint) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigInt64LE(value)
+    return bytes
+  },
+  fromJSON: BigInt,
+  toJSON: String,
+  isValid: (value: unknown) => typeof value === 'bigint',
+  compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
+})
+
+/** An avsc type whose longs are bigints: snapshot ids do not fit a double. */
+export function avroType(schema: unknown): avro.Type {
+  return avro.Type.forSchema(schema as avro.Schema, {
+    typeHook: (part) =>
+      (part === 'long' || (part as { type?: unknown }).type === 'long' ? longType : undefined) as avro.Type,
+  })
+}
+
+/**
+ * Reads a container file.
+ * @throws ScanFailure where it is no such file; its records throw it where a block is corrupt or too large
+ */
+export function readAvro(bytes: Uint8Array, bounds: AvroBounds): AvroFile {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (!buffer.subarray(0, 4).equals(magic)) throw corrupt()
+  const cursor = { buffer, at: 4 }
+  const header = readHeader(cursor)
+  const sync = take(cursor, syncBytes)
+  const schemaText = header.get('avro.schema')?.toString('utf8')
+  const codec = header.get('avro.codec')?.toString('latin1') ?? 'null'
+  let schema: unknown
+  let type: avro.Type
+  try {
+    schema = JSON.parse(schemaText ?? '')
+    assertBytesPerItem(schema, 0)
+    type = avroType(schema)
+  } catch {
+    throw corrupt()
+  }
+  return { schema, records: readBlocks(cursor, sync, codec, type, bounds) }
+}
+
+function* readBlocks(
+  cursor: Cursor,
+  sync: Buffer,
+  codec: string,
+  type: avro.Type,
+  { blockBytesMax, recordsMax }: AvroBounds,
+): Generator<AvroRecord> {
+  let records = 0
+  while (cursor.at < cursor.buffer.length) {
+    const count = readLong(cursor)
+    const block = decompress(codec, take(cursor, readLong(cursor)), blockBytesMax)
+    if (!take(cursor, syncBytes).equals(sync)) throw corrupt()
+    records += count
+    if (count < 0 || records > recordsMax)
+      throw new ScanFailure(`a manifest holds more than ${recordsMax} entries`)
+    let at = 0
+    for (let index = 0; index < count; index++) {
+      let decoded: { value: unknown; offset: number }
+      try {
+        decoded = type.decode(block, at) as typeof decoded
+      } catch {
+        throw corrupt()
+      }
+      // avsc says -1 where the bytes ended early, and a record of no bytes would never end.
+      if (decoded.offset <= at || decoded.offset > block.length) throw corrupt()
+      at = decoded.offset
+      yield decoded.value as AvroRecord
+    }
+  }
+}
+
+function decompress(codec: string, block: Buffer, bytesMax: number): Buffer {
+  const bound = { maxOutputLength: bytesMax }
+  try {
+    switch (codec) {
+      case 'null':
+        return block
+      case 'deflate':
+        return inflateRawSync(block, bound)
+      case 'zstandard':
+        return zstdDecompressSync(block, bound)
+      case 'brotli':
+        return brotliDecompressSync(block, bound)
+      case 'snappy':
+        // Four bytes of checksum follow.
+        return unsnap(block.subarray(0, -4), bytesMax)
+    }
+  } catch (thrown) {
+    const tooLarge = (thrown as { code?: unknown } | null)?.code === 'ERR_BUFFER_TOO_LARGE'
+    if (tooLarge) throw tooLargeBlock(bytesMax)
+    if (thrown instanceof ScanFailure) throw thrown
+    throw corrupt()
+  }
+  throw new ScanFailure('a manifest is compressed by a codec that is not supported')
+}
+
+function unsnap(block: Buffer, bytesMax: number): Buffer {
+  const length = readVarint({ buffer: block, at: 0 })
+  if (length > bytesMax) throw tooLargeBlock(bytesMax)
+  const output = Buffer.alloc(length)
+  snappyUncompress(block, output)
+  return output
+}
+
+function tooLargeBlock(bytesMax: number): ScanFailure {
+  return new ScanFailure(`a block of a manifest decompresses to more than ${bytesMax} bytes`)
+}
+
+interface Cursor {
+  readonly buffer: Buffer
+  at: number
+}
+
+function take(cursor: Cursor, count: number): Buffer {
+  const end = cursor.at + count
+  if (count < 0 || end > cursor.buffer.length) throw corrupt()
+  const bytes = cursor.buffer.subarray(cursor.at, end)
+  cursor.at = end
+  return bytes
+}
+
+function readHeader(cursor: Cursor): ReadonlyMap<string, Buffer> {
+  const header = new Map<string, Buffer>()
+  for (;;) {
+    let count = readLong(cursor)
+    if (count === 0) return header
+    if (count < 0) {
+      count = -count
+      readLong(cursor)
+    }
+    for (let index = 0; index < count; index++) {
+      const key = take(cursor, readLong(cursor)).toString('utf8')
+      header.set(key, take(cursor, readLong(cursor)))
+    }
+  }
+}
+
+/** An Avro long that counts something here, so that a double holds it. */
+function readLong(cursor: Cursor): number {
+  const raw = readVarint(cursor)
+  return raw % 2 === 0 ? raw / 2 : -(raw + 1) / 2
+}
+
+function readVarint(cursor: Cursor): number {
+  let value = 0
+  for (let scale = 1; scale <= 2 ** 49; scale *= 128) {
+    const byte = cursor.buffer[cursor.at++]
+    if (byte === undefined) throw corrupt()
+    value += (byte & 0x7f) * scale
+    if (byte < 0x80) return value
+  }
+  throw corrupt()
+}
+
+/** Items without bytes would let a few bytes claim any number of them. */
+function assertBytesPerItem(schema: unknown, depth: number): void {
+  if (depth > 64) throw corrupt()
+  if (Array.isArray(schema)) {
+    for (const branch of schema) assertBytesPerItem(branch, depth + 1)
+    return
+  }
+  if (typeof schema !== 'object' || schema === null) return
+  const { type, items, fields, values } = schema as Record<string, unknown>
+  if (type === 'array' && !takesBytes(items)) throw corrupt()
+  for (const part of [type, items, values]) if (typeof part === 'object') assertBytesPerItem(part, depth + 1)
+  if (Array.isArray(fields))
+    for (const field of fields) assertBytesPerItem((field as { type?: unknown }).type, depth + 1)
+}
+
+function takesBytes(schema: unknown): boolean {
+  if (typeof schema === 'string') return schema !== 'null'
+  if (Array.isArray(schema)) return true
+  if (typeof schema !== 'object' || schema === null) return false
+  const { type, fields, size } = schema as Record<string, unknown>
+  if (type === 'record')
+    return Array.isArray(fields) && fields.some((field) => takesBytes((field as { type?: unknown }).type))
+  if (type === 'fixed') return typeof size === 'number' && size > 0
+  return typeof type === 'string' ? type !== 'null' : takesBytes(type)
+}
+
+function corrupt(): ScanFailure {
+  return new ScanFailure('a manifest cannot be read: it is corrupt or truncated')
+}

@@ -1,0 +1,124 @@
+/**
+ * The samples that one scan gathers, by column. A string that holds JSON is a small document of its own: its
+ * scalars are sampled under their path. Keys that are no plain names are data, and never become part of one.
+ */
+
+import type { ColumnSample } from '../../core/classification.ts'
+
+const valueLengthMax = 1_024
+const jsonDepthMax = 16
+/** Paths inside the JSON values of one column. */
+const pathsMax = 500
+const scalarsMax = 1_000
+const plainKey = /^[A-Za-z_][A-Za-z_ -]{0,63}\d{0,3}$/
+
+interface Gathered {
+  readonly fieldId: bigint | undefined
+  readonly columnName: string
+  readonly values: string[]
+}
+
+export interface GatheredSample extends ColumnSample {
+  readonly fieldId: bigint | undefined
+  readonly columnName: string
+}
+
+export class ColumnSamples {
+  readonly #columns = new Map<string, Gathered>()
+  readonly #paths = new Map<string, number>()
+  #valueCount = 0
+
+  /** @param valuesMax values that are kept of one column or path */
+  constructor(readonly valuesMax: number) {}
+
+  /** Values looked at, over all columns. */
+  get valueCount(): number {
+    return this.#valueCount
+  }
+
+  /** Notes a column, so that its name is classified even where none of its values can be read. */
+  add(columnName: string, fieldId: bigint | undefined, values: readonly string[] = []): void {
+    const column = this.#gather(columnName, columnName, fieldId)
+    this.#valueCount += values.length
+    for (const value of values) {
+      const document = parseDocument(value)
+      if (document === undefined) this.#keep(column, value)
+      else this.#walk(document, columnName, columnName, fieldId, 0, { left: scalarsMax })
+    }
+  }
+
+  all(): readonly GatheredSample[] {
+    return [...this.#columns].map(([name, { fieldId, columnName, values }]) => ({
+      name,
+      fieldId,
+      columnName,
+      values,
+      sampledCount: values.length,
+    }))
+  }
+
+  #gather(name: string, columnName: string, fieldId: bigint | undefined): Gathered {
+    const known = this.#columns.get(name)
+    if (known !== undefined) return known
+    const made = { fieldId, columnName, values: [] }
+    this.#columns.set(name, made)
+    return made
+  }
+
+  #keep(column: Gathered, value: string): void {
+    if (column.values.length < this.valuesMax && value !== '')
+      column.values.push(value.slice(0, valueLengthMax))
+  }
+
+  #walk(
+    value: unknown,
+    path: string,
+    columnName: string,
+    fieldId: bigint | undefined,
+    depth: number,
+    budget: { left: number },
+  ): void {
+    if (depth > jsonDepthMax || budget.left <= 0) return
+    if (Array.isArray(value)) {
+      for (const item of value) this.#walk(item, path, columnName, fieldId, depth + 1, budget)
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, member] of Object.entries(value)) {
+        const plain = plainKey.test(key)
+        if (!plain) this.#scalar(key, `${path}.*`, columnName, fieldId, budget)
+        this.#walk(member, `${path}.${plain ? key : '*'}`, columnName, fieldId, depth + 1, budget)
+      }
+    } else if (typeof value === 'string' || typeof value === 'number') {
+      const inner = typeof value === 'string' ? parseDocument(value) : undefined
+      if (inner === undefined) this.#scalar(String(value), path, columnName, fieldId, budget)
+      else this.#walk(inner, path, columnName, fieldId, depth + 1, budget)
+    }
+  }
+
+  #scalar(
+    value: string,
+    path: string,
+    columnName: string,
+    fieldId: bigint | undefined,
+    budget: { left: number },
+  ): void {
+    budget.left--
+    if (!this.#columns.has(path)) {
+      const paths = this.#paths.get(columnName) ?? 0
+      if (paths >= pathsMax) return
+      this.#paths.set(columnName, paths + 1)
+    }
+    this.#keep(this.#gather(path, columnName, fieldId), value)
+  }
+}
+
+/** The object or array that a value holds as JSON, if it is one. */
+function parseDocument(value: string): object | undefined {
+  const first = value.trimStart()[0]
+  if (first !== '{' && first !== '[') return undefined
+  try {
+    const parsed: unknown = JSON.parse(value)
+    return typeof parsed === 'object' && parsed !== null ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}

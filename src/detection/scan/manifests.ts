@@ -1,0 +1,221 @@
+/**
+ * From a metadata file to the data files that its snapshot added (Iceberg specification, versions 1 to 3).
+ * Delete files and deletion vectors are not looked at: a deleted row is still in its data file.
+ */
+
+import { gunzipSync } from 'node:zlib'
+import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import type { Column } from '../../core/commit.ts'
+import { limits } from '../../limits.ts'
+import {
+  currentSchema,
+  currentSnapshotId,
+  formatVersion,
+  metadataReader,
+  schemaColumns,
+  schemasOf,
+  snapshotsOf,
+} from '../../wire/iceberg/table-metadata.ts'
+import { type AvroRecord, readAvro } from './avro.ts'
+import { ScanFailure, toScanFailure } from './scan-failure.ts'
+import type { Storage } from './storage.ts'
+
+export interface TableState {
+  readonly metadata: JsonObject
+  readonly tableUuid: string | undefined
+  /** Of the newest snapshot's schema; nested ones under dotted names. */
+  readonly columns: readonly Column[]
+  /** What this metadata file added to the one before it. */
+  readonly snapshots: readonly JsonObject[]
+}
+
+export interface DataFile {
+  readonly path: string
+  /** PARQUET, ORC, AVRO, … in upper case. */
+  readonly format: string
+  readonly recordCount: number
+}
+
+/** Reads a metadata file. @throws ScanFailure */
+export async function readMetadata(storage: Storage, location: string): Promise<JsonObject> {
+  const bytes = await storage.readAll(location, limits.detectionMetadataBytesMax)
+  try {
+    const gzip = bytes[0] === 0x1f && bytes[1] === 0x8b
+    const text = gzip ? gunzipSync(bytes, { maxOutputLength: limits.detectionMetadataBytesMax }) : bytes
+    const metadata = parseJson(text, { depthMax: limits.jsonDepthMax })
+    if (!isJsonObject(metadata)) throw new ScanFailure('the metadata file holds no object')
+    formatVersion(metadata)
+    return metadata
+  } catch (thrown) {
+    throw toScanFailure(thrown, 'the metadata file')
+  }
+}
+
+/**
+ * The table as a metadata file tells it, and which snapshots are new in that file. The file before it, named
+ * by the metadata log, says so exactly; where it cannot be read, the current and the newest snapshot count.
+ * @throws ScanFailure
+ */
+export async function readTableState(storage: Storage, location: string): Promise<TableState> {
+  const metadata = await readMetadata(storage, location)
+  const known = await snapshotsBefore(storage, metadata)
+  try {
+    const all = snapshotsOf(metadata)
+    const snapshots =
+      known === undefined ? newestOf(metadata, all) : all.filter((one) => !known.has(idOf(one)))
+    const columns = schemaColumns(schemaAt(metadata, snapshots.at(-1)))
+    if (columns.length > limits.detectionColumnsMax)
+      throw new ScanFailure(`the table has more than ${limits.detectionColumnsMax} columns`)
+    return { metadata, tableUuid: metadataReader.optionalString(metadata, 'table-uuid'), columns, snapshots }
+  } catch (thrown) {
+    throw toScanFailure(thrown, 'the metadata file')
+  }
+}
+
+function idOf(snapshot: JsonObject): bigint {
+  return metadataReader.integer(snapshot, 'snapshot-id')
+}
+
+async function snapshotsBefore(
+  storage: Storage,
+  metadata: JsonObject,
+): Promise<ReadonlySet<bigint> | undefined> {
+  try {
+    const log = metadataReader.optionalObjects(metadata, 'metadata-log') ?? []
+    const last = log.at(-1)
+    if (last === undefined) return undefined
+    const before = await readMetadata(storage, metadataReader.string(last, 'metadata-file'))
+    return new Set(snapshotsOf(before).map(idOf))
+  } catch {
+    return undefined
+  }
+}
+
+function newestOf(metadata: JsonObject, all: readonly JsonObject[]): readonly JsonObject[] {
+  const age = (one: JsonObject) =>
+    metadataReader.optionalInteger(one, 'sequence-number') ?? metadataReader.integer(one, 'timestamp-ms')
+  let newest = all[0]
+  for (const one of all) if (newest !== undefined && age(one) >= age(newest)) newest = one
+  const currentId = currentSnapshotId(metadata)
+  const current = all.find((one) => idOf(one) === currentId)
+  return [...new Set([newest, current])].filter((one) => one !== undefined)
+}
+
+function schemaAt(metadata: JsonObject, snapshot: JsonObject | undefined): JsonObject {
+  const id = snapshot && metadataReader.optionalInteger(snapshot, 'schema-id')
+  const own =
+    id === undefined ? undefined : schemasOf(metadata).find((schema) => schema.get('schema-id') === id)
+  return own ?? currentSchema(metadata)
+}
+
+/**
+ * The data files that a snapshot added.
+ * @returns as many as `filesMax`, evenly spread, and how many there are
+ * @throws ScanFailure
+ */
+export async function addedFiles(
+  storage: Storage,
+  snapshot: JsonObject,
+  filesMax: number,
+): Promise<{ readonly files: readonly DataFile[]; readonly count: number }> {
+  const snapshotId = idOf(snapshot)
+  const files: DataFile[] = []
+  for (const manifest of await manifestsOf(storage, snapshot, snapshotId)) {
+    const { schema, records } = await openAvro(storage, manifest)
+    const field = fieldNames(schema, entryFields)
+    const inner = fieldNames(recordField(schema, field.data_file), fileFields)
+    for (const entry of records) {
+      const owner = entry[field.snapshot_id]
+      // An absent id is inherited from the manifest, which this snapshot added.
+      if (entry[field.status] !== added || (typeof owner === 'bigint' && owner !== snapshotId)) continue
+      const file = entry[field.data_file] as AvroRecord | undefined
+      const path = file?.[inner.file_path]
+      if (file === undefined || typeof path !== 'string')
+        throw new ScanFailure('a manifest entry names no file')
+      if (isDelete(file[inner.content])) continue
+      files.push({
+        path,
+        format: String(file[inner.file_format] ?? '').toUpperCase(),
+        recordCount: Number(file[inner.record_count] ?? 0n),
+      })
+      if (files.length > filesCeiling)
+        throw new ScanFailure(`a snapshot adds more than ${filesCeiling} files`)
+    }
+  }
+  return { files: spread(files, filesMax), count: files.length }
+}
+
+/** `status` of a manifest entry whose file this snapshot added. */
+const added = 1
+const filesCeiling = 1_000_000
+
+/** Iceberg's field ids; names are what version 1 and 2 writers agree on, for files without ids. */
+const entryFields = { status: 0, snapshot_id: 1, data_file: 2 } as const
+const fileFields = { content: 134, file_path: 100, file_format: 101, record_count: 103 } as const
+const listFields = { manifest_path: 500, content: 517, added_snapshot_id: 503 } as const
+
+function isDelete(content: unknown): boolean {
+  return typeof content === 'number' && content !== 0
+}
+
+async function manifestsOf(
+  storage: Storage,
+  snapshot: JsonObject,
+  snapshotId: bigint,
+): Promise<readonly string[]> {
+  const list = metadataReader.optionalString(snapshot, 'manifest-list')
+  // Version 1 may name its manifests in place.
+  if (list === undefined)
+    return snapshot.has('manifests') ? metadataReader.strings(snapshot, 'manifests') : []
+  const { schema, records } = await openAvro(storage, list)
+  const field = fieldNames(schema, listFields)
+  const paths: string[] = []
+  for (const record of records) {
+    const owner = record[field.added_snapshot_id]
+    if (isDelete(record[field.content]) || (typeof owner === 'bigint' && owner !== snapshotId)) continue
+    const path = record[field.manifest_path]
+    if (typeof path !== 'string') throw new ScanFailure('a manifest list names no manifest')
+    paths.push(path)
+    if (paths.length > limits.detectionManifestsMax)
+      throw new ScanFailure(`a snapshot adds more than ${limits.detectionManifestsMax} manifests`)
+  }
+  return paths
+}
+
+async function openAvro(storage: Storage, location: string) {
+  return readAvro(await storage.readAll(location, limits.detectionMetadataBytesMax), {
+    blockBytesMax: limits.detectionMetadataBytesMax,
+    recordsMax: filesCeiling,
+  })
+}
+
+/** The names under which the writer's schema holds these field ids. */
+function fieldNames<K extends string>(schema: unknown, ids: Readonly<Record<K, number>>): Record<K, string> {
+  const fields = (schema as { fields?: unknown } | null)?.fields
+  const list = Array.isArray(fields) ? (fields as { name?: unknown; 'field-id'?: unknown }[]) : []
+  const entries = Object.entries(ids).map(([name, id]) => {
+    const found = list.find((field) => field['field-id'] === id)
+    return [name, typeof found?.name === 'string' ? found.name : name]
+  })
+  return Object.fromEntries(entries) as Record<K, string>
+}
+
+function recordField(schema: unknown, name: string): unknown {
+  const fields = (schema as { fields?: unknown } | null)?.fields
+  const field = Array.isArray(fields)
+    ? (fields as { name?: unknown; type?: unknown }[]).find((one) => one.name === name)
+    : undefined
+  return Array.isArray(field?.type)
+    ? field.type.find((branch) => typeof branch === 'object' && branch)
+    : field?.type
+}
+
+/** At most `count` items, evenly spread, the first and the last among them. */
+export function spread<T>(items: readonly T[], count: number): readonly T[] {
+  if (items.length <= count) return items
+  if (count === 1) return items.slice(0, 1)
+  return Array.from(
+    { length: count },
+    (_, index) => items[Math.round((index * (items.length - 1)) / (count - 1))],
+  ).filter((item) => item !== undefined)
+}

@@ -1,0 +1,199 @@
+/**
+ * The first values of one column chunk, as text. Pages are walked here and not by the library, because a
+ * hostile header must be checked before anything is allocated, and because a sample needs neither nulls nor
+ * the nesting of values: of the levels only the number of values that are there counts.
+ */
+
+import type { ColumnMetaData } from 'hyparquet'
+import { parquetHeader } from 'hyparquet/src/column.js'
+import { limits } from '../../limits.ts'
+import { decompressPage } from './parquet-codec.ts'
+import type { Leaf } from './parquet-footer.ts'
+import {
+  countPresent,
+  type PageValues,
+  readPageValues,
+  type ValueReader,
+  valueReader,
+} from './parquet-values.ts'
+import { ScanFailure } from './scan-failure.ts'
+import type { StoredFile } from './storage.ts'
+
+export interface ChunkBudget {
+  readonly valuesMax: number
+  /** Bytes to read; one page is read even where it is larger. */
+  readonly bytesMax: number
+}
+
+const headerBytes = 64 * 1024
+/** Values, nulls included, that one page may claim. */
+const pageValuesMax = 10_000_000
+
+type PageHeader = ReturnType<typeof parquetHeader>
+
+/**
+ * Reads values from the start of a chunk until a bound is reached.
+ * @returns non-null values, numbers in decimal
+ * @throws ScanFailure where a page is corrupt, too large or of an unsupported encoding
+ */
+export async function readChunk(
+  file: StoredFile,
+  chunk: ColumnMetaData,
+  leaf: Leaf,
+  budget: ChunkBudget,
+): Promise<readonly string[]> {
+  const { start, end } = chunkRange(chunk, file.size)
+  let window = await file.read(start, Math.min(end, start + Math.max(budget.bytesMax, headerBytes)))
+  const more = async (bytes: number) => {
+    const from = start + window.length
+    const rest = await file.read(from, Math.min(end, Math.max(from, start + bytes)))
+    window = Buffer.concat([window, rest])
+  }
+  const values: string[] = []
+  const read = valueReader(leaf)
+  let dictionary: PageValues | undefined
+  let at = 0
+  while (values.length < budget.valuesMax && start + at < end) {
+    let page = headerAt(window, at)
+    if (page === undefined) {
+      // The window ends within a header. What was read so far does; a first header gets a second chance.
+      if (values.length > 0 || window.length >= end - start) break
+      await more(at + headerBytes)
+      page = headerAt(window, at)
+      if (page === undefined) throw corrupt()
+    }
+    const size = pageSize(page.header)
+    const pageEnd = page.end + size
+    if (start + pageEnd > end) throw corrupt()
+    if (pageEnd > window.length) {
+      if (values.length > 0) break
+      await more(pageEnd)
+    }
+    const body = window.subarray(page.end, pageEnd)
+    if (page.header.type === 'DICTIONARY_PAGE') dictionary = readDictionary(body, page.header, chunk, read)
+    else if (page.header.type === 'DATA_PAGE' || page.header.type === 'DATA_PAGE_V2') {
+      const wanted = budget.valuesMax - values.length
+      for (const value of readData(body, page.header, chunk, leaf, dictionary, read, wanted))
+        values.push(value)
+    }
+    at = pageEnd
+  }
+  return values
+}
+
+function chunkRange(chunk: ColumnMetaData, fileSize: number): { start: number; end: number } {
+  const first = Number(chunk.data_page_offset)
+  const dictionary = Number(chunk.dictionary_page_offset ?? 0)
+  const start = dictionary > 0 && dictionary < first ? dictionary : first
+  const end = start + Number(chunk.total_compressed_size)
+  if (
+    !Number.isSafeInteger(start) ||
+    !Number.isSafeInteger(end) ||
+    start < 4 ||
+    end < start ||
+    end > fileSize
+  )
+    throw corrupt()
+  return { start, end }
+}
+
+/** The page header at a place of the window; undefined where the window ends within it. */
+function headerAt(window: Uint8Array, at: number): { header: PageHeader; end: number } | undefined {
+  const reader = { view: new DataView(window.buffer, window.byteOffset, window.length), offset: at }
+  try {
+    const header = parquetHeader(reader)
+    return { header, end: reader.offset }
+  } catch {
+    return undefined
+  }
+}
+
+function pageSize(header: PageHeader): number {
+  const { compressed_page_size: size, uncompressed_page_size: plain } = header
+  if (!Number.isInteger(size) || !Number.isInteger(plain) || size < 0 || plain < 0) throw corrupt()
+  if (Math.max(size, plain) > limits.detectionPageBytesMax)
+    throw new ScanFailure(`a page of a data file has more than ${limits.detectionPageBytesMax} bytes`)
+  return size
+}
+
+function claimedCount(count: unknown): number {
+  if (!Number.isInteger(count) || (count as number) < 0) throw corrupt()
+  if ((count as number) > pageValuesMax)
+    throw new ScanFailure(`a page of a data file claims more than ${pageValuesMax} values`)
+  return count as number
+}
+
+function readDictionary(
+  body: Uint8Array,
+  header: PageHeader,
+  chunk: ColumnMetaData,
+  read: ValueReader,
+): PageValues {
+  const count = claimedCount(header.dictionary_page_header?.num_values)
+  const plain = decompressPage(body, header.uncompressed_page_size, chunk.codec)
+  return guarded(() => readPageValues('PLAIN', plain, count, count, undefined, read))
+}
+
+function readData(
+  body: Uint8Array,
+  header: PageHeader,
+  chunk: ColumnMetaData,
+  leaf: Leaf,
+  dictionary: PageValues | undefined,
+  read: ValueReader,
+  wanted: number,
+): PageValues {
+  const v1 = header.data_page_header
+  if (v1 !== undefined) {
+    const count = claimedCount(v1.num_values)
+    const plain = decompressPage(body, header.uncompressed_page_size, chunk.codec)
+    return guarded(() => {
+      if (leaf.definitionLevelMax > 0 && v1.definition_level_encoding !== 'RLE')
+        throw new ScanFailure('a data file encodes its levels in a way that is not supported')
+      const view = new DataView(plain.buffer, plain.byteOffset, plain.length)
+      let at = 0
+      if (leaf.repetitionLevelMax > 0) at += 4 + view.getUint32(at, true)
+      let present = count
+      if (leaf.definitionLevelMax > 0) {
+        const length = view.getUint32(at, true)
+        at += 4
+        present = countPresent(plain.subarray(at, at + length), leaf.definitionLevelMax, count)
+        at += length
+      }
+      return readPageValues(v1.encoding, plain.subarray(at), present, wanted, dictionary, read)
+    })
+  }
+  const v2 = header.data_page_header_v2
+  if (v2 === undefined) throw corrupt()
+  const count = claimedCount(v2.num_values)
+  const levels = claimedCount(v2.definition_levels_byte_length)
+  const repetitions = claimedCount(v2.repetition_levels_byte_length)
+  const valuesAt = repetitions + levels
+  if (valuesAt > body.length || valuesAt > header.uncompressed_page_size) throw corrupt()
+  const packed = body.subarray(valuesAt)
+  const plain =
+    v2.is_compressed === false
+      ? packed
+      : decompressPage(packed, header.uncompressed_page_size - valuesAt, chunk.codec)
+  return guarded(() => {
+    const present =
+      leaf.definitionLevelMax > 0
+        ? countPresent(body.subarray(repetitions, valuesAt), leaf.definitionLevelMax, count)
+        : count
+    return readPageValues(v2.encoding, plain, present, wanted, dictionary, read)
+  })
+}
+
+/** Reading past the end of a page is how corruption shows. */
+function guarded<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    if (thrown instanceof ScanFailure) throw thrown
+    throw corrupt()
+  }
+}
+
+function corrupt(): ScanFailure {
+  return new ScanFailure('a Parquet file cannot be read: it is corrupt or truncated')
+}

@@ -1,0 +1,80 @@
+/** A Parquet file's footer: its leaf columns with their Iceberg field ids, and its row groups. No data. */
+
+import { type FileMetaData, parquetMetadata, type SchemaElement } from 'hyparquet'
+import { limits } from '../../limits.ts'
+import { ScanFailure } from './scan-failure.ts'
+import type { StoredFile } from './storage.ts'
+
+export interface Leaf {
+  /** Place among the leaves, and so among a row group's column chunks. */
+  readonly index: number
+  /** Names from the root, wrappers of lists and maps included. */
+  readonly path: readonly string[]
+  readonly fieldId: number | undefined
+  readonly element: SchemaElement
+  readonly definitionLevelMax: number
+  readonly repetitionLevelMax: number
+}
+
+export interface ParquetFile {
+  readonly metadata: FileMetaData
+  readonly leaves: readonly Leaf[]
+}
+
+const tailBytes = 8
+const magic = 'PAR1'
+const encryptedMagic = 'PARE'
+
+/** Reads a footer. @throws ScanFailure where the file is no Parquet, encrypted, or its footer too large */
+export async function readFooter(file: StoredFile): Promise<ParquetFile> {
+  if (file.size < 2 * magic.length + 4) throw corrupt()
+  const tail = Buffer.from(await file.read(file.size - tailBytes, file.size))
+  const end = tail.toString('latin1', 4)
+  if (end === encryptedMagic) throw new ScanFailure('a data file is encrypted: it cannot be scanned')
+  const length = tail.readUInt32LE(0)
+  if (end !== magic || length > file.size - tailBytes) throw corrupt()
+  if (length > limits.detectionMetadataBytesMax)
+    throw new ScanFailure(`a Parquet footer has more than ${limits.detectionMetadataBytesMax} bytes`)
+  const footer = await file.read(file.size - tailBytes - length, file.size)
+  try {
+    const metadata = parquetMetadata(footer, { geoparquet: false })
+    return { metadata, leaves: leavesOf(metadata.schema) }
+  } catch (thrown) {
+    if (thrown instanceof ScanFailure) throw thrown
+    throw corrupt()
+  }
+}
+
+function leavesOf(schema: readonly SchemaElement[]): readonly Leaf[] {
+  const leaves: Leaf[] = []
+  let at = 0
+  const walk = (path: readonly string[], definition: number, repetition: number, depth: number): void => {
+    const element = schema[at++]
+    if (element === undefined || depth > limits.jsonDepthMax) throw corrupt()
+    const isRoot = depth === 0
+    const own = isRoot ? path : [...path, element.name]
+    const optional = !isRoot && element.repetition_type !== 'REQUIRED' ? 1 : 0
+    const repeated = !isRoot && element.repetition_type === 'REPEATED' ? 1 : 0
+    if (element.num_children) {
+      for (let child = 0; child < element.num_children; child++)
+        walk(own, definition + optional, repetition + repeated, depth + 1)
+    } else if (!isRoot) {
+      leaves.push({
+        index: leaves.length,
+        path: own,
+        fieldId: element.field_id,
+        element,
+        definitionLevelMax: definition + optional,
+        repetitionLevelMax: repetition + repeated,
+      })
+      if (leaves.length > limits.detectionColumnsMax)
+        throw new ScanFailure(`a data file has more than ${limits.detectionColumnsMax} columns`)
+    }
+  }
+  walk([], 0, 0, 0)
+  return leaves
+}
+
+function corrupt(): ScanFailure {
+  return new ScanFailure('a Parquet file cannot be read: it is corrupt or truncated')
+}

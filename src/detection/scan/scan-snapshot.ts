@@ -1,0 +1,113 @@
+/** One snapshot's scan: what it added is sampled, the samples are classified, and the report says what was covered. */
+
+import type { ScanReport } from '../../core/detection.ts'
+import { limits } from '../../limits.ts'
+import type { ColumnFinding } from '../../store/detection-findings.ts'
+import { classifyColumn } from '../classify/classify.ts'
+import { ColumnSamples } from './column-samples.ts'
+import { addedFiles, type DataFile, readTableState, spread } from './manifests.ts'
+import { fileName, ScanFailure, toScanFailure } from './scan-failure.ts'
+import { scanFile } from './scan-file.ts'
+import { openStorage, type StorageAccess } from './storage.ts'
+
+/** Plain data: it crosses to the worker. */
+export interface ScanTask {
+  readonly metadataLocation: string
+  readonly access: StorageAccess
+}
+
+export interface ScanResult {
+  readonly findings: readonly ColumnFinding[]
+  readonly report: ScanReport
+  /** '' where every file that could be scanned was; else why one was not. */
+  readonly reason: string
+}
+
+const problemsMax = 20
+
+/**
+ * Scans the snapshots that a metadata file brought. A file that cannot be read makes the scan fail in the
+ * end, but what the others showed counts.
+ * @throws ScanFailure where nothing could be read at all, or where storage failed and may recover
+ */
+export async function scanSnapshot({ metadataLocation, access }: ScanTask): Promise<ScanResult> {
+  const storage = openStorage(access)
+  try {
+    const table = await readTableState(storage, metadataLocation)
+    const listed: DataFile[] = []
+    let filesAdded = 0
+    for (const snapshot of table.snapshots) {
+      const { files, count } = await addedFiles(storage, snapshot, limits.detectionFilesMax)
+      listed.push(...files)
+      filesAdded += count
+    }
+    const files = spread(listed, limits.detectionFilesMax)
+    const samples = new ColumnSamples(limits.detectionValuesMax)
+    for (const { name, fieldId } of table.columns) samples.add(name, fieldId)
+
+    const metadataBytes = storage.bytesRead
+    const problems: { file: string; reason: string }[] = []
+    const counts = { scanned: 0, unsupported: 0, failed: 0 }
+    const problem = (file: DataFile, reason: string) => {
+      if (problems.length < problemsMax) problems.push({ file: fileName(file.path), reason })
+    }
+    const share = {
+      valuesMax: Math.ceil(limits.detectionValuesMax / Math.max(files.length, 1)),
+      bytesMax: Math.floor(limits.detectionBytesMax / Math.max(files.length, 1)),
+    }
+    for (const file of files) {
+      if (storage.bytesRead - metadataBytes >= limits.detectionBytesMax) break
+      if (file.format !== 'PARQUET') {
+        counts.unsupported++
+        problem(
+          file,
+          `${/^[A-Z0-9_]{1,20}$/.test(file.format) ? file.format : 'unknown'} data files are not supported`,
+        )
+        continue
+      }
+      try {
+        await scanFile(await storage.open(file.path), table.columns, samples, share)
+        counts.scanned++
+      } catch (thrown) {
+        const failure = toScanFailure(thrown, 'a data file')
+        if (failure.passing) throw failure
+        counts.failed++
+        problem(file, failure.reason)
+      }
+    }
+    return {
+      findings: findingsIn(samples),
+      reason: counts.failed === 0 ? '' : firstFailure(problems, counts.failed),
+      report: {
+        snapshotIds: table.snapshots.map((snapshot) => String(snapshot.get('snapshot-id'))),
+        tableUuid: table.tableUuid,
+        filesAdded,
+        filesScanned: counts.scanned,
+        filesLeftOut: filesAdded - counts.scanned - counts.unsupported - counts.failed,
+        filesUnsupported: counts.unsupported,
+        filesFailed: counts.failed,
+        bytesRead: storage.bytesRead,
+        valuesSampled: samples.valueCount,
+        columns: table.columns.length,
+        problems,
+      },
+    }
+  } catch (thrown) {
+    throw thrown instanceof ScanFailure ? thrown : toScanFailure(thrown, 'the snapshot')
+  } finally {
+    await storage.close()
+  }
+}
+
+function firstFailure(problems: readonly { file: string; reason: string }[], count: number): string {
+  const first = problems.find(({ reason }) => !reason.endsWith('are not supported'))
+  return `${count} data file(s) could not be scanned; first ${first?.file ?? ''}: ${first?.reason ?? ''}`
+}
+
+function findingsIn(samples: ColumnSamples): readonly ColumnFinding[] {
+  return samples
+    .all()
+    .flatMap(({ fieldId, columnName, ...sample }) =>
+      classifyColumn(sample).map((finding) => ({ finding, fieldId, columnName })),
+    )
+}

@@ -1,0 +1,227 @@
+/**
+ * Ranged, counted reads of admitted locations: local files and S3. S3 gets exactly the credentials that the
+ * catalog credential holds; what the process finds in its environment is never used for a tenant.
+ */
+
+import { open, realpath, stat } from 'node:fs/promises'
+import { AwsClient } from 'aws4fetch'
+import { admitLocation, type Location, parseRoots } from './locations.ts'
+import { ScanFailure } from './scan-failure.ts'
+
+/** Plain data: it crosses to the worker. */
+export interface StorageAccess {
+  readonly roots: readonly string[]
+  readonly s3: S3Access | undefined
+}
+
+export interface S3Access {
+  readonly endpoint: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken: string | undefined
+  /** Whether the bucket stands in the host name rather than in the path. */
+  readonly virtualHosted: boolean
+}
+
+export interface StoredFile {
+  /** Bytes. */
+  readonly size: number
+  /** @throws ScanFailure where fewer bytes are there */
+  read(start: number, end: number): Promise<Uint8Array>
+}
+
+export interface Storage {
+  /** Bytes read so far. */
+  readonly bytesRead: number
+  /** @throws ScanFailure where the location may not be read or is not there */
+  open(location: string): Promise<StoredFile>
+  /** A whole file. @throws ScanFailure where it is larger than `bytesMax` */
+  readAll(location: string, bytesMax: number): Promise<Uint8Array>
+  /** Closes what is open. */
+  close(): Promise<void>
+}
+
+/** Opens storage for one scan. */
+export function openStorage(access: StorageAccess): Storage {
+  const roots = parseRoots(access.roots)
+  const closers: (() => Promise<void>)[] = []
+  let bytesRead = 0
+  const counted = (file: StoredFile): StoredFile => ({
+    size: file.size,
+    async read(start, end) {
+      if (start < 0 || end > file.size || start > end)
+        throw new ScanFailure('a file ends before what it should hold')
+      if (start === end) return new Uint8Array(0)
+      const bytes = await file.read(start, end)
+      bytesRead += bytes.length
+      if (bytes.length !== end - start) throw new ScanFailure('a file ends before what it should hold')
+      return bytes
+    },
+  })
+  const openFile = async (text: string): Promise<StoredFile> => {
+    const location = admitLocation(text, roots)
+    if (location.kind === 's3') return counted(await openS3(access.s3, location))
+    const { file, close } = await openLocal(location.path, roots)
+    closers.push(close)
+    return counted(file)
+  }
+  return {
+    get bytesRead() {
+      return bytesRead
+    },
+    open: openFile,
+    async readAll(location, bytesMax) {
+      const file = await openFile(location)
+      if (file.size > bytesMax) throw new ScanFailure(`a metadata file has more than ${bytesMax} bytes`)
+      return file.read(0, file.size)
+    },
+    async close() {
+      for (const close of closers.splice(0)) await close().catch(() => {})
+    },
+  }
+}
+
+/** Links are resolved before the roots are asked again, so that none leads out of them. */
+async function openLocal(
+  path: string,
+  roots: readonly Location[],
+): Promise<{ file: StoredFile; close: () => Promise<void> }> {
+  try {
+    const real = await realpath(path)
+    const realRoots = await Promise.all(
+      roots.flatMap((root) => (root.kind === 'file' ? [realpath(root.path).catch(() => root.path)] : [])),
+    )
+    admitLocation(real, parseRoots(realRoots))
+    // Asked before it is opened: opening a pipe would wait for its writer.
+    if (!(await stat(real)).isFile()) throw new ScanFailure('a location is not a file')
+    const handle = await open(real, 'r')
+    const { size } = await handle.stat()
+    return {
+      close: () => handle.close(),
+      file: {
+        size,
+        async read(start, end) {
+          const bytes = new Uint8Array(end - start)
+          let at = 0
+          while (at < bytes.length) {
+            const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at)
+            if (bytesRead === 0) break
+            at += bytesRead
+          }
+          return bytes.subarray(0, at)
+        },
+      },
+    }
+  } catch (thrown) {
+    throw readFailure(thrown)
+  }
+}
+
+/**
+ * Not Bun.S3Client: it adds the session token of this process's environment to requests that were given
+ * credentials of their own.
+ */
+async function openS3(
+  access: S3Access | undefined,
+  { bucket, key }: Extract<Location, { kind: 's3' }>,
+): Promise<StoredFile> {
+  if (access === undefined)
+    throw new ScanFailure(
+      'the catalog credential holds no storage credentials (s3.access-key-id, s3.secret-access-key)',
+    )
+  const { accessKeyId, secretAccessKey, sessionToken, region } = access
+  const signer = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    region,
+    service: 's3',
+    retries: 0,
+    ...(sessionToken !== undefined && { sessionToken }),
+  })
+  const url = objectUrl(access, bucket, key)
+  const head = await send(signer, url, 'HEAD')
+  if (!head.ok) throw await refusal(head, signer, url)
+  const size = Number(head.headers.get('content-length') ?? Number.NaN)
+  if (!Number.isSafeInteger(size)) throw new ScanFailure('storage did not say how large a file is', true)
+  return {
+    size,
+    async read(start, end) {
+      const response = await send(signer, url, 'GET', `bytes=${start}-${end - 1}`)
+      if (!response.ok) throw await refusal(response, signer, url)
+      const length = Number(response.headers.get('content-length') ?? Number.NaN)
+      if (length !== end - start) {
+        await response.body?.cancel()
+        throw new ScanFailure('storage did not serve the range that was asked for', true)
+      }
+      try {
+        return await response.bytes()
+      } catch {
+        throw new ScanFailure('storage broke off its answer', true)
+      }
+    },
+  }
+}
+
+/** Milliseconds for one request. */
+const requestMs = 60_000
+
+async function send(
+  signer: AwsClient,
+  url: string,
+  method: 'HEAD' | 'GET',
+  range?: string,
+): Promise<Response> {
+  const signed = await signer.sign(url, { method, headers: range === undefined ? {} : { range } })
+  try {
+    return await fetch(signed, {
+      redirect: 'manual',
+      decompress: false,
+      signal: AbortSignal.timeout(requestMs),
+    } as BunFetchRequestInit)
+  } catch {
+    throw new ScanFailure('storage could not be reached', true)
+  }
+}
+
+function objectUrl({ endpoint, virtualHosted }: S3Access, bucket: string, key: string): string {
+  const url = new URL(endpoint)
+  const path = key.split('/').map(encodeSegment).join('/')
+  const base = url.pathname.replace(/\/+$/, '')
+  if (virtualHosted) url.hostname = `${bucket}.${url.hostname}`
+  return `${url.origin}${base}/${virtualHosted ? '' : `${bucket}/`}${path}`
+}
+
+/** As SigV4 wants it: all but the unreserved characters of RFC 3986. */
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(segment).replace(
+    /[!'()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+const errorBytesMax = 16 * 1024
+
+/** The answer to a HEAD has no body: a read of one byte says why it was refused. */
+async function refusal(response: Response, signer: AwsClient, url: string): Promise<ScanFailure> {
+  const { status } = response
+  if (status === 404) return new ScanFailure('a file is not there')
+  const told = response.body === null ? await send(signer, url, 'GET', 'bytes=0-0') : response
+  const text = await told.text().catch(() => '')
+  const code =
+    /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(text.slice(0, errorBytesMax))?.[1] ?? `status ${status}`
+  if (status === 401 || status === 403 || status === 400)
+    return new ScanFailure(`storage refused access (${code})`)
+  return new ScanFailure(`storage failed (${code})`, true)
+}
+
+const missing = new Set(['ENOENT', 'ENOTDIR'])
+const refused = new Set(['EACCES', 'EPERM'])
+
+function readFailure(thrown: unknown): ScanFailure {
+  if (thrown instanceof ScanFailure) return thrown
+  const code = String((thrown as { code?: unknown } | null)?.code ?? '')
+  if (missing.has(code)) return new ScanFailure('a file is not there')
+  if (refused.has(code)) return new ScanFailure(`storage refused access (${code})`)
+  return new ScanFailure(`storage failed (${/^[A-Za-z0-9_]{1,40}$/.test(code) ? code : 'unknown'})`, true)
+}

@@ -1,0 +1,76 @@
+/** Detection as one thing: queue, workers, detector, poller, storage events, alerts (SPEC 6). */
+
+import type { Secret } from '../base/secret.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
+import { AlertSender } from './alert.ts'
+import { Detector } from './detector.ts'
+import { HitQueue } from './hit-queue.ts'
+import type { DetectionParts } from './parts.ts'
+import { SnapshotPoller } from './poll-snapshots.ts'
+import { StorageEventListener } from './storage-events.ts'
+import { WorkerPool } from './worker-pool.ts'
+
+export interface DetectionOptions {
+  readonly parts: DetectionParts
+  /** Worker threads at most (SVC_L3_WORKERS). */
+  readonly workers: number
+  /** Undefined: alerts are a silent no-op. */
+  readonly chatWebhookUrl: Secret | undefined
+  readonly s3Events:
+    | { readonly queueUrl: string; readonly tenantId: TenantId; readonly region: string }
+    | undefined
+  /** The public address, for links in alerts. */
+  readonly baseUrl: () => URL
+}
+
+export interface Detection {
+  readonly queue: HitQueue
+  readonly poller: SnapshotPoller
+  readonly detector: Detector
+  /** Whether the pool has started (SPEC 4.5). */
+  ready(): boolean
+  stop(): Promise<void>
+}
+
+/** Starts everything but the poller, whose schedule and election are the caller's. */
+export function startDetection(options: DetectionOptions): Detection {
+  const { parts, chatWebhookUrl, s3Events } = options
+  const pool = new WorkerPool({
+    workerUrl: new URL('./worker.ts', import.meta.url),
+    size: options.workers,
+    taskMs: limits.detectionScanMs,
+    onRestart: () => parts.metrics.detectionWorkerRestarts.inc(),
+  })
+  const alerts =
+    chatWebhookUrl === undefined
+      ? undefined
+      : new AlertSender(parts, { webhookUrl: chatWebhookUrl, baseUrl: options.baseUrl })
+  const detector = new Detector(parts, {
+    pool,
+    alerts: alerts !== undefined,
+    onAlert: () => alerts?.wake(),
+  })
+  const wake = () => detector.wake()
+  const queue = new HitQueue(parts.store, parts.metrics, wake)
+  const listener =
+    s3Events === undefined
+      ? undefined
+      : new StorageEventListener(
+          { ...parts, queue },
+          { queueUrl: s3Events.queueUrl, region: s3Events.region, tenant: s3Events.tenantId },
+        )
+  return {
+    queue,
+    poller: new SnapshotPoller(parts, queue, wake),
+    detector,
+    ready: () => pool.ready,
+    async stop() {
+      await listener?.stop()
+      const stopped = detector.stop()
+      pool.close()
+      await stopped
+      await alerts?.stop()
+    },
+  }
+}

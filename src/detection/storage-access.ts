@@ -1,0 +1,110 @@
+/**
+ * Which catalog credential a run reads by, and what that credential lets it read: its registered storage
+ * roots and its own storage credentials, never those of this process.
+ */
+
+import { type AddressRules, PinnedHost } from '../catalog/address.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
+import type { TenantId } from '../core/tenant.ts'
+import {
+  findCatalogCredential,
+  findCatalogCredentialById,
+  listCatalogCredentials,
+} from '../store/catalog-credentials.ts'
+import type { ClaimedRun } from '../store/detection-runs.ts'
+import type { Store } from '../store/store.ts'
+import { rootMatchLength } from './scan/locations.ts'
+import { ScanFailure } from './scan/scan-failure.ts'
+import type { S3Access, StorageAccess } from './scan/storage.ts'
+
+/** The registered roots of a credential, as they were written. */
+export function storageRoots(config: Readonly<Record<string, unknown>>): readonly string[] {
+  const roots = config.storage_roots
+  return Array.isArray(roots) ? roots.filter((root) => typeof root === 'string') : []
+}
+
+/**
+ * The credential that a run is read by: the one its trigger named, else the one with the longest storage
+ * root above the location.
+ * @throws ScanFailure where there is none
+ */
+export async function credentialOf(store: Store, run: ClaimedRun): Promise<CatalogCredential> {
+  const found =
+    run.credentialId === undefined
+      ? await credentialByRoot(store, run.tenant, run.metadataLocation)
+      : await findCatalogCredentialById(store, run.tenant, run.credentialId)
+  if (found !== undefined) return found
+  throw new ScanFailure(
+    run.credentialId === undefined
+      ? 'no catalog credential registers a storage root above the metadata location'
+      : 'the catalog credential of the snapshot is gone',
+  )
+}
+
+/** The tenant's credential whose storage root covers a location best, or undefined. */
+export async function credentialByRoot(
+  store: Store,
+  tenant: TenantId,
+  location: string,
+): Promise<CatalogCredential | undefined> {
+  let best: { nickname: string; length: number } | undefined
+  let after: string | undefined
+  do {
+    const page = await listCatalogCredentials(store, tenant, after === undefined ? {} : { after })
+    for (const { nickname, config } of page.items) {
+      const length = rootMatchLength(location, storageRoots(config))
+      if (length > (best?.length ?? 0)) best = { nickname, length }
+    }
+    after = page.next
+  } while (after !== undefined)
+  return best && (await findCatalogCredential(store, tenant, best.nickname))
+}
+
+/**
+ * What a scan may read by a credential.
+ * @throws ScanFailure where its storage endpoint may not be reached
+ */
+export async function storageAccess(
+  { config }: CatalogCredential,
+  rules: AddressRules,
+): Promise<StorageAccess> {
+  const s3 = s3Access(config)
+  if (s3 !== undefined) await assertReachable(s3.endpoint, rules)
+  return { roots: storageRoots(config), s3 }
+}
+
+/** The settings by the names that Iceberg clients give them. */
+function s3Access(config: Readonly<Record<string, unknown>>): S3Access | undefined {
+  const text = (...names: readonly string[]) =>
+    names
+      .map((name) => config[name])
+      .find((value): value is string => typeof value === 'string' && value !== '')
+  const accessKeyId = text('s3.access-key-id')
+  const secretAccessKey = text('s3.secret-access-key')
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  const region = text('s3.region', 'client.region', 'region') ?? 'us-east-1'
+  const endpoint = text('s3.endpoint')
+  return {
+    // Named outright: an absent one would be taken from the environment.
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    region,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: text('s3.session-token'),
+    virtualHosted: String(config['s3.path-style-access'] ?? '') === 'false' && endpoint !== undefined,
+  }
+}
+
+async function assertReachable(endpoint: string, rules: AddressRules): Promise<void> {
+  const url = URL.parse(endpoint)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw new ScanFailure('the s3.endpoint of the catalog credential is not an http or https URL')
+  try {
+    await new PinnedHost(url, rules).addresses()
+  } catch {
+    throw new ScanFailure(
+      'the s3.endpoint of the catalog credential does not resolve to an allowed address',
+      true,
+    )
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Object-created events from SQS (SPEC 6): received by long polling, deleted only once what they tell of is
+ * durable. A message that nobody can read is kept aside, so that it neither blocks the queue nor is lost.
+ */
+
+import {
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
+import type { Logger } from 'pino'
+import type { Hit } from '../core/detection.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { setAside } from '../store/detection-findings.ts'
+import { seal } from '../store/sealing.ts'
+import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { HitQueue } from './hit-queue.ts'
+import { credentialByRoot } from './storage-access.ts'
+import { parseStorageEvent } from './storage-event-message.ts'
+
+export interface StorageEventOptions {
+  readonly queueUrl: string
+  readonly region: string
+  /** SPEC 6: one queue per tenant. */
+  readonly tenant: TenantId
+  /** Seconds of one long poll, at most 20. */
+  readonly waitSeconds?: number
+}
+
+/** Seconds for which a received message is hidden from other replicas. */
+const visibilitySeconds = 60
+const messagesMax = 10
+const backoffMsMax = 60_000
+
+export interface StorageEventParts {
+  readonly store: Store
+  readonly queue: HitQueue
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+export class StorageEventListener {
+  readonly #client: SQSClient
+  readonly #stop = new AbortController()
+  readonly #done: Promise<void>
+
+  /** Starts to listen. The queue is the operator's own, so its credentials are the process's. */
+  constructor(
+    private readonly parts: StorageEventParts,
+    private readonly options: StorageEventOptions,
+  ) {
+    this.#client = new SQSClient({
+      region: options.region,
+      // Named outright: the library warns of each request where it only follows from the queue's address.
+      endpoint: new URL(options.queueUrl).origin,
+      maxAttempts: 3,
+    })
+    this.#done = this.#listen()
+  }
+
+  /** Ends the poll under way; what was received and is not durable comes again. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#done
+    this.#client.destroy()
+  }
+
+  async #listen(): Promise<void> {
+    const { signal } = this.#stop
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        const { Messages: messages = [] } = await this.#client.send(
+          new ReceiveMessageCommand({
+            QueueUrl: this.options.queueUrl,
+            MaxNumberOfMessages: messagesMax,
+            WaitTimeSeconds: this.options.waitSeconds ?? 20,
+            VisibilityTimeout: visibilitySeconds,
+          }),
+          { abortSignal: signal },
+        )
+        const handled: Message[] = []
+        for (const message of messages) if (await this.#handle(message)) handled.push(message)
+        await this.#delete(handled)
+        failures = handled.length === messages.length ? 0 : failures + 1
+      } catch (err) {
+        if (signal.aborted) return
+        failures++
+        this.parts.metrics.storageEvents.inc({ outcome: 'failed' })
+        this.parts.log.error({ err, failures }, 'the storage event queue could not be read')
+      }
+      if (failures > 0) await pause(Math.min(1_000 * 2 ** (failures - 1), backoffMsMax), signal)
+    }
+  }
+
+  /** @returns whether the message may be deleted */
+  async #handle(message: Message): Promise<boolean> {
+    const { store, queue, metrics, log } = this.parts
+    const { tenant } = this.options
+    const body = message.Body ?? ''
+    try {
+      const event = parseStorageEvent(body)
+      if (event.kind === 'unreadable') {
+        const id = message.MessageId ?? new Bun.CryptoHasher('sha256').update(body).digest('hex')
+        const sealed = seal(store.secretsKey, ['detection_set_aside', tenant, id], body)
+        await setAside(store, tenant, { id, reason: event.reason, sealed })
+        metrics.storageEvents.inc({ outcome: 'set_aside' })
+        log.warn(
+          { messageId: id, reason: event.reason },
+          'a storage event could not be read and was set aside',
+        )
+        return true
+      }
+      const hits = await this.#hits(event.metadataLocations)
+      await queue.push(tenant, hits)
+      metrics.storageEvents.inc({ outcome: hits.length > 0 ? 'queued' : 'ignored' })
+      return true
+    } catch (err) {
+      metrics.storageEvents.inc({ outcome: 'failed' })
+      log.error(
+        { err, messageId: message.MessageId },
+        'a storage event could not be queued; it will come again',
+      )
+      return false
+    }
+  }
+
+  /** A file below no registered root is no table of this tenant. */
+  async #hits(locations: readonly string[]): Promise<readonly Hit[]> {
+    const { tenant } = this.options
+    const hits: Hit[] = []
+    for (const metadataLocation of locations) {
+      const credential = await credentialByRoot(this.parts.store, tenant, metadataLocation)
+      if (credential !== undefined)
+        hits.push({ tenant, source: 'storage-event', metadataLocation, credentialId: credential.id })
+    }
+    return hits
+  }
+
+  async #delete(messages: readonly Message[]): Promise<void> {
+    if (messages.length === 0) return
+    await this.#client.send(
+      new DeleteMessageBatchCommand({
+        QueueUrl: this.options.queueUrl,
+        Entries: messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
+      }),
+    )
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,58 @@
+/**
+ * Which table a run is about, where its trigger did not surely know: the gateway's own record first, then
+ * the advisory name of a webhook, which counts only where the catalog confirms it.
+ */
+
+import { Fault } from '../base/fault.ts'
+import { CatalogError } from '../catalog/catalog.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
+import { canonicalLocation } from '../core/detection.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import { type ClaimedRun, nameRun, tableOfSnapshot } from '../store/detection-runs.ts'
+import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import type { DetectionParts } from './parts.ts'
+
+/**
+ * The run with its table and credential, both written down where they are new.
+ * @throws Fault where the store fails; a catalog that does not answer leaves the table unknown
+ */
+export async function resolveTable(
+  parts: DetectionParts,
+  run: ClaimedRun,
+  credential: CatalogCredential,
+): Promise<ClaimedRun> {
+  if (run.table !== undefined && run.credentialId !== undefined) return run
+  const table =
+    run.table ??
+    (await tableOfSnapshot(parts.store, run.tenant, run.metadataLocation)) ??
+    (await confirmed(parts, run, credential))
+  await nameRun(parts.store, run, credential.id, table)
+  return { ...run, credentialId: credential.id, table }
+}
+
+async function confirmed(
+  parts: DetectionParts,
+  run: ClaimedRun,
+  credential: CatalogCredential,
+): Promise<TableRef | undefined> {
+  const { advisory } = run
+  if (advisory === undefined) return undefined
+  try {
+    const loaded = await parts.catalogs
+      .get(run.tenant, credential)
+      .loadTable(advisory, { snapshots: 'refs', signal: AbortSignal.timeout(confirmMs) })
+    if (loaded.status !== 'loaded') return undefined
+    const { metadataLocation, metadata } = parseLoadTableResult(loaded.body)
+    const log = metadataReader.optionalObjects(metadata, 'metadata-log') ?? []
+    const locations = [metadataLocation, ...log.map((entry) => entry.get('metadata-file'))]
+    const same = locations.some(
+      (one) => typeof one === 'string' && canonicalLocation(one) === run.metadataLocation,
+    )
+    return same ? advisory : undefined
+  } catch (error) {
+    if (error instanceof CatalogError || error instanceof Fault) return undefined
+    throw error
+  }
+}
+
+const confirmMs = 10_000

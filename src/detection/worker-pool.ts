@@ -1,0 +1,168 @@
+/**
+ * The detection workers: one task at a time each, started as they are needed. One that dies or hangs fails
+ * its task, is replaced, and takes nothing else with it.
+ */
+
+import { Worker } from 'node:worker_threads'
+import type { ScanTask } from './scan/scan-snapshot.ts'
+import type { ScanOutcome, WorkerMessage, WorkerRequest } from './worker-protocol.ts'
+
+export interface WorkerPoolOptions {
+  readonly workerUrl: URL
+  readonly size: number
+  /** Milliseconds that one task may take. */
+  readonly taskMs: number
+  /** Told of each worker that died or was ended because it hung. */
+  readonly onRestart: () => void
+}
+
+/** A worker that dies before it is ready is not started again at once, so that a broken one cannot spin. */
+const restartDelayMs = 1_000
+
+export class WorkerPool {
+  readonly #slots: Slot[]
+  #waiting: { task: ScanTask; settle: (outcome: ScanOutcome) => void }[] = []
+  #closed = false
+
+  constructor(options: WorkerPoolOptions) {
+    this.#slots = Array.from({ length: options.size }, () => new Slot(options, () => this.#dispatch()))
+    this.#slots[0]?.start()
+  }
+
+  /** Whether a worker is up: readiness (SPEC 4.5). */
+  get ready(): boolean {
+    return this.#slots.some((slot) => slot.ready)
+  }
+
+  /** Tasks that would be begun at once. */
+  get freeCount(): number {
+    return Math.max(this.#slots.filter((slot) => !slot.busy).length - this.#waiting.length, 0)
+  }
+
+  /** Scans one snapshot; never rejects. */
+  run(task: ScanTask): Promise<ScanOutcome> {
+    if (this.#closed) return Promise.resolve(lost('the service is stopping'))
+    return new Promise((settle) => {
+      this.#waiting.push({ task, settle })
+      this.#dispatch()
+    })
+  }
+
+  /** Ends all workers; tasks that wait or run fail. */
+  close(): void {
+    this.#closed = true
+    for (const slot of this.#slots) slot.close()
+    for (const { settle } of this.#waiting.splice(0)) settle(lost('the service is stopping'))
+  }
+
+  #dispatch(): void {
+    while (this.#waiting.length > 0) {
+      const slot = this.#slots.find((one) => one.ready && !one.busy)
+      if (slot === undefined) {
+        this.#slots.find((one) => !one.started)?.start()
+        return
+      }
+      const next = this.#waiting.shift()
+      if (next !== undefined) slot.run(next.task, next.settle)
+    }
+  }
+}
+
+/** One worker and its replacements. */
+class Slot {
+  #worker: Worker | undefined
+  #ready = false
+  #closed = false
+  #restart: Timer | undefined
+  #taskId = 0
+  #running: { settle: (outcome: ScanOutcome) => void; timer: Timer } | undefined
+
+  constructor(
+    private readonly options: WorkerPoolOptions,
+    private readonly onFree: () => void,
+  ) {}
+
+  get started(): boolean {
+    return this.#worker !== undefined || this.#restart !== undefined || this.#closed
+  }
+
+  get ready(): boolean {
+    return this.#ready
+  }
+
+  get busy(): boolean {
+    return this.#running !== undefined
+  }
+
+  start(): void {
+    this.#restart = undefined
+    const worker = new Worker(this.options.workerUrl)
+    worker.unref()
+    this.#worker = worker
+    // Events of a worker that was replaced meanwhile are not about this one.
+    const current = (act: () => void) => () => {
+      if (worker === this.#worker) act()
+    }
+    worker.on('message', (message: WorkerMessage) => current(() => this.#receive(message))())
+    worker.on(
+      'error',
+      current(() => this.#replace('the worker crashed')),
+    )
+    worker.on(
+      'exit',
+      current(() => this.#replace('the worker crashed')),
+    )
+  }
+
+  run(task: ScanTask, settle: (outcome: ScanOutcome) => void): void {
+    const { taskMs } = this.options
+    const timer = setTimeout(() => this.#replace(`the scan took longer than ${taskMs / 1000} s`), taskMs)
+    this.#running = { settle, timer }
+    const request: WorkerRequest = { taskId: ++this.#taskId, task }
+    this.#worker?.postMessage(request)
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#restart)
+    this.#drop('the service is stopping')
+  }
+
+  #receive(message: WorkerMessage): void {
+    if (message.kind === 'ready') this.#ready = true
+    else if (message.taskId === this.#taskId) this.#settle(message.outcome)
+    this.onFree()
+  }
+
+  #settle(outcome: ScanOutcome): void {
+    const running = this.#running
+    this.#running = undefined
+    clearTimeout(running?.timer)
+    running?.settle(outcome)
+  }
+
+  #replace(reason: string): void {
+    const wasReady = this.#ready
+    this.#drop(reason)
+    if (this.#closed) return
+    this.options.onRestart()
+    if (wasReady) this.start()
+    else {
+      this.#restart = setTimeout(() => this.start(), restartDelayMs)
+      this.#restart.unref()
+    }
+    this.onFree()
+  }
+
+  #drop(reason: string): void {
+    const worker = this.#worker
+    this.#worker = undefined
+    this.#ready = false
+    void worker?.terminate().catch(() => undefined)
+    this.#settle(lost(reason))
+  }
+}
+
+function lost(reason: string): ScanOutcome {
+  return { kind: 'failed', reason, passing: true }
+}

@@ -1,0 +1,167 @@
+/** Alerts: their form, their retries, and that they hold nobody up. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Secret } from '../../src/base/secret.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { AlertSender, alertPayload } from '../../src/detection/alert.ts'
+import { finishRun, type ListedFinding } from '../../src/store/detection-findings.ts'
+import { claimRuns, enqueueHits } from '../../src/store/detection-runs.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { emptyReport } from '../support/detection-rows.ts'
+import { eventually } from '../support/eventually.ts'
+import { openTestStore, type TestStore } from '../support/store.ts'
+
+setDefaultTimeout(60_000)
+
+const finding: ListedFinding = {
+  id: 'f',
+  runId: 'r',
+  table: { namespace: ['sales', 'eu'], name: 'people' },
+  column: 'email',
+  class: 'email',
+  shape: 'name_and_value',
+  confidence: 0.92,
+  matched: 9,
+  sampled: 10,
+  maskedSample: 'a***@e***.org',
+  status: 'open',
+  decision: undefined,
+  foundAt: new Date(0),
+}
+
+describe('the text', () => {
+  const link = new URL('https://covenant.example/api/v1/detection/runs/r')
+
+  test('names table, column, class, confidence, counts, mask and link', () => {
+    expect(alertPayload([finding], link).text).toBe(
+      [
+        'Sensitive data was detected in *sales.eu.people*.',
+        '• email: email, confidence 0.92 (9 of 10 sampled values, like `a***@e***.org`)',
+        '<https://covenant.example/api/v1/detection/runs/r|Findings of this run>',
+      ].join('\n'),
+    )
+  })
+
+  test('lets no name become a link, a mention or markup, and stays short', () => {
+    const hostile = {
+      ...finding,
+      column: '<!channel> *x* `y` @here\n<http://evil|click>',
+      maskedSample: '`<a>`',
+    }
+    const { text } = alertPayload(
+      Array.from({ length: 40 }, () => hostile),
+      link,
+    )
+    expect(text).not.toMatch(/<!|<http:\/\/evil|@here|`y`|``/)
+    expect(text.split('\n').length).toBe(13)
+    expect(text).toContain('and 30 more')
+  })
+})
+
+describe('sending', () => {
+  let store: TestStore
+  let tenant: TenantId
+  let statuses: (number | 'drop')[] = []
+  let bodies: string[] = []
+  let chat: Bun.Server<undefined>
+  let lines: string[] = []
+  beforeAll(async () => {
+    store = await openTestStore()
+    tenant = (await createTenant(store, { name: 'home' })).id
+    chat = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        bodies.push(await request.text())
+        const status = statuses.shift() ?? 200
+        if (status === 'drop') throw new Error('dropped')
+        return new Response('no', { status, headers: status === 429 ? { 'retry-after': '0' } : {} })
+      },
+      error: () => new Response(null, { status: 502 }),
+    })
+  }, 120_000)
+  afterAll(async () => {
+    await chat.stop(true)
+    await store[Symbol.asyncDispose]()
+  })
+
+  let runs = 0
+  const sender = () => {
+    statuses = []
+    bodies = []
+    lines = []
+    const metrics = createMetrics()
+    const log = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } })
+    const alerts = new AlertSender(
+      { store, metrics, log },
+      {
+        webhookUrl: new Secret(`${chat.url.href}hook/s3cret`),
+        baseUrl: () => new URL('http://here'),
+        backoffMs: 1,
+      },
+    )
+    return { alerts, metrics }
+  }
+  /** A finished run with a finding that is worth an alert. */
+  const alertDue = async () => {
+    const metadataLocation = `s3://lake/alert/${++runs}`
+    await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation }])
+    const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
+    if (claim === undefined) throw new Error('nothing to claim')
+    const { id, runId, table, status, decision, foundAt, ...found } = finding
+    const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
+    const findings = [{ finding: found, fieldId: 2n, columnName: 'email' }]
+    expect(await finishRun(store, claim, { findings, report, reason: '', alert: true })).toEqual({
+      recorded: true,
+      alertDue: true,
+    })
+  }
+  const pending = async () =>
+    (await store.tenantQuery(tenant, 'select 1 from svc.detection_run where alert_due is not null')).length
+  const settled = (alerts: AlertSender) =>
+    eventually(async () => {
+      alerts.wake()
+      return (await pending()) === 0
+    })
+  const count = async (metrics: ReturnType<typeof createMetrics>, outcome: string) =>
+    (await metrics.detectionAlerts.get()).values.find(({ labels }) => labels.outcome === outcome)?.value
+
+  test('is tried again after 5xx, 429 and a lost connection, until it is taken', async () => {
+    const { alerts, metrics } = sender()
+    statuses = [500, 429, 'drop', 200]
+    await alertDue()
+    await settled(alerts)
+    expect([bodies.length, await count(metrics, 'sent'), await count(metrics, 'retried')]).toEqual([4, 1, 3])
+    expect(JSON.parse(bodies[3] ?? '')).toEqual({ text: expect.stringContaining('confidence 0.92') })
+    expect(lines.join('')).not.toContain('s3cret')
+    await alerts.stop()
+  })
+
+  test('is given up where the receiver refuses it', async () => {
+    const { alerts, metrics } = sender()
+    statuses = [404]
+    await alertDue()
+    await settled(alerts)
+    expect([bodies.length, await count(metrics, 'given_up')]).toEqual([1, 1])
+    await alerts.stop()
+  })
+
+  test('outlives the process that found it', async () => {
+    await alertDue()
+    const { alerts } = sender()
+    await settled(alerts)
+    expect(bodies.length).toBe(1)
+    await alerts.stop()
+  })
+
+  test('follows no redirect', async () => {
+    const { alerts, metrics } = sender()
+    statuses = [302]
+    await alertDue()
+    await settled(alerts)
+    expect([bodies.length, await count(metrics, 'given_up')]).toEqual([1, 1])
+    await alerts.stop()
+  })
+})

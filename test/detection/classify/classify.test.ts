@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Draw } from '../../../bench/detection/random-values.ts'
+import { sensitiveMaker } from '../../../bench/detection/sensitive-values.ts'
+import { classes } from '../../../src/core/classification.ts'
+import { classifyColumn } from '../../../src/detection/classify/classify.ts'
+
+function findings(name: string, values: readonly string[]) {
+  return classifyColumn({ name, values, sampledCount: values.length })
+}
+
+const emails = ['ann@example.com', 'bob@example.org', 'eve@example.net', 'dan@example.io']
+
+describe('the confidence of a finding (SPEC 2.9)', () => {
+  test('is 0.65 by name alone', () => {
+    expect(findings('email', ['red', 'green', 'blue'])).toEqual([
+      {
+        column: 'email',
+        class: 'email',
+        shape: 'name',
+        confidence: 0.65,
+        matched: 0,
+        sampled: 3,
+        maskedSample: undefined,
+      },
+    ])
+  })
+
+  test('is 0.65 where a column has no values at all', () => {
+    expect(findings('iban', [])).toMatchObject([{ class: 'iban', confidence: 0.65, sampled: 0 }])
+  })
+
+  test('is 0.55 by values alone', () => {
+    expect(findings('c7', emails)).toEqual([
+      {
+        column: 'c7',
+        class: 'email',
+        shape: 'value',
+        confidence: 0.55,
+        matched: 4,
+        sampled: 4,
+        maskedSample: '***@*******.***',
+      },
+    ])
+  })
+
+  test('is 0.92 by both', () => {
+    expect(findings('customer.email', emails)).toMatchObject([
+      { column: 'customer.email', shape: 'name_and_value', confidence: 0.92, matched: 4 },
+    ])
+  })
+})
+
+describe('a column is tagged by the share of its cells', () => {
+  const others = (count: number) => Array.from({ length: count }, (_, index) => `text ${index}`)
+
+  test('not by one stray number', () => {
+    expect(findings('notes', [...others(99), '123-45-6789'])).toEqual([])
+    expect(findings('x', ['4111111111111111'])).toEqual([])
+  })
+
+  test('nor does one stray value raise a name to an alert', () => {
+    expect(findings('ssn', [...others(99), '123-45-6789'])).toMatchObject([{ confidence: 0.65, matched: 1 }])
+  })
+
+  test('what only has the form does not raise a name to an alert, nor is it shown', () => {
+    expect(findings('card_number', ['4111111111111112', '4111111111111113'])).toMatchObject([
+      { confidence: 0.65, matched: 0, maskedSample: undefined },
+    ])
+  })
+
+  test('blank cells and placeholders do not count', () => {
+    expect(findings('x', [...emails, ...Array.from({ length: 50 }, () => 'N/A'), ''])).toMatchObject([
+      { class: 'email', matched: 4, sampled: 55 },
+    ])
+  })
+
+  test('a cell that only contains a value does not match', () => {
+    expect(
+      findings(
+        'x',
+        emails.map((email) => `write to ${email}`),
+      ),
+    ).toEqual([])
+  })
+
+  test('numbers that pass Luhn by chance do not make a card column', () => {
+    const draw = new Draw(7)
+    const orders = Array.from({ length: 500 }, () => draw.fill('4###############'))
+    expect(findings('order_number', orders)).toEqual([])
+    expect(findings('c1', orders)).toEqual([])
+    expect(findings('card_number', orders)).toMatchObject([{ class: 'credit_card', confidence: 0.65 }])
+  })
+
+  test('part numbers shaped like SSNs do not make an SSN column, by name or by the invalid among them', () => {
+    const draw = new Draw(7)
+    const parts = Array.from({ length: 500 }, () => draw.fill('###-##-####'))
+    expect(findings('c1', parts)).toEqual([])
+    expect(findings('part_no', ['123-45-6789', '223-45-6789', '323-45-6789'])).toEqual([])
+  })
+
+  test('digits alone need a name', () => {
+    expect(findings('c1', ['123456789', '223456789', '323456789'])).toEqual([])
+    expect(findings('ssn', ['123456789', '223456789'])).toMatchObject([{ confidence: 0.92 }])
+    expect(findings('phone', ['4155552671'])).toMatchObject([{ confidence: 0.92 }])
+  })
+
+  test('a column of two classes has both', () => {
+    const contacts = emails.flatMap((email, index) => [email, `+1415555267${index}`])
+    expect(findings('contact', contacts).map((finding) => finding.class)).toEqual(['email', 'phone'])
+  })
+
+  test('of many values two thousand are judged, from all over', () => {
+    const values = Array.from({ length: 40_000 }, (_, index) =>
+      index < 20_000 ? 'x y' : (emails[index % 4] as string),
+    )
+    expect(findings('email', values)).toMatchObject([{ matched: 1000, sampled: 2000 }])
+  })
+})
+
+describe('strings inside JSON', () => {
+  test('are matched under their own path', () => {
+    const cells = emails.map((email, index) =>
+      JSON.stringify({ id: index, buyer: { email, tags: ['a'] }, n: 1.5 }),
+    )
+    expect(findings('payload', cells)).toEqual([
+      {
+        column: 'payload',
+        class: 'email',
+        shape: 'name_and_value',
+        confidence: 0.92,
+        matched: 4,
+        sampled: 4,
+        maskedSample: '***@*******.***',
+      },
+    ])
+  })
+
+  test('also in lists, in numbers and in JSON inside a string', () => {
+    expect(findings('raw', [JSON.stringify([{ phone: 4155552671 }])])).toMatchObject([
+      { class: 'phone', confidence: 0.92 },
+    ])
+    const nested = JSON.stringify({ body: JSON.stringify({ iban: 'DE89370400440532013000' }) })
+    expect(findings('raw', [nested])).toMatchObject([{ class: 'iban', confidence: 0.92 }])
+  })
+
+  test('count once a cell at most', () => {
+    expect(findings('emails', [JSON.stringify(emails)])).toMatchObject([
+      { matched: 1, sampled: 1, confidence: 0.92 },
+    ])
+  })
+
+  test('without a name that says so are found at 0.55, and one alone not at all', () => {
+    const cells = emails.map((email) => JSON.stringify({ a: email }))
+    expect(findings('raw', cells)).toMatchObject([{ class: 'email', confidence: 0.55 }])
+    expect(findings('raw', [...cells.slice(0, 1), '{"a": 1}', '{"b": []}'])).toEqual([])
+  })
+})
+
+describe('a masked sample', () => {
+  test.each([
+    ['us_ssn', 'ssn', '123-45-6789', '***-**-**89'],
+    ['email', 'email', 'jane.doe@example.com', '****.***@*******.***'],
+    ['credit_card', 'card_number', '4111 1111 1111 1111', '**** **** **** 1111'],
+    ['phone', 'phone', '+1-555-0100', '+*-***-**00'],
+    ['phone', 'phone', '+1 (415) 555-2671', '+* (***) ***-**71'],
+    ['iban', 'iban', 'DE89370400440532013000', '******************3000'],
+  ])('of %s', (each, name, value, masked) => {
+    expect(findings(name, [value])).toMatchObject([{ class: each, maskedSample: masked }])
+  })
+
+  test('never holds more than four characters of a value in a row (seed 1)', () => {
+    const draw = new Draw(1)
+    const names = { us_ssn: 'ssn', email: 'email', credit_card: 'card_number', phone: 'phone', iban: 'iban' }
+    for (let round = 0; round < 200; round++)
+      for (const each of classes) {
+        const value = sensitiveMaker(draw, each)()
+        const [finding] = findings(names[each], [value])
+        expect(finding?.maskedSample?.replace(/[-*@.+() ]/g, '').length).toBeLessThanOrEqual(4)
+      }
+  })
+})
+
+describe('hostile cells', () => {
+  const long = 200_000
+  test.each([
+    ['digits', '1'.repeat(long)],
+    ['at signs', '@'.repeat(512)],
+    ['address that never ends', `a@${'a.'.repeat(250)}`],
+    ['hyphens in a label', `a@${'a-'.repeat(200)}.com`],
+    ['semicolons', ';'.repeat(512)],
+    ['separators', `+1${' -()'.repeat(127)}`],
+    ['open brackets', '['.repeat(60_000) + ']'.repeat(1)],
+    ['nested lists', '['.repeat(30_000) + ']'.repeat(30_000)],
+    ['nested objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+    [
+      'many keys',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`k${index}`, 'a@b.co']))),
+    ],
+    ['long key', JSON.stringify({ ['k.'.repeat(30_000)]: 'a@b.co' })],
+    ['prototype', '{"__proto__": {"email": "a@b.co"}, "constructor": "x"}'],
+    ['lone surrogate', '\ud800@\udfff.com'],
+    ['decomposition', '\ufdfa'.repeat(512)],
+    ['zero bytes', '\0'.repeat(512)],
+    ['IBAN groups', `DE89${' 1'.repeat(200)}`],
+  ])('%s are judged like any others, a hundred of them', (_, cell) => {
+    for (const name of ['phone', 'x'])
+      for (const finding of findings(
+        name,
+        Array.from({ length: 100 }, () => cell),
+      ))
+        expect(finding.maskedSample?.length ?? 0).toBeLessThanOrEqual(40)
+  })
+
+  test('whatever they are, an answer keeps its promises (seed 42)', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 600 }),
+      fc.stringMatching(/^[-+()\d ./@x]{0,60}$/),
+      fc.json(),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.array(text, { maxLength: 12 }), (name, values) => {
+        const found = findings(name, values)
+        expect(new Set(found.map((finding) => finding.class)).size).toBe(found.length)
+        for (const { shape, confidence, matched, sampled } of found) {
+          expect<number>(confidence).toBe({ name: 0.65, value: 0.55, name_and_value: 0.92 }[shape])
+          expect(sampled).toBe(values.length)
+          expect(shape === 'name' || matched > 0).toBe(true)
+        }
+      }),
+      { seed: 42, numRuns: 150 },
+    )
+  })
+})

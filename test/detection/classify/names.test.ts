@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import { classes, type SensitiveClass } from '../../../src/core/classification.ts'
+import { readNameSignals, splitWords } from '../../../src/detection/classify/names.ts'
+
+describe('a name is cut into words', () => {
+  test.each([
+    ['billingCardNo2', ['billing', 'card', 'no', '2']],
+    ['IBANCode', ['iban', 'code']],
+    ['customer_SSN', ['customer', 'ssn']],
+    ['Téléphone-Client', ['telephone', 'client']],
+    ['STRASSE_ß', ['strasse', 'ss']],
+    ['  e.Mail ', ['e', 'mail']],
+    ['___', []],
+    ['电话', ['电话']],
+  ])('%s', (name, words) => expect(splitWords(name)).toEqual(words))
+})
+
+const sure: Readonly<Record<SensitiveClass, string>> = {
+  us_ssn:
+    'ssn SSN customerSSN social_security_number SocSecNbr numeroSeguroSocial numero_securite_sociale Sozialversicherungsnummer persons.element.ssn',
+  email:
+    'email e_mail E-Mail EMAIL_ADDR userEmail useremail workemail2 correo_electronico adresseEmail courriel Emailadresse indirizzo_email enderecoEmail emailadres emails.element contact.email.value',
+  credit_card:
+    'card_number creditCardNo CCNBR credit_card pan Kreditkartennummer numeroCarte numero_tarjeta carta_di_credito numero_do_cartao kaartnummer',
+  phone:
+    'phone phoneNumber TEL_NO mobile customerMobile cellphone fax_number Telefonnummer Kundentelefon telefonPrivat numero_telephone teléfono cellulare telemovel telefoonnummer phones.element.number',
+  iban: 'iban IBANs iban_no bankIban codice_iban numeroIban ibanNummer creditor.iban',
+}
+
+describe('a name says its class', () => {
+  test.each(classes.flatMap((each) => sure[each].split(' ').map((name) => [each, name] as const)))(
+    '%s: %s',
+    (each, name) => {
+      const signals = readNameSignals(name)
+      expect(signals[each]).toBe('sure')
+      for (const other of classes) if (other !== each) expect(signals[other]).not.toBe('sure')
+    },
+  )
+})
+
+describe('a name that only looks like it says none', () => {
+  const names = `email_hash hashed_email email_domain emails_sent is_email_valid email_opt_in phone_type phone_id phoneModel
+    phone_country_code card_last4 last_4_ssn card_brand creditCardExpiry loyalty_card_number gift_card_no ssn_verified iban_country
+    mobile_sessions headphone microphone issn session panel expansion urban cardinality scorecard telemetry emailer hotel`
+  test.each(names.split(/\s+/))('%s', (name) => {
+    for (const each of classes) expect(readNameSignals(name)[each]).not.toBe('sure')
+  })
+})
+
+test('some words need values beside them', () => {
+  expect(readNameSignals('account_number').iban).toBe('hint')
+  expect(readNameSignals('contact')).toMatchObject({ phone: 'hint', email: 'hint' })
+  expect(readNameSignals('mobile_channels').phone).toBe('likely')
+})
+
+test('the name of another identifier speaks against values that have the form by chance', () => {
+  expect(readNameSignals('part_no').us_ssn).toBe('contradicted')
+  expect(readNameSignals('deviceImei').credit_card).toBe('contradicted')
+  expect(readNameSignals('message_id').email).toBe('contradicted')
+})
+
+test('hostile names are read all the same', () => {
+  for (const name of [
+    '',
+    '.',
+    '....',
+    'a'.repeat(100_000),
+    'aB'.repeat(50_000),
+    'x.'.repeat(50_000),
+    '\u0301'.repeat(10_000),
+    '\ud800',
+    '__proto__',
+    'email_'.repeat(10_000),
+  ])
+    expect(Object.keys(readNameSignals(name)).toSorted()).toEqual([...classes].toSorted())
+})

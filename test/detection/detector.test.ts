@@ -1,0 +1,176 @@
+/** What happens to a run whose claimer vanishes, whose storage fails, or which two want at once. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { finishRun } from '../../src/store/detection-findings.ts'
+import { findRun, listRuns, requestRescan } from '../../src/store/detection-run-list.ts'
+import { type ClaimedRun, claimRuns, enqueueHits, retryRun } from '../../src/store/detection-runs.ts'
+import { createTenant, suspendTenant } from '../../src/store/tenants.ts'
+import { emptyReport } from '../support/detection-rows.ts'
+import { failingStore } from '../support/failing-store.ts'
+import { startTestService } from '../support/service.ts'
+import { openTestStore, type TestStore } from '../support/store.ts'
+
+setDefaultTimeout(60_000)
+
+let store: TestStore
+let home: TenantId
+let foreign: TenantId
+beforeAll(async () => {
+  store = await openTestStore()
+  home = (await createTenant(store, { name: 'home' })).id
+  foreign = (await createTenant(store, { name: 'foreign' })).id
+}, 120_000)
+afterAll(() => store[Symbol.asyncDispose]())
+
+const table = { namespace: ['sales'], name: 'people' }
+const done = { findings: [], report: emptyReport, reason: '', alert: false }
+const hit = (metadataLocation: string, tenant = home) =>
+  ({ tenant, source: 'baseline-poller', metadataLocation, table }) as const
+const claim = (leaseMs = 60_000, triesMax = 3, limit = 10) => claimRuns(store, { limit, leaseMs, triesMax })
+const only = (claims: readonly ClaimedRun[]): ClaimedRun => {
+  expect(claims.length).toBe(1)
+  return claims[0] as ClaimedRun
+}
+const stateOf = async (id: string, tenant = home) => {
+  const run = await findRun(store, tenant, id)
+  return (
+    run && {
+      state: run.state,
+      reason: run.reason,
+      attempts: run.attempts.map(({ cause, outcome }) => [cause, outcome]),
+    }
+  )
+}
+
+test('one location has one run per tenant, whatever its spelling and whoever tells of it', async () => {
+  expect(await enqueueHits(store, home, [hit('s3a://lake/1'), hit('s3://lake/1')])).toEqual({
+    added: 1,
+    learnt: [],
+  })
+  expect((await enqueueHits(store, home, [hit('s3n://lake/1')])).added).toBe(0)
+  expect((await enqueueHits(store, foreign, [hit('s3://lake/1', foreign)])).added).toBe(1)
+  expect((await listRuns(store, home)).items.length).toBe(1)
+  const claims = await claim()
+  expect(claims.map(({ tenant }) => tenant).sort()).toEqual([home, foreign].sort())
+  expect(await claim()).toEqual([])
+  for (const one of claims) expect((await finishRun(store, one, done)).recorded).toBe(true)
+})
+
+test('a claim whose lease ends is claimed again, and its late claimer writes nothing', async () => {
+  await enqueueHits(store, home, [hit('s3://lake/2')])
+  const first = only(await claim(0))
+  const second = only(await claim())
+  expect(second).toMatchObject({ runId: first.runId, tries: 2 })
+  expect(await finishRun(store, first, done)).toEqual({ recorded: false, alertDue: false })
+  expect(await retryRun(store, first, 'late', 0)).toBe(false)
+  expect((await finishRun(store, second, done)).recorded).toBe(true)
+  expect(await stateOf(first.runId)).toEqual({
+    state: 'done',
+    reason: '',
+    attempts: [
+      ['retry', 'done'],
+      ['trigger', 'lost'],
+    ],
+  })
+})
+
+test('a run whose claimers all vanish fails in the end, with the reason', async () => {
+  await enqueueHits(store, home, [hit('s3://lake/3')])
+  const { runId } = only(await claim(0, 2))
+  only(await claim(0, 2))
+  expect(await claim(0, 2)).toEqual([])
+  expect(await stateOf(runId)).toEqual({
+    state: 'failed',
+    reason: 'every process that scanned it was lost',
+    attempts: [
+      ['retry', 'lost'],
+      ['trigger', 'lost'],
+    ],
+  })
+})
+
+test('a retry waits for its time, and a rescan begins anew', async () => {
+  await enqueueHits(store, home, [hit('s3://lake/4')])
+  const first = only(await claim())
+  expect(await retryRun(store, first, 'storage failed', 3_600_000)).toBe(true)
+  expect(await claim()).toEqual([])
+  const conflict = await requestRescan(store, home, table, 'sam').catch(
+    (thrown: { kind: string }) => thrown.kind,
+  )
+  expect(conflict).toBe('conflict')
+  await store.tenantQuery(home, `update svc.detection_run set due_at = now() where run_id = $1`, [
+    first.runId,
+  ])
+  const second = only(await claim())
+  await finishRun(store, second, { ...done, reason: 'a file is not there' })
+  expect(await requestRescan(store, home, table, 'sam')).toMatchObject({ id: first.runId, state: 'queued' })
+  expect(only(await claim())).toMatchObject({ runId: first.runId, tries: 1 })
+  expect((await stateOf(first.runId))?.attempts).toEqual([
+    ['rescan', undefined],
+    ['retry', 'failed'],
+    ['trigger', 'failed'],
+  ])
+})
+
+test('a busy tenant does not keep others waiting, and a suspended one is not scanned', async () => {
+  await enqueueHits(
+    store,
+    home,
+    Array.from({ length: 20 }, (_, i) => hit(`s3://lake/busy/${i}`)),
+  )
+  await claim(60_000, 3, 3)
+  await enqueueHits(store, foreign, [hit('s3://lake/quiet', foreign)])
+  expect((await claim(60_000, 3, 1))[0]?.tenant).toBe(foreign)
+  await suspendTenant(store, home)
+  expect(await claim()).toEqual([])
+})
+
+test('a foreign tenant finds no run of another', async () => {
+  const [own] = (await listRuns(store, home)).items
+  expect(await findRun(store, foreign, own?.id ?? '')).toBeUndefined()
+  expect((await listRuns(store, foreign)).items.every(({ id }) => id !== own?.id)).toBe(true)
+})
+
+test('the webhook answers 410 switched off, before all else, and 503 where the store fails', async () => {
+  const post = (url: URL, body = '') => fetch(new URL('/v1/webhooks/alpha', url), { method: 'POST', body })
+  const off = await startTestService({ env: { SVC_ALPHA_WEBHOOK_ENABLED: '0' } })
+  expect((await post(off.app.url)).status).toBe(410)
+  await off[Symbol.asyncDispose]()
+
+  const broken = await startTestService({
+    wrapStore: (inner) => {
+      const failing = failingStore(inner, /insert into svc\.detection_run/)
+      return {
+        ...failing,
+        adminQuery: (text, params) =>
+          lookUpFails && text.includes('webhook') === false && text.includes("catalog_kind = 'alpha'")
+            ? Promise.reject(new Error('gone'))
+            : inner.adminQuery(text, params),
+      }
+    },
+  })
+  const { tenant } = broken.owner
+  await (await import('../../src/store/catalog-credentials.ts')).rotateCatalogCredential(
+    broken.store,
+    tenant,
+    'main',
+    {
+      webhook_secret: 'secret',
+    },
+  )
+  const body = JSON.stringify({ tenant_id: tenant, metadata_location: 's3://lake/x.metadata.json' })
+  const signed = () =>
+    fetch(new URL('/v1/webhooks/alpha', broken.app.url), {
+      method: 'POST',
+      body,
+      headers: { 'x-alpha-signature': createHmac('sha256', 'secret').update(body).digest('hex') },
+    })
+  const queueing = await signed()
+  expect([queueing.status, queueing.headers.get('retry-after')]).toEqual([503, '1'])
+  lookUpFails = true
+  expect((await signed()).status).toBe(503)
+  await broken[Symbol.asyncDispose]()
+})
+let lookUpFails = false

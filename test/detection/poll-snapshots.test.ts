@@ -1,0 +1,88 @@
+/** The baseline poller: bounded rounds, conditional loads, and upstreams that fail. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { SnapshotPoller } from '../../src/detection/poll-snapshots.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { listRuns } from '../../src/store/detection-run-list.ts'
+import { type DetectionService, startDetectionService } from '../support/detection.ts'
+
+setDefaultTimeout(60_000)
+
+let d: DetectionService
+beforeAll(async () => {
+  d = await startDetectionService()
+}, 120_000)
+afterAll(() => d[Symbol.asyncDispose]())
+
+const never = new AbortController().signal
+const pollerOf = (tablesMax: number) => {
+  const { store, metrics, app } = d.service
+  const { catalogs, log } = app.gateway
+  const parts = { store, metrics, log, catalogs, addressRules: catalogs.options.addressRules }
+  return new SnapshotPoller(parts, app.detection.queue, () => {}, {
+    tablesMax,
+    rowsMax: 2,
+    requestMs: 10_000,
+  })
+}
+const tables = async () =>
+  (await listRuns(d.service.store, d.service.owner.tenant, { limit: 1000 })).items
+    .map(({ table }) => table?.name)
+    .sort()
+const loads = () => {
+  const { load = 0, 'conditional-load': conditional = 0 } = d.service.catalog.faults.counts as Record<
+    string,
+    number
+  >
+  return [load, conditional] as const
+}
+
+test('finds tables of a namespace that the credential names, and loads them conditionally from then on', async () => {
+  const poller = pollerOf(100)
+  await poller.poll(never)
+  expect(await tables()).toEqual(['orders', 'people'])
+  const [loaded, conditional] = loads()
+  await poller.poll(never)
+  expect(loads()).toEqual([loaded, conditional + 2])
+  expect(await tables()).toEqual(['orders', 'people'])
+})
+
+test('does a bounded number of tables in one round and goes on with the next', async () => {
+  const { catalog, store, owner } = d.service
+  const { commitPeople } = d
+  const poller = pollerOf(1)
+  const { metadataLocation } = await commitPeople([{ rows: [] }], 'catalog')
+  const known = async () =>
+    (await listRuns(store, owner.tenant, { limit: 1000 })).items.some(
+      (run) => run.metadataLocation === metadataLocation,
+    )
+  expect(await known()).toBe(false)
+  for (let round = 0; round < 3 && !(await known()); round++) await poller.poll(never)
+  expect(await known()).toBe(true)
+  expect(catalog.url).toStartWith('http')
+})
+
+test('an upstream that is gone keeps neither the others nor the audit log from being looked at', async () => {
+  const { store, owner } = d.service
+  await putCatalogCredential(store, owner.tenant, {
+    nickname: 'aaa-gone',
+    kind: 'alpha',
+    endpoint: 'http://127.0.0.1:9',
+    config: { warehouse: 'x', namespaces: ['sales'] },
+  })
+  const { metadataLocation } = await d.commitPeople([{ rows: [] }], 'gateway')
+  await pollerOf(100).poll(never)
+  const { items } = await listRuns(store, owner.tenant, { limit: 1000 })
+  expect(items.find((run) => run.metadataLocation === metadataLocation)).toMatchObject({
+    table: { name: 'people' },
+  })
+})
+
+test('stops when its replica lock is lost', async () => {
+  const lost = AbortSignal.abort(new Error('lost'))
+  expect(
+    await pollerOf(1)
+      .poll(lost)
+      .catch((thrown: Error) => thrown.message),
+  ).toBe('lost')
+})

@@ -1,0 +1,49 @@
+/** A run with a decided finding, as detection leaves it in the store. */
+
+import type { TenantId } from '../../src/core/tenant.ts'
+import { decideFinding, finishRun, listFindings, setAside } from '../../src/store/detection-findings.ts'
+import { claimRuns, enqueueHits, enqueueUnscanned } from '../../src/store/detection-runs.ts'
+import type { Store } from '../../src/store/store.ts'
+
+export const emptyReport = {
+  snapshotIds: [],
+  tableUuid: undefined,
+  filesAdded: 0,
+  filesScanned: 0,
+  filesLeftOut: 0,
+  filesUnsupported: 0,
+  filesFailed: 0,
+  bytesRead: 0,
+  valuesSampled: 0,
+  columns: 0,
+  problems: [],
+}
+
+/** Leaves rows in every table of detection. Nothing else may be waiting in the queue. */
+export async function seedDetection(store: Store, tenant: TenantId): Promise<void> {
+  const table = { namespace: ['seed'], name: 'seed' }
+  await enqueueHits(store, tenant, [
+    { tenant, source: 'storage-event', metadataLocation: 's3://seed/v1.metadata.json', table },
+  ])
+  const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
+  if (claim?.tenant !== tenant) throw new Error('another tenant had something in the queue')
+  const finding = {
+    column: 'ssn',
+    class: 'us_ssn',
+    shape: 'name',
+    confidence: 0.65,
+    matched: 0,
+    sampled: 0,
+    maskedSample: undefined,
+  } as const
+  const findings = [{ finding, fieldId: 1n, columnName: 'ssn' }]
+  await finishRun(store, claim, { findings, report: emptyReport, reason: '', alert: false })
+  const [listed] = (await listFindings(store, tenant)).items
+  await decideFinding(store, tenant, listed?.id ?? '', {
+    decision: 'reject',
+    reason: 'seed',
+    decidedBy: 'seed',
+  })
+  await setAside(store, tenant, { id: 'seed', reason: 'seed', sealed: new Uint8Array(1) })
+  await enqueueUnscanned(store, tenant, 10)
+}

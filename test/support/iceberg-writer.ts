@@ -1,0 +1,516 @@
+/**
+ * A small Iceberg table writer for tests: Parquet with field ids, Avro manifests, metadata files; appends
+ * (with several files and partition values), position deletes, other file formats. It writes what the
+ * specification asks for and nothing else: no statistics, no sort orders.
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { deflateRawSync } from 'node:zlib'
+import avro from 'avsc'
+import type { CompressionCodec, SchemaElement } from 'hyparquet'
+import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer'
+
+export type FieldType = 'string' | 'long' | 'int' | 'double' | 'boolean' | 'date' | NestedType
+export type NestedType =
+  | { readonly struct: readonly Field[] }
+  | { readonly list: FieldType; readonly elementId: number }
+
+export interface Field {
+  readonly id: number
+  readonly name: string
+  readonly type: FieldType
+  readonly required?: boolean
+}
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** Where files go: `file:` folders by default, or wherever `put` says. */
+export interface WriterOptions {
+  readonly fields: readonly Field[]
+  /** The table's location, without a trailing slash; `file:///…`, `s3://…`. */
+  readonly location: string
+  readonly put: (location: string, bytes: Uint8Array) => void | Promise<void>
+  readonly formatVersion?: 1 | 2 | 3
+  /** Identity partitioning by one top-level field. */
+  readonly partitionBy?: string
+  readonly tableUuid?: string
+}
+
+export interface FileOptions {
+  readonly rows: readonly Row[]
+  /** The value of the partition field, where the table is partitioned. */
+  readonly partition?: string | number | null
+  readonly codec?: CompressionCodec
+  readonly rowGroupSize?: number
+  /** Leaves field ids out of the file. */
+  readonly withoutFieldIds?: boolean
+  /** Put in place of the Parquet file. */
+  readonly bytes?: Uint8Array
+  /** PARQUET where absent. */
+  readonly format?: string
+}
+
+export interface Appended {
+  readonly metadataLocation: string
+  readonly snapshotId: bigint
+  readonly manifestList: string
+  readonly manifest: string
+  readonly files: readonly string[]
+}
+
+/** A folder of the local disk as a place for tables. */
+export function folderSink(folder: string): Pick<WriterOptions, 'location' | 'put'> {
+  return {
+    location: pathToFileURL(folder).href,
+    put(location, bytes) {
+      const path = new URL(location)
+      mkdirSync(dirname(path.pathname), { recursive: true })
+      writeFileSync(path, bytes)
+    },
+  }
+}
+
+/** A table below `folder`, with its folder made. */
+export function tableInFolder(
+  folder: string,
+  name: string,
+  options: Omit<WriterOptions, 'location' | 'put'>,
+): IcebergWriter {
+  return new IcebergWriter({ ...folderSink(join(folder, name)), ...options })
+}
+
+const long = { type: 'long' } as const
+let lastSnapshotId = 3_051_729_675_574_597_004n
+
+/** Writes one table, commit by commit. */
+export class IcebergWriter {
+  readonly tableUuid: string
+  readonly #snapshots: Record<string, unknown>[] = []
+  readonly #manifests: {
+    path: string
+    length: number
+    content: number
+    snapshotId: bigint
+    sequence: number
+  }[] = []
+  readonly #log: { 'timestamp-ms': number; 'metadata-file': string }[] = []
+  readonly #version: 1 | 2 | 3
+  #sequence = 0
+  #nowMs = 1_700_000_000_000
+  #count = 0
+  #metadataLocation: string | undefined
+
+  constructor(readonly options: WriterOptions) {
+    this.tableUuid = options.tableUuid ?? crypto.randomUUID()
+    this.#version = options.formatVersion ?? 2
+  }
+
+  /** The last metadata file that was written. */
+  get metadataLocation(): string | undefined {
+    return this.#metadataLocation
+  }
+
+  /** Adds a snapshot with these data files. */
+  async append(files: readonly FileOptions[]): Promise<Appended> {
+    const written: { path: string; size: number; file: FileOptions }[] = []
+    for (const file of files) {
+      const format = file.format ?? 'PARQUET'
+      const partition =
+        this.options.partitionBy === undefined ? '' : `${this.options.partitionBy}=${file.partition}/`
+      const path = this.#path(`data/${partition}${this.#next()}.${format.toLowerCase()}`)
+      const bytes = file.bytes ?? parquetBytes(this.options.fields, file)
+      await this.options.put(path, bytes)
+      written.push({ path, size: bytes.length, file })
+    }
+    return this.#commit(
+      'append',
+      0,
+      written.map(({ path, size, file }) => ({
+        content: 0,
+        file_path: path,
+        file_format: file.format ?? 'PARQUET',
+        partition: this.#partition(file.partition),
+        record_count: BigInt(file.rows.length),
+        file_size_in_bytes: BigInt(size),
+      })),
+    )
+  }
+
+  /** Adds a snapshot with a position delete file over rows of one data file. */
+  async deletePositions(dataFile: string, positions: readonly number[]): Promise<Appended> {
+    const path = this.#path(`data/${this.#next()}-deletes.parquet`)
+    const bytes = new Uint8Array(
+      parquetWriteBuffer({
+        schema: [
+          { name: 'root', num_children: 2 },
+          {
+            name: 'file_path',
+            type: 'BYTE_ARRAY',
+            repetition_type: 'REQUIRED',
+            field_id: 2_147_483_546,
+            converted_type: 'UTF8',
+            logical_type: { type: 'STRING' },
+          },
+          { name: 'pos', type: 'INT64', repetition_type: 'REQUIRED', field_id: 2_147_483_545 },
+        ],
+        columnData: [
+          { name: 'file_path', data: positions.map(() => dataFile) },
+          { name: 'pos', data: positions.map(BigInt) },
+        ],
+      }),
+    )
+    await this.options.put(path, bytes)
+    return this.#commit('delete', 1, [
+      {
+        content: 1,
+        file_path: path,
+        file_format: 'PARQUET',
+        partition: this.#partition(null),
+        record_count: BigInt(positions.length),
+        file_size_in_bytes: BigInt(bytes.length),
+      },
+    ])
+  }
+
+  /** Writes a metadata file that adds no snapshot. */
+  async setProperties(properties: Readonly<Record<string, string>>): Promise<string> {
+    return this.#writeMetadata(properties)
+  }
+
+  async #commit(
+    operation: string,
+    content: 0 | 1,
+    files: readonly Record<string, unknown>[],
+  ): Promise<Appended> {
+    const snapshotId = ++lastSnapshotId
+    const parent = this.#snapshots.at(-1)?.['snapshot-id']
+    const sequence = this.#version === 1 ? 0 : ++this.#sequence
+    const manifest = this.#path(`metadata/${this.#next()}-m0.avro`)
+    const manifestBytes = avroBytes(
+      this.#manifestSchema(),
+      files.map((file) => this.#entry(file, snapshotId)),
+      {
+        content: content === 0 ? 'data' : 'deletes',
+        'format-version': String(this.#version),
+        schema: JSON.stringify(this.#schema()),
+      },
+    )
+    await this.options.put(manifest, manifestBytes)
+    this.#manifests.push({ path: manifest, length: manifestBytes.length, content, snapshotId, sequence })
+    const manifestList = this.#path(`metadata/snap-${snapshotId}.avro`)
+    await this.options.put(manifestList, this.#manifestList())
+    this.#snapshots.push({
+      'snapshot-id': snapshotId,
+      ...(parent === undefined ? {} : { 'parent-snapshot-id': parent }),
+      ...(this.#version === 1 ? {} : { 'sequence-number': sequence }),
+      'timestamp-ms': ++this.#nowMs,
+      'manifest-list': manifestList,
+      summary: { operation },
+      'schema-id': 0,
+    })
+    const metadataLocation = await this.#writeMetadata({})
+    return {
+      metadataLocation,
+      snapshotId,
+      manifestList,
+      manifest,
+      files: files.map((file) => String(file.file_path)),
+    }
+  }
+
+  async #writeMetadata(properties: Readonly<Record<string, string>>): Promise<string> {
+    const location = this.#path(
+      `metadata/${String(this.#log.length).padStart(5, '0')}-${this.#next()}.metadata.json`,
+    )
+    await this.options.put(location, Buffer.from(stringifyExact(this.metadata(properties))))
+    this.#log.push({ 'timestamp-ms': ++this.#nowMs, 'metadata-file': location })
+    this.#metadataLocation = location
+    return location
+  }
+
+  /** The table's metadata as it stands. */
+  metadata(properties: Readonly<Record<string, string>> = {}): Record<string, unknown> {
+    const current = this.#snapshots.at(-1)?.['snapshot-id']
+    const spec = this.#spec()
+    return {
+      'format-version': this.#version,
+      'table-uuid': this.tableUuid,
+      location: this.options.location,
+      ...(this.#version === 1 ? {} : { 'last-sequence-number': this.#sequence }),
+      ...(this.#version === 3 ? { 'next-row-id': 0 } : {}),
+      'last-updated-ms': this.#nowMs,
+      'last-column-id': 1000,
+      ...(this.#version === 1 ? { schema: this.#schema(), 'partition-spec': spec.fields } : {}),
+      'current-schema-id': 0,
+      schemas: [this.#schema()],
+      'default-spec-id': 0,
+      'partition-specs': [spec],
+      'last-partition-id': 1000,
+      'default-sort-order-id': 0,
+      'sort-orders': [{ 'order-id': 0, fields: [] }],
+      properties,
+      ...(current === undefined
+        ? {}
+        : { 'current-snapshot-id': current, refs: { main: { 'snapshot-id': current, type: 'branch' } } }),
+      snapshots: [...this.#snapshots],
+      'metadata-log': [...this.#log],
+    }
+  }
+
+  #schema(): object {
+    return { type: 'struct', 'schema-id': 0, fields: this.options.fields.map(schemaField) }
+  }
+
+  #spec(): { 'spec-id': number; fields: readonly object[] } {
+    const by = this.options.fields.find((field) => field.name === this.options.partitionBy)
+    const fields =
+      by === undefined ? [] : [{ name: by.name, transform: 'identity', 'source-id': by.id, 'field-id': 1000 }]
+    return { 'spec-id': 0, fields }
+  }
+
+  #partition(value: string | number | null | undefined): Record<string, unknown> {
+    if (this.options.partitionBy === undefined) return {}
+    return { [this.options.partitionBy]: typeof value === 'number' ? BigInt(value) : (value ?? null) }
+  }
+
+  #entry(file: Record<string, unknown>, snapshotId: bigint): Record<string, unknown> {
+    const { content, ...v1 } = file
+    if (this.#version === 1)
+      return { status: 1, snapshot_id: snapshotId, data_file: { ...v1, block_size_in_bytes: 0n } }
+    // Both are inherited from the manifest list, as writers do.
+    return {
+      status: 1,
+      snapshot_id: null,
+      sequence_number: null,
+      file_sequence_number: null,
+      data_file: { content, ...v1 },
+    }
+  }
+
+  #manifestSchema(): object {
+    const by = this.options.fields.find((field) => field.name === this.options.partitionBy)
+    const partition = {
+      type: 'record',
+      name: 'r102',
+      fields:
+        by === undefined
+          ? []
+          : [
+              {
+                name: by.name,
+                type: ['null', by.type === 'string' ? 'string' : 'long'],
+                default: null,
+                'field-id': 1000,
+              },
+            ],
+    }
+    const v1 = this.#version === 1
+    return {
+      type: 'record',
+      name: 'manifest_entry',
+      fields: [
+        { name: 'status', type: 'int', 'field-id': 0 },
+        { name: 'snapshot_id', type: v1 ? 'long' : ['null', 'long'], 'field-id': 1 },
+        ...(v1
+          ? []
+          : [
+              { name: 'sequence_number', type: ['null', 'long'], 'field-id': 3 },
+              { name: 'file_sequence_number', type: ['null', 'long'], 'field-id': 4 },
+            ]),
+        {
+          name: 'data_file',
+          'field-id': 2,
+          type: {
+            type: 'record',
+            name: 'r2',
+            fields: [
+              ...(v1 ? [] : [{ name: 'content', type: 'int', 'field-id': 134 }]),
+              { name: 'file_path', type: 'string', 'field-id': 100 },
+              { name: 'file_format', type: 'string', 'field-id': 101 },
+              { name: 'partition', type: partition, 'field-id': 102 },
+              { name: 'record_count', type: 'long', 'field-id': 103 },
+              { name: 'file_size_in_bytes', type: 'long', 'field-id': 104 },
+              ...(v1 ? [{ name: 'block_size_in_bytes', type: 'long', 'field-id': 105 }] : []),
+            ],
+          },
+        },
+      ],
+    }
+  }
+
+  #manifestList(): Uint8Array {
+    const v1 = this.#version === 1
+    const schema = {
+      type: 'record',
+      name: 'manifest_file',
+      fields: [
+        { name: 'manifest_path', type: 'string', 'field-id': 500 },
+        { name: 'manifest_length', type: 'long', 'field-id': 501 },
+        { name: 'partition_spec_id', type: 'int', 'field-id': 502 },
+        ...(v1
+          ? []
+          : [
+              { name: 'content', type: 'int', 'field-id': 517 },
+              { name: 'sequence_number', type: 'long', 'field-id': 515 },
+              { name: 'min_sequence_number', type: 'long', 'field-id': 516 },
+            ]),
+        { name: 'added_snapshot_id', type: 'long', 'field-id': 503 },
+      ],
+    }
+    const records = this.#manifests.map(({ path, length, content, snapshotId, sequence }) => ({
+      manifest_path: path,
+      manifest_length: BigInt(length),
+      partition_spec_id: 0,
+      ...(v1 ? {} : { content, sequence_number: BigInt(sequence), min_sequence_number: BigInt(sequence) }),
+      added_snapshot_id: snapshotId,
+    }))
+    return avroBytes(schema, records, { 'format-version': String(this.#version) })
+  }
+
+  #path(below: string): string {
+    return `${this.options.location}/${below}`
+  }
+
+  #next(): string {
+    return `${String(++this.#count).padStart(5, '0')}-${crypto.randomUUID()}`
+  }
+}
+
+function schemaField({ id, name, type, required = false }: Field): object {
+  return { id, name, required, type: schemaType(type) }
+}
+
+function schemaType(type: FieldType): unknown {
+  if (typeof type === 'string') return type
+  if ('struct' in type) return { type: 'struct', fields: type.struct.map(schemaField) }
+  return {
+    type: 'list',
+    'element-id': type.elementId,
+    element: schemaType(type.list),
+    'element-required': false,
+  }
+}
+
+const physical: Readonly<Record<Exclude<FieldType, NestedType>, Partial<SchemaElement>>> = {
+  string: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  long: { type: 'INT64' },
+  int: { type: 'INT32' },
+  double: { type: 'DOUBLE' },
+  boolean: { type: 'BOOLEAN' },
+  date: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+}
+
+function elements(
+  name: string,
+  id: number,
+  type: FieldType,
+  required: boolean,
+  ids: boolean,
+): SchemaElement[] {
+  const own = {
+    name,
+    repetition_type: required ? 'REQUIRED' : 'OPTIONAL',
+    ...(ids ? { field_id: id } : {}),
+  } satisfies Partial<SchemaElement>
+  if (typeof type === 'string') return [{ ...own, ...physical[type] }]
+  if ('struct' in type)
+    return [
+      { ...own, num_children: type.struct.length },
+      ...type.struct.flatMap((field) =>
+        elements(field.name, field.id, field.type, field.required ?? false, ids),
+      ),
+    ]
+  return [
+    { ...own, num_children: 1, converted_type: 'LIST', logical_type: { type: 'LIST' } },
+    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+    ...elements('element', type.elementId, type.list, false, ids),
+  ]
+}
+
+/** A Parquet file of these rows, its columns marked with the table's field ids. */
+export function parquetBytes(
+  fields: readonly Field[],
+  { rows, codec = 'SNAPPY', rowGroupSize, withoutFieldIds = false }: FileOptions,
+): Uint8Array {
+  const schema: SchemaElement[] = [
+    { name: 'table', num_children: fields.length },
+    ...fields.flatMap((field) =>
+      elements(field.name, field.id, field.type, field.required ?? false, !withoutFieldIds),
+    ),
+  ]
+  const columnData: ColumnSource[] = fields.map((field) => ({
+    name: field.name,
+    data: rows.map((row) => parquetValue(row[field.name], field.type)),
+  }))
+  return new Uint8Array(
+    parquetWriteBuffer({
+      schema,
+      columnData,
+      codec,
+      compressors: {
+        GZIP: (bytes) => Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>),
+        ZSTD: (bytes) => Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>),
+      },
+      ...(rowGroupSize === undefined ? {} : { rowGroupSize }),
+    }),
+  )
+}
+
+function parquetValue(value: unknown, type: FieldType): unknown {
+  if (value === undefined || value === null) return undefined
+  if (type === 'long') return BigInt(value as number)
+  if (typeof type === 'object' && 'list' in type)
+    return (value as unknown[]).map((item) => parquetValue(item, type.list))
+  if (typeof type === 'object')
+    return Object.fromEntries(
+      type.struct.map((field) => [field.name, parquetValue((value as Row)[field.name], field.type)]),
+    )
+  return value
+}
+
+const bigLong = avro.types.LongType.__with({
+  fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+  toBuffer: (value: bigint) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigInt64LE(value)
+    return bytes
+  },
+  fromJSON: BigInt,
+  toJSON: String,
+  isValid: (value: unknown) => typeof value === 'bigint',
+  compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
+})
+
+/** An Avro object container file, compressed by deflate as Iceberg's writers do. */
+export function avroBytes(
+  schema: object,
+  records: readonly Record<string, unknown>[],
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  const type = avro.Type.forSchema(schema as avro.Schema, {
+    typeHook: (part) => (part === 'long' ? bigLong : undefined) as avro.Type,
+  })
+  const header = { ...metadata, 'avro.schema': JSON.stringify(schema), 'avro.codec': 'deflate' }
+  const sync = Buffer.alloc(16, 7)
+  const count = avro.Type.forSchema(long)
+  const parts: Buffer[] = [
+    Buffer.from('Obj\u0001', 'latin1'),
+    avro.Type.forSchema({ type: 'map', values: 'bytes' }).toBuffer(
+      Object.fromEntries(Object.entries(header).map(([key, value]) => [key, Buffer.from(value)])),
+    ),
+    sync,
+  ]
+  if (records.length > 0) {
+    const block = deflateRawSync(Buffer.concat(records.map((record) => type.toBuffer(record))))
+    parts.push(count.toBuffer(records.length), count.toBuffer(block.length), block, sync)
+  }
+  return Buffer.concat(parts)
+}
+
+/** JSON with bigints as plain integers. */
+function stringifyExact(value: unknown): string {
+  const marked = JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? `\u0000${inner}` : inner))
+  return marked.replace(/"\\u0000(-?\d+)"/g, '$1')
+}
