@@ -9,6 +9,7 @@ import { gatewayCommit } from './gateway-commit.ts'
 import { graphTraverse } from './graph-traverse.ts'
 import { lineageIngest } from './lineage-ingest.ts'
 import { policyEval } from './policy-eval.ts'
+import { queryCompile } from './query-compile.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 
@@ -18,6 +19,7 @@ const entries: readonly BenchEntry[] = [
   policyEval,
   graphTraverse,
   lineageIngest,
+  queryCompile,
   detectionScan,
   detectionQuality,
   detectionClassify,

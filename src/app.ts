@@ -17,6 +17,7 @@ import { Fault } from './base/fault.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import type { Config } from './config.ts'
+import { contractRoutes } from './contract/routes.ts'
 import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
@@ -32,6 +33,8 @@ import { retryLineage } from './lineage/retry.ts'
 import { lineageRoutes } from './lineage/routes.ts'
 import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
+import { checkPolicies } from './query/protect.ts'
+import { queryRoutes } from './query/routes.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
@@ -39,6 +42,7 @@ import { type Jobs, startJobs } from './server/jobs.ts'
 import { listenMetrics, opsRoutes } from './server/ops.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
+import { isMaskedFor } from './store/governance.ts'
 import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
 import { rotateSigningKeys } from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
@@ -97,8 +101,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
     clock: options.clock ?? systemClock,
     intentTimes: options.intentTimes ?? intentTimes,
-    // Nothing masks yet; the read path brings what does.
-    maskedFor: async () => false,
+    // Roles that nobody verified exempt from nothing.
+    maskedFor: (tenant, table, { principal, verified }) =>
+      isMaskedFor(store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
     passCrashPoint: options.passCrashPoint ?? (() => {}),
   }
   const { clock } = gateway
@@ -134,6 +139,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     [
       gatewayRoutes(gateway, auth),
       lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
+      contractRoutes({ ...auth, store, log, checkPolicies }),
+      queryRoutes({ ...auth, store, log }),
       detectionRoutes({
         ...auth,
         store,

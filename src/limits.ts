@@ -48,6 +48,12 @@ export const limits = {
   policyWorkerMs: 2_000,
   policyCacheCount: 10_000,
 
+  /** One SQL statement sent to the read path, and one that it sends to an engine. */
+  statementBytesMax: 256 * KiB,
+  compiledStatementBytesMax: 4 * MiB,
+  /** Tables that one statement may name. */
+  statementTablesMax: 64,
+
   /** Milliseconds. */
   upstreamLoadMs: 30_000,
   upstreamCommitMs: 60_000,

@@ -79,6 +79,7 @@ function verdictJson({ intent, decision, reason, policies, outcomes, committed }
       // Field ids are unique in a schema; a name may change while the column stays the same.
       columns: committed.columns.map((column) => ({
         id: nodeId(`${tableId}\u001f${column.fieldId}`),
+        table_id: tableId,
         field_id: column.fieldId,
         name: column.name,
         type: column.type,

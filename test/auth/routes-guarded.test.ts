@@ -28,6 +28,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/v1/lineage', ['lineage']],
   ['/admin', ['admin']],
   ['/api/v1/sessions', ['admin']],
+  ['/api/v1/contracts/', ['admin', 'read']],
   ['/api/v1/detection/rescans', ['admin']],
   ['/api/v1/detection/findings/x/', ['admin']],
   ['/api/', ['read']],

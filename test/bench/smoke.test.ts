@@ -21,6 +21,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'policy-eval': ['us', 'baseline_us'],
   'graph-traverse': ['p50_ms'],
   'lineage-ingest': ['events_per_s', 'p95_ms'],
+  'query-compile': ['p50_ms', 'p95_ms'],
   'detection-scan': ['mb_per_s_per_worker', 'http_p99_ratio'],
   'detection-quality': ['precision', 'recall', 'f1', 'false_alerts'],
   'detection-classify': ['cells_per_s'],

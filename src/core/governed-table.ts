@@ -1,0 +1,51 @@
+/**
+ * A table as the read path is given it: its columns, where an engine finds it, and the row filters and
+ * column masks that apply to one principal. Filled by whoever knows the graph; nothing is read here.
+ */
+
+import type { IcebergType } from './iceberg-type.ts'
+import type { ColumnMask } from './mask.ts'
+import type { TableRef } from './table-ref.ts'
+
+/** Where a policy was attached; shown to stewards only. */
+export type PolicyOrigin =
+  | { readonly kind: 'table' }
+  | { readonly kind: 'column' }
+  | { readonly kind: 'tag'; readonly tag: string }
+
+export interface AttachedMask extends ColumnMask {
+  readonly policyId: string
+  readonly origin: PolicyOrigin
+}
+
+export interface RowFilter {
+  readonly policyId: string
+  readonly origin: PolicyOrigin
+  /** A boolean SQL expression in the PostgreSQL dialect over the raw columns (DESIGN, Row filters). */
+  readonly expression: string
+}
+
+export interface GovernedColumn {
+  readonly name: string
+  readonly fieldId: number
+  readonly type: IcebergType
+  readonly required: boolean
+  /** All that apply to the principal; the stricter wins, an ambiguous pair refuses. */
+  readonly masks: readonly AttachedMask[]
+}
+
+export interface GovernedTable {
+  readonly ref: TableRef
+  /** How statements name it: case-sensitive, as PostgreSQL's catalog would hold it. */
+  readonly schemaName: string
+  readonly tableName: string
+  /** Identifier parts by which each engine knows the physical table, outermost first. */
+  readonly relation: { readonly duckdb?: readonly string[]; readonly trino?: readonly string[] }
+  readonly columns: readonly GovernedColumn[]
+  /** All that apply to the principal; a row must pass every one, and NULL drops it. */
+  readonly rowFilters: readonly RowFilter[]
+  /** Undefined where the table has no active contract. */
+  readonly contract?: { readonly id: string; readonly version: number }
+  /** Set where the tenant opted in to reading tables without an active contract. */
+  readonly readableWithoutContract?: boolean
+}

@@ -1,0 +1,176 @@
+/**
+ * The read path's compiler: statement text, governed tables and a principal to protected SQL. Pure: nothing
+ * is read or written. Every exception is a refusal, and what has no rule is refused.
+ */
+
+import { fingerprintSync } from 'libpg-query'
+import type { GovernedTable } from '../core/governed-table.ts'
+import type { Principal } from '../core/principal.ts'
+import type { DialectName } from './emit/dialect.ts'
+import { emitStatement } from './emit/query.ts'
+import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
+import type { ParameterExpr } from './ir.ts'
+import { parseSelect } from './parse.ts'
+import { type AppliedPolicy, appliedPolicies, type Protection, protectTable } from './protect.ts'
+import type { Resolver } from './resolve/context.ts'
+import { resolveExpression } from './resolve/expression.ts'
+import { resolveQuery } from './resolve/select.ts'
+import { SqlError, toSqlError } from './sql-error.ts'
+import type { NumericSize, SqlType } from './types.ts'
+
+export interface CompileInput {
+  readonly text: string
+  readonly principal: Principal
+  /** The tables that statements of this tenant and principal can name. */
+  readonly tables: readonly GovernedTable[]
+  /** Schemas that an unqualified name is looked for in, in order. */
+  readonly searchPath: readonly string[]
+  /** Types that the client gave parameters, `$1` first; undefined or missing: from their place. */
+  readonly parameterTypes?: readonly (SqlType | undefined)[]
+}
+
+export interface ResultColumn {
+  readonly name: string
+  readonly type: SqlType
+  /** Precision and scale of a numeric, where known. */
+  readonly size?: NumericSize | undefined
+}
+
+/** What a statement reads of one table: its lineage, for the usage record. */
+export interface TableRead {
+  readonly table: GovernedTable
+  readonly columns: readonly string[]
+}
+
+export interface CompiledQuery {
+  readonly columns: readonly ResultColumn[]
+  /** Types of `$1` … in order; text for one that the statement does not use. */
+  readonly parameters: readonly SqlType[]
+  readonly reads: readonly TableRead[]
+  readonly policies: readonly AppliedPolicy[]
+  /** Whether a run needs a fresh salt. */
+  readonly usesSalt: boolean
+  /** Of the statement without its literals. */
+  readonly fingerprint: string
+  /**
+   * The SQL for an engine, to be rendered for a run (emit/render.ts).
+   *
+   * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
+   */
+  readonly emit: (dialect: DialectName) => readonly SqlPart[]
+}
+
+/**
+ * Compiles one statement.
+ *
+ * @throws SqlError always of that class: 42601, 42P01, 42703, 42883, 42501, 0A000 and what sql-error.ts lists
+ */
+export function compileQuery(input: CompileInput): CompiledQuery {
+  try {
+    return compile(input)
+  } catch (thrown) {
+    throw toSqlError(thrown)
+  }
+}
+
+/** The fingerprint of a statement without its literals; undefined for text that is no statement. */
+export function fingerprintStatement(text: string): string | undefined {
+  try {
+    return fingerprintSync(text)
+  } catch {
+    return undefined
+  }
+}
+
+function compile(input: CompileInput): CompiledQuery {
+  const { text, principal } = input
+  if (principal.sub === '' || principal.sub.includes('\0') || !principal.sub.isWellFormed())
+    throw new SqlError('42501', 'permission denied: there is no principal')
+  const tree = parseSelect(text)
+  const resolver = newResolver(input)
+  const query = resolveQuery(resolver, tree, undefined, true)
+  const protections = new Map<string, Protection>(
+    resolver.tables.map(({ id, table, used }) => [id, protectTable(table, used, principal)]),
+  )
+  const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
+  const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
+  const policies = resolver.tables.flatMap(({ id, table }) => {
+    const protection = protections.get(id)
+    return protection ? appliedPolicies(table, protection) : []
+  })
+  return {
+    columns: query.columns,
+    parameters: Array.from(
+      { length: Math.max(0, ...types.keys()) },
+      (_, index) => types.get(index + 1) ?? 'text',
+    ),
+    reads: readsOf(resolver),
+    policies: distinctPolicies(policies),
+    usesSalt: policies.some(({ action }) => action === 'sha-256-query-local'),
+    fingerprint: fingerprintStatement(text) ?? '',
+    emit: (dialect) => {
+      try {
+        return splitSlots(
+          emitStatement(dialects[dialect], query, protections, resolver.fallible),
+          tablesById,
+          types,
+        )
+      } catch (thrown) {
+        throw toSqlError(thrown)
+      }
+    },
+  }
+}
+
+function settled(parameter: ParameterExpr): SqlType {
+  if (parameter.type === 'unknown') parameter.type = 'text'
+  return parameter.type
+}
+
+function newResolver({ principal, tables, searchPath, parameterTypes }: CompileInput): Resolver {
+  const resolver: Resolver = {
+    findTable: (schema, name) => findTable(tables, schema === undefined ? searchPath : [schema], name),
+    principal,
+    parameterTypes: parameterTypes ?? [],
+    parameters: new Map(),
+    policy: false,
+    tables: [],
+    ids: 0,
+    fallible: false,
+    expr: (node, env) => resolveExpression(resolver, node, env),
+    query: (select, outer, top) => resolveQuery(resolver, select, outer, top),
+  }
+  return resolver
+}
+
+/** @throws SqlError 42501 for a table that has no active contract, unless the tenant opted in */
+function findTable(
+  tables: readonly GovernedTable[],
+  schemas: readonly string[],
+  name: string,
+): GovernedTable | undefined {
+  for (const schema of schemas) {
+    const found = tables.filter((table) => table.tableName === name && table.schemaName === schema)
+    const [table] = found
+    if (table === undefined) continue
+    if (found.length > 1) throw new SqlError('42501', `permission denied for table ${name}`)
+    if (table.contract === undefined && table.readableWithoutContract !== true)
+      throw new SqlError('42501', `permission denied for table ${name}: it has no active contract`)
+    return table
+  }
+  return undefined
+}
+
+function readsOf(resolver: Resolver): TableRead[] {
+  const columns = new Map<GovernedTable, Set<number>>()
+  for (const { table, used } of resolver.tables)
+    columns.set(table, new Set([...(columns.get(table) ?? []), ...used]))
+  return [...columns].map(([table, used]) => ({
+    table,
+    columns: table.columns.filter((_, index) => used.has(index)).map(({ name }) => name),
+  }))
+}
+
+function distinctPolicies(policies: readonly AppliedPolicy[]): AppliedPolicy[] {
+  return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
+}

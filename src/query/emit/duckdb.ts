@@ -1,0 +1,202 @@
+/** DuckDB's dialect. Its session must have TimeZone UTC. */
+
+import type { IcebergType } from '../../core/iceberg-type.ts'
+import { applyMask, type MaskAction } from '../../core/mask.ts'
+import type { LiteralExpr } from '../ir.ts'
+import { notSupported } from '../sql-error.ts'
+import {
+  elementOf,
+  isArray,
+  isInteger,
+  isNumber,
+  isString,
+  type NumericSize,
+  type SqlType,
+  servedType,
+} from '../types.ts'
+import { type Dialect, plainNumber, quoteText } from './dialect.ts'
+import { fixedLiteral } from './fixed-value.ts'
+
+const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
+  bool: 'BOOLEAN',
+  int2: 'SMALLINT',
+  int4: 'INTEGER',
+  int8: 'BIGINT',
+  float4: 'FLOAT',
+  float8: 'DOUBLE',
+  text: 'VARCHAR',
+  varchar: 'VARCHAR',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'TIMESTAMP',
+  timestamptz: 'TIMESTAMPTZ',
+  interval: 'INTERVAL',
+  uuid: 'UUID',
+  bytea: 'BLOB',
+  json: 'JSON',
+  jsonb: 'JSON',
+  unknown: 'VARCHAR',
+}
+
+function typeName(type: SqlType, size?: NumericSize): string {
+  if (isArray(type)) return `${typeName(elementOf(type), size)}[]`
+  if (type === 'numeric') return size ? `DECIMAL(${size[0]},${size[1]})` : 'DECIMAL(38,10)'
+  return typeNames[type] ?? 'VARCHAR'
+}
+
+function literal({ type, value, size }: LiteralExpr): string {
+  if (value === null) return `CAST(NULL AS ${typeName(type, size)})`
+  if (isArray(type)) {
+    const element = elementOf(type)
+    const items = JSON.parse(value) as (string | null)[]
+    const sql = items.map((each) => literal({ kind: 'literal', type: element, value: each, size: [38, 10] }))
+    return `CAST([${sql.join(', ')}] AS ${typeName(type)})`
+  }
+  switch (type) {
+    case 'bool':
+      return value === 'true' ? 'TRUE' : 'FALSE'
+    case 'int4':
+      return plainNumber(value)
+    case 'int2':
+    case 'int8':
+      return `CAST(${plainNumber(value)} AS ${typeName(type)})`
+    case 'numeric':
+      return `CAST(${quoteText(value)} AS ${size ? typeName(type, size) : 'DOUBLE'})`
+    case 'text':
+    case 'varchar':
+    case 'unknown':
+      return quoteText(value)
+    case 'timestamptz':
+      return `CAST(${quoteText(`${value}+00`)} AS TIMESTAMPTZ)`
+    case 'interval': {
+      const [months, days, micros] = value.split(' ')
+      return `INTERVAL '${Number(months)} months ${Number(days)} days ${BigInt(micros ?? 0)} microseconds'`
+    }
+    case 'bytea':
+      return `unhex(${quoteText(value)})`
+    default:
+      return `CAST(${quoteText(value)} AS ${typeName(type)})`
+  }
+}
+
+const invalid = "error('invalid input syntax')"
+
+function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): string {
+  const target = typeName(to, size)
+  if (isString(to)) return toText(sql, from)
+  if (isString(from)) return fromText(sql, to, target)
+  if (to === 'numeric' && size === undefined) {
+    if (from === 'int2' || from === 'int4') return `CAST(${sql} AS DECIMAL(10,0))`
+    if (from === 'int8') return `CAST(${sql} AS DECIMAL(19,0))`
+    // A float4's digits are those of its text.
+    return from === 'float4' ? `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)` : `CAST(${sql} AS DOUBLE)`
+  }
+  // What may be a quotient rounds half away from zero, as numerics do.
+  if (isInteger(to) && from === 'numeric') return `CAST(round(${sql}) AS ${target})`
+  if (to === 'bool' && isNumber(from)) return `(${sql} <> 0)`
+  if (to === 'timestamptz' && from === 'date') return `timezone('UTC', CAST(${sql} AS TIMESTAMP))`
+  if (to === 'timestamptz' && from === 'timestamp') return `timezone('UTC', ${sql})`
+  if (from === 'timestamptz' && to === 'timestamp') return `timezone('UTC', ${sql})`
+  if (from === 'timestamptz') return `CAST(timezone('UTC', ${sql}) AS ${target})`
+  return `CAST(${sql} AS ${target})`
+}
+
+function toText(sql: string, from: SqlType): string {
+  if (isString(from)) return sql
+  if (from === 'float4' || from === 'float8') return `regexp_replace(CAST(${sql} AS VARCHAR), '\\.0$', '')`
+  if (from === 'bytea') return `('\\x' || lower(hex(${sql})))`
+  if (from === 'timestamptz') return `(CAST(timezone('UTC', ${sql}) AS VARCHAR) || '+00')`
+  return `CAST(${sql} AS VARCHAR)`
+}
+
+/** DuckDB reads more than PostgreSQL: what PostgreSQL would refuse must fail. */
+function fromText(sql: string, to: SqlType, target: string): string {
+  const guarded = (pattern: string) =>
+    `CASE WHEN ${sql} IS NULL OR regexp_full_match(trim(${sql}), ${quoteText(pattern)}) THEN CAST(trim(${sql}) AS ${target}) ELSE ${invalid} END`
+  if (isInteger(to)) return guarded('[+-]?[0-9]+')
+  if (to === 'numeric') return guarded('[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?')
+  if (to === 'float4' || to === 'float8')
+    return guarded('(?i)[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?')
+  if (to === 'bool')
+    return `CASE WHEN ${sql} IS NULL THEN NULL WHEN lower(trim(${sql})) IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE WHEN lower(trim(${sql})) IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE ELSE ${invalid} END`
+  if (to === 'timestamptz') return `timezone('UTC', CAST(${sql} AS TIMESTAMP))`
+  if (isArray(to)) throw notSupported('A cast of text to an array')
+  if (to === 'interval') return guarded('[+-]?[0-9]+ *(second|minute|hour|day|week|month|year)s?')
+  return `CAST(${sql} AS ${target})`
+}
+
+function raw(sql: string, type: IcebergType): string {
+  if (type === 'timestamp_ns') return `CAST(${sql} AS TIMESTAMP)`
+  if (type === 'timestamptz_ns') return `CAST(${sql} AS TIMESTAMPTZ)`
+  return sql
+}
+
+const maskText = (sql: string): string =>
+  `regexp_replace(regexp_replace(${sql}, '[^0-9(),.@-]', 'x', 'g'), '[0-9]', 'n', 'g')`
+
+function mask(action: MaskAction, sql: string, type: IcebergType, salt: string): string {
+  const served = servedType(type)
+  switch (action) {
+    case 'replace-with-null':
+      return `CAST(NULL AS ${typeName(served?.type ?? 'text', served?.size)})`
+    case 'mask-to-fixed-value':
+      return `CASE WHEN ${sql} IS NOT NULL THEN ${literal(fixedLiteral(type, applyMask(action, type, true)))} END`
+    case 'mask-alphanum':
+      return maskText(sql)
+    case 'show-first-4':
+      return `(substr(${sql}, 1, 4) || ${maskText(`substr(${sql}, 5)`)})`
+    case 'show-last-4':
+      return `CASE WHEN length(${sql}) <= 4 THEN ${sql} ELSE ${maskText(`substr(${sql}, 1, length(${sql}) - 4)`)} || substr(${sql}, length(${sql}) - 3) END`
+    case 'truncate-to-year':
+    case 'truncate-to-month': {
+      const unit = action === 'truncate-to-year' ? "'year'" : "'month'"
+      if (type === 'date') return `CAST(date_trunc(${unit}, ${sql}) AS DATE)`
+      if (served?.type === 'timestamp') return `date_trunc(${unit}, ${raw(sql, type)})`
+      return `timezone('UTC', date_trunc(${unit}, timezone('UTC', ${raw(sql, type)})))`
+    }
+    case 'sha-256-global':
+      return hash(sql, type, undefined)
+    case 'sha-256-query-local':
+      return hash(sql, type, salt)
+    case 'apply-expression':
+      throw notSupported('apply-expression without an expression')
+  }
+}
+
+function hash(sql: string, type: IcebergType, salt: string | undefined): string {
+  const digest = (bytes: string) => `sha256(${salt === undefined ? bytes : `(${salt} || ${bytes})`})`
+  if (type === 'string') return digest(`encode(${sql})`)
+  if (type === 'binary') return `unhex(${digest(sql)})`
+  // Two's complement in hexadecimal, its bytes turned round to little-endian and the digest's first back.
+  const bytes = type === 'int' ? 4 : 8
+  const turned = (hex: string) => `regexp_replace(reverse(${hex}), '(.)(.)', '\\2\\1', 'g')`
+  const hex = `lpad(to_hex(CAST(${sql} AS BIGINT)), 16, CASE WHEN ${sql} < 0 THEN 'F' ELSE '0' END)`
+  const first = `substr(${digest(`unhex(${turned(`right(${hex}, ${bytes * 2})`)})`)}, 1, ${bytes * 2})`
+  const unsigned = `CAST(CAST('0x' || ${turned(first)} AS UBIGINT) AS HUGEINT)`
+  const [half, whole] = [2n ** BigInt(bytes * 8 - 1), 2n ** BigInt(bytes * 8)]
+  const wide = (value: bigint) => `CAST('${value}' AS HUGEINT)`
+  return `CAST((${unsigned} + ${wide(half)}) % ${wide(whole)} - ${wide(half)} AS ${bytes === 4 ? 'INTEGER' : 'BIGINT'})`
+}
+
+export const duckdb: Dialect = {
+  name: 'duckdb',
+  typeName,
+  literal,
+  cast,
+  raw,
+  mask,
+  template: (def) => def.duckdb,
+  // Decimals keep the scale they have in common.
+  array: (elements, type) =>
+    type === 'numeric[]' && elements.length > 0
+      ? `[${elements.join(', ')}]`
+      : `CAST([${elements.join(', ')}] AS ${typeName(type)})`,
+  arraySubquery: (query) => `coalesce(ARRAY(${query}), [])`,
+  series: (args, _, alias) => `generate_series(${args.join(', ')}) AS ${alias}(c1)`,
+  unnest: (array, alias) => `unnest(${array}) AS ${alias}(c1)`,
+  limit: (limit, offset) =>
+    `${limit === undefined ? '' : ` LIMIT ${limit}`}${offset === undefined ? '' : ` OFFSET ${offset}`}`,
+  filtersWindows: true,
+  filtersNulls: false,
+  groupsExpressions: true,
+}

@@ -1,0 +1,165 @@
+/** Writes expressions. Identifiers are ours, literals go through the dialect, no text of a statement does. */
+
+import { limits } from '../../limits.ts'
+import type { Template } from '../functions/definition.ts'
+import type { AggregateExpr, CallExpr, Expr, FrameBound, Query, SortKey, WindowExpr } from '../ir.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import { isString } from '../types.ts'
+import type { Dialect } from './dialect.ts'
+
+export interface Emitter {
+  readonly dialect: Dialect
+  readonly query: (query: Query) => string
+  /** A column of a relation, by its place. */
+  readonly column: (relation: string, index: number) => string
+}
+
+/** The mark around what is filled in when the statement runs; no text can hold it. */
+export const slotMark = '\0'
+
+/** Writes one expression. */
+export function emitExpression(emitter: Emitter, expr: Expr): string {
+  const sql = write(emitter, expr)
+  if (sql.length > limits.compiledStatementBytesMax)
+    throw new SqlError('54001', 'The statement becomes too long for the engine.')
+  return sql
+}
+
+function write(emitter: Emitter, expr: Expr): string {
+  const { dialect } = emitter
+  const sub = (each: Expr) => emitExpression(emitter, each)
+  switch (expr.kind) {
+    case 'column':
+      return emitter.column(expr.relation, expr.index)
+    case 'literal':
+      return dialect.literal(expr)
+    case 'parameter':
+      return `CAST(${slotMark}p${expr.number}${slotMark} AS ${dialect.typeName(expr.type)})`
+    case 'cast': {
+      const sql = dialect.cast(sub(expr.arg), expr.arg.type, expr.type, expr.size)
+      return expr.length === undefined || !isString(expr.type)
+        ? sql
+        : `substr(${sql}, 1, ${Number(expr.length)})`
+    }
+    case 'call':
+      return fill(dialect.template(expr.def), expr, expr.args.map(sub), expr.def.name)
+    case 'aggregate':
+      return emitAggregate(emitter, expr, '')
+    case 'window':
+      return emitWindow(emitter, expr)
+    case 'logic':
+      if (expr.op === 'NOT') return `(NOT ${expr.args.map(sub).join('')})`
+      return `(${expr.args.map(sub).join(` ${expr.op} `)})`
+    case 'is':
+      return emitIs(dialect, expr.test, sub(expr.arg))
+    case 'case': {
+      const whens = expr.whens.map(({ when, result }) => `WHEN ${sub(when)} THEN ${sub(result)}`)
+      return `CASE ${whens.join(' ')}${expr.otherwise ? ` ELSE ${sub(expr.otherwise)}` : ''} END`
+    }
+    case 'array':
+      return dialect.array(expr.elements.map(sub), expr.type)
+    case 'in':
+      return `(${sub(expr.arg)} IN (${expr.list.map(sub).join(', ')}))`
+    case 'grouping':
+      return `CAST(grouping(${expr.args.map(sub).join(', ')}) AS INTEGER)`
+    case 'subquery': {
+      const query = emitter.query(expr.query)
+      if (expr.form === 'exists') return `EXISTS (${query})`
+      if (expr.form === 'scalar') return `(${query})`
+      if (expr.form === 'in') {
+        const args = expr.args.map(sub)
+        return `(${args.length === 1 ? args[0] : `(${args.join(', ')})`} IN (${query}))`
+      }
+      if (dialect.arraySubquery === undefined) throw notSupported('ARRAY of a subquery on this engine')
+      return dialect.arraySubquery(query)
+    }
+  }
+}
+
+function emitIs(dialect: Dialect, test: string, sql: string): string {
+  if (dialect.name === 'duckdb' || test.endsWith('NULL')) return `(${sql} IS ${test})`
+  // Trino has no IS TRUE.
+  const value = test.endsWith('TRUE') ? 'TRUE' : 'FALSE'
+  return `(${sql} IS ${test.startsWith('NOT') ? '' : 'NOT '}DISTINCT FROM ${value})`
+}
+
+/** Fills a template; braces inside the arguments stay what they are. */
+function fill(
+  template: Template,
+  call: CallExpr | AggregateExpr,
+  args: readonly string[],
+  name: string,
+): string {
+  if (template === null) throw notSupported(`${name} on this engine`)
+  if (typeof template === 'string')
+    return template.replace(/\{(\d+|\*)\}/g, (_, place: string) =>
+      place === '*' ? args.join(', ') : (args[Number(place)] ?? ''),
+    )
+  return template(args, {
+    types: call.args.map(({ type }) => type),
+    type: call.type,
+    literals: call.args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)),
+  })
+}
+
+/** Opens the brackets of an aggregate's own call and adds what belongs there. */
+function ownCall(template: Template, before: string, inside: string, behind: string): Template {
+  if (typeof template !== 'string') return template
+  return template.replace('[', () => `(${before}`).replace(/\](?!.*\])/s, () => `${inside})${behind}`)
+}
+
+function emitAggregate(emitter: Emitter, expr: AggregateExpr, over: string): string {
+  const { dialect } = emitter
+  let args = expr.args.map((arg) => emitExpression(emitter, arg))
+  let template = dialect.template(expr.def)
+  const conditions = expr.filter ? [emitExpression(emitter, expr.filter)] : []
+  if (expr.def.skipsNulls && dialect.filtersNulls) conditions.push(`${args[0]} IS NOT NULL`)
+  let filter = conditions.length > 0 ? ` FILTER (WHERE ${conditions.join(' AND ')})` : ''
+  if (filter !== '' && over !== '' && !dialect.filtersWindows) {
+    const [first, ...rest] = args
+    const only = (sql: string) => `CASE WHEN ${conditions.join(' AND ')} THEN ${sql} END`
+    if (first === undefined) template = `count[${only('1')}]`
+    else args = [only(first), ...rest]
+    filter = ''
+  }
+  const order = expr.orderBy.length > 0 ? ` ORDER BY ${emitSort(emitter, expr.orderBy, false)}` : ''
+  const own = ownCall(template, expr.distinct ? 'DISTINCT ' : '', order, `${filter}${over}`)
+  return fill(own, expr, args, expr.def.name)
+}
+
+function emitWindow(emitter: Emitter, { call, partitionBy, orderBy, frame }: WindowExpr): string {
+  const clauses: string[] = []
+  if (partitionBy.length > 0)
+    clauses.push(
+      `PARTITION BY ${partitionBy.map((each) => notOrdinal(each, emitExpression(emitter, each))).join(', ')}`,
+    )
+  if (orderBy.length > 0) clauses.push(`ORDER BY ${emitSort(emitter, orderBy, false)}`)
+  if (frame)
+    clauses.push(
+      `${frame.mode} BETWEEN ${emitBound(emitter, frame.start)} AND ${emitBound(emitter, frame.end)}`,
+    )
+  const over = ` OVER (${clauses.join(' ')})`
+  if (call.kind === 'aggregate') return emitAggregate(emitter, call, over)
+  const args = call.args.map((arg) => emitExpression(emitter, arg))
+  return fill(ownCall(emitter.dialect.template(call.def), '', '', over), call, args, call.def.name)
+}
+
+function emitBound(emitter: Emitter, { bound, offset }: FrameBound): string {
+  return offset === undefined ? bound : `${emitExpression(emitter, offset)} ${bound}`
+}
+
+/** @param ordinals whether keys that the select list holds are written as their place in it */
+export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: boolean): string {
+  return keys
+    .map(({ expr, ordinal, descending, nullsFirst }) => {
+      const sql =
+        ordinals && ordinal !== undefined ? String(ordinal) : notOrdinal(expr, emitExpression(emitter, expr))
+      return `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`
+    })
+    .join(', ')
+}
+
+/** A constant in ORDER BY or GROUP BY must not pass for a place in the select list. */
+export function notOrdinal(expr: Expr, sql: string): string {
+  return expr.kind === 'literal' || expr.kind === 'parameter' ? `coalesce(${sql}, ${sql})` : sql
+}

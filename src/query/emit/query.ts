@@ -1,0 +1,206 @@
+/** Writes queries: every relation and column under a name of ours, every governed table protected. */
+
+import type { GovernedTable } from '../../core/governed-table.ts'
+import { isMaskAction } from '../../core/mask.ts'
+import { limits } from '../../limits.ts'
+import type { Expr, FromItem, GroupElement, Query, Select, SortKey, TableItem } from '../ir.ts'
+import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
+import { groupExprs } from '../resolve/grouping.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import { type Dialect, quoteIdentifier } from './dialect.ts'
+import { type Emitter, emitExpression, emitSort, notOrdinal, slotMark } from './expression.ts'
+import { groupingSets } from './grouping.ts'
+
+/**
+ * Writes a statement, with marks where values are filled in at run (see render.ts).
+ *
+ * @param protections by the id of a table's appearance; a table without one is not written
+ * @param barrier whether dropped rows must be blank to everything outside the protecting subquery
+ * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning, 54001 for too long a text
+ */
+export function emitStatement(
+  dialect: Dialect,
+  query: Query,
+  protections: ReadonlyMap<string, Protection>,
+  barrier: boolean,
+): string {
+  let raw: GovernedTable | undefined
+  const emitter: Emitter = {
+    dialect,
+    query: (each) => emitQuery(emitter, each, table),
+    column: (relation, index) => {
+      if (relation !== rawAlias) return `${relation}.c${index + 1}`
+      const column = raw?.columns[index]
+      if (column === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
+      return dialect.raw(`${rawAlias}.${quoteIdentifier(column.name)}`, column.type)
+    },
+  }
+  const table = (item: TableItem): string => {
+    const protection = protections.get(item.id)
+    if (protection === undefined) throw new SqlError('42501', 'permission denied')
+    raw = item.table
+    const sql = emitProtected(emitter, item, protection, barrier)
+    raw = undefined
+    return sql
+  }
+  const sql = emitQuery(emitter, query, table)
+  if (sql.length > limits.compiledStatementBytesMax)
+    throw new SqlError('54001', 'The statement becomes too long for the engine.')
+  return sql
+}
+
+function emitProtected(emitter: Emitter, item: TableItem, protection: Protection, barrier: boolean): string {
+  const filters = protection.filters.map((filter) => emitExpression(emitter, filter))
+  const filter = filters.join(' AND ')
+  const columns = protection.columns.map((column) => {
+    const value = emitMasked(emitter, item.table, column)
+    const shown = barrier && filters.length > 0 ? `CASE WHEN ${filter} THEN ${value} END` : value
+    return `${shown} AS c${column.index + 1}`
+  })
+  const relation = `${slotMark}r${item.id}${slotMark}`
+  const where = filters.length > 0 ? ` WHERE ${filter}` : ''
+  return `(SELECT ${columns.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}) AS ${item.id}`
+}
+
+function emitMasked(
+  emitter: Emitter,
+  table: GovernedTable,
+  { index, mask, expression }: ProtectedColumn,
+): string {
+  const column = table.columns[index]
+  if (column === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
+  const raw = emitter.column(rawAlias, index)
+  if (mask === undefined) return raw
+  if (expression !== undefined) return emitExpression(emitter, expression)
+  if (!isMaskAction(mask.action) || mask.action === 'apply-expression')
+    throw new SqlError('42501', 'permission denied')
+  const physical = `${rawAlias}.${quoteIdentifier(column.name)}`
+  return emitter.dialect.mask(mask.action, physical, column.type, `${slotMark}s${slotMark}`)
+}
+
+type WriteTable = (item: TableItem) => string
+
+function emitQuery(emitter: Emitter, query: Query, table: WriteTable): string {
+  const ctes = query.ctes.map((cte) => `${cte.id} AS (${emitQuery(emitter, cte.query, table)})`)
+  const head = ctes.length > 0 ? `WITH ${ctes.join(', ')} ` : ''
+  return `${head}${emitBody(emitter, query, table)}`
+}
+
+function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
+  const { body, orderBy } = query
+  const limit = query.limit && emitCount(emitter, query.limit)
+  const offset = query.offset && emitCount(emitter, query.offset)
+  const tail = emitter.dialect.limit(limit, offset)
+  const sort = (keys: readonly SortKey[]) =>
+    keys.length > 0 ? ` ORDER BY ${emitSort(emitter, keys, true)}` : ''
+  if (body.kind === 'values') {
+    const rows = body.rows.map((row) => `(${row.map((each) => emitExpression(emitter, each)).join(', ')})`)
+    const names = query.columns.map((_, index) => `c${index + 1}`)
+    return `SELECT ${names.join(', ')} FROM (VALUES ${rows.join(', ')}) AS v(${names.join(', ')})${sort(orderBy)}${tail}`
+  }
+  if (body.kind === 'set') {
+    const [left, right] = [body.left, body.right].map((side) => emitSide(emitter, side, table))
+    return `${left} ${body.op}${body.all ? ' ALL' : ''} ${right}${sort(orderBy)}${tail}`
+  }
+  if (body.distinctOn) return emitDistinctOn(emitter, body, orderBy, tail, table)
+  return `${emitSelect(emitter, body, [], table)}${sort(orderBy)}${tail}`
+}
+
+/** A number of rows: a literal's digits, or a parameter. */
+function emitCount(emitter: Emitter, expr: NonNullable<Query['limit']>): string {
+  if (expr.kind === 'literal' && expr.value !== null && /^\d+$/.test(expr.value)) return expr.value
+  if (expr.kind === 'parameter') return `${slotMark}n${expr.number}${slotMark}`
+  return emitExpression(emitter, expr)
+}
+
+/** A side of a set operation that is more than a plain SELECT stands in a subquery of its own. */
+function emitSide(emitter: Emitter, side: Query, table: WriteTable): string {
+  const sql = emitQuery(emitter, side, table)
+  const plain =
+    side.body.kind === 'select' &&
+    side.body.distinctOn === undefined &&
+    side.ctes.length === 0 &&
+    side.orderBy.length === 0 &&
+    side.limit === undefined &&
+    side.offset === undefined
+  if (plain) return sql
+  return `SELECT ${side.columns.map((_, index) => `c${index + 1}`).join(', ')} FROM (${sql}) AS u`
+}
+
+function emitSelect(emitter: Emitter, select: Select, more: readonly string[], table: WriteTable): string {
+  const sub = (each: Parameters<typeof emitExpression>[1]) => emitExpression(emitter, each)
+  const targets = select.targets.map((each, index) => `${sub(each)} AS c${index + 1}`)
+  const from = select.from.map((item) => emitItem(emitter, item, table)).join(' CROSS JOIN ')
+  if (select.groupDistinct) throw notSupported('GROUP BY DISTINCT')
+  return [
+    `SELECT ${select.distinct ? 'DISTINCT ' : ''}${[...targets, ...more].join(', ')}`,
+    from && ` FROM ${from}`,
+    select.where && ` WHERE ${sub(select.where)}`,
+    emitGroups(emitter, select.groupBy),
+    select.having && ` HAVING ${sub(select.having)}`,
+  ]
+    .filter(Boolean)
+    .join('')
+}
+
+/** The first row of each group, by a row number: engines differ in DISTINCT ON, or lack it. */
+function emitDistinctOn(
+  emitter: Emitter,
+  select: Select,
+  orderBy: readonly SortKey[],
+  tail: string,
+  table: WriteTable,
+): string {
+  const on = (select.distinctOn ?? [])
+    .map((each) => notOrdinal(each, emitExpression(emitter, each)))
+    .join(', ')
+  const order = orderBy.length > 0 ? ` ORDER BY ${emitSort(emitter, orderBy, false)}` : ''
+  const keys = orderBy.map(({ expr }, index) => `${emitExpression(emitter, expr)} AS k${index + 1}`)
+  const inner = emitSelect(
+    emitter,
+    select,
+    [...keys, `row_number() OVER (PARTITION BY ${on}${order}) AS rn`],
+    table,
+  )
+  const names = select.targets.map((_, index) => `c${index + 1}`).join(', ')
+  const outer = orderBy.map(
+    ({ descending, nullsFirst }, index) =>
+      `k${index + 1} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
+  )
+  return `SELECT ${names} FROM (${inner}) AS d WHERE rn = 1${outer.length > 0 ? ` ORDER BY ${outer.join(', ')}` : ''}${tail}`
+}
+
+function emitGroups(emitter: Emitter, elements: readonly GroupElement[]): string {
+  const write = (expr: Expr) => notOrdinal(expr, emitExpression(emitter, expr))
+  if (elements.length === 0) return ''
+  if (elements.every(({ kind }) => kind === 'expr'))
+    return ` GROUP BY ${elements.flatMap(groupExprs).map(write).join(', ')}`
+  const sets = groupingSets(elements)
+  if (!emitter.dialect.groupsExpressions && sets.flat().some(({ kind }) => kind !== 'column'))
+    throw notSupported('A grouping set of expressions on this engine')
+  return ` GROUP BY GROUPING SETS (${sets.map((set) => `(${set.map(write).join(', ')})`).join(', ')})`
+}
+
+function emitItem(emitter: Emitter, item: FromItem, table: WriteTable): string {
+  const { dialect } = emitter
+  switch (item.kind) {
+    case 'table':
+      return table(item)
+    case 'cte':
+      return `${item.cte} AS ${item.id}`
+    case 'subquery':
+      return `${item.lateral ? 'LATERAL ' : ''}(${emitQuery(emitter, item.query, table)}) AS ${item.id}`
+    case 'function': {
+      const args = item.args.map((arg) => emitExpression(emitter, arg))
+      if (item.name === 'unnest') return dialect.unnest(args[0] ?? '', item.id)
+      return dialect.series(args, item.output.type, item.id)
+    }
+    case 'join': {
+      const left = emitItem(emitter, item.left, table)
+      const right = emitItem(emitter, item.right, table)
+      if (item.type === 'CROSS') return `(${left} CROSS JOIN ${right})`
+      if (item.on === undefined) throw new SqlError('42601', 'A join needs a condition.')
+      return `(${left} ${item.type} JOIN ${right} ON ${emitExpression(emitter, item.on)})`
+    }
+  }
+}

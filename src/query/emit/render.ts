@@ -1,0 +1,105 @@
+/** Compiled SQL with marks to the text for one run: relations, parameters and the salt filled in. */
+
+import type { GovernedTable } from '../../core/governed-table.ts'
+import { saltBytesMin } from '../../core/mask.ts'
+import { literalOf, nullOf } from '../resolve/coerce.ts'
+import { SqlError } from '../sql-error.ts'
+import type { SqlType } from '../types.ts'
+import { type Dialect, type DialectName, quoteIdentifier } from './dialect.ts'
+import { duckdb } from './duckdb.ts'
+import { slotMark } from './expression.ts'
+import { trino } from './trino.ts'
+
+export type SqlPart =
+  | string
+  | { readonly slot: 'relation'; readonly table: GovernedTable }
+  | { readonly slot: 'parameter'; readonly number: number; readonly type: SqlType; readonly count: boolean }
+  | { readonly slot: 'salt' }
+
+export const dialects: Readonly<Record<DialectName, Dialect>> = { duckdb, trino }
+
+/** Splits emitted text at its marks. */
+export function splitSlots(
+  sql: string,
+  tables: ReadonlyMap<string, GovernedTable>,
+  parameterTypes: ReadonlyMap<number, SqlType>,
+): readonly SqlPart[] {
+  return sql.split(slotMark).map((text, index): SqlPart => {
+    if (index % 2 === 0) return text
+    const name = text.slice(1)
+    if (text === 's') return { slot: 'salt' }
+    if (text.startsWith('r')) {
+      const table = tables.get(name)
+      if (table !== undefined) return { slot: 'relation', table }
+    }
+    const number = Number(name)
+    const type = parameterTypes.get(number)
+    if (type === undefined || !/^[pn]/.test(text))
+      throw new SqlError('XX000', 'The statement could not be compiled.')
+    return { slot: 'parameter', number, type, count: text.startsWith('n') }
+  })
+}
+
+export interface RenderOptions {
+  /** How the engine names a table; by default the parts of its `relation`, quoted. */
+  readonly relation?: (table: GovernedTable) => string
+  /** Drawn anew for each run; needed where usesSalt. */
+  readonly salt?: Uint8Array
+  /** PostgreSQL text forms, inlined as typed literals; without it parameters stay as `$n` (DuckDB only). */
+  readonly parameters?: readonly (string | null)[]
+}
+
+/**
+ * The text for one run.
+ *
+ * @throws SqlError 42P02 where a parameter has no value, 22P02 and its like where it is no such value,
+ *   42501 where the engine does not know a table or the salt is missing
+ */
+export function renderSql(parts: readonly SqlPart[], name: DialectName, options: RenderOptions = {}): string {
+  const dialect = dialects[name]
+  return parts
+    .map((part) => {
+      if (typeof part === 'string') return part
+      if (part.slot === 'relation')
+        return (options.relation ?? ((table) => relationOf(table, name)))(part.table)
+      if (part.slot === 'salt')
+        return dialect.literal({ kind: 'literal', type: 'bytea', value: saltOf(options) })
+      if (options.parameters === undefined) {
+        if (name !== 'duckdb') throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
+        return `$${part.number}`
+      }
+      return renderParameter(dialect, part, options.parameters[part.number - 1])
+    })
+    .join('')
+}
+
+function renderParameter(
+  dialect: Dialect,
+  part: Extract<SqlPart, { slot: 'parameter' }>,
+  value: string | null | undefined,
+): string {
+  if (value === undefined) throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
+  const literal = value === null ? nullOf(part.type) : literalOf(value, part.type)
+  if (literal.kind !== 'literal') throw new SqlError('XX000', 'The statement could not be compiled.')
+  if (!part.count) return dialect.literal(literal)
+  if (literal.value === null || !/^\d+$/.test(literal.value))
+    throw new SqlError('22023', 'LIMIT and OFFSET must not be negative or NULL')
+  return literal.value
+}
+
+function relationOf(table: GovernedTable, name: DialectName): string {
+  const parts = table.relation[name]
+  if (parts === undefined || parts.length === 0)
+    throw new SqlError('42501', `permission denied for table ${table.tableName}`, undefined, {
+      detail: `${name} does not know ${table.schemaName}.${table.tableName}`,
+    })
+  return parts.map(quoteIdentifier).join('.')
+}
+
+function saltOf({ salt }: RenderOptions): string {
+  if (salt === undefined || salt.length < saltBytesMin)
+    throw new SqlError('42501', 'permission denied', undefined, {
+      detail: 'the salt is missing or too short',
+    })
+  return Buffer.from(salt).toString('hex')
+}

@@ -1,0 +1,217 @@
+/** Trino's dialect. Its session must have the time zone UTC. */
+
+import type { IcebergType } from '../../core/iceberg-type.ts'
+import { applyMask, type MaskAction } from '../../core/mask.ts'
+import type { LiteralExpr } from '../ir.ts'
+import { notSupported } from '../sql-error.ts'
+import {
+  elementOf,
+  isArray,
+  isInteger,
+  isNumber,
+  isString,
+  type NumericSize,
+  type SqlType,
+  servedType,
+} from '../types.ts'
+import { type Dialect, plainNumber, quoteText } from './dialect.ts'
+import { fixedLiteral } from './fixed-value.ts'
+
+const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
+  bool: 'BOOLEAN',
+  int2: 'SMALLINT',
+  int4: 'INTEGER',
+  int8: 'BIGINT',
+  float4: 'REAL',
+  float8: 'DOUBLE',
+  date: 'DATE',
+  time: 'TIME(6)',
+  timestamp: 'TIMESTAMP(6)',
+  timestamptz: 'TIMESTAMP(6) WITH TIME ZONE',
+  interval: 'INTERVAL DAY TO SECOND',
+  uuid: 'UUID',
+  bytea: 'VARBINARY',
+  json: 'JSON',
+  jsonb: 'JSON',
+}
+
+function typeName(type: SqlType, size?: NumericSize): string {
+  if (isArray(type)) return `ARRAY(${typeName(elementOf(type), size)})`
+  if (type === 'numeric') return size ? `DECIMAL(${size[0]},${size[1]})` : 'DECIMAL(38,10)'
+  return typeNames[type] ?? 'VARCHAR'
+}
+
+function literal({ type, value, size }: LiteralExpr): string {
+  if (value === null) return `CAST(NULL AS ${typeName(type, size)})`
+  if (isArray(type)) {
+    const element = elementOf(type)
+    const items = JSON.parse(value) as (string | null)[]
+    const sql = items.map((each) => literal({ kind: 'literal', type: element, value: each, size: [38, 10] }))
+    return `CAST(ARRAY[${sql.join(', ')}] AS ${typeName(type)})`
+  }
+  switch (type) {
+    case 'bool':
+      return value === 'true' ? 'TRUE' : 'FALSE'
+    case 'int4':
+      return plainNumber(value)
+    case 'int2':
+    case 'int8':
+      return `CAST(${plainNumber(value)} AS ${typeName(type)})`
+    case 'numeric':
+      return size
+        ? `CAST(${quoteText(value)} AS ${typeName(type, size)})`
+        : `CAST(${quoteText(value)} AS DOUBLE)`
+    case 'text':
+    case 'varchar':
+    case 'unknown':
+      return quoteText(value)
+    case 'timestamp':
+      return `CAST(${quoteText(value)} AS TIMESTAMP(6))`
+    case 'timestamptz':
+      return `CAST(${quoteText(`${value} UTC`)} AS TIMESTAMP(6) WITH TIME ZONE)`
+    case 'interval':
+      return interval(value)
+    case 'bytea':
+      return `X${quoteText(value)}`
+    case 'json':
+    case 'jsonb':
+      return `JSON ${quoteText(value)}`
+    default:
+      return `CAST(${quoteText(value)} AS ${typeName(type)})`
+  }
+}
+
+/** Trino has months and days apart, and no microseconds. */
+function interval(value: string): string {
+  const [months = 0n, days = 0n, micros = 0n] = value.split(' ').map(BigInt)
+  if (months !== 0n) {
+    if (days !== 0n || micros !== 0n) throw notSupported('An interval of months and days on this engine')
+    return `INTERVAL ${signed(months)} MONTH`
+  }
+  if (micros % 1_000n !== 0n) throw notSupported('An interval in microseconds on this engine')
+  const seconds = `INTERVAL ${signed(micros / 1_000_000n)} SECOND`
+  if (micros % 1_000_000n !== 0n) throw notSupported('An interval with a fraction of a second on this engine')
+  if (micros === 0n) return `INTERVAL ${signed(days)} DAY`
+  return days === 0n ? seconds : `(INTERVAL ${signed(days)} DAY + ${seconds})`
+}
+
+function signed(value: bigint): string {
+  return value < 0n ? `-'${-value}'` : `'${value}'`
+}
+
+const halfToEven = (sql: string): string =>
+  `CASE WHEN abs(${sql} - truncate(${sql})) = DOUBLE '0.5' THEN DOUBLE '2' * round(${sql} / DOUBLE '2') ELSE round(${sql}) END`
+
+function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): string {
+  const target = typeName(to, size)
+  if (isString(to)) return toText(sql, from)
+  if (isString(from)) {
+    if (to === 'json' || to === 'jsonb') return `json_parse(${sql})`
+    if (to === 'timestamptz') return `with_timezone(CAST(${sql} AS TIMESTAMP(6)), 'UTC')`
+    if (isArray(to) || to === 'interval') throw notSupported(`A cast of text to ${to} on this engine`)
+    return `CAST(trim(${sql}) AS ${target})`
+  }
+  if (to === 'numeric' && size === undefined) {
+    if (from === 'int2' || from === 'int4') return `CAST(${sql} AS DECIMAL(10,0))`
+    if (from === 'int8') return `CAST(${sql} AS DECIMAL(19,0))`
+    return from === 'float4' ? `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)` : `CAST(${sql} AS DOUBLE)`
+  }
+  if (isInteger(to) && from === 'numeric') return `CAST(round(${sql}) AS ${target})`
+  if (isInteger(to) && (from === 'float4' || from === 'float8'))
+    return `CAST(${halfToEven(sql)} AS ${target})`
+  if (to === 'bool' && isNumber(from)) return `(${sql} <> 0)`
+  if (to === 'timestamptz') return `with_timezone(CAST(${sql} AS TIMESTAMP(6)), 'UTC')`
+  if (from === 'timestamptz') return `CAST((${sql} AT TIME ZONE 'UTC') AS ${target})`
+  return `CAST(${sql} AS ${target})`
+}
+
+function toText(sql: string, from: SqlType): string {
+  if (isString(from)) return sql
+  if (from === 'float4' || from === 'float8')
+    return `regexp_replace(format('%s', CAST(${sql} AS VARCHAR)), '\\.0$|E0$', '')`
+  if (from === 'bytea') return `('\\x' || lower(to_hex(${sql})))`
+  if (from === 'timestamp') return trimmedFraction(`CAST(${sql} AS VARCHAR)`)
+  if (from === 'timestamptz')
+    return `(${trimmedFraction(`CAST(CAST((${sql} AT TIME ZONE 'UTC') AS TIMESTAMP(6)) AS VARCHAR)`)} || '+00')`
+  if (from === 'time') return trimmedFraction(`CAST(${sql} AS VARCHAR)`)
+  if (from === 'json' || from === 'jsonb') return `json_format(${sql})`
+  return `CAST(${sql} AS VARCHAR)`
+}
+
+const trimmedFraction = (sql: string): string => `regexp_replace(${sql}, '\\.?0*$|(\\.\\d*?)0+$', '$1')`
+
+function raw(sql: string, type: IcebergType): string {
+  if (type === 'timestamp_ns') return `CAST(${sql} AS TIMESTAMP(6))`
+  if (type === 'timestamptz_ns') return `CAST(${sql} AS TIMESTAMP(6) WITH TIME ZONE)`
+  return sql
+}
+
+const maskText = (sql: string): string =>
+  `regexp_replace(regexp_replace(${sql}, '[^0-9(),.@\\-]', 'x'), '[0-9]', 'n')`
+
+function mask(action: MaskAction, sql: string, type: IcebergType, salt: string): string {
+  const served = servedType(type)
+  switch (action) {
+    case 'replace-with-null':
+      return `CAST(NULL AS ${typeName(served?.type ?? 'text', served?.size)})`
+    case 'mask-to-fixed-value':
+      return `CASE WHEN ${sql} IS NOT NULL THEN ${literal(fixedLiteral(type, applyMask(action, type, true)))} END`
+    case 'mask-alphanum':
+      return maskText(sql)
+    case 'show-first-4':
+      return `(substr(${sql}, 1, 4) || ${maskText(`substr(${sql}, 5)`)})`
+    case 'show-last-4':
+      return `CASE WHEN length(${sql}) <= 4 THEN ${sql} ELSE ${maskText(`substr(${sql}, 1, length(${sql}) - 4)`)} || substr(${sql}, length(${sql}) - 3) END`
+    case 'truncate-to-year':
+    case 'truncate-to-month': {
+      const unit = action === 'truncate-to-year' ? "'year'" : "'month'"
+      if (type === 'date') return `date_trunc(${unit}, ${sql})`
+      if (served?.type === 'timestamp') return `date_trunc(${unit}, ${raw(sql, type)})`
+      return `with_timezone(date_trunc(${unit}, CAST((${sql} AT TIME ZONE 'UTC') AS TIMESTAMP(6))), 'UTC')`
+    }
+    case 'sha-256-global':
+      return hash(sql, type, undefined)
+    case 'sha-256-query-local':
+      return hash(sql, type, salt)
+    case 'apply-expression':
+      throw notSupported('apply-expression without an expression')
+  }
+}
+
+function hash(sql: string, type: IcebergType, salt: string | undefined): string {
+  const digest = (bytes: string) => `sha256(${salt === undefined ? bytes : `concat(${salt}, ${bytes})`})`
+  if (type === 'string') return `lower(to_hex(${digest(`to_utf8(${sql})`)}))`
+  if (type === 'binary') return digest(sql)
+  const bits = type === 'int' ? 32 : 64
+  const first = `reverse(substr(${digest(`reverse(to_big_endian_${bits}(${sql}))`)}, 1, ${bits / 8}))`
+  return `from_big_endian_${bits}(${first})`
+}
+
+export const trino: Dialect = {
+  name: 'trino',
+  typeName,
+  literal,
+  cast,
+  raw,
+  mask,
+  template: (def) => def.trino,
+  array: (elements, type) =>
+    type === 'numeric[]' && elements.length > 0
+      ? `ARRAY[${elements.join(', ')}]`
+      : `CAST(ARRAY[${elements.join(', ')}] AS ${typeName(type)})`,
+  arraySubquery: undefined,
+  // sequence() fails where there is nothing between its ends.
+  series: ([start = '', stop = '', step], type, alias) => {
+    const temporal = type === 'timestamp' || type === 'timestamptz'
+    if (temporal) return `UNNEST(sequence(${start}, ${stop}, ${step})) AS ${alias}(c1)`
+    const by = step ?? '1'
+    const possible = `(${by} > 0 AND ${start} <= ${stop}) OR (${by} < 0 AND ${start} >= ${stop})`
+    return `UNNEST(CASE WHEN ${possible} THEN sequence(${start}, ${stop}, ${by}) END) AS ${alias}(c1)`
+  },
+  unnest: (array, alias) => `UNNEST(${array}) AS ${alias}(c1)`,
+  limit: (limit, offset) =>
+    `${offset === undefined ? '' : ` OFFSET ${offset}`}${limit === undefined ? '' : ` LIMIT ${limit}`}`,
+  filtersWindows: false,
+  filtersNulls: true,
+  groupsExpressions: false,
+}

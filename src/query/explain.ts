@@ -1,0 +1,115 @@
+/** Explains a statement: loads the tables that it names, compiles it, says what protects them. */
+
+import type { Fields } from '../auth/administration/body.ts'
+import { Fault } from '../base/fault.ts'
+import { isJsonObject } from '../base/json.ts'
+import type { GovernedTable } from '../core/governed-table.ts'
+import { saltBytesMin } from '../core/mask.ts'
+import type { Principal } from '../core/principal.ts'
+import { isPathIdentifier } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
+import { loadGovernedTable } from '../store/governance.ts'
+import type { Store } from '../store/store.ts'
+import { compileQuery } from './compile.ts'
+import type { DialectName } from './emit/dialect.ts'
+import { dialects, renderSql } from './emit/render.ts'
+import { referencedRelations } from './references.ts'
+import { SqlError } from './sql-error.ts'
+
+export interface ExplainInput {
+  readonly statement: string
+  readonly dialect: DialectName
+  readonly principal: Principal
+  /** Whether `principal` is another than the caller. */
+  readonly impersonates: boolean
+  readonly parameters: readonly (string | null)[] | undefined
+}
+
+/** @throws Fault `bad_request` naming the field */
+export function explainInput(fields: Fields, caller: Principal): ExplainInput {
+  const dialect = Object.keys(dialects).find((name) => name === fields.text('dialect'))
+  if (dialect === undefined)
+    throw new Fault('bad_request', `\`dialect\` must be one of ${Object.keys(dialects).join(', ')}.`)
+  const named = fields.object.get('principal')
+  return {
+    statement: fields.text('statement'),
+    dialect: dialect as DialectName,
+    principal: named === undefined ? caller : principalOf(named),
+    impersonates: named !== undefined,
+    parameters: parametersOf(fields.object.get('parameters')),
+  }
+}
+
+function principalOf(value: unknown): Principal {
+  const object = isJsonObject(value as never) ? (value as ReadonlyMap<string, unknown>) : new Map()
+  const sub = object.get('sub')
+  const roles = object.get('roles') ?? []
+  if (typeof sub !== 'string' || sub === '' || !Array.isArray(roles) || !roles.every(isText))
+    throw new Fault('bad_request', '`principal` must be an object of `sub`, a string, and `roles`, strings.')
+  return { sub, roles }
+}
+
+function parametersOf(value: unknown): readonly (string | null)[] | undefined {
+  if (value === undefined) return undefined
+  if (!Array.isArray(value) || !value.every((item) => item === null || isText(item)))
+    throw new Fault('bad_request', '`parameters` must be an array of strings and nulls.')
+  return value
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+/**
+ * What a statement becomes for a principal.
+ *
+ * @param withPolicies whether the caller may see the policies' text and where they are attached: a steward
+ * @throws SqlError as the compiler does; Fault of the store
+ */
+export async function explain(
+  store: Store,
+  tenant: TenantId,
+  { statement, dialect, principal, parameters }: ExplainInput,
+  withPolicies: boolean,
+) {
+  const tables = await namedTables(store, tenant, statement, principal)
+  const compiled = compileQuery({ text: statement, principal, tables, searchPath: [] })
+  // A run draws its salt; here it is zeros, for nobody to find what a run's was.
+  const salt = new Uint8Array(saltBytesMin)
+  const sql = renderSql(compiled.emit(dialect), dialect, { salt, ...(parameters && { parameters }) })
+  return {
+    dialect,
+    principal: { sub: principal.sub, roles: principal.roles },
+    ...(withPolicies && { sql }),
+    parameters: compiled.parameters,
+    columns: compiled.columns.map(({ name, type }) => ({ name, type })),
+    reads: compiled.reads.map(({ table: { ref, contract }, columns }) => ({ ...ref, contract, columns })),
+    policies: compiled.policies.map(({ origin, ...policy }) => ({
+      ...policy,
+      ...(withPolicies && { origin }),
+    })),
+    fingerprint: compiled.fingerprint,
+  }
+}
+
+async function namedTables(
+  store: Store,
+  tenant: TenantId,
+  statement: string,
+  principal: Principal,
+): Promise<readonly GovernedTable[]> {
+  const refs = referencedRelations(statement).flatMap(({ schemaName, tableName: name }) => {
+    // Without a schema it is a CTE or nothing: no search path is set here.
+    const namespace = schemaName?.split('.') ?? []
+    return namespace.length > 0 && [...namespace, name].every(isPathIdentifier) ? [{ namespace, name }] : []
+  })
+  if (refs.length > limits.statementTablesMax)
+    throw new SqlError('54001', `A statement names at most ${limits.statementTablesMax} tables.`)
+  const tables: GovernedTable[] = []
+  for (const ref of refs) {
+    const table = await loadGovernedTable(store, tenant, ref, principal)
+    if (table !== undefined) tables.push(table)
+  }
+  return tables
+}

@@ -1,0 +1,131 @@
+/**
+ * Aggregates and window functions. What an engine returns is cast to PostgreSQL's result type. Square
+ * brackets stand for the parentheses of the aggregate's own call: the emitter adds DISTINCT, ORDER BY, FILTER
+ * and OVER there.
+ */
+
+import type { SqlType } from '../types.ts'
+import { type AggregateDef, aggregate, byName, type FunctionDef, fn } from './definition.ts'
+
+const ordered = (
+  [
+    'int2',
+    'int4',
+    'int8',
+    'numeric',
+    'float4',
+    'float8',
+    'text',
+    'date',
+    'time',
+    'timestamp',
+    'timestamptz',
+    'interval',
+    'uuid',
+  ] as const
+).flatMap((type) => [aggregate('min', type, type, 'min[{0}]'), aggregate('max', type, type, 'max[{0}]')])
+
+const may = { fallible: true }
+
+const sums = [
+  aggregate('sum', 'int2', 'int8', 'CAST(sum[{0}] AS BIGINT)', 'sum[CAST({0} AS BIGINT)]', may),
+  aggregate('sum', 'int4', 'int8', 'CAST(sum[{0}] AS BIGINT)', 'sum[CAST({0} AS BIGINT)]', may),
+  aggregate(
+    'sum',
+    'int8',
+    'numeric',
+    'CAST(sum[{0}] AS DECIMAL(38,0))',
+    'sum[CAST({0} AS DECIMAL(38,0))]',
+    may,
+  ),
+  aggregate('sum', 'numeric', 'numeric', 'sum[{0}]', 'sum[{0}]', may),
+  aggregate('sum', 'float4', 'float4', 'CAST(sum[{0}] AS FLOAT)', 'CAST(sum[{0}] AS REAL)'),
+  aggregate('sum', 'float8', 'float8', 'sum[{0}]'),
+  aggregate('sum', 'interval', 'interval', 'sum[{0}]', 'sum[{0}]', may),
+]
+
+/** PostgreSQL gives numeric for integers and numerics, double for floats. */
+const statistic = (name: string, duckdb = name, trino = duckdb): AggregateDef[] => [
+  ...['int2', 'int4', 'int8', 'numeric'].map((type) =>
+    aggregate(name, type, 'numeric', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
+  ),
+  aggregate(name, 'float8', 'float8', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
+]
+
+const paired = (name: string): AggregateDef =>
+  aggregate(name, 'float8 float8', 'float8', `${name}[{0}, {1}]`, `${name}[{0}, {1}]`, may)
+
+/** Inside WITHIN GROUP the sort key follows the direct arguments. */
+const percentile = (name: string, duckdb: string, types: readonly SqlType[]): AggregateDef[] =>
+  types.map((type) =>
+    aggregate(name, `float8 ${type}`, type, `${duckdb}[{1}, {0}]`, null, { ordered: true, literal: [0] }),
+  )
+
+const bits = (['int2', 'int4', 'int8'] as const).flatMap((type) => [
+  aggregate('bit_and', type, type, 'bit_and[{0}]', null),
+  aggregate('bit_or', type, type, 'bit_or[{0}]', null),
+])
+
+/** Every aggregate served. */
+export const aggregates: ReadonlyMap<string, readonly AggregateDef[]> = byName([
+  aggregate('count', '', 'int8', 'count[*]'),
+  aggregate('count', 'any', 'int8', 'count[{0}]'),
+  ...ordered,
+  ...sums,
+  ...statistic('avg'),
+  aggregate('avg', 'interval', 'interval', 'avg[{0}]', null),
+  ...statistic('stddev', 'stddev_samp'),
+  ...statistic('stddev_samp'),
+  ...statistic('stddev_pop'),
+  ...statistic('variance', 'var_samp'),
+  ...statistic('var_samp'),
+  ...statistic('var_pop'),
+  paired('corr'),
+  paired('covar_samp'),
+  paired('covar_pop'),
+  paired('regr_slope'),
+  paired('regr_intercept'),
+  aggregate('regr_count', 'float8 float8', 'int8', 'CAST(regr_count[{0}, {1}] AS BIGINT)', null),
+  aggregate('regr_r2', 'float8 float8', 'float8', 'regr_r2[{0}, {1}]', null),
+  aggregate('bool_and', 'bool', 'bool', 'bool_and[{0}]'),
+  aggregate('bool_or', 'bool', 'bool', 'bool_or[{0}]'),
+  aggregate('every', 'bool', 'bool', 'bool_and[{0}]'),
+  ...bits,
+  aggregate('string_agg', 'text text', 'text', 'string_agg[{0}, {1}]', 'array_join(array_agg[{0}], {1})', {
+    keepsOrder: true,
+    skipsNulls: true,
+    literal: [1],
+  }),
+  aggregate('array_agg', 'anyelement', 'anyarray', 'array_agg[{0}]', 'array_agg[{0}]', { keepsOrder: true }),
+  ...percentile('percentile_cont', 'quantile_cont', ['float8', 'interval']),
+  ...percentile('percentile_disc', 'quantile_disc', [
+    'int4',
+    'int8',
+    'numeric',
+    'float8',
+    'text',
+    'date',
+    'timestamp',
+    'timestamptz',
+  ]),
+  aggregate('mode', 'anyelement', 'anyelement', 'mode[{0}]', null, { ordered: true }),
+])
+
+/** Window functions proper; every aggregate without an order of its own serves as one too. */
+export const windowFunctions: ReadonlyMap<string, readonly FunctionDef[]> = byName([
+  fn('row_number', '', 'int8', 'row_number[]'),
+  fn('rank', '', 'int8', 'rank[]'),
+  fn('dense_rank', '', 'int8', 'dense_rank[]'),
+  fn('percent_rank', '', 'float8', 'percent_rank[]'),
+  fn('cume_dist', '', 'float8', 'cume_dist[]'),
+  fn('ntile', 'int4', 'int4', 'CAST(ntile[{0}] AS INTEGER)', 'CAST(ntile[{0}] AS INTEGER)', { literal: [0] }),
+  fn('lag', 'anyelement', 'anyelement', 'lag[{0}]'),
+  fn('lag', 'anyelement int4', 'anyelement', 'lag[{0}, {1}]'),
+  fn('lag', 'anyelement int4 anyelement', 'anyelement', 'lag[{0}, {1}, {2}]'),
+  fn('lead', 'anyelement', 'anyelement', 'lead[{0}]'),
+  fn('lead', 'anyelement int4', 'anyelement', 'lead[{0}, {1}]'),
+  fn('lead', 'anyelement int4 anyelement', 'anyelement', 'lead[{0}, {1}, {2}]'),
+  fn('first_value', 'anyelement', 'anyelement', 'first_value[{0}]'),
+  fn('last_value', 'anyelement', 'anyelement', 'last_value[{0}]'),
+  fn('nth_value', 'anyelement int4', 'anyelement', 'nth_value[{0}, {1}]'),
+])

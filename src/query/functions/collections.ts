@@ -1,0 +1,64 @@
+/** Arrays and JSON. Arrays are counted from 1 and have one dimension. */
+
+import { type FunctionDef, fn } from './definition.ts'
+
+const json = (['json', 'jsonb'] as const).flatMap((type) => [
+  fn(
+    `${type}_array_length`,
+    type,
+    'int4',
+    'CAST(json_array_length({0}) AS INTEGER)',
+    'CAST(json_array_length({0}) AS INTEGER)',
+  ),
+  fn(
+    `${type}_typeof`,
+    type,
+    'text',
+    `CASE json_type({0}) WHEN 'OBJECT' THEN 'object' WHEN 'ARRAY' THEN 'array' WHEN 'VARCHAR' THEN 'string' WHEN 'BOOLEAN' THEN 'boolean' WHEN 'NULL' THEN 'null' ELSE CASE WHEN {0} IS NULL THEN NULL ELSE 'number' END END`,
+    null,
+  ),
+])
+
+export const collectionFunctions: readonly FunctionDef[] = [
+  ...json,
+  fn('cardinality', 'anyarray', 'int4', 'CAST(len({0}) AS INTEGER)', 'CAST(cardinality({0}) AS INTEGER)'),
+  fn(
+    'array_length',
+    'anyarray int4',
+    'int4',
+    'CASE WHEN {1} = 1 AND len({0}) > 0 THEN CAST(len({0}) AS INTEGER) END',
+    'CASE WHEN {1} = 1 AND cardinality({0}) > 0 THEN CAST(cardinality({0}) AS INTEGER) END',
+  ),
+  fn(
+    'array_upper',
+    'anyarray int4',
+    'int4',
+    'CASE WHEN {1} = 1 AND len({0}) > 0 THEN CAST(len({0}) AS INTEGER) END',
+    'CASE WHEN {1} = 1 AND cardinality({0}) > 0 THEN CAST(cardinality({0}) AS INTEGER) END',
+  ),
+  fn('array_append', 'anyarray anyelement', 'anyarray', 'list_append({0}, {1})', 'concat({0}, ARRAY[{1}])'),
+  fn('array_prepend', 'anyelement anyarray', 'anyarray', 'list_prepend({0}, {1})', 'concat(ARRAY[{0}], {1})'),
+  fn('array_cat', 'anyarray anyarray', 'anyarray', '({0} || {1})', 'concat({0}, {1})'),
+  fn(
+    'array_position',
+    'anyarray anyelement',
+    'int4',
+    'CAST(nullif(list_position({0}, {1}), 0) AS INTEGER)',
+    'CAST(nullif(array_position({0}, {1}), 0) AS INTEGER)',
+  ),
+  fn(
+    'array_remove',
+    'anyarray anyelement',
+    'anyarray',
+    'list_filter({0}, lambda e: e IS DISTINCT FROM {1})',
+    'filter({0}, e -> e IS DISTINCT FROM {1})',
+  ),
+  fn('array_to_string', 'text[] text', 'text', 'array_to_string({0}, {1})', 'array_join({0}, {1})'),
+  fn(
+    'string_to_array',
+    'text text',
+    'text[]',
+    `CASE WHEN {0} = '' THEN CAST([] AS VARCHAR[]) ELSE string_split({0}, {1}) END`,
+    `CASE WHEN {0} = '' THEN CAST(ARRAY[] AS ARRAY(VARCHAR)) ELSE split({0}, {1}) END`,
+  ),
+]

@@ -1,0 +1,229 @@
+/** Dates, times and intervals. The session's time zone is UTC; weeks are ISO weeks, Sunday is day 0. */
+
+import { notSupported, SqlError } from '../sql-error.ts'
+import type { SqlType } from '../types.ts'
+import { type FunctionDef, fn, type Template } from './definition.ts'
+import { toCharTemplate } from './to-char.ts'
+
+type Engine = 'duckdb' | 'trino'
+
+const truncUnits: Readonly<Record<string, string>> = {
+  second: 'second',
+  minute: 'minute',
+  hour: 'hour',
+  day: 'day',
+  week: 'week',
+  month: 'month',
+  quarter: 'quarter',
+  year: 'year',
+}
+const duckdbTruncUnits: Readonly<Record<string, string>> = {
+  ...truncUnits,
+  microseconds: 'microseconds',
+  milliseconds: 'milliseconds',
+  decade: 'decade',
+  century: 'century',
+}
+
+function truncUnit(literal: string | null | undefined, engine: Engine): string {
+  const name = String(literal ?? '').toLowerCase()
+  const units = engine === 'duckdb' ? duckdbTruncUnits : truncUnits
+  const unit = Object.hasOwn(units, name)
+    ? units[name]
+    : Object.hasOwn(units, name.replace(/s$/, ''))
+      ? units[name.replace(/s$/, '')]
+      : undefined
+  if (unit !== undefined) return `'${unit}'`
+  if (Object.hasOwn(duckdbTruncUnits, name)) throw notSupported(`date_trunc to ${name} on this engine`)
+  throw new SqlError('22023', 'unit not recognized for date_trunc')
+}
+
+const dateTrunc =
+  (engine: Engine): Template =>
+  ([, value], { literals }) =>
+    `date_trunc(${truncUnit(literals[0], engine)}, ${value})`
+
+/** Fraction of the second in microseconds. */
+const micros = {
+  duckdb: '(microsecond({0}) % 1000000)',
+  trino: `CAST(split_part(CAST(CAST({0} AS TIMESTAMP(6)) AS VARCHAR), '.', 2) AS BIGINT)`,
+}
+
+/** Field → SQL of an integer or decimal, per engine; `null` where the engine has none. */
+const fields: Readonly<Record<string, readonly [duckdb: string, trino: string | null]>> = {
+  year: ['year({0})', 'year({0})'],
+  quarter: ['quarter({0})', 'quarter({0})'],
+  month: ['month({0})', 'month({0})'],
+  week: ['week({0})', 'week({0})'],
+  day: ['day({0})', 'day({0})'],
+  hour: ['hour({0})', 'hour({0})'],
+  minute: ['minute({0})', 'minute({0})'],
+  second: [
+    `CAST(second({0}) + CAST(${micros.duckdb} AS DECIMAL(7,0)) * CAST('0.000001' AS DECIMAL(7,6)) AS DECIMAL(8,6))`,
+    `CAST(second({0}) + CAST(${micros.trino} AS DECIMAL(7,0)) * CAST('0.000001' AS DECIMAL(7,6)) AS DECIMAL(8,6))`,
+  ],
+  milliseconds: [
+    'CAST(CAST(microsecond({0}) AS DECIMAL(11,3)) / 1000 AS DECIMAL(11,3))',
+    `CAST(second({0}) * 1000 + CAST(${micros.trino} AS DECIMAL(7,0)) * CAST('0.001' AS DECIMAL(4,3)) AS DECIMAL(11,3))`,
+  ],
+  microseconds: ['microsecond({0})', `(second({0}) * 1000000 + ${micros.trino})`],
+  dow: ['dayofweek({0})', '(day_of_week({0}) % 7)'],
+  isodow: ['isodow({0})', 'day_of_week({0})'],
+  doy: ['dayofyear({0})', 'day_of_year({0})'],
+  isoyear: ['isoyear({0})', 'year_of_week({0})'],
+  decade: ['(year({0}) // 10)', '(year({0}) / 10)'],
+  century: ['((year({0}) + 99) // 100)', '((year({0}) + 99) / 100)'],
+  millennium: ['((year({0}) + 999) // 1000)', '((year({0}) + 999) / 1000)'],
+  epoch: ['CAST(epoch_us({0}) AS DECIMAL(24,6)) / 1000000', 'to_unixtime({0})'],
+  julian: ['CAST(julian({0}) AS DOUBLE)', null],
+}
+const intervalFields = [
+  'year',
+  'month',
+  'day',
+  'hour',
+  'minute',
+  'second',
+  'quarter',
+  'decade',
+  'century',
+  'milliseconds',
+  'microseconds',
+  'epoch',
+]
+const timeFields = ['hour', 'minute', 'second', 'milliseconds', 'microseconds', 'epoch']
+const dateFields = Object.keys(fields).filter((name) => !timeFields.includes(name) || name === 'epoch')
+const aliases: Readonly<Record<string, string>> = {
+  years: 'year',
+  months: 'month',
+  days: 'day',
+  hours: 'hour',
+  minutes: 'minute',
+  seconds: 'second',
+  weeks: 'week',
+  quarters: 'quarter',
+  millisecond: 'milliseconds',
+  microsecond: 'microseconds',
+}
+
+const part =
+  (engine: Engine, result: 'DECIMAL' | 'DOUBLE'): Template =>
+  ([, value = ''], { literals, types }) => {
+    const given = String(literals[0] ?? '').toLowerCase()
+    const name = Object.hasOwn(aliases, given) ? String(aliases[given]) : given
+    const type = types[1] as SqlType
+    const allowed =
+      type === 'interval'
+        ? intervalFields
+        : type === 'time'
+          ? timeFields
+          : type === 'date'
+            ? dateFields
+            : Object.keys(fields)
+    if (!allowed.includes(name)) throw notSupported(`extract of this field from ${type}`)
+    if (type === 'interval' && engine === 'trino')
+      throw notSupported('extract from an interval on this engine')
+    const template = fields[name]?.[engine === 'duckdb' ? 0 : 1]
+    if (template === null || template === undefined) throw notSupported(`extract(${name}) on this engine`)
+    const sql = intervalPart(name, type) ?? template
+    const written = sql.replaceAll(
+      '{0}',
+      engine === 'trino' && type === 'timestamptz' ? `(${value} AT TIME ZONE 'UTC')` : value,
+    )
+    if (result === 'DOUBLE') return `CAST(${written} AS DOUBLE)`
+    if (name === 'epoch') return `CAST(${written} AS DECIMAL(24,6))`
+    return /^(second|milliseconds|julian)$/.test(name) ? written : `CAST(${written} AS DECIMAL(18,0))`
+  }
+
+/** PostgreSQL counts a year of an interval's epoch as 365.25 days, as DuckDB does not. */
+function intervalPart(name: string, type: SqlType): string | undefined {
+  if (type === 'time' && name === 'epoch') return 'CAST(epoch_us({0}) AS DECIMAL(24,6)) / 1000000'
+  if (type !== 'interval') return undefined
+  if (name === 'epoch')
+    return `(year({0}) * 31557600 + month({0}) * 2592000 + day({0}) * 86400 + hour({0}) * 3600 + minute({0}) * 60 + CAST(microsecond({0}) AS DECIMAL(24,6)) / 1000000)`
+  if (name === 'quarter') return '(month({0}) // 3 + 1)'
+  return undefined
+}
+
+/** Zones that mean the same to every engine: IANA names. Abbreviations and offsets do not. */
+const zones = new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => zone.toLowerCase()))
+const zoneNames = new Map(
+  [...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => [zone.toLowerCase(), zone]),
+)
+
+function zone(literal: string | null | undefined): string {
+  const name = String(literal ?? '').toLowerCase()
+  if (!zones.has(name)) throw new SqlError('22023', 'time zone not recognized: an IANA name is needed')
+  return `'${zoneNames.get(name)}'`
+}
+
+const truncTypes = ['timestamp', 'timestamptz'] as const
+const partTypes = ['timestamp', 'timestamptz', 'date', 'time', 'interval'] as const
+const literal = { literal: [0] }
+
+export const datetimeFunctions: readonly FunctionDef[] = [
+  ...truncTypes.map((type) =>
+    fn('date_trunc', `text ${type}`, type, dateTrunc('duckdb'), dateTrunc('trino'), literal),
+  ),
+  ...partTypes.flatMap((type) => [
+    fn('extract', `text ${type}`, 'numeric', part('duckdb', 'DECIMAL'), part('trino', 'DECIMAL'), literal),
+    fn('date_part', `text ${type}`, 'float8', part('duckdb', 'DOUBLE'), part('trino', 'DOUBLE'), literal),
+  ]),
+  fn(
+    'timezone',
+    'text timestamp',
+    'timestamptz',
+    ([, value], { literals }) => `timezone(${zone(literals[0])}, ${value})`,
+    ([, value], { literals }) => `with_timezone(${value}, ${zone(literals[0])})`,
+    literal,
+  ),
+  fn(
+    'timezone',
+    'text timestamptz',
+    'timestamp',
+    ([, value], { literals }) => `timezone(${zone(literals[0])}, ${value})`,
+    ([, value], { literals }) => `CAST(${value} AT TIME ZONE ${zone(literals[0])} AS TIMESTAMP(6))`,
+    literal,
+  ),
+  ...truncTypes.map((type) =>
+    fn('to_char', `${type} text`, 'text', toCharTemplate('duckdb'), toCharTemplate('trino'), {
+      literal: [1],
+    }),
+  ),
+  fn('now', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
+  fn('transaction_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
+  fn('statement_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
+  fn('current_date', '', 'date', 'CAST(now() AS DATE)', 'CAST(current_timestamp(6) AS DATE)'),
+  fn('current_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
+  fn('localtimestamp', '', 'timestamp', 'CAST(now() AS TIMESTAMP)', 'localtimestamp(6)'),
+  fn('age', 'timestamp timestamp', 'interval', 'age({0}, {1})', null),
+  fn('age', 'timestamptz timestamptz', 'interval', 'age({0}, {1})', null),
+  fn(
+    'make_date',
+    'int4 int4 int4',
+    'date',
+    'make_date({0}, {1}, {2})',
+    `CAST(format('%04d-%02d-%02d', {0}, {1}, {2}) AS DATE)`,
+    { fallible: true },
+  ),
+  fn(
+    'make_timestamp',
+    'int4 int4 int4 int4 int4 float8',
+    'timestamp',
+    'make_timestamp({0}, {1}, {2}, {3}, {4}, {5})',
+    null,
+    { fallible: true },
+  ),
+  fn(
+    'to_timestamp',
+    'float8',
+    'timestamptz',
+    'to_timestamp({0})',
+    'CAST(from_unixtime({0}) AS TIMESTAMP(6) WITH TIME ZONE)',
+    { fallible: true },
+  ),
+  fn('date_bin', 'interval timestamp timestamp', 'timestamp', 'time_bucket({0}, {1}, {2})', null, {
+    fallible: true,
+  }),
+  fn('isfinite', 'timestamp', 'bool', 'isfinite({0})', '({0} IS NOT NULL OR NULL)'),
+]

@@ -1,0 +1,114 @@
+/** Numeric functions. PostgreSQL's errors of domain stay errors where an engine would give NaN or NULL. */
+
+import { type FunctionDef, fn } from './definition.ts'
+
+const may = { fallible: true }
+
+const abs = (['int2', 'int4', 'int8', 'numeric', 'float4', 'float8'] as const).map((type) =>
+  fn('abs', type, type, 'abs({0})', 'abs({0})', may),
+)
+
+const mod = (['int2', 'int4', 'int8', 'numeric'] as const).map((type) =>
+  fn(
+    'mod',
+    `${type} ${type}`,
+    type,
+    `({0} % CASE WHEN {1} = 0 THEN error('division by zero') ELSE {1} END)`,
+    '({0} % {1})',
+    may,
+  ),
+)
+
+/** float8 → float8, with the domain outside of which PostgreSQL refuses. */
+const unary = (name: string, duckdb = name, trino = duckdb, domain?: string): FunctionDef =>
+  fn(
+    name,
+    'float8',
+    'float8',
+    domain
+      ? `${duckdb}(CASE WHEN ${domain} THEN error('input is out of range') ELSE {0} END)`
+      : `${duckdb}({0})`,
+    domain
+      ? `${trino}(CASE WHEN ${domain} THEN CAST(fail('input is out of range') AS DOUBLE) ELSE {0} END)`
+      : `${trino}({0})`,
+    { fallible: domain !== undefined },
+  )
+
+/** As unary, with an overload that keeps numeric; its value is a double to the engines (docs/sql.md). */
+const numeric = (name: string, duckdb: string, trino: string, domain?: string): FunctionDef[] => {
+  const float = unary(name, duckdb, trino, domain)
+  return [float, { ...float, id: `${float.id}n`, args: ['numeric'], returns: 'numeric' }]
+}
+
+export const mathFunctions: readonly FunctionDef[] = [
+  ...abs,
+  ...mod,
+  fn('ceil', 'float8', 'float8', 'ceil({0})'),
+  fn('ceil', 'numeric', 'numeric', 'ceil({0})'),
+  fn('ceiling', 'float8', 'float8', 'ceil({0})'),
+  fn('ceiling', 'numeric', 'numeric', 'ceil({0})'),
+  fn('floor', 'float8', 'float8', 'floor({0})'),
+  fn('floor', 'numeric', 'numeric', 'floor({0})'),
+  // A float rounds half to even, a numeric half away from zero.
+  fn(
+    'round',
+    'float8',
+    'float8',
+    'round_even({0}, 0)',
+    'CASE WHEN abs({0} - truncate({0})) = 5e-1 THEN 2e0 * round({0} / 2e0) ELSE round({0}) END',
+  ),
+  fn('round', 'numeric', 'numeric', 'round({0})'),
+  fn('round', 'numeric int4', 'numeric', 'round({0}, {1})', 'round({0}, {1})', { literal: [1] }),
+  fn('trunc', 'float8', 'float8', 'trunc({0})', 'truncate({0})'),
+  fn('trunc', 'numeric', 'numeric', 'trunc({0})', 'truncate({0})'),
+  fn('trunc', 'numeric int4', 'numeric', 'trunc({0}, {1})', 'truncate({0}, {1})', { literal: [1] }),
+  fn('sign', 'float8', 'float8', 'CAST(sign({0}) AS DOUBLE)', 'sign({0})'),
+  fn('sign', 'numeric', 'numeric', 'CAST(sign({0}) AS DECIMAL(1,0))', 'CAST(sign({0}) AS DECIMAL(1,0))'),
+  ...numeric('sqrt', 'sqrt', 'sqrt', '{0} < 0'),
+  ...numeric('exp', 'exp', 'exp'),
+  ...numeric('ln', 'ln', 'ln', '{0} <= 0'),
+  ...numeric('log', 'log10', 'log10', '{0} <= 0'),
+  ...numeric('log10', 'log10', 'log10', '{0} <= 0'),
+  fn('log', 'numeric numeric', 'numeric', '(ln({1}) / ln({0}))', '(ln({1}) / ln({0}))', may),
+  fn('power', 'float8 float8', 'float8', 'pow({0}, {1})', 'pow({0}, {1})', may),
+  fn('power', 'numeric numeric', 'numeric', 'pow({0}, {1})', 'pow({0}, {1})', may),
+  fn('pow', 'float8 float8', 'float8', 'pow({0}, {1})', 'pow({0}, {1})', may),
+  fn('pow', 'numeric numeric', 'numeric', 'pow({0}, {1})', 'pow({0}, {1})', may),
+  unary('cbrt'),
+  unary('degrees'),
+  unary('radians'),
+  unary('sin'),
+  unary('cos'),
+  unary('tan'),
+  unary('cot', 'cot', '1 / tan'),
+  unary('asin', 'asin', 'asin', 'abs({0}) > 1'),
+  unary('acos', 'acos', 'acos', 'abs({0}) > 1'),
+  unary('atan'),
+  unary('sinh'),
+  unary('cosh'),
+  unary('tanh'),
+  fn('atan2', 'float8 float8', 'float8', 'atan2({0}, {1})'),
+  fn('pi', '', 'float8', 'pi()'),
+  fn('random', '', 'float8', 'random()'),
+  fn(
+    'div',
+    'numeric numeric',
+    'numeric',
+    `trunc(CAST({0} AS DOUBLE) / CASE WHEN {1} = 0 THEN error('division by zero') ELSE {1} END)`,
+    `truncate(CAST({0} AS DOUBLE) / CASE WHEN {1} = 0 THEN CAST(fail('division by zero') AS DOUBLE) ELSE CAST({1} AS DOUBLE) END)`,
+    may,
+  ),
+  fn('gcd', 'int4 int4', 'int4', 'CAST(gcd({0}, {1}) AS INTEGER)', null),
+  fn('gcd', 'int8 int8', 'int8', 'CAST(gcd({0}, {1}) AS BIGINT)', null),
+  fn('lcm', 'int4 int4', 'int4', 'CAST(lcm({0}, {1}) AS INTEGER)', null, may),
+  fn('lcm', 'int8 int8', 'int8', 'CAST(lcm({0}, {1}) AS BIGINT)', null, may),
+  fn('factorial', 'int8', 'numeric', 'CAST(factorial(CAST({0} AS INTEGER)) AS DECIMAL(38,0))', null, may),
+  fn(
+    'width_bucket',
+    'float8 float8 float8 int4',
+    'int4',
+    'CASE WHEN {0} < {1} THEN 0 WHEN {0} >= {2} THEN {3} + 1 ELSE CAST(floor(({0} - {1}) / ({2} - {1}) * {3}) AS INTEGER) + 1 END',
+    'CAST(width_bucket({0}, {1}, {2}, {3}) AS INTEGER)',
+    may,
+  ),
+]

@@ -1,0 +1,226 @@
+/** Operators other than comparison and logic, by PostgreSQL's overloads. */
+
+import { byName, type FunctionDef, fn, type Template } from './definition.ts'
+import { regexTemplate } from './pattern.ts'
+
+/** A divisor that fails as PostgreSQL's does; DuckDB gives NULL or infinity. */
+const checked =
+  (write: (left: string, right: string) => string): Template =>
+  ([left = '', right = ''], { literals }) => {
+    const constant = literals[1]
+    if (typeof constant === 'string' && Number(constant) !== 0) return write(left, right)
+    return write(left, `CASE WHEN ${right} = 0 THEN error('division by zero') ELSE ${right} END`)
+  }
+
+const integers = ['int2', 'int4', 'int8'] as const
+const engineInteger = { int2: 'SMALLINT', int4: 'INTEGER', int8: 'BIGINT' } as const
+const may = { fallible: true }
+
+const arithmetic = integers.flatMap((type) => {
+  const cast = engineInteger[type]
+  return [
+    fn('+', `${type} ${type}`, type, '({0} + {1})', '({0} + {1})', may),
+    fn('-', `${type} ${type}`, type, '({0} - {1})', '({0} - {1})', may),
+    fn('*', `${type} ${type}`, type, '({0} * {1})', '({0} * {1})', may),
+    fn(
+      '/',
+      `${type} ${type}`,
+      type,
+      checked((a, b) => `CAST((${a} // ${b}) AS ${cast})`),
+      '({0} / {1})',
+      may,
+    ),
+    fn(
+      '%',
+      `${type} ${type}`,
+      type,
+      checked((a, b) => `CAST((${a} % ${b}) AS ${cast})`),
+      '({0} % {1})',
+      may,
+    ),
+    fn('-', type, type, '(-{0})', '(-{0})', may),
+    fn('+', type, type, '{0}'),
+    fn('&', `${type} ${type}`, type, '({0} & {1})', `CAST(bitwise_and({0}, {1}) AS ${cast})`),
+    fn('|', `${type} ${type}`, type, '({0} | {1})', `CAST(bitwise_or({0}, {1}) AS ${cast})`),
+    fn('#', `${type} ${type}`, type, 'xor({0}, {1})', `CAST(bitwise_xor({0}, {1}) AS ${cast})`),
+    fn('~', type, type, '(~{0})', `CAST(bitwise_not({0}) AS ${cast})`),
+  ]
+})
+
+/** Neither engine divides decimals to PostgreSQL's scale: quotients are doubles (docs/sql.md). */
+const decimals: FunctionDef[] = [
+  fn('+', 'numeric numeric', 'numeric', '({0} + {1})', '({0} + {1})', may),
+  fn('-', 'numeric numeric', 'numeric', '({0} - {1})', '({0} - {1})', may),
+  fn('*', 'numeric numeric', 'numeric', '({0} * {1})', '({0} * {1})', may),
+  fn(
+    '/',
+    'numeric numeric',
+    'numeric',
+    checked((a, b) => `(CAST(${a} AS DOUBLE) / ${b})`),
+    `(CAST({0} AS DOUBLE) / CASE WHEN {1} = 0 THEN CAST(fail('division by zero') AS DOUBLE) ELSE CAST({1} AS DOUBLE) END)`,
+    may,
+  ),
+  fn(
+    '%',
+    'numeric numeric',
+    'numeric',
+    checked((a, b) => `(${a} % ${b})`),
+    '({0} % {1})',
+    may,
+  ),
+  fn('^', 'numeric numeric', 'numeric', 'pow({0}, {1})', 'pow({0}, {1})', may),
+  fn('-', 'numeric', 'numeric', '(-{0})'),
+  fn('+', 'numeric', 'numeric', '{0}'),
+]
+
+const powers = [fn('^', 'float8 float8', 'float8', 'pow({0}, {1})', 'pow({0}, {1})', may)]
+
+/** Beside an integer a float4 becomes a float8, by PostgreSQL's operators of mixed type. */
+const mixed = (['float4 float8', 'float8 float4'] as const).flatMap((types) =>
+  (['+', '-', '*'] as const).map((sign) =>
+    fn(sign, types, 'float8', `(CAST({0} AS DOUBLE) ${sign} CAST({1} AS DOUBLE))`),
+  ),
+)
+
+const floats = (['float4', 'float8'] as const).flatMap((type) => [
+  fn('+', `${type} ${type}`, type, '({0} + {1})'),
+  fn('-', `${type} ${type}`, type, '({0} - {1})'),
+  fn('*', `${type} ${type}`, type, '({0} * {1})'),
+  fn(
+    '/',
+    `${type} ${type}`,
+    type,
+    checked((a, b) => `(${a} / ${b})`),
+    `({0} / CASE WHEN {1} = 0 THEN CAST(fail('division by zero') AS DOUBLE) ELSE {1} END)`,
+    may,
+  ),
+  fn('-', type, type, '(-{0})'),
+  fn('+', type, type, '{0}'),
+])
+
+/** A date becomes a timestamp before an interval is added: what Trino adds to dates is days only. */
+const dates: FunctionDef[] = [
+  fn('+', 'date int4', 'date', '({0} + {1})', `CAST(date_add('day', {1}, {0}) AS DATE)`, may),
+  fn('+', 'int4 date', 'date', '({1} + {0})', `CAST(date_add('day', {0}, {1}) AS DATE)`, may),
+  fn('-', 'date int4', 'date', '({0} - {1})', `CAST(date_add('day', -({1}), {0}) AS DATE)`, may),
+  fn('-', 'date date', 'int4', 'CAST(({0} - {1}) AS INTEGER)', `CAST(date_diff('day', {1}, {0}) AS INTEGER)`),
+  fn('+', 'timestamp interval', 'timestamp', '({0} + {1})', '({0} + {1})', may),
+  fn('+', 'interval timestamp', 'timestamp', '({1} + {0})', '({1} + {0})', may),
+  fn('-', 'timestamp interval', 'timestamp', '({0} - {1})', '({0} - {1})', may),
+  fn('+', 'timestamptz interval', 'timestamptz', '({0} + {1})', '({0} + {1})', may),
+  fn('+', 'interval timestamptz', 'timestamptz', '({1} + {0})', '({1} + {0})', may),
+  fn('-', 'timestamptz interval', 'timestamptz', '({0} - {1})', '({0} - {1})', may),
+  fn(
+    '+',
+    'date interval',
+    'timestamp',
+    '(CAST({0} AS TIMESTAMP) + {1})',
+    '(CAST({0} AS TIMESTAMP(6)) + {1})',
+    may,
+  ),
+  fn(
+    '-',
+    'date interval',
+    'timestamp',
+    '(CAST({0} AS TIMESTAMP) - {1})',
+    '(CAST({0} AS TIMESTAMP(6)) - {1})',
+    may,
+  ),
+  fn('-', 'timestamp timestamp', 'interval', '({0} - {1})'),
+  fn('-', 'timestamptz timestamptz', 'interval', '({0} - {1})'),
+  fn('+', 'date time', 'timestamp', '({0} + {1})', null),
+  fn('+', 'time interval', 'time', '({0} + {1})', null),
+  fn('-', 'time interval', 'time', '({0} - {1})', null),
+  fn('+', 'interval interval', 'interval', '({0} + {1})', '({0} + {1})', may),
+  fn('-', 'interval interval', 'interval', '({0} - {1})', '({0} - {1})', may),
+  fn('*', 'interval int4', 'interval', '({0} * {1})', '({0} * {1})', may),
+  fn('*', 'int4 interval', 'interval', '({1} * {0})', '({0} * {1})', may),
+  fn('*', 'interval int8', 'interval', '({0} * {1})', '({0} * {1})', may),
+  fn('-', 'interval', 'interval', '(-{0})'),
+]
+
+const texts: FunctionDef[] = [
+  fn('||', 'text text', 'text', '({0} || {1})'),
+  // The resolver casts the other side to text as PostgreSQL's anynonarray operators do.
+  fn('~', 'text text', 'bool', regexTemplate('duckdb', ''), regexTemplate('trino', ''), { literal: [1] }),
+  fn('~*', 'text text', 'bool', regexTemplate('duckdb', 'i'), regexTemplate('trino', 'i'), { literal: [1] }),
+  fn('!~', 'text text', 'bool', regexTemplate('duckdb', '', true), regexTemplate('trino', '', true), {
+    literal: [1],
+  }),
+  fn('!~*', 'text text', 'bool', regexTemplate('duckdb', 'i', true), regexTemplate('trino', 'i', true), {
+    literal: [1],
+  }),
+]
+
+const arrays: FunctionDef[] = [
+  fn('||', 'anyarray anyarray', 'anyarray', '({0} || {1})', 'concat({0}, {1})'),
+  fn('||', 'anyarray anyelement', 'anyarray', 'list_append({0}, {1})', 'concat({0}, ARRAY[{1}])'),
+  fn('||', 'anyelement anyarray', 'anyarray', 'list_prepend({0}, {1})', 'concat(ARRAY[{0}], {1})'),
+  fn('@>', 'anyarray anyarray', 'bool', 'list_has_all({0}, {1})', 'cardinality(array_except({1}, {0})) = 0'),
+  fn('<@', 'anyarray anyarray', 'bool', 'list_has_all({1}, {0})', 'cardinality(array_except({0}, {1})) = 0'),
+  fn(
+    '&&',
+    'anyarray anyarray',
+    'bool',
+    'list_has_any({0}, {1})',
+    'cardinality(array_intersect({0}, {1})) > 0',
+  ),
+]
+
+/** JSON paths hold literal steps only: engines read other texts as path languages of their own. */
+const step = (literal: string | null | undefined, engine: 'duckdb' | 'trino', numeric: boolean): string => {
+  const text = String(literal ?? '')
+  if (numeric) return `[${Number(text)}]`
+  return engine === 'duckdb' ? `."${escapeKey(text)}"` : `["${escapeKey(text)}"]`
+}
+const escapeKey = (key: string): string => key.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+const jsonStep =
+  (engine: 'duckdb' | 'trino', asText: boolean, many: boolean): Template =>
+  ([document = ''], { literals, types }) => {
+    const steps = many
+      ? (JSON.parse(literals[1] ?? '[]') as string[]).map((each) => step(each, engine, /^\d+$/.test(each)))
+      : [step(literals[1], engine, types[1] === 'int4')]
+    const path = quoted(`$${steps.join('')}`)
+    if (engine === 'duckdb') {
+      if (!asText) return `json_extract(${document}, ${path})`
+      // A JSON null is no text.
+      return `CASE WHEN json_type(${document}, ${path}) = 'NULL' THEN NULL ELSE json_extract_string(${document}, ${path}) END`
+    }
+    if (!asText) return `json_extract(${document}, ${path})`
+    return `coalesce(json_extract_scalar(${document}, ${path}), nullif(json_format(json_extract(${document}, ${path})), 'null'))`
+  }
+
+const json = (['json', 'jsonb'] as const).flatMap((type) =>
+  (['text', 'int4'] as const)
+    .flatMap((key) => [
+      fn('->', `${type} ${key}`, type, jsonStep('duckdb', false, false), jsonStep('trino', false, false), {
+        literal: [1],
+      }),
+      fn('->>', `${type} ${key}`, 'text', jsonStep('duckdb', true, false), jsonStep('trino', true, false), {
+        literal: [1],
+      }),
+    ])
+    .concat([
+      fn('#>', `${type} text[]`, type, jsonStep('duckdb', false, true), jsonStep('trino', false, true), {
+        literal: [1],
+      }),
+      fn('#>>', `${type} text[]`, 'text', jsonStep('duckdb', true, true), jsonStep('trino', true, true), {
+        literal: [1],
+      }),
+    ]),
+)
+
+/** Every operator served, by its sign. */
+export const operators: ReadonlyMap<string, readonly FunctionDef[]> = byName([
+  ...arithmetic,
+  ...decimals,
+  ...floats,
+  ...powers,
+  ...mixed,
+  ...dates,
+  ...texts,
+  ...arrays,
+  ...json,
+])

@@ -1,0 +1,91 @@
+/** Patterns: LIKE, SIMILAR TO and regular expressions, as literals that all engines read alike. */
+
+import { notSupported, SqlError } from '../sql-error.ts'
+import type { Template } from './definition.ts'
+
+/**
+ * A POSIX regular expression as one that RE2 and Java's dialect read with the same meaning.
+ *
+ * @throws SqlError 0A000 for what they lack or read otherwise (look-around, back references, PostgreSQL's own
+ *   escapes and prefixes), 22023 for one that is malformed
+ */
+export function portableRegex(pattern: string): string {
+  if (pattern.length > 1_000) throw notSupported('A regular expression of more than 1000 characters')
+  if (/^(\*\*\*|\(\?)/.test(pattern)) throw notSupported('A regular expression with an embedded option')
+  if (/\(\?(?!:)/.test(pattern.replace(/\\./gs, '')))
+    throw notSupported('Look-around in a regular expression')
+  for (const [, escaped = ''] of pattern.matchAll(/\\([\s\S])/g))
+    if (/[a-zA-Z0-9]/.test(escaped) && !'dDsSwWtnr'.includes(escaped))
+      throw notSupported(`\\${escaped} in a regular expression`)
+  if (/\[[.=]|\[\[:[<>]:\]\]/.test(pattern)) throw notSupported('A collating element in a regular expression')
+  if (/&&|\[[^\]]*\[(?!:)/.test(pattern)) throw notSupported('A nested class in a regular expression')
+  try {
+    new RegExp(pattern.replace(/\[:\w+:\]/g, 'a'))
+  } catch {
+    throw new SqlError('22023', 'invalid regular expression')
+  }
+  return pattern
+}
+
+/** A test of `{0}` against the literal regular expression `{1}`; a dot matches line ends, as PostgreSQL's does. */
+export function regexTemplate(engine: 'duckdb' | 'trino', flags: string, negated = false): Template {
+  return ([text = ''], { literals }) => {
+    const literal = literals[1]
+    if (literal === null || literal === undefined) return 'CAST(NULL AS BOOLEAN)'
+    const pattern = quote(`(?s${flags})${portableRegex(literal)}`)
+    const test =
+      engine === 'duckdb' ? `regexp_matches(${text}, ${pattern})` : `regexp_like(${text}, ${pattern})`
+    return negated ? `(NOT ${test})` : test
+  }
+}
+
+/**
+ * A SIMILAR TO pattern as an anchored regular expression.
+ *
+ * @param mark the escape: one character, or '' for none
+ */
+export function similarRegex(pattern: string, mark: string): string {
+  let out = ''
+  let inClass = false
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern.charAt(at)
+    if (character === mark && mark !== '') {
+      const next = pattern.charAt(++at)
+      if (next === '') throw new SqlError('22023', 'invalid escape at the end of the pattern')
+      out += `\\${next}`.replace(/^\\([A-Za-z0-9])$/, '$1')
+    } else if (inClass) {
+      if (character === ']') inClass = false
+      out += character === '\\' ? '\\\\' : character
+    } else if (character === '[') {
+      inClass = true
+      out += character
+    } else if (character === '%') out += '.*'
+    else if (character === '_') out += '.'
+    else if (character === '(') out += '(?:'
+    else if ('\\.^$'.includes(character)) out += `\\${character}`
+    else out += character
+  }
+  if (inClass) throw new SqlError('22023', 'invalid SIMILAR TO pattern')
+  return portableRegex(`^(?:${out})$`)
+}
+
+/**
+ * A LIKE pattern in which the escape is always a backslash before `%`, `_` or itself: the only form that
+ * all engines accept.
+ */
+export function plainLike(pattern: string, mark: string): string {
+  let out = ''
+  for (let at = 0; at < pattern.length; at++) {
+    let character = pattern.charAt(at)
+    if (character === mark && mark !== '') {
+      character = pattern.charAt(++at)
+      if (character === '') throw new SqlError('22023', 'LIKE pattern must not end with escape character')
+      out += '%_\\'.includes(character) ? `\\${character}` : character
+    } else out += character === '\\' ? '\\\\' : character
+  }
+  return out
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}

@@ -1,0 +1,207 @@
+/** Functions over text and bytes. Positions and lengths count code points, as PostgreSQL's do in UTF-8. */
+
+import { notSupported } from '../sql-error.ts'
+import { type FunctionDef, fn, type Template } from './definition.ts'
+import { portableRegex } from './pattern.ts'
+
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const may = { fallible: true }
+
+/** PostgreSQL cuts at the text's start: substring('abc' from -1 for 3) is 'a'. */
+const substring: Template = ([text = '', from = '', length], { literals }) => {
+  const start = Number(literals[1])
+  if (Number.isInteger(start) && start >= 1) {
+    if (length === undefined) return `substr(${text}, ${from})`
+    if (Number(literals[2]) >= 0) return `substr(${text}, ${from}, ${length})`
+  }
+  const first = `CASE WHEN ${from} < 1 THEN 1 ELSE ${from} END`
+  if (length === undefined) return `substr(${text}, ${first})`
+  const end = `(${from}) + (${length})`
+  return `substr(${text}, ${first}, CASE WHEN ${end} <= ${first} THEN 0 ELSE ${end} - ${first} END)`
+}
+
+const replaceRegex =
+  (engine: 'duckdb' | 'trino'): Template =>
+  ([text = ''], { literals }) => {
+    const [, pattern, replacement, flags = ''] = literals
+    if (typeof pattern !== 'string' || typeof replacement !== 'string' || flags === null)
+      return 'CAST(NULL AS VARCHAR)'
+    if (!/^[gi]*$/.test(flags)) throw notSupported('A flag of regexp_replace other than g and i')
+    if (/\\[^0-9\\]/.test(replacement)) throw notSupported('This replacement of regexp_replace')
+    const all = flags.includes('g')
+    const written = `(?s${flags.includes('i') ? 'i' : ''})${portableRegex(pattern)}`
+    if (engine === 'duckdb')
+      return `regexp_replace(${text}, ${quote(written)}, ${quote(replacement)}${all ? ", 'g'" : ''})`
+    if (!all) throw notSupported('regexp_replace without the flag g on this engine')
+    const groups = replacement.replaceAll('$', '\\$').replace(/\\([0-9])/g, '$$$1')
+    return `regexp_replace(${text}, ${quote(written)}, ${quote(groups)})`
+  }
+
+const extractRegex =
+  (engine: 'duckdb' | 'trino'): Template =>
+  ([text = ''], { literals }) => {
+    const pattern = literals[1]
+    if (typeof pattern !== 'string') return 'CAST(NULL AS VARCHAR)'
+    const group = /(?<!\\)\((?!\?)/.test(pattern) ? 1 : 0
+    const written = quote(`(?s)${portableRegex(pattern)}`)
+    if (engine === 'trino') return `regexp_extract(${text}, ${written}, ${group})`
+    return `CASE WHEN regexp_matches(${text}, ${written}) THEN regexp_extract(${text}, ${written}, ${group}) END`
+  }
+
+const trims = (
+  [
+    ['btrim', 'trim', 'BOTH'],
+    ['ltrim', 'ltrim', 'LEADING'],
+    ['rtrim', 'rtrim', 'TRAILING'],
+  ] as const
+).flatMap(([name, duckdb, side]) => [
+  fn(name, 'text', 'text', `${duckdb}({0}, ' ')`, `trim(${side} ' ' FROM {0})`),
+  fn(name, 'text text', 'text', `${duckdb}({0}, {1})`, `trim(${side} {1} FROM {0})`),
+])
+
+export const textFunctions: readonly FunctionDef[] = [
+  ...trims,
+  fn('length', 'text', 'int4', 'CAST(length({0}) AS INTEGER)'),
+  fn('char_length', 'text', 'int4', 'CAST(length({0}) AS INTEGER)'),
+  fn('character_length', 'text', 'int4', 'CAST(length({0}) AS INTEGER)'),
+  fn('octet_length', 'text', 'int4', 'CAST(strlen({0}) AS INTEGER)', 'CAST(length(to_utf8({0})) AS INTEGER)'),
+  fn(
+    'bit_length',
+    'text',
+    'int4',
+    'CAST(strlen({0}) * 8 AS INTEGER)',
+    'CAST(length(to_utf8({0})) * 8 AS INTEGER)',
+  ),
+  fn('octet_length', 'bytea', 'int4', 'CAST(octet_length({0}) AS INTEGER)', 'CAST(length({0}) AS INTEGER)'),
+  fn('lower', 'text', 'text', 'lower({0})'),
+  fn('upper', 'text', 'text', 'upper({0})'),
+  fn(
+    'initcap',
+    'text',
+    'text',
+    `array_to_string(list_transform(regexp_extract_all({0}, '[[:alnum:]]+|[^[:alnum:]]+'), lambda w: upper(w[1]) || lower(w[2:])), '')`,
+    `regexp_replace(lower({0}), '([0-9A-Za-z])([0-9A-Za-z]*)', m -> upper(m[1]) || m[2])`,
+  ),
+  fn('substring', 'text int4', 'text', substring),
+  fn('substring', 'text int4 int4', 'text', substring, substring, may),
+  fn('substr', 'text int4', 'text', substring),
+  fn('substr', 'text int4 int4', 'text', substring, substring, may),
+  fn('substring', 'text text', 'text', extractRegex('duckdb'), extractRegex('trino'), { literal: [1] }),
+  fn(
+    'left',
+    'text int4',
+    'text',
+    'left({0}, {1})',
+    'CASE WHEN {1} >= 0 THEN substr({0}, 1, {1}) WHEN length({0}) + {1} <= 0 THEN substr({0}, 1, 0) ELSE substr({0}, 1, length({0}) + {1}) END',
+  ),
+  fn(
+    'right',
+    'text int4',
+    'text',
+    'right({0}, {1})',
+    `CASE WHEN {1} = 0 THEN substr({0}, 1, 0) WHEN {1} < 0 THEN substr({0}, 1 - ({1})) WHEN {1} >= length({0}) THEN {0} ELSE substr({0}, -({1})) END`,
+  ),
+  fn('lpad', 'text int4', 'text', `lpad({0}, {1}, ' ')`, `lpad({0}, {1}, ' ')`, may),
+  fn('rpad', 'text int4', 'text', `rpad({0}, {1}, ' ')`, `rpad({0}, {1}, ' ')`, may),
+  fn('lpad', 'text int4 text', 'text', 'lpad({0}, {1}, {2})', 'lpad({0}, {1}, {2})', may),
+  fn('rpad', 'text int4 text', 'text', 'rpad({0}, {1}, {2})', 'rpad({0}, {1}, {2})', may),
+  fn(
+    'repeat',
+    'text int4',
+    'text',
+    `CASE WHEN {1} > 10000 THEN error('repeat: at most 10000') ELSE repeat({0}, {1}) END`,
+    `CASE WHEN {1} > 10000 THEN CAST(fail('repeat: at most 10000') AS VARCHAR) WHEN {1} <= 0 THEN substr({0}, 1, 0) ELSE array_join(repeat({0}, CAST({1} AS INTEGER)), '') END`,
+    may,
+  ),
+  fn(
+    'replace',
+    'text text text',
+    'text',
+    'replace({0}, {1}, {2})',
+    `CASE WHEN {1} = '' THEN {0} ELSE replace({0}, {1}, {2}) END`,
+  ),
+  fn('translate', 'text text text', 'text', 'translate({0}, {1}, {2})'),
+  fn('reverse', 'text', 'text', 'reverse({0})'),
+  fn('strpos', 'text text', 'int4', 'CAST(strpos({0}, {1}) AS INTEGER)'),
+  fn('position', 'text text', 'int4', 'CAST(strpos({0}, {1}) AS INTEGER)'),
+  fn('starts_with', 'text text', 'bool', 'starts_with({0}, {1})'),
+  fn(
+    'split_part',
+    'text text int4',
+    'text',
+    `split_part({0}, {1}, {2})`,
+    `CASE WHEN {0} IS NULL OR {1} IS NULL THEN NULL ELSE coalesce(split_part({0}, {1}, {2}), '') END`,
+    may,
+  ),
+  fn(
+    'ascii',
+    'text',
+    'int4',
+    `CASE WHEN {0} = '' THEN 0 ELSE ascii({0}) END`,
+    `CASE WHEN {0} = '' THEN 0 ELSE codepoint(CAST(substr({0}, 1, 1) AS VARCHAR(1))) END`,
+  ),
+  fn('chr', 'int4', 'text', 'chr({0})', 'chr({0})', may),
+  fn('md5', 'text', 'text', 'md5({0})', 'lower(to_hex(md5(to_utf8({0}))))'),
+  fn('sha256', 'bytea', 'bytea', 'unhex(sha256({0}))', 'sha256({0})'),
+  fn('to_hex', 'int4', 'text', `lower(to_hex(CAST({0} AS UINTEGER)))`, 'to_base({0}, 16)', may),
+  fn('to_hex', 'int8', 'text', `lower(to_hex({0}))`, 'to_base({0}, 16)', may),
+  fn(
+    'encode',
+    'bytea text',
+    'text',
+    (args, { literals }) =>
+      encoding(literals[1], { hex: `lower(hex(${args[0]}))`, base64: `to_base64(${args[0]})` }),
+    (args, { literals }) =>
+      encoding(literals[1], { hex: `lower(to_hex(${args[0]}))`, base64: `to_base64(${args[0]})` }),
+    { literal: [1] },
+  ),
+  // Their arguments come as text; NULLs are left out.
+  fn(
+    'concat',
+    'text ...',
+    'text',
+    'concat({*})',
+    (args) => args.map((arg) => `coalesce(${arg}, '')`).join(' || '),
+    { variadic: true },
+  ),
+  fn('concat_ws', 'text text ...', 'text', 'concat_ws({*})', 'concat_ws({*})', { variadic: true }),
+  fn('regexp_replace', 'text text text', 'text', replaceRegex('duckdb'), replaceRegex('trino'), {
+    literal: [1, 2],
+  }),
+  fn('regexp_replace', 'text text text text', 'text', replaceRegex('duckdb'), replaceRegex('trino'), {
+    literal: [1, 2, 3],
+  }),
+  fn('regexp_substr', 'text text', 'text', extractWhole('duckdb'), extractWhole('trino'), { literal: [1] }),
+  fn(
+    'regexp_count',
+    'text text',
+    'int4',
+    ([text], { literals }) =>
+      `CAST(len(regexp_extract_all(${text}, ${quote(`(?s)${portableRegex(literals[1] ?? '')}`)})) AS INTEGER)`,
+    ([text], { literals }) =>
+      `CAST(regexp_count(${text}, ${quote(`(?s)${portableRegex(literals[1] ?? '')}`)}) AS INTEGER)`,
+    { literal: [1] },
+  ),
+  fn(
+    'regexp_like',
+    'text text',
+    'bool',
+    ([text], { literals }) => `regexp_matches(${text}, ${quote(`(?s)${portableRegex(literals[1] ?? '')}`)})`,
+    ([text], { literals }) => `regexp_like(${text}, ${quote(`(?s)${portableRegex(literals[1] ?? '')}`)})`,
+    { literal: [1] },
+  ),
+]
+
+function extractWhole(engine: 'duckdb' | 'trino'): Template {
+  return ([text = ''], { literals }) => {
+    const written = quote(`(?s)${portableRegex(literals[1] ?? '')}`)
+    if (engine === 'trino') return `regexp_extract(${text}, ${written})`
+    return `CASE WHEN regexp_matches(${text}, ${written}) THEN regexp_extract(${text}, ${written}) END`
+  }
+}
+
+function encoding(name: string | null | undefined, forms: { hex: string; base64: string }): string {
+  if (name === 'hex') return forms.hex
+  if (name === 'base64') return forms.base64
+  throw notSupported('encode to a format other than hex and base64')
+}

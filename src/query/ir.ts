@@ -1,0 +1,247 @@
+/**
+ * A resolved statement: every name is bound, every expression typed, nothing of the statement's text left
+ * but literal values. Emitters write SQL from this alone.
+ */
+
+import type { GovernedTable } from '../core/governed-table.ts'
+import type { AggregateDef, FunctionDef } from './functions/definition.ts'
+import type { NumericSize, SqlType } from './types.ts'
+
+/** Precision and scale are kept for numerics, where known. */
+export interface Typed {
+  readonly type: SqlType
+  readonly size?: NumericSize | undefined
+}
+
+export type Expr =
+  | ColumnExpr
+  | LiteralExpr
+  | ParameterExpr
+  | (Typed & { readonly kind: 'cast'; readonly arg: Expr; readonly length?: number | undefined })
+  | CallExpr
+  | AggregateExpr
+  | WindowExpr
+  | (Typed & { readonly kind: 'logic'; readonly op: 'AND' | 'OR' | 'NOT'; readonly args: readonly Expr[] })
+  | (Typed & { readonly kind: 'is'; readonly test: string; readonly arg: Expr })
+  | CaseExpr
+  | (Typed & { readonly kind: 'array'; readonly elements: readonly Expr[] })
+  | (Typed & { readonly kind: 'in'; readonly arg: Expr; readonly list: readonly Expr[] })
+  | SubqueryExpr
+  | (Typed & { readonly kind: 'grouping'; readonly args: readonly Expr[] })
+
+export interface ColumnExpr extends Typed {
+  readonly kind: 'column'
+  /** The relation's alias in emitted SQL, and the column's place in it from 0. */
+  readonly relation: string
+  readonly index: number
+  /** How many queries further out the relation stands. */
+  readonly levelsUp: number
+}
+
+export interface LiteralExpr extends Typed {
+  readonly kind: 'literal'
+  /** In PostgreSQL's text form; null is NULL. */
+  readonly value: string | null
+}
+
+/** Its type is settled by the first place that needs one, so it is the only node that changes. */
+export interface ParameterExpr {
+  readonly kind: 'parameter'
+  /** From 1, as in `$1`. */
+  readonly number: number
+  type: SqlType
+  readonly size?: undefined
+}
+
+export interface CallExpr extends Typed {
+  readonly kind: 'call'
+  readonly def: FunctionDef
+  readonly args: readonly Expr[]
+}
+
+export interface AggregateExpr extends Typed {
+  readonly kind: 'aggregate'
+  readonly def: AggregateDef
+  readonly args: readonly Expr[]
+  readonly distinct: boolean
+  readonly orderBy: readonly SortKey[]
+  readonly filter?: Expr | undefined
+}
+
+export interface WindowExpr extends Typed {
+  readonly kind: 'window'
+  /** A window function's call, or an aggregate. */
+  readonly call: CallExpr | AggregateExpr
+  readonly partitionBy: readonly Expr[]
+  readonly orderBy: readonly SortKey[]
+  readonly frame?: Frame | undefined
+}
+
+export interface Frame {
+  readonly mode: 'ROWS' | 'RANGE' | 'GROUPS'
+  readonly start: FrameBound
+  readonly end: FrameBound
+}
+
+export interface FrameBound {
+  readonly bound: 'UNBOUNDED PRECEDING' | 'PRECEDING' | 'CURRENT ROW' | 'FOLLOWING' | 'UNBOUNDED FOLLOWING'
+  readonly offset?: Expr | undefined
+}
+
+export interface CaseExpr extends Typed {
+  readonly kind: 'case'
+  readonly whens: readonly { readonly when: Expr; readonly result: Expr }[]
+  readonly otherwise?: Expr | undefined
+}
+
+export interface SubqueryExpr extends Typed {
+  readonly kind: 'subquery'
+  readonly form: 'scalar' | 'exists' | 'in' | 'array'
+  /** Left of IN; several make a row. */
+  readonly args: readonly Expr[]
+  readonly query: Query
+}
+
+export interface SortKey {
+  readonly expr: Expr
+  /** The place in the select list, from 1, of the same expression; set operations sort by nothing else. */
+  readonly ordinal?: number | undefined
+  readonly descending: boolean
+  readonly nullsFirst: boolean
+}
+
+export interface OutputColumn extends Typed {
+  readonly name: string
+}
+
+export interface Query {
+  readonly ctes: readonly { readonly id: string; readonly query: Query }[]
+  readonly body: Body
+  readonly columns: readonly OutputColumn[]
+  readonly orderBy: readonly SortKey[]
+  readonly limit?: Expr | undefined
+  readonly offset?: Expr | undefined
+}
+
+export type Body = Select | SetOperation | Values
+
+export interface Select {
+  readonly kind: 'select'
+  readonly distinct: boolean
+  readonly distinctOn?: readonly Expr[] | undefined
+  readonly targets: readonly Expr[]
+  readonly from: readonly FromItem[]
+  readonly where?: Expr | undefined
+  /** Empty without GROUP BY. */
+  readonly groupBy: readonly GroupElement[]
+  readonly groupDistinct: boolean
+  readonly having?: Expr | undefined
+}
+
+export type GroupElement =
+  | { readonly kind: 'expr'; readonly expr: Expr }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'rollup' | 'cube' | 'sets' | 'row'; readonly items: readonly GroupElement[] }
+
+export interface SetOperation {
+  readonly kind: 'set'
+  readonly op: 'UNION' | 'INTERSECT' | 'EXCEPT'
+  readonly all: boolean
+  readonly left: Query
+  readonly right: Query
+}
+
+export interface Values {
+  readonly kind: 'values'
+  readonly rows: readonly (readonly Expr[])[]
+}
+
+export type FromItem = TableItem | CteItem | SubqueryItem | FunctionItem | JoinItem
+
+/** One appearance of a governed table: the place where protection is written. */
+export interface TableItem {
+  readonly kind: 'table'
+  readonly id: string
+  readonly table: GovernedTable
+  /** Indexes of the columns that the statement refers to. */
+  readonly used: ReadonlySet<number>
+}
+
+export interface CteItem {
+  readonly kind: 'cte'
+  readonly id: string
+  readonly cte: string
+}
+
+export interface SubqueryItem {
+  readonly kind: 'subquery'
+  readonly id: string
+  readonly lateral: boolean
+  readonly query: Query
+}
+
+export interface FunctionItem {
+  readonly kind: 'function'
+  readonly id: string
+  readonly name: 'generate_series' | 'unnest'
+  readonly args: readonly Expr[]
+  readonly output: Typed
+}
+
+export interface JoinItem {
+  readonly kind: 'join'
+  readonly type: 'INNER' | 'LEFT' | 'RIGHT' | 'FULL' | 'CROSS'
+  readonly left: FromItem
+  readonly right: FromItem
+  readonly on?: Expr | undefined
+}
+
+/** One string per expression; two that are equal mean the same in one scope. */
+export function exprKey(expr: Expr): string {
+  return JSON.stringify(expr, (key, value: unknown) => {
+    if (key === 'def') return (value as FunctionDef).id
+    if (key === 'table') return undefined
+    return value instanceof Set ? undefined : value
+  })
+}
+
+/** The expressions directly below one; subqueries are not entered. */
+export function childrenOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'column':
+    case 'literal':
+    case 'parameter':
+      return []
+    case 'cast':
+    case 'is':
+      return [expr.arg]
+    case 'call':
+    case 'logic':
+    case 'grouping':
+      return expr.args
+    case 'aggregate':
+      return [
+        ...expr.args,
+        ...expr.orderBy.map(({ expr: key }) => key),
+        ...(expr.filter ? [expr.filter] : []),
+      ]
+    case 'window':
+      return [
+        ...childrenOf(expr.call),
+        ...expr.partitionBy,
+        ...expr.orderBy.map(({ expr: key }) => key),
+        ...[expr.frame?.start.offset, expr.frame?.end.offset].filter((offset) => offset !== undefined),
+      ]
+    case 'case':
+      return [
+        ...expr.whens.flatMap(({ when, result }) => [when, result]),
+        ...(expr.otherwise ? [expr.otherwise] : []),
+      ]
+    case 'array':
+      return expr.elements
+    case 'in':
+      return [expr.arg, ...expr.list]
+    case 'subquery':
+      return expr.args
+  }
+}

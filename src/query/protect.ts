@@ -1,0 +1,187 @@
+/**
+ * Protection: for each governed table the row filters and column masks, parsed, resolved against the raw
+ * columns and nothing else. Filters read raw values, masks apply to what the filters leave.
+ */
+
+import type { AttachedMask, GovernedColumn, GovernedTable, PolicyOrigin } from '../core/governed-table.ts'
+import { chooseMask } from '../core/mask.ts'
+import type { Principal } from '../core/principal.ts'
+import type { Expr } from './ir.ts'
+import { parseExpression } from './parse.ts'
+import { coerce, condition } from './resolve/coerce.ts'
+import { newScope, type Resolver } from './resolve/context.ts'
+import { resolveExpression } from './resolve/expression.ts'
+import { SqlError, toSqlError } from './sql-error.ts'
+import { servedType, spokenType } from './types.ts'
+
+/** The alias of the physical table inside the derived table that protects it. */
+export const rawAlias = '_b'
+
+export interface ProtectedColumn {
+  readonly index: number
+  readonly mask?: AttachedMask | undefined
+  /** The resolved expression of apply-expression, of the column's type. */
+  readonly expression?: Expr | undefined
+}
+
+export interface Protection {
+  readonly filters: readonly Expr[]
+  readonly columns: readonly ProtectedColumn[]
+}
+
+export interface AppliedPolicy {
+  readonly policyId: string
+  readonly origin: PolicyOrigin
+  readonly kind: 'row_filter' | 'column_mask'
+  readonly schemaName: string
+  readonly tableName: string
+  readonly column?: string
+  readonly action?: string
+}
+
+/**
+ * What protects one table against one principal.
+ *
+ * @param used indexes of the columns that the statement reads
+ * @throws SqlError 42501 where a policy cannot be applied: nobody learns more than that
+ */
+export function protectTable(
+  table: GovernedTable,
+  used: ReadonlySet<number>,
+  principal: Principal,
+): Protection {
+  try {
+    checkNames(table)
+    return {
+      filters: table.rowFilters.map(({ expression }) => resolveFilter(table, expression, principal)),
+      columns: [...used].sort((a, b) => a - b).map((index) => protectColumn(table, index, principal)),
+    }
+  } catch (cause) {
+    throw new SqlError('42501', `permission denied for table ${table.tableName}`, undefined, {
+      cause,
+      detail: `a policy on ${table.schemaName}.${table.tableName} cannot be applied`,
+    })
+  }
+}
+
+/** The policies that `protection` stands for, for the usage record. */
+export function appliedPolicies(table: GovernedTable, protection: Protection): AppliedPolicy[] {
+  const { schemaName, tableName } = table
+  const filters = table.rowFilters.map(({ policyId, origin }): AppliedPolicy => {
+    return { policyId, origin, kind: 'row_filter', schemaName, tableName }
+  })
+  const masks = protection.columns.flatMap(({ index, mask }): AppliedPolicy[] => {
+    const column = table.columns[index]
+    if (mask === undefined || column === undefined) return []
+    const { policyId, origin, action } = mask
+    return [{ policyId, origin, kind: 'column_mask', schemaName, tableName, column: column.name, action }]
+  })
+  return [...filters, ...masks]
+}
+
+/** One fault in the policies of a table, for their author. */
+export interface PolicyProblem {
+  readonly policyIds: readonly string[]
+  readonly message: string
+}
+
+/**
+ * Checks, at save, everything that protectTable would refuse at run.
+ *
+ * @param table with all policies that could apply to one principal at once
+ */
+export function checkPolicies(table: GovernedTable): PolicyProblem[] {
+  // Roles and subject change values only, never whether a policy can be applied.
+  const principal: Principal = { sub: 'nobody', roles: [] }
+  const problems: PolicyProblem[] = []
+  const attempt = (policyIds: readonly string[], check: () => void) => {
+    try {
+      check()
+    } catch (thrown) {
+      problems.push({ policyIds, message: toSqlError(thrown).publicMessage })
+    }
+  }
+  attempt([], () => checkNames(table))
+  for (const { policyId, expression } of table.rowFilters)
+    attempt([policyId], () => resolveFilter(table, expression, principal))
+  for (const [index, column] of table.columns.entries()) {
+    const ids = column.masks.map(({ policyId }) => policyId)
+    if (ids.length > 0) attempt(ids, () => protectColumn(table, index, principal))
+    for (const mask of column.masks)
+      if (mask.expression !== undefined)
+        attempt([mask.policyId], () => resolveMask(table, column, mask.expression ?? '', principal))
+  }
+  return problems
+}
+
+/** Engines fold case, so two names that differ by case alone could stand for one another. */
+function checkNames(table: GovernedTable): void {
+  const seen = new Set<string>()
+  for (const { name } of table.columns) {
+    const folded = name.toLowerCase()
+    if (name === '' || name.includes('\0') || !name.isWellFormed() || seen.has(folded))
+      throw new SqlError('42501', 'The table has column names that cannot be told apart.')
+    seen.add(folded)
+  }
+}
+
+function protectColumn(table: GovernedTable, index: number, principal: Principal): ProtectedColumn {
+  const column = table.columns[index]
+  if (column === undefined) throw new SqlError('42703', 'there is no such column')
+  const { mask, problem } = chooseMask(column.masks, column.type, column.required)
+  if (problem !== undefined) throw new SqlError('42501', problem)
+  if (mask?.expression === undefined) return { index, mask }
+  return { index, mask, expression: resolveMask(table, column, mask.expression, principal) }
+}
+
+function resolveFilter(table: GovernedTable, text: string, principal: Principal): Expr {
+  return condition(resolveRaw(table, text, principal), 'a row filter')
+}
+
+function resolveMask(table: GovernedTable, column: GovernedColumn, text: string, principal: Principal): Expr {
+  const served = servedType(column.type)
+  if (served === undefined)
+    throw new SqlError('0A000', 'apply-expression on a column of this type is not supported.')
+  const expr = resolveRaw(table, text, principal)
+  if (
+    expr.type !== 'unknown' &&
+    expr.type !== served.type &&
+    !(served.type === 'text' && expr.type === 'varchar')
+  )
+    throw new SqlError(
+      '42804',
+      `the expression must be of type ${spokenType(served.type)}, not ${spokenType(expr.type)}`,
+    )
+  const value = coerce(expr, served.type)
+  // A decimal keeps its column's scale, or what the mask gives would have another type than the column.
+  return served.size === undefined
+    ? value
+    : { kind: 'cast', type: served.type, size: served.size, arg: value }
+}
+
+/** Resolves a policy's expression over the raw columns; no subquery, parameter, aggregate or window is known. */
+function resolveRaw(table: GovernedTable, text: string, principal: Principal): Expr {
+  const resolver: Resolver = {
+    findTable: () => undefined,
+    principal,
+    parameterTypes: [],
+    parameters: new Map(),
+    policy: true,
+    tables: [],
+    ids: 0,
+    fallible: false,
+    expr: (node, env) => resolveExpression(resolver, node, env),
+    query: () => {
+      throw new SqlError('0A000', 'A subquery in a policy is not supported.')
+    },
+  }
+  const columns = table.columns.flatMap(({ name, type }, index) => {
+    const served = servedType(type)
+    return served
+      ? [{ name, expr: { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const }]
+      : []
+  })
+  const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
+  const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }
+  return resolver.expr(parseExpression(text), env)
+}

@@ -1,0 +1,37 @@
+/** Which relations a statement names: what its caller has to load before the statement can be compiled. */
+
+import { parseSelect } from './parse.ts'
+import { toSqlError } from './sql-error.ts'
+
+export interface RelationName {
+  /** Undefined where the search path decides, or where a CTE of the statement is meant. */
+  readonly schemaName: string | undefined
+  readonly tableName: string
+}
+
+/**
+ * Every relation named in FROM, at any depth, once. CTE names are among them: a caller that knows no such
+ * table leaves them out.
+ *
+ * @throws SqlError as compileQuery, for text that is not one SELECT of listed nodes
+ */
+export function referencedRelations(text: string): readonly RelationName[] {
+  try {
+    const found = new Map<string, RelationName>()
+    collect(parseSelect(text), found)
+    return [...found.values()]
+  } catch (thrown) {
+    throw toSqlError(thrown)
+  }
+}
+
+function collect(node: unknown, found: Map<string, RelationName>): void {
+  if (typeof node !== 'object' || node === null) return
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'RangeVar') {
+      const { schemaname, relname } = value as { readonly schemaname?: string; readonly relname?: string }
+      const name = { schemaName: schemaname, tableName: relname ?? '' }
+      found.set(JSON.stringify([name.schemaName ?? null, name.tableName]), name)
+    } else collect(value, found)
+  }
+}

@@ -1,0 +1,344 @@
+/** Function calls: scalar functions, aggregates, and both as window functions. */
+
+import type { FuncCall, Node, WindowDef } from 'libpg-query'
+import { aggregates, windowFunctions } from '../functions/aggregates.ts'
+import { type AggregateDef, fn } from '../functions/definition.ts'
+import { functions } from '../functions/registry.ts'
+import {
+  type AggregateExpr,
+  type CallExpr,
+  childrenOf,
+  type Expr,
+  type Frame,
+  type FrameBound,
+  type SortKey,
+} from '../ir.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import { casts, isString, spokenType } from '../types.ts'
+import { castTo, coerce, condition, known, literalOf } from './coerce.ts'
+import { type Env, nameOf, type Resolver } from './context.ts'
+import { bindArguments, callOverload, pickOverload, returnType } from './overload.ts'
+
+/** Resolves a FuncCall. */
+export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr {
+  const name = functionName(node)
+  if (resolver.policy && node.over === undefined) {
+    const policyCall = resolvePolicyCall(resolver, name, node)
+    if (policyCall) return policyCall
+  }
+  const aggregateDefs = aggregates.get(name)
+  if (node.over !== undefined) return resolveWindow(resolver, name, node, node.over, env)
+  if (aggregateDefs) return resolveAggregate(resolver, name, aggregateDefs, node, env)
+  if (windowFunctions.has(name))
+    throw new SqlError('42P20', `window function ${name} requires an OVER clause`, node.location)
+  if (node.agg_star || node.agg_distinct || node.agg_order || node.agg_filter || node.agg_within_group)
+    throw new SqlError('42883', `function ${name} is not an aggregate`, node.location)
+  const args = (node.args ?? []).map((arg) => resolver.expr(arg, env))
+  return scalarCall(resolver, name, args, node, env)
+}
+
+/** What the grammar writes as a call but means as syntax; the rest of pg_catalog is not served by that name. */
+const syntaxNames = new Map([
+  ['overlay', undefined],
+  ['extract', 'extract'],
+  ['timezone', 'timezone'],
+  ['position', 'position'],
+  ['substring', 'substring'],
+  ['btrim', 'btrim'],
+  ['ltrim', 'ltrim'],
+  ['rtrim', 'rtrim'],
+  ['like_escape', 'like_escape'],
+  ['similar_to_escape', 'similar_to_escape'],
+])
+
+function functionName(node: FuncCall): string {
+  const names = (node.funcname ?? []).map(nameOf)
+  const [first = '', second] = names
+  if (names.length === 1) return first
+  const syntax = second === undefined ? undefined : syntaxNames.get(second)
+  const grammatical =
+    node.funcformat === 'COERCE_SQL_SYNTAX' || syntax === 'like_escape' || syntax === 'similar_to_escape'
+  if (names.length === 2 && first === 'pg_catalog' && grammatical && syntax !== undefined) return syntax
+  throw notSupported('A schema-qualified function', node.location)
+}
+
+/** Escapes of patterns are read by the operator that they belong to. */
+const patternEscapes = new Map([
+  ['like_escape', fn('like_escape', 'text text', 'text', null)],
+  ['similar_to_escape', fn('similar_to_escape', 'text ...', 'text', null, null, { variadic: true })],
+])
+
+function scalarCall(resolver: Resolver, name: string, args: readonly Expr[], node: FuncCall, env: Env): Expr {
+  const position = node.location
+  const escaping = patternEscapes.get(name)
+  if (escaping && (node.funcname?.length ?? 0) === 2)
+    return { kind: 'call', type: 'text', def: escaping, args: args.map((arg) => coerce(arg, 'text')) }
+  const spoken = () => `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')})`
+  const call = callOverload(functions.get(name), texts(name, args), spoken, position)
+  if (call.def.fallible && !env.output) resolver.fallible = true
+  return call
+}
+
+/** Functions that take anything as text, as their VARIADIC "any" does. */
+function texts(name: string, args: readonly Expr[]): readonly Expr[] {
+  if (name === 'concat' || name === 'concat_ws')
+    return args.map((arg) => (isString(arg.type) || !casts(arg.type, 'text') ? arg : castTo(arg, 'text')))
+  const [first, ...rest] = args
+  if (name === 'array_to_string' && first?.type.endsWith('[]') && first.type !== 'text[]')
+    return [castTo(first, 'text[]'), ...rest]
+  return args
+}
+
+function resolvePolicyCall(resolver: Resolver, name: string, node: FuncCall): Expr | undefined {
+  const { principal } = resolver
+  const args = node.args ?? []
+  if (name === 'current_principal') {
+    if (args.length > 0) throw new SqlError('42883', 'current_principal takes no argument', node.location)
+    return literalOf(principal.sub, 'text')
+  }
+  if (name !== 'has_role') return undefined
+  const [role] = args
+  const text = role !== undefined && 'A_Const' in role ? role.A_Const.sval?.sval : undefined
+  if (args.length !== 1 || text === undefined)
+    throw new SqlError('42883', "has_role needs one literal, as in has_role('auditor')", node.location)
+  return literalOf(String(principal.roles.includes(text)), 'bool')
+}
+
+function resolveAggregate(
+  resolver: Resolver,
+  name: string,
+  defs: readonly AggregateDef[],
+  node: FuncCall,
+  env: Env,
+  window = false,
+): AggregateExpr {
+  if (resolver.policy) throw new SqlError('42803', 'aggregate functions are not allowed in policies')
+  if (env.noAggregates !== undefined)
+    throw new SqlError('42803', `aggregate functions are not allowed in ${env.noAggregates}`, node.location)
+  // No engine computes an aggregate before the filters below it, so failing in one tells of no dropped row.
+  const inner: Env = {
+    ...env,
+    output: true,
+    noAggregates: 'aggregate functions',
+    noWindows: 'aggregate functions',
+  }
+  // An aggregate over a window may hold plain aggregates.
+  const argEnv = window ? { ...env, noWindows: 'window functions' } : inner
+  const direct = (node.args ?? []).map((arg) => resolver.expr(arg, argEnv))
+  const sorts = (node.agg_order ?? []).map((sort) => sortKey(resolver, sort, argEnv))
+  if (node.agg_star && name !== 'count')
+    throw new SqlError('42883', `${name}(*) does not exist`, node.location)
+  const within = node.agg_within_group === true
+  if (within && (node.agg_distinct || sorts.length !== 1)) throw notSupported('This form of WITHIN GROUP')
+  const [key] = sorts
+  const args = within && key ? [...direct, key.expr] : direct
+  const candidates = defs.filter((def) => def.ordered === within)
+  const match = pickOverload(
+    candidates,
+    (name === 'string_agg' ? args.map((arg) => (isString(arg.type) ? coerce(arg, 'text') : arg)) : args).map(
+      (arg) => arg.type,
+    ),
+  )
+  if (match === undefined)
+    throw new SqlError(
+      '42883',
+      `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')}) does not exist`,
+      node.location,
+    )
+  const { def } = match
+  const bound = bindArguments(def, match, args, name)
+  if (!window) checkLevel(bound, node.location)
+  const filter = node.agg_filter && condition(resolver.expr(node.agg_filter, inner), 'FILTER')
+  const orderBy = within ? sorts : def.keepsOrder ? sorts : []
+  if (node.agg_distinct && orderBy.length > 0) checkDistinctOrder(orderBy, bound)
+  if (within && key?.descending && name === 'percentile_cont') return descending(def, match, bound, filter)
+  if (within && key?.descending) throw notSupported(`${name} in descending order`)
+  if (!window) env.scope.hasAggregates = true
+  return {
+    kind: 'aggregate',
+    def,
+    args: bound,
+    type: returnType(def, match),
+    distinct: node.agg_distinct === true,
+    orderBy: within ? [] : orderBy,
+    filter,
+  }
+}
+
+function descending(
+  def: AggregateDef,
+  match: Parameters<typeof returnType>[1],
+  [fraction, ...rest]: readonly Expr[],
+  filter: Expr | undefined,
+): AggregateExpr {
+  if (fraction?.kind !== 'literal' || fraction.value === null)
+    throw notSupported('A percentile that is no literal')
+  const mirrored = literalOf(String(1 - Number(fraction.value)), 'float8')
+  return {
+    kind: 'aggregate',
+    def,
+    args: [mirrored, ...rest],
+    type: returnType(def, match),
+    distinct: false,
+    orderBy: [],
+    filter,
+  }
+}
+
+function checkDistinctOrder(orderBy: readonly SortKey[], args: readonly Expr[]): void {
+  const [first] = args
+  if (orderBy.length !== 1 || JSON.stringify(orderBy[0]?.expr) !== JSON.stringify(first))
+    throw new SqlError(
+      '42P10',
+      'in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list',
+    )
+}
+
+/** PostgreSQL computes an aggregate over outer columns alone in the outer query; that is not served. */
+function checkLevel(args: readonly Expr[], position: number | undefined): void {
+  const levels = args.flatMap(columnLevels)
+  if (levels.length > 0 && levels.every((level) => level > 0))
+    throw notSupported('An aggregate over columns of an outer query', position)
+}
+
+function columnLevels(expr: Expr): number[] {
+  return expr.kind === 'column' ? [expr.levelsUp] : childrenOf(expr).flatMap(columnLevels)
+}
+
+/** A key of ORDER BY in an aggregate or window: an expression, never an ordinal. */
+export function sortKey(resolver: Resolver, node: Node, env: Env): SortKey {
+  if (!('SortBy' in node) || node.SortBy.node === undefined)
+    throw new SqlError('42601', 'A sort key is expected.')
+  const expr = known(resolver.expr(node.SortBy.node, env))
+  return { expr, ...sortDirection(node.SortBy) }
+}
+
+/** NULLs sort as larger than any value unless told otherwise. */
+export function sortDirection(sort: { readonly sortby_dir?: string; readonly sortby_nulls?: string }): {
+  readonly descending: boolean
+  readonly nullsFirst: boolean
+} {
+  const descending = sort.sortby_dir === 'SORTBY_DESC'
+  const nullsFirst =
+    sort.sortby_nulls === 'SORTBY_NULLS_DEFAULT' ? descending : sort.sortby_nulls === 'SORTBY_NULLS_FIRST'
+  return { descending, nullsFirst }
+}
+
+function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: WindowDef, env: Env): Expr {
+  if (resolver.policy) throw new SqlError('42P20', 'window functions are not allowed in policies')
+  if (env.noWindows !== undefined)
+    throw new SqlError('42P20', `window functions are not allowed in ${env.noWindows}`, node.location)
+  const inner: Env = { ...env, noWindows: 'window functions' }
+  if (node.agg_within_group) throw notSupported('WITHIN GROUP with OVER', node.location)
+  const aggregateDefs = aggregates.get(name)
+  let call: CallExpr | AggregateExpr
+  if (aggregateDefs) {
+    if (node.agg_distinct || node.agg_order)
+      throw notSupported('DISTINCT or ORDER BY in a window aggregate', node.location)
+    call = resolveAggregate(resolver, name, aggregateDefs, node, inner, true)
+  } else {
+    if (node.agg_star || node.agg_distinct || node.agg_order || node.agg_filter)
+      throw new SqlError('42601', `${name} is not an aggregate`, node.location)
+    const args = (node.args ?? []).map((arg) => resolver.expr(arg, inner))
+    call = callOverload(windowFunctions.get(name), args, () => `window function ${name}`, node.location)
+  }
+  const spec = windowSpec(env, over)
+  const partitionBy = spec.partition.map((each) => known(resolver.expr(each, inner)))
+  const orderBy = spec.order.map((each) => sortKey(resolver, each, inner))
+  const frame = spec.frame && resolveFrame(resolver, spec.frame, orderBy, inner)
+  return { kind: 'window', type: call.type, call, partitionBy, orderBy, frame }
+}
+
+interface WindowSpec {
+  readonly partition: readonly Node[]
+  readonly order: readonly Node[]
+  readonly frame: WindowDef | undefined
+}
+
+function windowSpec(env: Env, def: WindowDef, depth = 0): WindowSpec {
+  const named = def.refname ?? (isEmptyWindow(def) ? def.name : undefined)
+  const own: WindowSpec = {
+    partition: def.partitionClause ?? [],
+    order: def.orderClause ?? [],
+    frame: ((def.frameOptions ?? 0) & frameBits.nonDefault) !== 0 ? def : undefined,
+  }
+  if (named === undefined || depth > 20) return own
+  const base = env.scope.windows.get(named)
+  if (base === undefined) throw new SqlError('42704', `window "${named}" does not exist`, def.location)
+  const inherited = windowSpec(env, { ...base, name: '' }, depth + 1)
+  if (own.partition.length > 0 || (own.order.length > 0 && inherited.order.length > 0))
+    throw new SqlError('42P20', `cannot override a clause of window "${named}"`, def.location)
+  return {
+    partition: inherited.partition,
+    order: own.order.length > 0 ? own.order : inherited.order,
+    frame: own.frame ?? inherited.frame,
+  }
+}
+
+function isEmptyWindow(def: WindowDef): boolean {
+  return def.name !== undefined && def.name !== '' && !def.partitionClause && !def.orderClause
+}
+
+/** FRAMEOPTION_* of PostgreSQL's parse nodes. */
+const frameBits = {
+  nonDefault: 0x1,
+  range: 0x2,
+  rows: 0x4,
+  groups: 0x8,
+  between: 0x10,
+  startUnboundedPreceding: 0x20,
+  endUnboundedFollowing: 0x100,
+  startCurrentRow: 0x200,
+  endCurrentRow: 0x400,
+  startPreceding: 0x800,
+  endPreceding: 0x1000,
+  startFollowing: 0x2000,
+  endFollowing: 0x4000,
+} as const
+const knownFrameBits = Object.values(frameBits).reduce((all, bit) => all | bit, 0)
+
+function resolveFrame(resolver: Resolver, def: WindowDef, orderBy: readonly SortKey[], env: Env): Frame {
+  const options = def.frameOptions ?? 0
+  const has = (bit: number) => (options & bit) !== 0
+  if ((options & ~knownFrameBits) !== 0) throw notSupported('This frame, or EXCLUDE,', def.location)
+  const mode = has(frameBits.rows) ? 'ROWS' : has(frameBits.groups) ? 'GROUPS' : 'RANGE'
+  const offset = (node: Node | undefined) => {
+    if (node === undefined) throw new SqlError('42P20', 'a frame offset is missing')
+    const expr = resolver.expr(node, { ...env, noAggregates: 'window frames' })
+    if (columnLevels(expr).length > 0) throw notSupported('A frame offset with columns', def.location)
+    if (mode === 'RANGE') {
+      const key = orderBy[0]?.expr.type
+      const temporal = key === 'date' || key === 'timestamp' || key === 'timestamptz'
+      return coerce(expr, temporal ? 'interval' : expr.type === 'unknown' ? 'int8' : expr.type)
+    }
+    return coerce(expr, 'int8')
+  }
+  const bound = (flags: readonly [number, FrameBound['bound']][], node: Node | undefined): FrameBound => {
+    const found = flags.find(([bit]) => has(bit))?.[1]
+    if (found === undefined) throw notSupported('This frame', def.location)
+    return found === 'PRECEDING' || found === 'FOLLOWING'
+      ? { bound: found, offset: offset(node) }
+      : { bound: found }
+  }
+  return {
+    mode,
+    start: bound(
+      [
+        [frameBits.startUnboundedPreceding, 'UNBOUNDED PRECEDING'],
+        [frameBits.startCurrentRow, 'CURRENT ROW'],
+        [frameBits.startPreceding, 'PRECEDING'],
+        [frameBits.startFollowing, 'FOLLOWING'],
+      ],
+      def.startOffset,
+    ),
+    end: bound(
+      [
+        [frameBits.endUnboundedFollowing, 'UNBOUNDED FOLLOWING'],
+        [frameBits.endCurrentRow, 'CURRENT ROW'],
+        [frameBits.endPreceding, 'PRECEDING'],
+        [frameBits.endFollowing, 'FOLLOWING'],
+      ],
+      def.endOffset,
+    ),
+  }
+}

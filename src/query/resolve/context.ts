@@ -1,0 +1,153 @@
+/**
+ * What resolving a statement carries along: the tables and the principal it is for, the names in scope, and
+ * the two functions by which the parts of the resolver reach each other.
+ */
+
+import type { Node, SelectStmt, WindowDef } from 'libpg-query'
+import type { GovernedTable } from '../../core/governed-table.ts'
+import type { Principal } from '../../core/principal.ts'
+import {
+  type ColumnExpr,
+  childrenOf,
+  type Expr,
+  type OutputColumn,
+  type ParameterExpr,
+  type Query,
+} from '../ir.ts'
+import { SqlError } from '../sql-error.ts'
+import type { SqlType } from '../types.ts'
+
+export interface Resolver {
+  /** The table that a name means; without a schema the search path decides. Undefined: there is none. */
+  readonly findTable: (schema: string | undefined, name: string) => GovernedTable | undefined
+  readonly principal: Principal
+  /** Types that the client gave; the rest follow from where the parameters stand. */
+  readonly parameterTypes: readonly (SqlType | undefined)[]
+  readonly parameters: Map<number, ParameterExpr>
+  /** Inside a row filter or mask: no subqueries, parameters or aggregates, and has_role() is known. */
+  readonly policy: boolean
+  readonly tables: { readonly id: string; readonly table: GovernedTable; readonly used: Set<number> }[]
+  ids: number
+  /** Set where an expression that can fail may run on rows that a filter drops. */
+  fallible: boolean
+  readonly expr: (node: Node, env: Env) => Expr
+  readonly query: (select: SelectStmt, outer: Scope | undefined, top: boolean) => Query
+}
+
+export interface ScopeColumn {
+  readonly name: string
+  readonly expr: Expr
+}
+
+export interface ScopeRelation {
+  readonly alias: string
+  /** Set where a table is known by its own name, so that its schema may qualify it. */
+  readonly schema?: string | undefined
+  readonly columns: readonly ScopeColumn[]
+}
+
+export interface Cte {
+  readonly id: string
+  readonly columns: readonly OutputColumn[]
+}
+
+export interface Scope {
+  readonly outer?: Scope | undefined
+  relations: readonly ScopeRelation[]
+  /** What an unqualified name may mean: USING columns once. */
+  columns: readonly ScopeColumn[]
+  readonly ctes: Map<string, Cte>
+  readonly windows: Map<string, WindowDef>
+  hasAggregates: boolean
+}
+
+export interface Env {
+  readonly scope: Scope
+  /** Undefined where aggregates may stand; else why not. */
+  readonly noAggregates?: string | undefined
+  readonly noWindows?: string | undefined
+  /** Nothing filters what this expression gives, so its failing tells nothing of rows that a filter drops. */
+  readonly output: boolean
+}
+
+/** A scope with nothing in FROM yet. */
+export function newScope(outer: Scope | undefined): Scope {
+  return { outer, relations: [], columns: [], ctes: new Map(), windows: new Map(), hasAggregates: false }
+}
+
+/** A name that no other thing of the emitted statement has. */
+export function newId(resolver: Resolver, prefix: string): string {
+  return `${prefix}${++resolver.ids}`
+}
+
+/** The string of a name's part. */
+export function nameOf(node: Node | undefined): string {
+  if (node !== undefined && 'String' in node) return node.String.sval ?? ''
+  throw new SqlError('42601', 'A name is expected.')
+}
+
+/** @throws SqlError 42703 or 42702; 0A000 for a relation's name, which would mean its whole row */
+export function findColumn(resolver: Resolver, scope: Scope, name: string, position?: number): Expr {
+  let levels = 0
+  for (let each: Scope | undefined = scope; each !== undefined; each = each.outer, levels++) {
+    const found = each.columns.filter((column) => column.name === name)
+    if (found.length > 1) throw new SqlError('42702', `column reference "${name}" is ambiguous`, position)
+    if (found[0] !== undefined) return use(resolver, found[0].expr, levels)
+  }
+  for (let each: Scope | undefined = scope; each !== undefined; each = each.outer)
+    if (each.relations.some(({ alias }) => alias === name))
+      throw new SqlError('0A000', `A whole-row reference ("${name}") is not supported.`, position)
+  throw new SqlError('42703', `column "${name}" does not exist`, position)
+}
+
+/** @throws SqlError 42P01 for an unknown relation, 42703 or 42702 for its column */
+export function findQualifiedColumn(
+  resolver: Resolver,
+  scope: Scope,
+  [schema, relation]: readonly [string | undefined, string],
+  name: string,
+  position?: number,
+): Expr {
+  let levels = 0
+  for (let each: Scope | undefined = scope; each !== undefined; each = each.outer, levels++) {
+    const found = each.relations.filter(
+      (one) => one.alias === relation && (schema === undefined || one.schema === schema),
+    )
+    if (found.length > 1) throw new SqlError('42712', `table reference "${relation}" is ambiguous`, position)
+    const columns = found[0]?.columns.filter((column) => column.name === name)
+    if (columns === undefined) continue
+    if (columns.length > 1) throw new SqlError('42702', `column reference "${name}" is ambiguous`, position)
+    if (columns[0] === undefined)
+      throw new SqlError('42703', `column ${relation}.${name} does not exist`, position)
+    return use(resolver, columns[0].expr, levels)
+  }
+  throw new SqlError('42P01', `missing FROM-clause entry for table "${relation}"`, position)
+}
+
+/** The expression as it stands `levels` queries further in; its base columns are noted as read. */
+export function use(resolver: Resolver, expr: Expr, levels: number): Expr {
+  markUsed(resolver, expr)
+  return levels === 0 ? expr : lift(expr, levels)
+}
+
+function markUsed(resolver: Resolver, expr: Expr): void {
+  if (expr.kind === 'column') resolver.tables.find(({ id }) => id === expr.relation)?.used.add(expr.index)
+  else for (const child of childrenOf(expr)) markUsed(resolver, child)
+}
+
+/** Columns in scope are plain, or merged by USING: a cast or COALESCE of plain ones. */
+function lift(expr: Expr, levels: number): Expr {
+  if (expr.kind === 'column') return { ...expr, levelsUp: expr.levelsUp + levels } satisfies ColumnExpr
+  if (expr.kind === 'cast') return { ...expr, arg: lift(expr.arg, levels) }
+  if (expr.kind === 'call') return { ...expr, args: expr.args.map((arg) => lift(arg, levels)) }
+  throw new SqlError('XX000', 'The statement could not be compiled.')
+}
+
+/** The CTE that an unqualified name means. */
+export function findCte(scope: Scope | undefined, name: string): Cte | undefined {
+  for (let each = scope; each !== undefined; each = each.outer) {
+    const found = each.ctes.get(name)
+    if (found) return found
+  }
+  return undefined
+}

@@ -1,0 +1,316 @@
+/** Expressions: from a checked tree node to a typed expression with every name bound. */
+
+import type {
+  A_Const,
+  A_Indirection,
+  CaseExpr,
+  ColumnRef,
+  Node,
+  SubLink,
+  TypeCast,
+  TypeName,
+} from 'libpg-query'
+import * as special from '../functions/special.ts'
+import { parseInterval } from '../interval.ts'
+import type { Expr } from '../ir.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import { isArray, type NumericSize, namedType, type SqlType, spokenType } from '../types.ts'
+import { resolveCall } from './call.ts'
+import { castTo, coerce, condition, known, literalOf, nullOf, unify } from './coerce.ts'
+import { type Env, findColumn, findQualifiedColumn, nameOf, type Resolver } from './context.ts'
+import { applyOperator, not, resolveOperator } from './operator.ts'
+import { callOverload } from './overload.ts'
+
+/** Resolves any expression node; what has no rule here refuses. */
+export function resolveExpression(resolver: Resolver, node: Node, env: Env): Expr {
+  const sub = (child: Node | undefined): Expr => {
+    if (child === undefined) throw new SqlError('42601', 'An expression is missing.')
+    return resolver.expr(child, env)
+  }
+  if ('ColumnRef' in node) return resolveColumn(resolver, node.ColumnRef, env)
+  if ('A_Const' in node) return resolveConstant(node.A_Const)
+  if ('A_Expr' in node) return resolveOperator(resolver, node.A_Expr, env)
+  if ('FuncCall' in node) return resolveCall(resolver, node.FuncCall, env)
+  if ('TypeCast' in node) return resolveCast(resolver, node.TypeCast, env)
+  if ('BoolExpr' in node) {
+    const { boolop, args = [] } = node.BoolExpr
+    const name = boolop === 'AND_EXPR' ? 'AND' : boolop === 'OR_EXPR' ? 'OR' : 'NOT'
+    const resolved = args.map((arg) => condition(resolver.expr(arg, env), name))
+    return name === 'NOT' && resolved[0]
+      ? not(resolved[0])
+      : { kind: 'logic', type: 'bool', op: name, args: resolved }
+  }
+  if ('NullTest' in node) {
+    const { arg, nulltesttype } = node.NullTest
+    if (arg !== undefined && 'RowExpr' in arg) throw notSupported('IS NULL of a row')
+    return {
+      kind: 'is',
+      type: 'bool',
+      test: nulltesttype === 'IS_NULL' ? 'NULL' : 'NOT NULL',
+      arg: known(sub(arg)),
+    }
+  }
+  if ('BooleanTest' in node) {
+    const tests = new Map([
+      ['IS_TRUE', 'TRUE'],
+      ['IS_NOT_TRUE', 'NOT TRUE'],
+      ['IS_FALSE', 'FALSE'],
+      ['IS_NOT_FALSE', 'NOT FALSE'],
+      ['IS_UNKNOWN', 'NULL'],
+      ['IS_NOT_UNKNOWN', 'NOT NULL'],
+    ])
+    const test = tests.get(String(node.BooleanTest.booltesttype))
+    if (test === undefined) throw notSupported('This boolean test')
+    return { kind: 'is', type: 'bool', test, arg: condition(sub(node.BooleanTest.arg), 'IS') }
+  }
+  if ('CaseExpr' in node) return resolveCase(resolver, node.CaseExpr, env)
+  if ('CoalesceExpr' in node) {
+    const { exprs, type } = unify((node.CoalesceExpr.args ?? []).map(sub), 'COALESCE')
+    return { kind: 'call', type, def: special.coalesce, args: exprs }
+  }
+  if ('MinMaxExpr' in node) {
+    const isGreatest = node.MinMaxExpr.op === 'IS_GREATEST'
+    const { exprs, type } = unify((node.MinMaxExpr.args ?? []).map(sub), isGreatest ? 'GREATEST' : 'LEAST')
+    if (type === 'json' || type === 'jsonb') throw notSupported('GREATEST and LEAST of JSON')
+    return { kind: 'call', type, def: isGreatest ? special.greatest : special.least, args: exprs }
+  }
+  if ('A_ArrayExpr' in node) {
+    const { exprs, type } = unify((node.A_ArrayExpr.elements ?? []).map(sub), 'ARRAY')
+    if (type === 'unknown' || isArray(type)) throw notSupported('An array of arrays')
+    return { kind: 'array', type: `${type}[]`, elements: exprs }
+  }
+  if ('A_Indirection' in node) return resolveSubscript(resolver, node.A_Indirection, env)
+  if ('SubLink' in node) return resolveSublink(resolver, node.SubLink, env)
+  if ('ParamRef' in node) return resolveParameter(resolver, node.ParamRef.number ?? 0)
+  if ('SQLValueFunction' in node) return resolveValueFunction(resolver, String(node.SQLValueFunction.op), env)
+  if ('GroupingFunc' in node) {
+    if (env.noAggregates !== undefined)
+      throw new SqlError('42803', `GROUPING is not allowed in ${env.noAggregates}`)
+    return { kind: 'grouping', type: 'int4', args: (node.GroupingFunc.args ?? []).map(sub) }
+  }
+  if ('RowExpr' in node) throw notSupported('A row value')
+  throw notSupported(Object.keys(node)[0] ?? 'This expression')
+}
+
+function resolveColumn(resolver: Resolver, node: ColumnRef, env: Env): Expr {
+  const fields = node.fields ?? []
+  if (fields.some((field) => 'A_Star' in field))
+    throw notSupported('* outside the select list', node.location)
+  const names = fields.map(nameOf)
+  const [first = '', second, third] = names
+  if (names.length === 1) return findColumn(resolver, env.scope, first, node.location)
+  if (names.length === 2 && second !== undefined)
+    return findQualifiedColumn(resolver, env.scope, [undefined, first], second, node.location)
+  if (names.length === 3 && second !== undefined && third !== undefined)
+    return findQualifiedColumn(resolver, env.scope, [first, second], third, node.location)
+  throw notSupported('A catalog-qualified name', node.location)
+}
+
+function resolveConstant(node: A_Const): Expr {
+  if (node.isnull) return nullOf('unknown')
+  if (node.sval) return { kind: 'literal', type: 'unknown', value: node.sval.sval ?? '' }
+  if (node.boolval) return literalOf(String(node.boolval.boolval === true), 'bool')
+  if (node.ival) return literalOf(String(node.ival.ival ?? 0), 'int4')
+  if (node.fval) {
+    const text = (node.fval.fval ?? '0').replaceAll('_', '')
+    if (/^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n) return literalOf(text, 'int8')
+    return literalOf(text, 'numeric')
+  }
+  throw notSupported('This constant', node.location)
+}
+
+interface NamedType {
+  readonly type: SqlType
+  readonly size?: NumericSize | undefined
+  readonly length?: number | undefined
+  /** The field mask of an interval type, as in INTERVAL '3' DAY. */
+  readonly fields?: number | undefined
+}
+
+function readTypeName(name: TypeName | undefined): NamedType {
+  const names = (name?.names ?? []).map(nameOf)
+  const [first = '', second] = names
+  const base =
+    names.length === 1 ? first : names.length === 2 && first === 'pg_catalog' ? (second ?? '') : undefined
+  const type = base === undefined ? undefined : namedType(base)
+  if (type === undefined || name === undefined)
+    throw new SqlError('42704', `type "${names.join('.')}" is not served`, name?.location)
+  const bounds = name.arrayBounds ?? []
+  if (bounds.length > 1) throw notSupported('An array of arrays', name.location)
+  const mods = (name.typmods ?? []).map((node) =>
+    'A_Const' in node && node.A_Const.ival ? (node.A_Const.ival.ival ?? 0) : undefined,
+  )
+  const numbers = mods.map((mod) => {
+    if (mod === undefined || !Number.isInteger(mod)) throw notSupported('This type modifier', name.location)
+    return mod
+  })
+  const array = bounds.length === 1
+  if (numbers.length > 0 && array) throw notSupported('A modifier on an array type', name.location)
+  if (type === 'interval') {
+    if (numbers.length > 1) throw notSupported('The precision of an interval', name.location)
+    return array ? { type: 'interval[]' } : { type, fields: numbers[0] }
+  }
+  if (numbers.length > 0 && type === 'numeric') {
+    const [precision = 0, scale = 0] = numbers
+    if (precision < 1 || precision > 38 || scale < 0 || scale > precision)
+      throw notSupported('A numeric of more than 38 digits, or this scale,', name.location)
+    return { type, size: [precision, scale] }
+  }
+  if (numbers.length > 0 && type === 'varchar') return { type, length: numbers[0] }
+  if (
+    numbers.length > 0 &&
+    !(type === 'timestamp' && numbers[0] === 6) &&
+    !(type === 'timestamptz' && numbers[0] === 6)
+  )
+    throw notSupported(`A modifier of ${spokenType(type)}`, name.location)
+  return { type: array ? `${type}[]` : type }
+}
+
+/** INTERVAL_MASK of PostgreSQL's datetime: the field that a bare number counts. */
+const intervalUnits = new Map([
+  [1 << 1, 'month'],
+  [1 << 2, 'year'],
+  [1 << 3, 'day'],
+  [1 << 10, 'hour'],
+  [1 << 11, 'minute'],
+  [1 << 12, 'second'],
+])
+
+function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
+  if (node.arg === undefined) throw new SqlError('42601', 'An expression is missing.')
+  const { type, size, length, fields } = readTypeName(node.typeName)
+  // Without elements an array has no type but the cast's.
+  if (isArray(type) && 'A_ArrayExpr' in node.arg && (node.arg.A_ArrayExpr.elements ?? []).length === 0)
+    return { kind: 'array', type, elements: [] }
+  const arg = resolver.expr(node.arg, env)
+  if (fields !== undefined) {
+    const unit = intervalUnits.get(fields)
+    if (unit === undefined || arg.kind !== 'literal' || arg.value === null || arg.type !== 'unknown')
+      throw notSupported('This interval type', node.location)
+    const { months, days, micros } = parseInterval(arg.value, unit)
+    return { kind: 'literal', type: 'interval', value: `${months} ${days} ${micros}` }
+  }
+  const result = castTo(arg, type, size, length)
+  if (result.kind === 'cast' && !env.output && arg.type !== type) resolver.fallible = true
+  return result
+}
+
+function resolveCase(resolver: Resolver, node: CaseExpr, env: Env): Expr {
+  const subject = node.arg && resolver.expr(node.arg, env)
+  const whens = (node.args ?? []).map((each) => {
+    if (!('CaseWhen' in each) || each.CaseWhen.expr === undefined || each.CaseWhen.result === undefined)
+      throw new SqlError('42601', 'CASE needs WHEN and THEN.')
+    const test = resolver.expr(each.CaseWhen.expr, env)
+    return {
+      when: subject ? applyOperator(resolver, '=', [subject, test], env) : condition(test, 'CASE/WHEN'),
+      result: resolver.expr(each.CaseWhen.result, env),
+    }
+  })
+  const otherwise = node.defresult && resolver.expr(node.defresult, env)
+  const results = [...whens.map(({ result }) => result), ...(otherwise ? [otherwise] : [])]
+  const { exprs, type } = unify(results, 'CASE')
+  return {
+    kind: 'case',
+    type,
+    whens: whens.map(({ when }, index) => ({ when, result: exprs[index] ?? nullOf(type) })),
+    otherwise: otherwise && exprs.at(-1),
+  }
+}
+
+function resolveSubscript(resolver: Resolver, node: A_Indirection, env: Env): Expr {
+  const [index, ...more] = node.indirection ?? []
+  if (node.arg === undefined || index === undefined || more.length > 0 || !('A_Indices' in index))
+    throw notSupported('A field of a composite value')
+  const { is_slice, lidx, uidx } = index.A_Indices
+  if (is_slice || lidx !== undefined || uidx === undefined) throw notSupported('A slice of an array')
+  const args = [resolver.expr(node.arg, env), resolver.expr(uidx, env)]
+  return callOverload(
+    [special.subscript],
+    args,
+    () => `subscript of ${spokenType(args[0]?.type ?? 'unknown')}`,
+  )
+}
+
+function resolveParameter(resolver: Resolver, number: number): Expr {
+  if (resolver.policy) throw new SqlError('42P02', `there is no parameter $${number}`)
+  if (number < 1 || number > 65_535) throw new SqlError('42P02', `there is no parameter $${number}`)
+  const known = resolver.parameters.get(number)
+  if (known) return known
+  const parameter: Expr = {
+    kind: 'parameter',
+    number,
+    type: resolver.parameterTypes[number - 1] ?? 'unknown',
+  }
+  resolver.parameters.set(number, parameter)
+  return parameter
+}
+
+function resolveValueFunction(resolver: Resolver, op: string, env: Env): Expr {
+  switch (op) {
+    case 'SVFOP_CURRENT_DATE':
+      return niladic(resolver, 'current_date', env)
+    case 'SVFOP_CURRENT_TIMESTAMP':
+      return niladic(resolver, 'current_timestamp', env)
+    case 'SVFOP_LOCALTIMESTAMP':
+      return niladic(resolver, 'localtimestamp', env)
+    case 'SVFOP_CURRENT_USER':
+    case 'SVFOP_USER':
+    case 'SVFOP_SESSION_USER':
+    case 'SVFOP_CURRENT_ROLE':
+      return literalOf(resolver.principal.sub, 'text')
+    default:
+      throw notSupported('This value function')
+  }
+}
+
+function niladic(resolver: Resolver, name: string, env: Env): Expr {
+  return resolveCall(resolver, { funcname: [{ String: { sval: name } }] }, env)
+}
+
+function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
+  if (resolver.policy) throw notSupported('A subquery in a policy', node.location)
+  const select =
+    node.subselect !== undefined && 'SelectStmt' in node.subselect ? node.subselect.SelectStmt : undefined
+  if (select === undefined) throw new SqlError('42601', 'A subquery is expected.', node.location)
+  const query = resolver.query(select, env.scope, false)
+  const [column, ...more] = query.columns
+  if (node.subLinkType === 'EXISTS_SUBLINK')
+    return { kind: 'subquery', form: 'exists', type: 'bool', args: [], query }
+  if (node.subLinkType === 'ANY_SUBLINK' || node.subLinkType === 'ALL_SUBLINK') {
+    const operator = node.operName === undefined ? '=' : nameOf(node.operName[0])
+    const all = node.subLinkType === 'ALL_SUBLINK'
+    if (!(operator === '=' && !all) && !(operator === '<>' && all))
+      throw notSupported(`${operator} ${all ? 'ALL' : 'ANY'} of a subquery`, node.location)
+    const test = inSubquery(resolver, node, query.columns, env)
+    const found: Expr = { kind: 'subquery', form: 'in', type: 'bool', args: test, query }
+    return all ? not(found) : found
+  }
+  if (column === undefined || more.length > 0)
+    throw new SqlError('42601', 'subquery must return only one column', node.location)
+  if (node.subLinkType === 'ARRAY_SUBLINK') {
+    if (column.type === 'unknown' || isArray(column.type)) throw notSupported('An array of arrays')
+    return { kind: 'subquery', form: 'array', type: `${column.type}[]`, args: [], query }
+  }
+  return { kind: 'subquery', form: 'scalar', type: column.type, size: column.size, args: [], query }
+}
+
+/** The left side, brought to the types of the subquery's columns. */
+function inSubquery(
+  resolver: Resolver,
+  node: SubLink,
+  columns: readonly { readonly type: SqlType }[],
+  env: Env,
+): Expr[] {
+  if (node.testexpr === undefined) throw new SqlError('42601', 'An operand is missing.', node.location)
+  const nodes = 'RowExpr' in node.testexpr ? (node.testexpr.RowExpr.args ?? []) : [node.testexpr]
+  if (nodes.length !== columns.length)
+    throw new SqlError('42601', 'subquery has a different number of columns', node.location)
+  return nodes.map((each, index) => {
+    const arg = resolver.expr(each, env)
+    const type = columns[index]?.type ?? 'unknown'
+    if (type === 'json' || type === 'jsonb') throw notSupported(`Comparison of ${type}`)
+    // Engines compare numbers and times of different types as PostgreSQL does; text never meets them here.
+    const { type: common } = unify([arg, { kind: 'literal', type, value: null }], 'IN')
+    return common === type ? coerce(arg, type) : known(arg)
+  })
+}

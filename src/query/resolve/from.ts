@@ -1,0 +1,270 @@
+/** FROM: tables, CTEs, subqueries, functions and joins, and the names that they bring into scope. */
+
+import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from 'libpg-query'
+import * as special from '../functions/special.ts'
+import type { Expr, FromItem, JoinItem, OutputColumn } from '../ir.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import { elementOf, isArray, type SqlType, servedType } from '../types.ts'
+import { coerce, condition, known, unify } from './coerce.ts'
+import {
+  type Env,
+  findCte,
+  nameOf,
+  newId,
+  newScope,
+  type Resolver,
+  type Scope,
+  type ScopeColumn,
+  type ScopeRelation,
+  use,
+} from './context.ts'
+import { applyOperator } from './operator.ts'
+
+interface Bound {
+  readonly item: FromItem
+  readonly relations: readonly ScopeRelation[]
+  readonly columns: readonly ScopeColumn[]
+}
+
+const noAggregates = { noAggregates: 'FROM', noWindows: 'FROM' }
+
+/** Resolves the FROM list into `scope`; later items see earlier ones where they are LATERAL. */
+export function resolveFrom(resolver: Resolver, nodes: readonly Node[], scope: Scope): FromItem[] {
+  return nodes.map((node) => {
+    const bound = resolveItem(resolver, node, scope, scope)
+    addTo(scope, bound)
+    return bound.item
+  })
+}
+
+function addTo(scope: Scope, bound: Bound): void {
+  for (const { alias, schema } of bound.relations)
+    if (
+      scope.relations.some(
+        (each) =>
+          each.alias === alias &&
+          (each.schema === schema || each.schema === undefined || schema === undefined),
+      )
+    )
+      throw new SqlError('42712', `table name "${alias}" specified more than once`)
+  scope.relations = [...scope.relations, ...bound.relations]
+  scope.columns = [...scope.columns, ...bound.columns]
+}
+
+/** @param lateral the scope that LATERAL items and functions see */
+function resolveItem(resolver: Resolver, node: Node, scope: Scope, lateral: Scope): Bound {
+  if ('RangeVar' in node) return resolveRelation(resolver, node.RangeVar, scope)
+  if ('RangeSubselect' in node) return resolveSubselect(resolver, node.RangeSubselect, scope, lateral)
+  if ('RangeFunction' in node) return resolveFunction(resolver, node.RangeFunction, lateral)
+  if ('JoinExpr' in node) return resolveJoin(resolver, node.JoinExpr, scope, lateral)
+  throw notSupported(Object.keys(node)[0] ?? 'This item of FROM')
+}
+
+function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Bound {
+  const { schemaname, relname = '', alias } = node
+  const cte = schemaname === undefined ? findCte(scope, relname) : undefined
+  const id = newId(resolver, 't')
+  if (cte) {
+    const columns = outputColumns(id, cte.columns, alias)
+    return relation({ kind: 'cte', id, cte: cte.id }, alias?.aliasname ?? relname, columns)
+  }
+  const table = resolver.findTable(schemaname, relname)
+  if (table === undefined) {
+    const name = schemaname === undefined ? relname : `${schemaname}.${relname}`
+    throw new SqlError('42P01', `relation "${name}" does not exist`, node.location)
+  }
+  const used = new Set<number>()
+  resolver.tables.push({ id, table, used })
+  // A column of a type that is not served is as good as absent: it has no place that a name could reach.
+  const columns = table.columns.flatMap(({ name, type }, index): ScopeColumn[] => {
+    const served = servedType(type)
+    return served ? [{ name, expr: { kind: 'column', relation: id, index, levelsUp: 0, ...served } }] : []
+  })
+  return relation(
+    { kind: 'table', id, table, used },
+    alias?.aliasname ?? relname,
+    renamed(columns, alias),
+    alias === undefined ? table.schemaName : undefined,
+  )
+}
+
+function relation(
+  item: FromItem,
+  alias: string,
+  columns: readonly ScopeColumn[],
+  schema?: string | undefined,
+): Bound {
+  return { item, relations: [{ alias, schema, columns }], columns }
+}
+
+function renamed(columns: readonly ScopeColumn[], alias: Alias | undefined): readonly ScopeColumn[] {
+  const names = (alias?.colnames ?? []).map(nameOf)
+  if (names.length > columns.length)
+    throw new SqlError('42P10', `table "${alias?.aliasname}" has ${columns.length} columns available`)
+  return columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
+}
+
+/** The columns of a query as its surroundings name them. */
+function outputColumns(
+  id: string,
+  columns: readonly OutputColumn[],
+  alias: Alias | undefined,
+): readonly ScopeColumn[] {
+  const own = columns.map(
+    ({ name, type, size }, index): ScopeColumn => ({
+      name,
+      expr: { kind: 'column', relation: id, index, levelsUp: 0, type, size },
+    }),
+  )
+  return renamed(own, alias)
+}
+
+function resolveSubselect(resolver: Resolver, node: RangeSubselect, scope: Scope, lateral: Scope): Bound {
+  const select =
+    node.subquery !== undefined && 'SelectStmt' in node.subquery ? node.subquery.SelectStmt : undefined
+  if (select === undefined) throw new SqlError('42601', 'A subquery is expected.')
+  const id = newId(resolver, 't')
+  // Without LATERAL it sees what surrounds this query and its CTEs, not its neighbours.
+  const outer = node.lateral ? lateral : { ...newScope(scope.outer), ctes: scope.ctes }
+  const query = resolver.query(select, outer, false)
+  const item: FromItem = { kind: 'subquery', id, lateral: node.lateral === true, query }
+  // PostgreSQL takes a subquery without an alias since 16; then nothing can qualify its columns.
+  const columns = outputColumns(id, query.columns, node.alias)
+  if (node.alias?.aliasname === undefined) return { item, relations: [], columns }
+  return relation(item, node.alias.aliasname, columns)
+}
+
+const seriesTypes: readonly SqlType[] = ['int4', 'int8', 'numeric', 'timestamp', 'timestamptz']
+
+function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope): Bound {
+  const [list, ...more] = node.functions ?? []
+  const items = list !== undefined && 'List' in list ? (list.List.items ?? []) : []
+  const [call] = items
+  if (more.length > 0 || call === undefined || !('FuncCall' in call))
+    throw notSupported('This table function')
+  const names = (call.FuncCall.funcname ?? []).map(nameOf)
+  const [name] = names
+  if (names.length !== 1 || (name !== 'generate_series' && name !== 'unnest'))
+    throw new SqlError('42883', 'Of table functions, only generate_series and unnest are served.')
+  const { agg_distinct, agg_filter, agg_order, agg_star, over } = call.FuncCall
+  if (agg_distinct || agg_filter || agg_order || agg_star || over) throw notSupported('This table function')
+  const env: Env = { scope: lateral, output: false, noAggregates: 'FROM', noWindows: 'FROM' }
+  const args = (call.FuncCall.args ?? []).map((arg) => resolver.expr(arg, env))
+  const id = newId(resolver, 't')
+  const alias = node.alias?.aliasname ?? name
+  const [columnName] = (node.alias?.colnames ?? []).map(nameOf)
+  if ((node.alias?.colnames ?? []).length > 1)
+    throw new SqlError('42P10', `table "${alias}" has 1 columns available`)
+  const { bound, type } = name === 'unnest' ? bindUnnest(args) : bindSeries(args)
+  resolver.fallible = true
+  const expr: Expr = { kind: 'column', relation: id, index: 0, levelsUp: 0, type }
+  return relation({ kind: 'function', id, name, args: bound, output: { type } }, alias, [
+    { name: columnName ?? alias, expr },
+  ])
+}
+
+function bindUnnest(args: readonly Expr[]): { bound: Expr[]; type: SqlType } {
+  const [array] = args
+  if (args.length !== 1 || array === undefined || !isArray(array.type))
+    throw new SqlError('42883', 'unnest needs one array')
+  return { bound: [array], type: elementOf(array.type) }
+}
+
+function bindSeries(args: readonly Expr[]): { bound: Expr[]; type: SqlType } {
+  const [start, stop, step] = args
+  if (start === undefined || stop === undefined || args.length > 3)
+    throw new SqlError('42883', 'generate_series needs two or three arguments')
+  const { type: common } = unify([start, stop], 'generate_series')
+  // As PostgreSQL does, dates are counted as timestamps with time zone.
+  const type = common === 'date' || common === 'text' ? 'timestamptz' : common === 'int2' ? 'int4' : common
+  if (!seriesTypes.includes(type) || type === 'numeric')
+    throw new SqlError('42883', 'generate_series of this type')
+  const temporal = type === 'timestamp' || type === 'timestamptz'
+  if (temporal && step === undefined) throw new SqlError('42883', 'generate_series of times needs a step')
+  const by = step && coerce(step, temporal ? 'interval' : type)
+  return { bound: [coerce(start, type), coerce(stop, type), ...(by ? [by] : [])], type }
+}
+
+const joinTypes: Readonly<Record<string, JoinItem['type']>> = {
+  JOIN_INNER: 'INNER',
+  JOIN_LEFT: 'LEFT',
+  JOIN_RIGHT: 'RIGHT',
+  JOIN_FULL: 'FULL',
+}
+
+function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: Scope): Bound {
+  if (node.larg === undefined || node.rarg === undefined)
+    throw new SqlError('42601', 'A join needs two sides.')
+  const type = joinTypes[String(node.jointype)]
+  if (type === undefined) throw notSupported('This join')
+  const left = resolveItem(resolver, node.larg, scope, lateral)
+  // The right side may be LATERAL over the left.
+  const inner: Scope = {
+    ...lateral,
+    relations: [...lateral.relations, ...left.relations],
+    columns: [...lateral.columns, ...left.columns],
+  }
+  const right = resolveItem(resolver, node.rarg, scope, inner)
+  const joined = newScope(scope.outer)
+  addTo(joined, left)
+  addTo(joined, right)
+  const names = usingNames(node, left, right)
+  const env: Env = { scope: joined, output: false, ...noAggregates }
+  const merged = names.map((name) => mergeColumn(resolver, name, left, right, type, env))
+  const on =
+    merged.length > 0
+      ? conjunction(merged.map(({ equal }) => equal))
+      : node.quals &&
+        condition(
+          resolver.expr(node.quals, { ...env, scope: { ...joined, outer: scope.outer, ctes: scope.ctes } }),
+          'JOIN/ON',
+        )
+  const columns = [
+    ...merged.map(({ column }) => column),
+    ...[...left.columns, ...right.columns].filter(({ name }) => !names.includes(name)),
+  ]
+  const kind = on === undefined && type === 'INNER' ? 'CROSS' : type
+  const item: FromItem = { kind: 'join', type: kind, left: left.item, right: right.item, on }
+  const alias = node.alias?.aliasname
+  if (alias === undefined) return { item, relations: joined.relations, columns }
+  return relation(item, alias, renamed(columns, node.alias))
+}
+
+function conjunction(args: readonly Expr[]): Expr {
+  const [only] = args
+  return args.length === 1 && only ? only : { kind: 'logic', type: 'bool', op: 'AND', args }
+}
+
+function usingNames(node: JoinExpr, left: Bound, right: Bound): readonly string[] {
+  if (!node.isNatural) return (node.usingClause ?? []).map(nameOf)
+  return left.columns
+    .map(({ name }) => name)
+    .filter((name) => right.columns.some((column) => column.name === name))
+}
+
+function mergeColumn(
+  resolver: Resolver,
+  name: string,
+  left: Bound,
+  right: Bound,
+  type: JoinItem['type'],
+  env: Env,
+): { readonly column: ScopeColumn; readonly equal: Expr } {
+  const [a, b] = [left, right].map((side) => {
+    const found = side.columns.filter((column) => column.name === name)
+    if (found.length > 1) throw new SqlError('42702', `common column name "${name}" appears more than once`)
+    if (found[0] === undefined)
+      throw new SqlError('42703', `column "${name}" specified in USING clause does not exist`)
+    return found[0].expr
+  })
+  if (a === undefined || b === undefined) throw new SqlError('42703', `column "${name}" does not exist`)
+  for (const side of [a, b]) use(resolver, side, 0)
+  const { exprs, type: common } = unify([a, b], 'JOIN/USING')
+  const equal = applyOperator(resolver, '=', [a, b], env)
+  const [first = a, second = b] = exprs
+  const expr: Expr =
+    type === 'FULL'
+      ? { kind: 'call', type: common, def: special.coalesce, args: [first, second] }
+      : known(type === 'RIGHT' ? second : first)
+  return { column: { name, expr }, equal }
+}

@@ -1,0 +1,38 @@
+/** What may stand beside GROUP BY and aggregates: grouped expressions, aggregates and what is built of them. */
+
+import { childrenOf, type Expr, exprKey, type GroupElement, type Select } from '../ir.ts'
+import { SqlError } from '../sql-error.ts'
+
+/**
+ * Checks every expression that is computed per group.
+ *
+ * @throws SqlError 42803 for a column that is neither grouped nor inside an aggregate
+ */
+export function checkGrouping(select: Select, exprs: readonly Expr[]): void {
+  const keys = new Set(select.groupBy.flatMap(groupExprs).map(exprKey))
+  for (const expr of exprs) check(expr, keys)
+}
+
+/** Every expression that a GROUP BY element names. */
+export function groupExprs(element: GroupElement): readonly Expr[] {
+  if (element.kind === 'expr') return [element.expr]
+  return element.kind === 'empty' ? [] : element.items.flatMap(groupExprs)
+}
+
+function check(expr: Expr, keys: ReadonlySet<string>): void {
+  if (expr.kind === 'aggregate' || expr.kind === 'literal' || expr.kind === 'parameter') return
+  if (keys.has(exprKey(expr))) return
+  if (expr.kind === 'grouping') {
+    if (expr.args.every((arg) => keys.has(exprKey(arg)))) return
+    throw new SqlError(
+      '42803',
+      'arguments to GROUPING must be grouping expressions of the associated query level',
+    )
+  }
+  if (expr.kind === 'column' && expr.levelsUp === 0)
+    throw new SqlError(
+      '42803',
+      'a column must appear in the GROUP BY clause or be used in an aggregate function',
+    )
+  for (const child of childrenOf(expr)) check(child, keys)
+}

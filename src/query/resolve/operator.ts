@@ -1,0 +1,321 @@
+/** Operator expressions: arithmetic, comparison, LIKE and its like, IN, BETWEEN, IS DISTINCT FROM, NULLIF. */
+
+import type { A_Expr, Node } from 'libpg-query'
+import type { FunctionDef } from '../functions/definition.ts'
+import { operators } from '../functions/operators.ts'
+import { plainLike } from '../functions/pattern.ts'
+import * as special from '../functions/special.ts'
+import type { CallExpr, Expr } from '../ir.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import { casts, elementOf, isArray, isInteger, isString, type SqlType, spokenType } from '../types.ts'
+import { castTo, coerce, known, literalOf, unify } from './coerce.ts'
+import { type Env, nameOf, type Resolver } from './context.ts'
+import { callOverload, pickOverload } from './overload.ts'
+
+/** Resolves an A_Expr. */
+export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Expr {
+  const names = node.name ?? []
+  if (names.length !== 1) throw notSupported('A schema-qualified operator', node.location)
+  const sign = nameOf(names[0])
+  const right = node.rexpr
+  if (right === undefined) throw new SqlError('42601', 'An operand is missing.', node.location)
+  if (node.kind === 'AEXPR_IN') return resolveIn(resolver, node.lexpr, right, sign === '<>', env)
+  const both = (): [Expr, Expr] => {
+    if (node.lexpr === undefined) throw new SqlError('42601', 'An operand is missing.', node.location)
+    return [resolver.expr(node.lexpr, env), resolver.expr(right, env)]
+  }
+  switch (node.kind) {
+    case 'AEXPR_OP': {
+      const rows = node.lexpr && rowsOf(node.lexpr, right)
+      if (rows) return compareRows(resolver, sign, rows, env, node.location)
+      const args = node.lexpr === undefined ? [resolver.expr(right, env)] : both()
+      return applyOperator(resolver, sign, args, env, node.location)
+    }
+    case 'AEXPR_OP_ANY':
+    case 'AEXPR_OP_ALL':
+      return quantifiedArray(both(), sign, node.kind === 'AEXPR_OP_ALL', node.location)
+    case 'AEXPR_DISTINCT':
+      return compareWith(special.isDistinct, both(), 'IS DISTINCT FROM')
+    case 'AEXPR_NOT_DISTINCT':
+      return compareWith(special.isNotDistinct, both(), 'IS NOT DISTINCT FROM')
+    case 'AEXPR_NULLIF': {
+      const call = compareWith(special.nullIf, both(), 'NULLIF')
+      return { ...call, type: call.args[0]?.type ?? 'text' }
+    }
+    case 'AEXPR_LIKE':
+      return resolveLike(resolver, both(), special.like, sign === '!~~', env)
+    case 'AEXPR_ILIKE':
+      return resolveLike(resolver, both(), special.iLike, sign === '!~~*', env)
+    case 'AEXPR_SIMILAR':
+      return resolveSimilar(both(), sign === '!~')
+    default:
+      return resolveBetween(resolver, node, right, env)
+  }
+}
+
+/** `NOT` of an expression. */
+export function not(arg: Expr): Expr {
+  return { kind: 'logic', type: 'bool', op: 'NOT', args: [arg] }
+}
+
+function both(op: 'AND' | 'OR', args: readonly Expr[]): Expr {
+  const [only] = args
+  return args.length === 1 && only ? only : { kind: 'logic', type: 'bool', op, args }
+}
+
+/** Applies a sign to resolved operands, comparison included. */
+export function applyOperator(
+  resolver: Resolver,
+  sign: string,
+  args: readonly Expr[],
+  env: Env,
+  position?: number,
+): Expr {
+  const name = sign === '!=' ? '<>' : sign
+  const [left, right] = args
+  const comparison = special.comparisons.get(name)
+  if (comparison && left && right) return compareWith(comparison, [left, right], name)
+  // Signs of numbers are part of the literal.
+  if (
+    name === '-' &&
+    left?.kind === 'literal' &&
+    right === undefined &&
+    left.value !== null &&
+    isInteger(left.type)
+  )
+    return literalOf(`-${left.value}`.replace('--', ''), left.type)
+  if (
+    left?.kind === 'literal' &&
+    right === undefined &&
+    left.type === 'numeric' &&
+    left.value !== null &&
+    name === '-'
+  )
+    return literalOf(`-${left.value}`.replace('--', ''), 'numeric')
+  const operands = name === '||' ? concatenated(args) : [...args]
+  const spoken = () =>
+    `operator ${[...args.map((arg) => spokenType(arg.type)).slice(0, -1), sign, spokenType(args.at(-1)?.type ?? 'unknown')].join(' ')}`
+  const call = callOverload(sameType(name, operands), operands, spoken, position)
+  if (call.def.fallible && !env.output) resolver.fallible = true
+  return call
+}
+
+/** Beside a known type a literal is first taken for the same, as PostgreSQL has it. */
+function sameType(name: string, args: readonly Expr[]): readonly FunctionDef[] | undefined {
+  const defs = operators.get(name)
+  const [left, right] = args
+  if (defs === undefined || left === undefined || right === undefined) return defs
+  if ((left.type === 'unknown') === (right.type === 'unknown')) return defs
+  const type = left.type === 'unknown' ? right.type : left.type
+  const match = pickOverload(
+    defs.filter((def) => def.args[0] === type && def.args[1] === type),
+    [type, type],
+  )
+  return match ? [match.def] : defs
+}
+
+/** `||` of text and anything else that has a text form. */
+function concatenated(args: readonly Expr[]): Expr[] {
+  const types = args.map((arg) => arg.type)
+  if (types.some(isArray) || !types.some((type) => isString(type) || type === 'unknown')) return [...args]
+  return args.map((arg) =>
+    isString(arg.type) || arg.type === 'unknown' || !casts(arg.type, 'text') ? arg : castTo(arg, 'text'),
+  )
+}
+
+const incomparable: readonly SqlType[] = ['json', 'jsonb']
+
+function compareWith(def: FunctionDef, args: readonly Expr[], name: string): CallExpr {
+  const types = args.map((arg) => arg.type)
+  const unified = () => unify(args, name)
+  let result: ReturnType<typeof unify>
+  try {
+    result = unified()
+  } catch (cause) {
+    if (cause instanceof SqlError && cause.sqlState === '42804')
+      throw new SqlError('42883', `operator ${types.map(spokenType).join(` ${name} `)} does not exist`)
+    throw cause
+  }
+  if (incomparable.includes(result.type)) throw notSupported(`Comparison of ${result.type}`)
+  return { kind: 'call', type: 'bool', def, args: result.exprs }
+}
+
+function resolveLike(
+  resolver: Resolver,
+  args: readonly Expr[],
+  def: FunctionDef,
+  negated: boolean,
+  env: Env,
+): Expr {
+  const [text, given] = args
+  if (text === undefined || given === undefined) throw new SqlError('42601', 'An operand is missing.')
+  const escaped = given.kind === 'call' && given.def.name === 'like_escape' ? given.args : undefined
+  const pattern = coerce(escaped?.[0] ?? given, 'text')
+  const mark = escaped === undefined ? '\\' : literalText(escaped[1], 'ESCAPE')
+  if (mark === null || [...mark].length > 1) throw new SqlError('22023', 'invalid escape string')
+  // A pattern that ends in its escape fails, wherever it comes from.
+  if (pattern.kind !== 'literal' && !env.output) resolver.fallible = true
+  if (pattern.kind !== 'literal' && mark !== '\\')
+    throw notSupported('ESCAPE with a pattern that is no literal')
+  const plain =
+    pattern.kind === 'literal' && pattern.value !== null
+      ? literalOf(plainLike(pattern.value, mark), 'text')
+      : pattern
+  const call: Expr = { kind: 'call', type: 'bool', def, args: [coerce(text, 'text'), plain] }
+  return negated ? not(call) : call
+}
+
+function literalText(expr: Expr | undefined, what: string): string | null {
+  if (expr?.kind !== 'literal') throw notSupported(`${what} with what is no literal`)
+  return expr.value
+}
+
+/** The grammar hands SIMILAR TO's pattern through similar_to_escape. */
+function resolveSimilar([text, given]: readonly Expr[], negated: boolean): Expr {
+  if (text === undefined || given?.kind !== 'call' || given.def.name !== 'similar_to_escape')
+    throw notSupported('SIMILAR TO with what is no literal')
+  const [pattern, mark] = given.args
+  const args = [
+    coerce(text, 'text'),
+    coerce(pattern ?? literalOf('', 'text'), 'text'),
+    mark ? coerce(mark, 'text') : literalOf('\\', 'text'),
+  ]
+  if (args.slice(1).some((arg) => arg.kind !== 'literal'))
+    throw notSupported('SIMILAR TO with what is no literal')
+  const call: Expr = { kind: 'call', type: 'bool', def: special.similar, args }
+  return negated ? not(call) : call
+}
+
+function resolveBetween(resolver: Resolver, node: A_Expr, bounds: Node, env: Env): Expr {
+  const items = 'List' in bounds ? (bounds.List.items ?? []) : []
+  if (node.lexpr === undefined || items.length !== 2) throw new SqlError('42601', 'BETWEEN needs two bounds.')
+  const value = resolver.expr(node.lexpr, env)
+  const [low, high] = items.map((item) => resolver.expr(item, env))
+  if (low === undefined || high === undefined) throw new SqlError('42601', 'BETWEEN needs two bounds.')
+  // Each bound is compared on its own, so that both may bring the value to another type.
+  const range = (from: Expr, to: Expr): Expr => {
+    const types = new Set([value.type, from.type, to.type].filter((type) => type !== 'unknown'))
+    if (types.size <= 1) return compareWith(special.between, [value, from, to], 'BETWEEN')
+    const at = (sign: string, bound: Expr) => applyOperator(resolver, sign, [value, bound], env)
+    return both('AND', [at('>=', from), at('<=', to)])
+  }
+  const symmetric = node.kind === 'AEXPR_BETWEEN_SYM' || node.kind === 'AEXPR_NOT_BETWEEN_SYM'
+  const test = symmetric ? both('OR', [range(low, high), range(high, low)]) : range(low, high)
+  return node.kind === 'AEXPR_NOT_BETWEEN' || node.kind === 'AEXPR_NOT_BETWEEN_SYM' ? not(test) : test
+}
+
+function resolveIn(
+  resolver: Resolver,
+  leftNode: Node | undefined,
+  listNode: Node,
+  negated: boolean,
+  env: Env,
+): Expr {
+  const items = 'List' in listNode ? (listNode.List.items ?? []) : []
+  if (leftNode === undefined || items.length === 0) throw new SqlError('42601', 'IN needs a list.')
+  if ('RowExpr' in leftNode) {
+    const alternatives = items.map((item) => {
+      const rows = rowsOf(leftNode, item)
+      if (rows === undefined) throw new SqlError('42804', 'IN needs rows of the same width.')
+      return compareRows(resolver, '=', rows, env)
+    })
+    return negated ? not(both('OR', alternatives)) : both('OR', alternatives)
+  }
+  const left = resolver.expr(leftNode, env)
+  const list = items.map((item) => resolver.expr(item, env))
+  const test = inList(left, list)
+  return negated ? not(test) : test
+}
+
+function inList(left: Expr, list: readonly Expr[]): Expr {
+  const { exprs, type } = unify([left, ...list], 'IN')
+  if (incomparable.includes(type)) throw notSupported(`Comparison of ${type}`)
+  const [arg, ...rest] = exprs
+  if (arg === undefined) throw new SqlError('42601', 'IN needs a list.')
+  return { kind: 'in', type: 'bool', arg, list: rest }
+}
+
+function quantifiedArray(
+  [left, right]: readonly Expr[],
+  sign: string,
+  all: boolean,
+  position?: number,
+): Expr {
+  if (left === undefined || right === undefined) throw new SqlError('42601', 'An operand is missing.')
+  const negated = sign === '<>' && all
+  if (!(sign === '=' && !all) && !negated)
+    throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
+  const array = right.type === 'unknown' ? coerce(right, arrayOf(known(left).type)) : right
+  if (!isArray(array.type))
+    throw new SqlError('42804', 'ANY and ALL need an array on their right side.', position)
+  const elements = elementsOf(array)
+  if (elements !== undefined && elements.length > 0) {
+    const test = inList(left, elements)
+    return negated ? not(test) : test
+  }
+  const test = callOverload([special.anyElement], [left, array], () => `operator ${sign} ANY`, position)
+  return negated ? not(test) : test
+}
+
+function arrayOf(type: SqlType): SqlType {
+  if (isArray(type) || type === 'unknown') throw notSupported('An array of arrays')
+  return `${type}[]`
+}
+
+/** The elements of an array that the statement spells out. */
+function elementsOf(array: Expr): readonly Expr[] | undefined {
+  if (array.kind === 'array') return array.elements
+  if (array.kind !== 'literal' || array.value === null || !isArray(array.type)) return undefined
+  const element = elementOf(array.type)
+  return (JSON.parse(array.value) as (string | null)[]).map((value) => ({
+    kind: 'literal',
+    type: element,
+    value,
+  }))
+}
+
+function rowsOf(left: Node, right: Node): readonly (readonly [Node, Node])[] | undefined {
+  if (!('RowExpr' in left) || !('RowExpr' in right)) return undefined
+  const [lefts, rights] = [left.RowExpr.args ?? [], right.RowExpr.args ?? []]
+  if (lefts.length !== rights.length) throw new SqlError('42601', 'Rows of unequal width cannot be compared.')
+  return lefts.map((node, index) => [node, rights[index] ?? node] as const)
+}
+
+/** Rows are compared column by column, the first that differs decides. */
+function compareRows(
+  resolver: Resolver,
+  sign: string,
+  pairs: readonly (readonly [Node, Node])[],
+  env: Env,
+  position?: number,
+): Expr {
+  const at = (operator: string, pair: readonly [Node, Node]) =>
+    applyOperator(
+      resolver,
+      operator,
+      [resolver.expr(pair[0], env), resolver.expr(pair[1], env)],
+      env,
+      position,
+    )
+  if (sign === '=')
+    return both(
+      'AND',
+      pairs.map((pair) => at('=', pair)),
+    )
+  if (sign === '<>')
+    return both(
+      'OR',
+      pairs.map((pair) => at('<>', pair)),
+    )
+  if (!['<', '<=', '>', '>='].includes(sign)) throw notSupported('This comparison of rows', position)
+  const strict = sign.slice(0, 1)
+  return both(
+    'OR',
+    pairs.map((pair, index) =>
+      both('AND', [
+        ...pairs.slice(0, index).map((before) => at('=', before)),
+        at(index === pairs.length - 1 ? sign : strict, pair),
+      ]),
+    ),
+  )
+}

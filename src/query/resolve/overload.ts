@@ -1,0 +1,150 @@
+/** Which overload a call means (PostgreSQL manual, 10.2 and 10.3, for the types served). */
+
+import type { ArgType, FunctionDef } from '../functions/definition.ts'
+import type { CallExpr, Expr } from '../ir.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import {
+  convertsImplicitly,
+  elementOf,
+  isArray,
+  isPreferred,
+  isScalar,
+  isString,
+  type SqlType,
+} from '../types.ts'
+import { coerce, known } from './coerce.ts'
+
+interface Callable {
+  readonly args: readonly ArgType[]
+  readonly variadic: boolean
+  readonly returns: FunctionDef['returns']
+  readonly literalArgs: readonly number[]
+}
+
+interface Match<D> {
+  readonly def: D
+  readonly types: readonly SqlType[]
+  readonly element: SqlType | undefined
+}
+
+/**
+ * Picks the overload for argument types.
+ *
+ * @returns undefined where none takes them
+ */
+export function pickOverload<D extends Callable>(
+  defs: readonly D[],
+  types: readonly SqlType[],
+): Match<D> | undefined {
+  let best: (Match<D> & { readonly score: number }) | undefined
+  for (const def of defs) {
+    const match = matchTypes(def, types)
+    if (match === undefined) continue
+    const score = types.reduce((sum, type, index) => sum + scoreOf(type, match.types[index] ?? type), 0)
+    if (best === undefined || score > best.score) best = { ...match, score }
+  }
+  return best
+}
+
+/** Exact beats preferred beats convertible; a literal without a type is taken for text if text will do. */
+function scoreOf(from: SqlType, to: SqlType): number {
+  if (from === to) return 100
+  if (from === 'unknown') return isString(to) ? 11 : isPreferred(to) ? 10 : 0
+  return isPreferred(to) ? 10 : 1
+}
+
+function matchTypes<D extends Callable>(def: D, types: readonly SqlType[]): Match<D> | undefined {
+  const { args, variadic } = def
+  if (variadic ? types.length < args.length : types.length !== args.length) return undefined
+  const wanted = types.map((_, index) => args[Math.min(index, args.length - 1)] ?? 'any')
+  const element = elementType(wanted, types)
+  const settled: SqlType[] = []
+  for (const [index, want] of wanted.entries()) {
+    const type = types[index] ?? 'unknown'
+    const target = settle(want, type, element)
+    if (target === undefined || !convertsImplicitly(type, target)) return undefined
+    settled.push(target)
+  }
+  return { def, types: settled, element }
+}
+
+function elementType(wanted: readonly ArgType[], types: readonly SqlType[]): SqlType | undefined {
+  let element: SqlType | undefined
+  for (const [index, want] of wanted.entries()) {
+    const type = types[index]
+    if (type === undefined || type === 'unknown') continue
+    if (want === 'anyarray' && isArray(type)) element = elementOf(type)
+    if (want === 'anyelement' && (element === undefined || convertsImplicitly(element, type)))
+      element ??= type
+  }
+  return element
+}
+
+function settle(want: ArgType, type: SqlType, element: SqlType | undefined): SqlType | undefined {
+  if (want === 'any') return type === 'unknown' ? 'text' : type
+  if (want === 'anyelement') return element ?? (type === 'unknown' ? 'text' : type)
+  if (want === 'anyarray') {
+    if (element === undefined || !isScalar(element)) return undefined
+    return `${element}[]`
+  }
+  return want
+}
+
+/** The type of the result. */
+export function returnType(def: Callable, match: Match<unknown>): SqlType {
+  const { returns } = def
+  if (typeof returns === 'function') return returns(match.types)
+  if (returns === 'any') return match.types[0] ?? 'text'
+  if (returns === 'anyelement') return match.element ?? match.types[0] ?? 'text'
+  if (returns === 'anyarray') {
+    const element = match.element ?? match.types[0] ?? 'text'
+    if (!isScalar(element)) throw notSupported('An array of arrays')
+    return `${element}[]`
+  }
+  return returns
+}
+
+/**
+ * The arguments as the overload wants them.
+ *
+ * @throws SqlError 0A000 where an argument that engines must see as a literal is none
+ */
+export function bindArguments(
+  def: Callable,
+  match: Match<unknown>,
+  args: readonly Expr[],
+  name: string,
+): Expr[] {
+  return args.map((arg, index) => {
+    const bound = coerce(arg, match.types[index] ?? known(arg).type)
+    if (def.literalArgs.includes(index) && bound.kind !== 'literal')
+      throw notSupported(`${name} with an argument ${index + 1} that is no literal`)
+    return bound
+  })
+}
+
+/**
+ * A call of a function or operator.
+ *
+ * @param spoken the call for the message, as `upper(integer)`
+ * @throws SqlError 42883 where no overload takes the arguments
+ */
+export function callOverload(
+  defs: readonly FunctionDef[] | undefined,
+  args: readonly Expr[],
+  spoken: () => string,
+  position?: number,
+): CallExpr {
+  const match = pickOverload(
+    defs ?? [],
+    args.map((arg) => arg.type),
+  )
+  if (match === undefined) throw new SqlError('42883', `${spoken()} does not exist`, position)
+  const { def } = match
+  return {
+    kind: 'call',
+    def,
+    args: bindArguments(def, match, args, def.name),
+    type: returnType(def, match),
+  }
+}

@@ -1,0 +1,341 @@
+/** SELECT, VALUES and set operations: clauses in PostgreSQL's order of meaning. */
+
+import type { Node, SelectStmt, SetOperation as SetOperator, WithClause } from 'libpg-query'
+import type { Expr, GroupElement, OutputColumn, Query, Select, SortKey } from '../ir.ts'
+import { exprKey } from '../ir.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import { commonType, type SqlType } from '../types.ts'
+import { sortDirection } from './call.ts'
+import { coerce, condition, known } from './coerce.ts'
+import { type Env, nameOf, newId, newScope, type Resolver, type Scope } from './context.ts'
+import { resolveFrom } from './from.ts'
+import { checkGrouping } from './grouping.ts'
+import { resolveTargets } from './targets.ts'
+
+/**
+ * Resolves a query.
+ *
+ * @param outer the scope around it
+ * @param top whether nothing but the client reads its result
+ */
+export function resolveQuery(
+  resolver: Resolver,
+  node: SelectStmt,
+  outer: Scope | undefined,
+  top: boolean,
+): Query {
+  const query = resolveOpen(resolver, node, outer, top)
+  return retype(
+    query,
+    query.columns.map(({ type }) => (type === 'unknown' ? 'text' : type)),
+  )
+}
+
+/** As resolveQuery, but literals in the select list may still be without a type. */
+function resolveOpen(resolver: Resolver, node: SelectStmt, outer: Scope | undefined, top: boolean): Query {
+  const scope = newScope(outer)
+  const ctes = node.withClause ? resolveCtes(resolver, node.withClause, scope) : []
+  if (node.op !== undefined && node.op !== 'SETOP_NONE')
+    return resolveSet(resolver, node, node.op, scope, ctes, top)
+  if (node.valuesLists) return resolveValues(resolver, node, scope, ctes, top)
+  return resolveSelect(resolver, node, scope, ctes, top)
+}
+
+function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Query['ctes'] {
+  return (clause.ctes ?? []).map((each) => {
+    const cte = 'CommonTableExpr' in each ? each.CommonTableExpr : undefined
+    const select =
+      cte?.ctequery !== undefined && 'SelectStmt' in cte.ctequery ? cte.ctequery.SelectStmt : undefined
+    if (cte === undefined || select === undefined) throw notSupported('WITH of anything but SELECT')
+    const name = cte.ctename ?? ''
+    if (scope.ctes.has(name))
+      throw new SqlError('42712', `WITH query name "${name}" specified more than once`)
+    const query = resolver.query(select, scope, false)
+    const names = (cte.aliascolnames ?? []).map(nameOf)
+    if (names.length > query.columns.length)
+      throw new SqlError('42P10', `WITH query "${name}" has too few columns`)
+    const columns = query.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
+    const id = newId(resolver, 'w')
+    scope.ctes.set(name, { id, columns })
+    return { id, query }
+  })
+}
+
+function resolveSelect(
+  resolver: Resolver,
+  node: SelectStmt,
+  scope: Scope,
+  ctes: Query['ctes'],
+  top: boolean,
+): Query {
+  const from = resolveFrom(resolver, node.fromClause ?? [], scope)
+  for (const each of node.windowClause ?? [])
+    if ('WindowDef' in each) scope.windows.set(each.WindowDef.name ?? '', each.WindowDef)
+  const env: Env = { scope, output: top }
+  const below: Env = { scope, output: false, noAggregates: 'WHERE', noWindows: 'WHERE' }
+  const where = node.whereClause && condition(resolver.expr(node.whereClause, below), 'WHERE')
+  const targets = resolveTargets(resolver, node.targetList ?? [], env)
+  const columns = targets.map(({ name, expr }): OutputColumn => ({ name, type: expr.type, size: expr.size }))
+  const exprs = targets.map(({ expr }) => expr)
+  const groupBy = (node.groupClause ?? []).map((each) => resolveGroup(resolver, each, targets, scope))
+  const having =
+    node.havingClause &&
+    condition(resolver.expr(node.havingClause, { ...env, noWindows: 'HAVING' }), 'HAVING')
+  const orderBy = (node.sortClause ?? []).map((each) => resolveSort(resolver, each, targets, env))
+  const { distinct, distinctOn } = resolveDistinct(resolver, node, targets, env)
+  if (distinctOn) checkDistinctOn(distinctOn, orderBy)
+  if (distinct && orderBy.some(({ ordinal }) => ordinal === undefined))
+    throw new SqlError('42P10', 'for SELECT DISTINCT, ORDER BY expressions must appear in select list')
+  const body: Select = {
+    kind: 'select',
+    distinct,
+    distinctOn,
+    targets: exprs,
+    from,
+    where,
+    groupBy,
+    groupDistinct: node.groupDistinct === true,
+    having,
+  }
+  if (groupBy.length > 0 || scope.hasAggregates || having)
+    checkGrouping(body, [
+      ...exprs,
+      ...orderBy.map(({ expr }) => expr),
+      ...(distinctOn ?? []),
+      ...(having ? [having] : []),
+    ])
+  return { ctes, body, columns, orderBy, ...resolveLimits(resolver, node, scope) }
+}
+
+interface Target {
+  readonly name: string
+  readonly expr: Expr
+}
+
+/** An ordinal, or a name or expression: GROUP BY looks for input columns first. */
+function resolveGroup(
+  resolver: Resolver,
+  node: Node,
+  targets: readonly Target[],
+  scope: Scope,
+): GroupElement {
+  const env: Env = { scope, output: false, noAggregates: 'GROUP BY', noWindows: 'GROUP BY' }
+  if ('GroupingSet' in node) {
+    const kinds = new Map([
+      ['GROUPING_SET_ROLLUP', 'rollup'],
+      ['GROUPING_SET_CUBE', 'cube'],
+      ['GROUPING_SET_SETS', 'sets'],
+    ] as const)
+    const { kind, content = [] } = node.GroupingSet
+    if (kind === 'GROUPING_SET_EMPTY') return { kind: 'empty' }
+    const name = kinds.get(kind as 'GROUPING_SET_ROLLUP')
+    if (name === undefined) throw notSupported('This grouping set')
+    return { kind: name, items: content.map((each) => resolveGroup(resolver, each, targets, scope)) }
+  }
+  if ('RowExpr' in node)
+    return {
+      kind: 'row',
+      items: (node.RowExpr.args ?? []).map((each) => resolveGroup(resolver, each, targets, scope)),
+    }
+  const target = ordinalTarget(node, targets)
+  if (target) return { kind: 'expr', expr: known(target.expr) }
+  const name = soleName(node)
+  if (name !== undefined && !scope.columns.some((column) => column.name === name)) {
+    const named = namedTarget(name, targets)
+    if (named) return { kind: 'expr', expr: known(named.expr) }
+  }
+  return { kind: 'expr', expr: known(resolver.expr(node, env)) }
+}
+
+function soleName(node: Node): string | undefined {
+  if (!('ColumnRef' in node)) return undefined
+  const [field, ...more] = node.ColumnRef.fields ?? []
+  return field !== undefined && 'String' in field && more.length === 0 ? field.String.sval : undefined
+}
+
+function ordinalTarget(node: Node, targets: readonly Target[]): Target | undefined {
+  if (!('A_Const' in node)) return undefined
+  if (!node.A_Const.ival) throw new SqlError('42601', 'a constant in ORDER BY or GROUP BY must be an integer')
+  const ordinal = node.A_Const.ival.ival ?? 0
+  const target = targets[ordinal - 1]
+  if (target === undefined) throw new SqlError('42P10', `position ${ordinal} is not in select list`)
+  return target
+}
+
+function namedTarget(name: string, targets: readonly Target[]): Target | undefined {
+  const [first, ...more] = targets.filter((target) => target.name === name)
+  if (first && more.some(({ expr }) => exprKey(expr) !== exprKey(first.expr)))
+    throw new SqlError('42702', `"${name}" is ambiguous`)
+  return first
+}
+
+/** ORDER BY looks for output names first. */
+function resolveSort(resolver: Resolver, node: Node, targets: readonly Target[], env: Env): SortKey {
+  const sort = 'SortBy' in node ? node.SortBy : undefined
+  if (sort?.node === undefined) throw new SqlError('42601', 'A sort key is expected.')
+  const name = soleName(sort.node)
+  const target =
+    ordinalTarget(sort.node, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
+  const expr = target ? target.expr : known(resolver.expr(sort.node, env))
+  const key = exprKey(expr)
+  const place = target ? targets.indexOf(target) : targets.findIndex((each) => exprKey(each.expr) === key)
+  return { expr, ordinal: place < 0 ? undefined : place + 1, ...sortDirection(sort) }
+}
+
+function resolveDistinct(
+  resolver: Resolver,
+  node: SelectStmt,
+  targets: readonly Target[],
+  env: Env,
+): { distinct: boolean; distinctOn?: readonly Expr[] } {
+  const clause = node.distinctClause
+  if (clause === undefined) return { distinct: false }
+  const on = clause.filter((each) => Object.keys(each).length > 0)
+  if (on.length === 0) return { distinct: true }
+  const distinctOn = on.map((each) => {
+    const name = soleName(each)
+    const target =
+      ordinalTarget(each, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
+    return target ? known(target.expr) : known(resolver.expr(each, env))
+  })
+  return { distinct: false, distinctOn }
+}
+
+function checkDistinctOn(distinctOn: readonly Expr[], orderBy: readonly SortKey[]): void {
+  const keys = new Set(distinctOn.map(exprKey))
+  const leading = orderBy.slice(0, keys.size)
+  if (leading.some(({ expr }) => !keys.has(exprKey(expr))))
+    throw new SqlError('42P10', 'SELECT DISTINCT ON expressions must match initial ORDER BY expressions')
+}
+
+function resolveLimits(resolver: Resolver, node: SelectStmt, scope: Scope): { limit?: Expr; offset?: Expr } {
+  const env: Env = { scope: newScope(undefined), output: true, noAggregates: 'LIMIT', noWindows: 'LIMIT' }
+  const read = (each: Node | undefined, name: string): Expr | undefined => {
+    if (each === undefined) return undefined
+    const expr = coerce(resolver.expr(each, { ...env, scope: { ...env.scope, ctes: scope.ctes } }), 'int8')
+    if (expr.kind === 'parameter') return expr
+    const inner = expr.kind === 'cast' ? expr.arg : expr
+    if (inner.kind !== 'literal') throw notSupported(`${name} of an expression`)
+    if (inner.value === null) return undefined
+    if (BigInt(inner.value) < 0n) throw new SqlError('22023', `${name} must not be negative`)
+    return { kind: 'literal', type: 'int8', value: inner.value }
+  }
+  const limit = read(node.limitCount, 'LIMIT')
+  const offset = read(node.limitOffset, 'OFFSET')
+  return { ...(limit && { limit }), ...(offset && { offset }) }
+}
+
+function resolveValues(
+  resolver: Resolver,
+  node: SelectStmt,
+  scope: Scope,
+  ctes: Query['ctes'],
+  top: boolean,
+): Query {
+  const env: Env = { scope, output: top, noAggregates: 'VALUES', noWindows: 'VALUES' }
+  const rows = (node.valuesLists ?? []).map((list) =>
+    ('List' in list ? (list.List.items ?? []) : []).map((each) => resolver.expr(each, env)),
+  )
+  const width = rows[0]?.length ?? 0
+  if (width === 0 || rows.some((row) => row.length !== width))
+    throw new SqlError('42601', 'VALUES lists must all be the same length')
+  const types = Array.from({ length: width }, (_, index) => {
+    const type = commonType(rows.map((row) => row[index]?.type ?? 'unknown'))
+    if (type === undefined) throw new SqlError('42804', 'VALUES types cannot be matched')
+    return type
+  })
+  const query: Query = {
+    ctes,
+    body: { kind: 'values', rows },
+    columns: types.map((type, index) => ({ name: `column${index + 1}`, type })),
+    orderBy: [],
+    ...resolveLimits(resolver, node, scope),
+  }
+  const typed = retype(query, types)
+  return { ...typed, orderBy: outputSort(node.sortClause ?? [], typed.columns) }
+}
+
+function resolveSet(
+  resolver: Resolver,
+  node: SelectStmt,
+  op: SetOperator,
+  scope: Scope,
+  ctes: Query['ctes'],
+  top: boolean,
+): Query {
+  if (node.larg === undefined || node.rarg === undefined)
+    throw new SqlError('42601', 'A set operation needs two sides.')
+  const outer = { ...newScope(scope.outer), ctes: scope.ctes }
+  const left = resolveOpen(resolver, node.larg, outer, top)
+  const right = resolveOpen(resolver, node.rarg, outer, top)
+  const name = op === 'SETOP_UNION' ? 'UNION' : op === 'SETOP_INTERSECT' ? 'INTERSECT' : 'EXCEPT'
+  if (left.columns.length !== right.columns.length)
+    throw new SqlError('42601', `each ${name} query must have the same number of columns`)
+  const types = left.columns.map(({ type }, index) => {
+    const other = right.columns[index]?.type ?? type
+    // Both may still be open, for a further branch to decide.
+    const common = type === 'unknown' && other === 'unknown' ? 'unknown' : commonType([type, other])
+    if (common === undefined) throw new SqlError('42804', `${name} types cannot be matched`)
+    return common
+  })
+  const settled = node.all ? types : types.map((type) => (type === 'unknown' ? 'text' : type))
+  if (!node.all && settled.some((type) => type === 'json' || type === 'jsonb'))
+    throw notSupported('Comparison of JSON')
+  const sides = [left, right].map((side) => retype(side, settled))
+  const [a = left, b = right] = sides
+  const columns = a.columns.map(({ name: column, type }) => ({ name: column, type }))
+  return {
+    ctes,
+    body: { kind: 'set', op: name, all: node.all === true, left: a, right: b },
+    columns,
+    orderBy: outputSort(node.sortClause ?? [], columns),
+    ...resolveLimits(resolver, node, scope),
+  }
+}
+
+/** The result of VALUES or a set operation is sorted by its columns only. */
+function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): SortKey[] {
+  return nodes.map((node) => {
+    const sort = 'SortBy' in node ? node.SortBy : undefined
+    const targets = columns.map(({ name, type }, index) => ({
+      name,
+      expr: { kind: 'column', relation: '', index, levelsUp: 0, type } as const,
+    }))
+    const name = sort?.node && soleName(sort.node)
+    const target =
+      sort?.node &&
+      ((name === undefined ? undefined : namedTarget(name, targets)) ??
+        (name === undefined ? ordinalTarget(sort.node, targets) : undefined))
+    if (sort === undefined || target === undefined)
+      throw notSupported('ORDER BY of anything but result columns, after a set operation or VALUES,')
+    return {
+      expr: target.expr,
+      ordinal: targets.findIndex((each) => each === target) + 1,
+      ...sortDirection(sort),
+    }
+  })
+}
+
+/** The query with its columns as the given types. */
+function retype(query: Query, types: readonly SqlType[]): Query {
+  if (query.columns.every(({ type }, index) => type === types[index])) {
+    if (query.body.kind !== 'values') return query
+  }
+  const to = (expr: Expr, index: number): Expr => {
+    const type = types[index]
+    return type === undefined || type === 'unknown' || type === expr.type ? expr : coerce(expr, type)
+  }
+  const columns = query.columns.map((column, index): OutputColumn => {
+    const type = types[index] ?? column.type
+    return type === column.type ? column : { name: column.name, type }
+  })
+  const { body } = query
+  if (body.kind === 'select') return { ...query, columns, body: { ...body, targets: body.targets.map(to) } }
+  if (body.kind === 'values')
+    return { ...query, columns, body: { ...body, rows: body.rows.map((row) => row.map(to)) } }
+  return {
+    ...query,
+    columns,
+    body: { ...body, left: retype(body.left, types), right: retype(body.right, types) },
+  }
+}

@@ -1,0 +1,52 @@
+/** POST /api/v1/query/explain: what a statement would be on an engine, for whom, and why; never data. */
+
+import { Elysia } from 'elysia'
+import type { Logger } from 'pino'
+import { readFields } from '../auth/administration/body.ts'
+import { answerFaults } from '../auth/answer.ts'
+import { type FindSession, requireSession } from '../auth/guard.ts'
+import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
+import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import type { Store } from '../store/store.ts'
+import { errorResponse } from '../wire/iceberg/fault-response.ts'
+import { explain, explainInput } from './explain.ts'
+import { SqlError } from './sql-error.ts'
+
+export interface QueryParts {
+  readonly store: Store
+  readonly findSession: FindSession
+  readonly identify: IdentifyPrincipal
+  readonly log: Logger
+}
+
+/** The scope `read`; another principal than the caller takes the role of a steward. */
+export function queryRoutes(parts: QueryParts) {
+  return new Elysia({ name: 'query' }).post(
+    '/api/v1/query/explain',
+    ({ request }) => answerFaults(parts.log, () => answerExplain(parts, request)),
+    { parse: 'none' },
+  )
+}
+
+async function answerExplain(parts: QueryParts, request: Request): Promise<Response> {
+  const session = await requireSession(request, parts.findSession, 'read')
+  const caller = await verifiedPrincipal(parts.identify, request, session)
+  const input = explainInput(
+    await readFields(request, 'statement', 'dialect', 'principal', 'parameters'),
+    caller,
+  )
+  if (input.impersonates) await requireRole(parts.identify, request, session, 'steward')
+  try {
+    return Response.json(await explain(parts.store, session.tenant, input, caller.roles.includes('steward')))
+  } catch (thrown) {
+    if (!(thrown instanceof SqlError)) throw thrown
+    parts.log.info(
+      { faultId: thrown.id, sqlState: thrown.sqlState, detail: thrown.detail },
+      'a statement was refused',
+    )
+    const response = errorResponse(thrown)
+    const { error } = (await response.json()) as { readonly error: object }
+    const { sqlState: sqlstate, position } = thrown
+    return Response.json({ error: { ...error, sqlstate, position } }, { status: response.status })
+  }
+}

@@ -1,0 +1,55 @@
+/** The read path's one error: a Fault that also carries PostgreSQL's SQLSTATE and the place in the text. */
+
+import { Fault, type FaultKind } from '../base/fault.ts'
+
+/** The conditions of PostgreSQL's Appendix A that the read path answers with. */
+const kindOf = {
+  '0A000': 'bad_request', // feature_not_supported
+  '22P02': 'bad_request', // invalid_text_representation
+  '22003': 'bad_request', // numeric_value_out_of_range
+  '22007': 'bad_request', // invalid_datetime_format
+  '22008': 'bad_request', // datetime_field_overflow
+  '22023': 'bad_request', // invalid_parameter_value
+  '42501': 'forbidden', // insufficient_privilege
+  '42601': 'bad_request', // syntax_error
+  '42702': 'bad_request', // ambiguous_column
+  '42703': 'bad_request', // undefined_column
+  '42704': 'bad_request', // undefined_object
+  '42712': 'bad_request', // duplicate_alias
+  '42803': 'bad_request', // grouping_error
+  '42804': 'bad_request', // datatype_mismatch
+  '42883': 'bad_request', // undefined_function
+  '42P01': 'bad_request', // undefined_table
+  '42P02': 'bad_request', // undefined_parameter
+  '42P10': 'bad_request', // invalid_column_reference
+  '42P18': 'bad_request', // indeterminate_datatype
+  '42P20': 'bad_request', // windowing_error
+  '54001': 'bad_request', // statement_too_complex
+  XX000: 'internal', // internal_error
+} as const satisfies Record<string, FaultKind>
+export type SqlState = keyof typeof kindOf
+
+export class SqlError extends Fault {
+  /** @param position UTF-8 bytes before the place meant, from the start of the statement */
+  constructor(
+    readonly sqlState: SqlState,
+    message: string,
+    readonly position?: number,
+    options: { readonly detail?: string; readonly cause?: unknown } = {},
+  ) {
+    super(kindOf[sqlState], message, options)
+  }
+}
+
+/** Refuses what is valid SQL but not served. */
+export function notSupported(what: string, position?: number): SqlError {
+  return new SqlError('0A000', `${what} is not supported.`, position)
+}
+
+/** Any exception of the compiler as a refusal: a SqlError unchanged, all else without its text. */
+export function toSqlError(thrown: unknown): SqlError {
+  if (thrown instanceof SqlError) return thrown
+  if (thrown instanceof RangeError)
+    return new SqlError('54001', 'The statement is too complex.', undefined, { cause: thrown })
+  return new SqlError('XX000', 'The statement could not be compiled.', undefined, { cause: thrown })
+}

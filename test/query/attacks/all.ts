@@ -1,0 +1,14 @@
+/** The whole attack suite. */
+
+import type { Attack } from './attack.ts'
+import { constructAttacks } from './constructs.ts'
+import { inferenceAttacks } from './inference.ts'
+import { nameAttacks } from './names.ts'
+import { statementAttacks } from './statements.ts'
+
+export const attacks: readonly Attack[] = [
+  ...statementAttacks,
+  ...nameAttacks,
+  ...constructAttacks,
+  ...inferenceAttacks,
+]

@@ -1,0 +1,27 @@
+/** docs/sql.md lists what the registries hold, no more and no less. */
+
+import { expect, test } from 'bun:test'
+import { aggregates, windowFunctions } from '../../src/query/functions/aggregates.ts'
+import type { Template } from '../../src/query/functions/definition.ts'
+import { operators } from '../../src/query/functions/operators.ts'
+import { functions } from '../../src/query/functions/registry.ts'
+
+const page = await Bun.file(new URL('../../docs/sql.md', import.meta.url)).text()
+
+test.each([
+  ['Scalar', functions],
+  ['Aggregates', aggregates],
+  ['Window functions', windowFunctions],
+  ['Operators', operators],
+] as const)(
+  '%s are listed as they are',
+  (heading, registry: ReadonlyMap<string, readonly { trino: Template }[]>) => {
+    const line = page.split('\n').find((each) => each.startsWith(`${heading}: `)) ?? ''
+    const listed = [...line.matchAll(/`([^`]+)`(¹?)/g)].map(([, name = '', mark]) => `${name}${mark}`)
+    const held = [...registry].map(
+      ([name, defs]) => `${name}${defs.every(({ trino }) => trino === null) ? '¹' : ''}`,
+    )
+    const ignored = heading === 'Window functions' ? ['WITHIN GROUP'] : []
+    expect(listed.filter((name) => !ignored.includes(name)).sort()).toEqual(held.sort())
+  },
+)

@@ -1,0 +1,410 @@
+import { describe, expect, test } from 'bun:test'
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { AttachedMask, GovernedTable } from '../../src/core/governed-table.ts'
+import type { IcebergType } from '../../src/core/iceberg-type.ts'
+import { applyMask, type MaskAction, type MaskValue, maskActions, maskFits } from '../../src/core/mask.ts'
+import type { Principal } from '../../src/core/principal.ts'
+import { compileQuery, fingerprintStatement } from '../../src/query/compile.ts'
+import { renderSql } from '../../src/query/emit/render.ts'
+import { checkPolicies } from '../../src/query/protect.ts'
+import { SqlError } from '../../src/query/sql-error.ts'
+
+const ann: Principal = { sub: "an'n", roles: ['analyst'] }
+const salt = new Uint8Array(16).fill(9)
+
+interface Given {
+  readonly masks?: readonly (readonly [column: string, action: string, expression?: string])[]
+  readonly filters?: readonly string[]
+}
+
+function table({ masks = [], filters = [] }: Given = {}): GovernedTable {
+  const column = (name: string, fieldId: number, type: IcebergType) => ({
+    name,
+    fieldId,
+    type,
+    required: name === 'id',
+    masks: masks.flatMap(([on, action, expression], index): AttachedMask[] =>
+      on === name
+        ? [
+            {
+              policyId: `m${index}`,
+              origin: { kind: 'tag', tag: 'pii' },
+              action,
+              ...(expression && { expression }),
+            },
+          ]
+        : [],
+    ),
+  })
+  return {
+    ref: { namespace: ['s'], name: 't' },
+    schemaName: 's',
+    tableName: 't',
+    relation: { duckdb: ['t'], trino: ['c', 's', 't'] },
+    columns: [
+      column('id', 1, 'int'),
+      column('name', 2, 'string'),
+      column('born', 3, 'date'),
+      column('price', 4, 'decimal(9,2)'),
+    ],
+    rowFilters: filters.map((expression, index) => ({
+      policyId: `f${index}`,
+      origin: { kind: 'table' },
+      expression,
+    })),
+    contract: { id: 'c', version: 3 },
+  }
+}
+
+function compile(text: string, given: GovernedTable, principal = ann) {
+  return compileQuery({ text, principal, tables: [given], searchPath: ['s'] })
+}
+
+function stateOf(run: () => unknown): string {
+  try {
+    run()
+    return 'served'
+  } catch (error) {
+    if (error instanceof SqlError) return error.sqlState
+    throw error
+  }
+}
+
+async function rows(text: string, given: GovernedTable, principal = ann): Promise<string[]> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  await connection.run('create table t (id int, name text, born date, price decimal(9,2))')
+  await connection.run(
+    `insert into t values (1, 'a', '2020-05-05', 1.5), (2, 'b', null, 2), (3, null, '2021-01-31', null)`,
+  )
+  const result = await connection.runAndReadAll(
+    renderSql(compile(text, given, principal).emit('duckdb'), 'duckdb', { salt }),
+  )
+  const found = result.getRows().map((row) => row.map(String).join('|'))
+  connection.closeSync()
+  instance.closeSync()
+  return found
+}
+
+describe('row filters', () => {
+  test('all must hold, and NULL drops the row', async () => {
+    expect(await rows('select id from t order by id', table({ filters: [`name <> 'x'`, 'id > 1'] }))).toEqual(
+      ['2'],
+    )
+  })
+
+  test('know the principal and its roles', async () => {
+    const given = table({ filters: [`current_principal() = 'an''n' AND has_role('analyst')`] })
+    expect(await rows('select count(*) from t', given)).toEqual(['3'])
+    expect(await rows('select count(*) from t', given, { sub: 'eve', roles: ['analyst'] })).toEqual(['0'])
+    expect(await rows('select count(*) from t', given, { sub: "an'n", roles: [] })).toEqual(['0'])
+  })
+
+  test('read raw values of masked columns, which the statement never does', async () => {
+    const given = table({ filters: [`name = 'b'`], masks: [['name', 'mask-alphanum']] })
+    expect(await rows(`select id, name from t`, given)).toEqual(['2|x'])
+    expect(await rows(`select id from t where name = 'b'`, given)).toEqual([])
+  })
+
+  test.each([
+    'id > (select 1)',
+    'id',
+    'sum(id) > 1',
+    'row_number() over () = 1',
+    '$1 = id',
+    'nothing = 1',
+    'other.id = 1',
+    'id = 1; drop table t',
+    'id = 1) or (1 = 1',
+    'id = 1 -- ',
+    'true) from t where (true',
+    'has_role(name)',
+    'has_role()',
+    "current_setting('x') = 'y'",
+    't is not null',
+    '*',
+    'true, true',
+    'true as x',
+    '',
+  ])('that is %p refuses the table, and is a problem at save', (expression) => {
+    const given = table({ filters: [expression] })
+    if (expression === 'id = 1 -- ') {
+      expect(stateOf(() => compile('select id from t', given))).toBe('served')
+      return
+    }
+    expect(stateOf(() => compile('select id from t', given))).toBe('42501')
+    expect(checkPolicies(given)).toEqual([{ policyIds: ['f0'], message: expect.any(String) }])
+  })
+
+  test('of a table that is not read do nothing', () => {
+    expect(stateOf(() => compile('select 1', table({ filters: ['nothing'] })))).toBe('served')
+  })
+})
+
+describe('apply-expression', () => {
+  test('reads the raw columns and keeps the type', async () => {
+    const given = table({
+      masks: [
+        ['name', 'apply-expression', `upper(name) || id`],
+        ['price', 'apply-expression', 'round(price)'],
+      ],
+    })
+    expect(await rows('select name, price from t order by id', given)).toEqual([
+      'A1|2.00',
+      'B2|2.00',
+      'null|null',
+    ])
+    expect(compile('select price from t', given).columns).toEqual([
+      { name: 'price', type: 'numeric', size: [9, 2] },
+    ])
+  })
+
+  test.each([['id'], ['(select name from t)'], ['nothing'], ["pg_read_file('x')"], ['born']])(
+    '%p refuses a text column, and is a problem at save',
+    (expression) => {
+      const given = table({ masks: [['name', 'apply-expression', expression]] })
+      expect(stateOf(() => compile('select name from t', given))).toBe('42501')
+      expect(checkPolicies(given).length).toBeGreaterThan(0)
+    },
+  )
+})
+
+describe('what cannot be applied', () => {
+  test.each([
+    [
+      [
+        ['name', 'show-first-4'],
+        ['name', 'show-last-4'],
+      ],
+    ],
+    [[['name', 'hide']]],
+    [[['id', 'mask-alphanum']]],
+    [[['id', 'replace-with-null']]],
+  ] as const)('%p refuses the column, and is a problem at save', (masks) => {
+    const given = table({ masks })
+    const [[column]] = masks
+    expect(stateOf(() => compile(`select ${column} from t`, given))).toBe('42501')
+    expect(stateOf(() => compile('select born from t', given))).toBe('served')
+    expect(checkPolicies(given)).toHaveLength(1)
+  })
+
+  test('a refusal says nothing of the policy', () => {
+    const given = table({ filters: ["name = 'hidden value'"], masks: [['name', 'secret-action']] })
+    try {
+      compile('select name from t', given)
+      throw new Error('served')
+    } catch (error) {
+      expect(String(Reflect.get(error as object, 'publicMessage'))).toBe('permission denied for table t')
+    }
+  })
+
+  test('columns that differ by case alone refuse the table', () => {
+    const given = table()
+    const twice = {
+      ...given,
+      columns: [
+        ...given.columns,
+        { ...given.columns[1], name: 'NAME', fieldId: 9, type: 'string', required: false, masks: [] },
+      ],
+    }
+    expect(stateOf(() => compile('select id from t', twice))).toBe('42501')
+  })
+
+  test('a table without an active contract is refused, unless the tenant opted in', () => {
+    const { contract: _, ...bare } = table()
+    expect(stateOf(() => compile('select id from t', bare))).toBe('42501')
+    expect(stateOf(() => compile('select id from t', { ...bare, readableWithoutContract: true }))).toBe(
+      'served',
+    )
+  })
+
+  test('a principal without a subject is refused', () => {
+    expect(stateOf(() => compile('select 1', table(), { sub: '', roles: [] }))).toBe('42501')
+  })
+
+  test('a salt that is missing refuses to render', () => {
+    const parts = compile('select name from t', table({ masks: [['name', 'sha-256-query-local']] })).emit(
+      'duckdb',
+    )
+    expect(stateOf(() => renderSql(parts, 'duckdb'))).toBe('42501')
+    expect(stateOf(() => renderSql(parts, 'duckdb', { salt: new Uint8Array(8) }))).toBe('42501')
+  })
+})
+
+describe('the compiled statement', () => {
+  test('names what it reads, what was applied and its types', () => {
+    const given = table({
+      filters: ['id > 0'],
+      masks: [
+        ['name', 'mask-alphanum'],
+        ['born', 'truncate-to-year'],
+      ],
+    })
+    const compiled = compile(`select name, count(*) as n from t where price > $1 group by 1`, given)
+    expect(compiled.columns).toEqual([
+      { name: 'name', type: 'text', size: undefined },
+      { name: 'n', type: 'int8', size: undefined },
+    ])
+    expect(compiled.parameters).toEqual(['numeric'])
+    expect(compiled.reads).toEqual([{ table: given, columns: ['name', 'price'] }])
+    expect(compiled.policies.map(({ policyId }) => policyId)).toEqual(['f0', 'm0'])
+    expect(compiled.usesSalt).toBeFalse()
+  })
+
+  test('has a fingerprint that literals do not change', () => {
+    const of = (text: string) => compile(text, table()).fingerprint
+    expect(of(`select id from t where name = 'a'`)).toBe(of(`select id from t where name = 'b'`))
+    expect(of('select id from t')).not.toBe(of('select name from t'))
+    expect(fingerprintStatement('not sql')).toBeUndefined()
+  })
+
+  test('reads no column that the statement does not name', () => {
+    const sql = renderSql(compile('select count(*) from t', table()).emit('duckdb'), 'duckdb')
+    expect(sql).not.toContain('name')
+  })
+
+  test('keeps parameters of DuckDB as parameters, and inlines them as literals for Trino', () => {
+    const compiled = compile('select id from t where name = $1 limit $2', table())
+    expect(renderSql(compiled.emit('duckdb'), 'duckdb')).toContain('CAST($1 AS VARCHAR)')
+    const sql = renderSql(compiled.emit('trino'), 'trino', { parameters: ["x' or '1'='1", '5'] })
+    expect(sql).toContain("'x'' or ''1''=''1'")
+    expect(sql).toEndWith('LIMIT 5')
+    expect(stateOf(() => renderSql(compiled.emit('trino'), 'trino', { parameters: ['x', '5; drop'] }))).toBe(
+      '22P02',
+    )
+    expect(stateOf(() => renderSql(compiled.emit('trino'), 'trino', { parameters: ['x'] }))).toBe('42P02')
+  })
+})
+
+test('every mask on DuckDB gives what its definition says, byte for byte', async () => {
+  type Sample = readonly [type: string, duckdb: string, values: readonly (readonly [MaskValue, string])[]]
+  const samples: readonly Sample[] = [
+    [
+      'string',
+      'text',
+      [
+        '',
+        'a',
+        '1234',
+        '12345',
+        'Ab9 ü@(x),.-é',
+        '😀😀😀😀😀1',
+        'line\nbreak\t9',
+        "it's",
+        'null',
+        'e\u0301combining 12',
+        '日本語テキスト',
+        'ß١٢',
+      ].map((text) => [text, `'${text.replaceAll("'", "''")}'`] as const),
+    ],
+    [
+      'int',
+      'int',
+      [0, 1, -1, 2147483647, -2147483648, 424242].map((value) => [value, String(value)] as const),
+    ],
+    [
+      'long',
+      'bigint',
+      [0n, 1n, -1n, 9223372036854775807n, -9223372036854775808n].map(
+        (value) => [value, `'${value}'::bigint`] as const,
+      ),
+    ],
+    [
+      'date',
+      'date',
+      [0, -1, 19_782, -141_428, 11_016].map((day) => [day, `(date '1970-01-01' + ${day})`] as const),
+    ],
+    [
+      'timestamp',
+      'timestamp',
+      [0n, -1n, 1709251199999999n].map((us) => [us, `make_timestamp(${us}::bigint)`] as const),
+    ],
+    [
+      'timestamptz',
+      'timestamptz',
+      [0n, -1n, 1709251199999999n].map(
+        (us) => [us, `timezone('UTC', make_timestamp(${us}::bigint))`] as const,
+      ),
+    ],
+    [
+      'boolean',
+      'boolean',
+      [
+        [true, 'true'],
+        [false, 'false'],
+      ],
+    ],
+    [
+      'decimal(9,2)',
+      'decimal(9,2)',
+      [
+        ['1.25', '1.25'],
+        ['-3.00', '-3'],
+      ],
+    ],
+    [
+      'binary',
+      'blob',
+      [
+        [new Uint8Array([0, 255, 1]), `unhex('00ff01')`],
+        [new Uint8Array(), `unhex('')`],
+      ],
+    ],
+    [
+      'uuid',
+      'uuid',
+      [['00000000-0000-0000-0000-000000000001', `'00000000-0000-0000-0000-000000000001'::uuid`]],
+    ],
+    ['double', 'double', [[1.5, '1.5']]],
+  ]
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  await connection.run("set timezone = 'UTC'")
+  let compared = 0
+  for (const [type, duckdb, values] of samples) {
+    await connection.run(`create or replace table v (n int, x ${duckdb})`)
+    await connection.run(
+      `insert into v values (0, null), ${values.map(([, sql], index) => `(${index + 1}, ${sql})`).join(', ')}`,
+    )
+    for (const action of maskActions) {
+      if (action === 'apply-expression' || !maskFits(action, type)) continue
+      const given: GovernedTable = {
+        ...table(),
+        relation: { duckdb: ['v'] },
+        columns: [
+          { name: 'n', fieldId: 1, type: 'int', required: false, masks: [] },
+          {
+            name: 'x',
+            fieldId: 2,
+            type,
+            required: false,
+            masks: [{ policyId: 'm', origin: { kind: 'column' }, action }],
+          },
+        ],
+      }
+      const sql = renderSql(compile('select x from t order by n', given).emit('duckdb'), 'duckdb', { salt })
+      const actual = (await connection.runAndReadAll(sql)).getRows().map(([value]) => plain(value))
+      const expected = [null, ...values.map(([value]) => value)].map((value) =>
+        plain(masked(action, type, value)),
+      )
+      expect([type, action, ...actual]).toEqual([type, action, ...expected])
+      compared += expected.length
+    }
+  }
+  expect(compared).toBeGreaterThan(150)
+  connection.closeSync()
+  instance.closeSync()
+})
+
+function masked(action: MaskAction, type: string, value: MaskValue): MaskValue {
+  return applyMask(action, type, value, salt)
+}
+
+/** DuckDB's value objects and ours as one text. */
+function plain(value: unknown): string {
+  if (value === null || typeof value !== 'object') return String(value)
+  for (const key of ['days', 'micros']) if (key in value) return String(Reflect.get(value, key))
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  if ('bytes' in value) return Buffer.from(value.bytes as Uint8Array).toString('hex')
+  return String(value)
+}

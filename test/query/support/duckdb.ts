@@ -1,0 +1,72 @@
+/** DuckDB as the engine under test, its values in PostgreSQL's text form. */
+
+import { DuckDBInstance, DuckDBListValue } from '@duckdb/node-api'
+import { type CompiledQuery, compileQuery } from '../../../src/query/compile.ts'
+import { renderSql } from '../../../src/query/emit/render.ts'
+import { elementOf, isArray, type SqlType } from '../../../src/query/types.ts'
+import { duckdbSetup, governedTables, principal } from './fixture.ts'
+
+export interface Answer {
+  readonly columns: readonly { readonly name: string; readonly type: SqlType }[]
+  readonly rows: readonly (readonly (string | null)[])[]
+}
+
+export type Subject = Awaited<ReturnType<typeof openSubject>>
+
+/** Opens a database with the fixture and a function that runs statements through the compiler. */
+export async function openSubject() {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  await connection.run("SET TimeZone = 'UTC'")
+  for (const statement of duckdbSetup()) await connection.run(statement)
+  const compile = (text: string): CompiledQuery =>
+    compileQuery({ text, principal, tables: governedTables, searchPath: ['sales', 'hr'] })
+  const runSql = async (sql: string) => (await connection.runAndReadAll(sql)).getRows()
+  return {
+    compile,
+    runSql,
+    run: async (text: string, parameters?: readonly (string | null)[]): Promise<Answer> => {
+      const compiled = compile(text)
+      const sql = renderSql(compiled.emit('duckdb'), 'duckdb', {
+        salt: new Uint8Array(16),
+        ...(parameters && { parameters }),
+      })
+      const rows = await runSql(sql)
+      return {
+        columns: compiled.columns,
+        rows: rows.map((row) =>
+          row.map((value, index) => toText(value, compiled.columns[index]?.type ?? 'text')),
+        ),
+      }
+    },
+    close: () => {
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}
+
+function toText(value: unknown, type: SqlType): string | null {
+  if (value === null || value === undefined) return null
+  if (isArray(type)) {
+    if (!(value instanceof DuckDBListValue)) throw new Error(`a list was expected, not ${value}`)
+    const items = value.items.map((item) => arrayItem(toText(item, elementOf(type))))
+    return `{${items.join(',')}}`
+  }
+  const text = String(value)
+  switch (type) {
+    case 'bool':
+      return value === true ? 't' : 'f'
+    case 'timestamptz':
+      return text.endsWith('+00') ? text : `${text}+00`
+    case 'bytea':
+      return `\\x${Buffer.from((value as { bytes: Uint8Array }).bytes).toString('hex')}`
+    default:
+      return text
+  }
+}
+
+function arrayItem(text: string | null): string {
+  if (text === null) return 'NULL'
+  return text === '' || /[{},"\\\s]|^null$/i.test(text) ? `"${text.replace(/(["\\])/g, '\\$1')}"` : text
+}

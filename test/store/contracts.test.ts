@@ -1,0 +1,205 @@
+/** Contracts, filters, masks and tags in the graph, with a foreign tenant that has a table of the same name. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Fault } from '../../src/base/fault.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { checkPolicies } from '../../src/query/protect.ts'
+import {
+  type ContractStore,
+  deleteContract,
+  deleteMask,
+  deleteRowFilter,
+  deleteTag,
+  putContract,
+  putMask,
+  putRowFilter,
+  putTag,
+} from '../../src/store/contracts.ts'
+import { isMaskedFor, loadGovernance, loadGovernedTable } from '../../src/store/governance.ts'
+import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { commitColumns } from '../support/governed.ts'
+import { openTestStore, type TestStore } from '../support/store.ts'
+
+setDefaultTimeout(60_000)
+
+const people = { namespace: ['hr', 'eu'], name: 'people' }
+const types = { id: 'long', email: 'string', home: 'struct', 'home.city': 'string', tags: 'list' }
+const analyst = { sub: 'ada', roles: ['analyst'] }
+const officer = { sub: 'eve', roles: ['officer'] }
+let store: TestStore
+let home: TenantId
+let foreign: TenantId
+let on: ContractStore
+
+beforeAll(async () => {
+  store = await openTestStore()
+  home = (await createTenant(store, { name: 'home' })).id
+  foreign = (await createTenant(store, { name: 'foreign' })).id
+  for (const tenant of [home, foreign]) await commitColumns(store, tenant, people, types)
+  on = { store, tenant: home, checkPolicies }
+})
+afterAll(() => store[Symbol.asyncDispose]())
+
+const load = (principal = analyst) => loadGovernedTable(store, home, people, principal)
+const masked = (principal = analyst, tenant = home) => isMaskedFor(store, tenant, people, principal)
+const faultOf = (promise: Promise<unknown>): Promise<Fault | undefined> =>
+  promise.then(
+    () => undefined,
+    (fault) => fault as Fault,
+  )
+
+test('a table has the columns of its last commit, without what is nested in others, and no contract', async () => {
+  const table = await load()
+  expect(table?.columns.map(({ name, type }) => [name, type])).toEqual([
+    ['id', 'long'],
+    ['email', 'string'],
+    ['home', { type: 'struct' }],
+    ['tags', { type: 'list', element: { type: 'struct' } }],
+  ])
+  expect(table).toMatchObject({ schemaName: 'hr.eu', tableName: 'people', rowFilters: [] })
+  expect(table?.contract).toBeUndefined()
+  expect(await loadGovernedTable(store, home, { namespace: ['hr'], name: 'people' }, analyst)).toBeUndefined()
+})
+
+test('a contract replaces the one before and ends', async () => {
+  await putContract(on, people, { id: 'c1', version: 1 })
+  await putContract(on, people, { id: 'c2', version: 7 })
+  expect((await load())?.contract).toEqual({ id: 'c2', version: 7 })
+  expect((await loadGovernedTable(store, foreign, people, analyst))?.contract).toBeUndefined()
+  expect([await deleteContract(on, people), await deleteContract(on, people)]).toEqual([true, false])
+  expect((await load())?.contract).toBeUndefined()
+  expect((await faultOf(putContract(on, people, { id: 'c', version: 0 })))?.kind).toBe('bad_request')
+})
+
+test('filters and masks apply to all but exempt roles, and to no other tenant', async () => {
+  const exemptRoles = ['officer']
+  await putRowFilter(on, people, { id: 'f', expression: 'id > 10', exemptRoles })
+  await putMask(on, { table: people, column: 'email' }, { id: 'm', action: 'mask-alphanum', exemptRoles })
+  const table = await load()
+  expect(table?.rowFilters).toEqual([{ policyId: 'f', expression: 'id > 10', origin: { kind: 'table' } }])
+  expect(table?.columns[1]?.masks).toEqual([
+    { policyId: 'm', action: 'mask-alphanum', origin: { kind: 'column' } },
+  ])
+  const exempt = await load(officer)
+  expect([exempt?.rowFilters, exempt?.columns[1]?.masks]).toEqual([[], []])
+  expect([await masked(), await masked(officer), await masked(analyst, foreign)]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(JSON.stringify(await loadGovernance(store, foreign, people))).not.toContain('mask-alphanum')
+
+  // In place of the one before, with nothing left of it.
+  const target = { table: people, column: 'email' }
+  await putMask(on, target, { id: 'm', action: 'apply-expression', expression: "'x'", exemptRoles: [] })
+  await putMask(on, target, { id: 'm', action: 'show-last-4', exemptRoles: [] })
+  expect((await load(officer))?.columns[1]?.masks).toEqual([
+    { policyId: 'm', action: 'show-last-4', origin: { kind: 'column' } },
+  ])
+  const removed = [await deleteRowFilter(on, people, 'f'), await deleteMask(on, target, 'm')]
+  expect([...removed, await deleteRowFilter(on, people, 'f'), await masked()]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
+})
+
+test('a mask on a tag applies wherever the tag is, and no further', async () => {
+  const other = { namespace: ['hr'], name: 'other' }
+  await commitColumns(store, home, other, { a: 'string', b: 'string' })
+  await putMask(on, { tag: 'pii' }, { id: 'p', action: 'replace-with-null', exemptRoles: [] })
+  await putTag(on, people, 'email', 'pii')
+  await putTag(on, other, 'b', 'pii')
+  const mask = { policyId: 'p', action: 'replace-with-null', origin: { kind: 'tag', tag: 'pii' } }
+  expect((await load())?.columns[1]?.masks).toMatchObject([mask])
+  const columns = (await loadGovernedTable(store, home, other, analyst))?.columns
+  expect(columns?.map(({ masks }) => masks.length)).toEqual([0, 1])
+  expect([await deleteTag(on, other, 'b', 'pii'), await deleteTag(on, other, 'b', 'pii')]).toEqual([
+    true,
+    false,
+  ])
+  expect(await isMaskedFor(store, home, other, analyst)).toBe(false)
+  expect([await deleteMask(on, { tag: 'pii' }, 'p'), await masked()]).toEqual([true, false])
+  await deleteTag(on, people, 'email', 'pii')
+})
+
+test('a tag that a column has twice masks it once, and until the last is gone', async () => {
+  await putMask(on, { tag: 'sensitive.email' }, { id: 'p', action: 'mask-alphanum', exemptRoles: [] })
+  await putTag(on, people, 'email', 'sensitive.email')
+  const id =
+    (await loadGovernance(store, home, people))?.columns.find(({ name }) => name === 'email')?.id ?? ''
+  const [from, to] = [
+    { label: 'Column', id },
+    { label: 'Tag', id: 'sensitive.email' },
+  ] as const
+  await store.tenantTransaction(home, (tx) =>
+    upsertEdge(tx, home, { label: 'TAGGED', id: 'of a finding', from, to }),
+  )
+  expect((await load())?.columns[1]?.masks).toHaveLength(1)
+  expect((await loadGovernance(store, home, people))?.columns[1]?.tags).toEqual(['sensitive.email'])
+  await deleteTag(on, people, 'email', 'sensitive.email')
+  expect(await masked()).toBe(true)
+  await store.tenantTransaction(home, (tx) => deleteEdge(tx, 'TAGGED', 'of a finding'))
+  expect(await masked()).toBe(false)
+})
+
+test('what cannot be applied is not saved', async () => {
+  const refused = async (promise: Promise<unknown>) => (await faultOf(promise))?.kind
+  const mask = (action: string, expression?: string) => ({ id: 'm', action, expression, exemptRoles: [] })
+  const email = { table: people, column: 'email' }
+  expect([
+    await refused(putRowFilter(on, people, { id: 'f', expression: 'nothing = 1', exemptRoles: [] })),
+    await refused(putRowFilter(on, people, { id: 'f', expression: '(select 1) = 1', exemptRoles: [] })),
+    await refused(putMask(on, { table: people, column: 'id' }, mask('mask-alphanum'))),
+    await refused(putMask(on, email, mask('blur'))),
+    await refused(putMask(on, email, mask('apply-expression'))),
+    await refused(putMask(on, { table: people, column: 'none' }, mask('mask-alphanum'))),
+    await refused(putMask(on, { tag: '' }, mask('mask-alphanum'))),
+  ]).toEqual([
+    'unprocessable',
+    'unprocessable',
+    'unprocessable',
+    'bad_request',
+    'bad_request',
+    'not_found',
+    'bad_request',
+  ])
+  // A tag's mask that does not fit: neither by tagging nor by masking what is tagged.
+  await putMask(on, { tag: 'text' }, mask('mask-alphanum'))
+  expect(await refused(putTag(on, people, 'id', 'text'))).toBe('unprocessable')
+  await putTag(on, people, 'id', 'key')
+  expect(await refused(putMask(on, { tag: 'key' }, mask('show-last-4')))).toBe('unprocessable')
+  // Two of which neither is the stricter.
+  await putMask(on, email, mask('show-first-4'))
+  expect(await refused(putMask(on, email, { ...mask('show-last-4'), id: 'n' }))).toBe('unprocessable')
+  await deleteMask(on, email, 'm')
+  expect(await masked()).toBe(false)
+})
+
+test('a mask outlives its column: files of older snapshots still hold the values', async () => {
+  const old = { namespace: ['hr'], name: 'old' }
+  const pay = { table: old, column: 'pay' }
+  await commitColumns(store, home, old, { id: 'long', pay: 'long' })
+  await putMask(on, pay, { id: 'm', action: 'replace-with-null', exemptRoles: [] })
+  await commitColumns(store, home, old, { id: 'long' }, 1_700_000_000_001)
+  const table = await loadGovernedTable(store, home, old, analyst)
+  expect(table?.columns.map(({ name }) => name)).toEqual(['id'])
+  expect(await isMaskedFor(store, home, old, analyst)).toBe(true)
+  expect([await deleteMask(on, pay, 'm'), await isMaskedFor(store, home, old, analyst)]).toEqual([
+    true,
+    false,
+  ])
+})
+
+test('without the tenant’s sentinel nothing is said', async () => {
+  const tenant = (await createTenant(store, { name: 'blind' })).id
+  await commitColumns(store, tenant, people, types)
+  await store.ownerTransaction(tenant, (tx) => tx.query('delete from "APPLIES_TO"'))
+  const faults = [
+    await faultOf(loadGovernedTable(store, tenant, people, analyst)),
+    await faultOf(isMaskedFor(store, tenant, people, analyst)),
+  ]
+  expect(faults.map((fault) => fault?.kind)).toEqual(['unavailable', 'unavailable'])
+})
