@@ -24,7 +24,11 @@ const cells = page
   .filter((line) => line.startsWith('| ') && !line.startsWith('| operation'))
   .flatMap((line) => line.split('|').slice(2, -1))
   .map((cell) => cell.trim())
-const references = [...page.matchAll(/`((?:pyiceberg|spark|duckdb|iceberg-js|rck|nessie|fixture): [^`]+)`/g)]
+const references = [
+  ...page.matchAll(
+    /`((?:pyiceberg|spark|duckdb|iceberg-js|rck|nessie|fixture|lineage|storage-events): [^`]+)`/g,
+  ),
+]
 
 test('every cell of the tables names a test, or says that there is none', () => {
   expect(cells.length).toBeGreaterThan(80)

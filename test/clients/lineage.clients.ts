@@ -51,7 +51,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
-test('openlineage-python: its events are taken, kept, and make the graph', async () => {
+test('lineage: events of openlineage-python are taken, kept, and make the graph', async () => {
   const script = new URL('lineage/emit.py', import.meta.url).pathname
   const catalog = new URL('/v1/iceberg/main', service.app.url).href
   const child = Bun.spawn(['python3', script, service.app.url.href, service.owner.secret, catalog], {
@@ -77,7 +77,7 @@ test('openlineage-python: its events are taken, kept, and make the graph', async
   expect((await graph(service, 'table/sales/orders')).edges.length).toBeGreaterThan(0)
 })
 
-test('the example events that the OpenLineage project publishes: taken, but for one that is a cycle', async () => {
+test('lineage: the example events that the OpenLineage project publishes: taken, but for one that is a cycle', async () => {
   const statuses: Record<string, number> = {}
   for (const path of [...new Glob('tests/*.json').scanSync(examples)].sort()) {
     const text = await Bun.file(join(examples, path)).text()

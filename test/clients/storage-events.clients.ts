@@ -145,7 +145,7 @@ const left = async () => {
 }
 const emptied = () => eventually(async () => (await left()).every((count) => count === 0))
 
-test('a table written to S3 is heard of by its events, read with the tenant’s own credentials, and scanned', async () => {
+test('storage-events: a table written to S3 is heard of by its events, read with the tenant’s own credentials, and scanned', async () => {
   const { metadataLocation } = await table('a table/ü+1').append([{ rows }])
   const found = await runOf(metadataLocation)
   expect(found).toMatchObject({ state: 'done', source: 'storage-event', reason: '' })
@@ -154,7 +154,7 @@ test('a table written to S3 is heard of by its events, read with the tenant’s 
   await emptied()
 }, 60_000)
 
-test('an event that SNS passed on is read too', async () => {
+test('storage-events: an event that SNS passed on is read too', async () => {
   const metadataLocation = 's3://lake/tables/none/v1.metadata.json'
   const record = {
     eventName: 'ObjectCreated:Put',
@@ -178,7 +178,7 @@ test('an event that SNS passed on is read too', async () => {
   await emptied()
 }, 60_000)
 
-test('a message that nobody can read is set aside, sealed, and the queue goes on', async () => {
+test('storage-events: a message that nobody can read is set aside, sealed, and the queue goes on', async () => {
   await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: 'poison' }))
   await emptied()
   const kept = await d.service.store.tenantQuery<{ reason: string; sealed: Uint8Array }>(
@@ -189,14 +189,14 @@ test('a message that nobody can read is set aside, sealed, and the queue goes on
   expect(Buffer.from(kept[0]?.sealed ?? []).includes('poison')).toBe(false)
 }, 60_000)
 
-test('files below no storage root are nobody’s', async () => {
+test('storage-events: files below no storage root are nobody’s', async () => {
   const { metadataLocation } = await table('other', 'elsewhere').append([{ rows }])
   await emptied()
   const { items } = await listRuns(d.service.store, d.service.owner.tenant, { limit: 1000 })
   expect(items.filter((one) => one.metadataLocation === metadataLocation)).toEqual([])
 }, 60_000)
 
-test('a message stays in the queue until what it tells of is durable', async () => {
+test('storage-events: a message stays in the queue until what it tells of is durable', async () => {
   await listener.stop()
   const { store, owner, app, metrics } = d.service
   const broken = failingStore(store, /insert into svc\.detection_run/)
