@@ -310,7 +310,7 @@ function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): S
       throw notSupported('ORDER BY of anything but result columns, after a set operation or VALUES,')
     return {
       expr: target.expr,
-      ordinal: targets.indexOf(target) + 1,
+      ordinal: targets.findIndex((each) => each === target) + 1,
       ...sortDirection(sort),
     }
   })
