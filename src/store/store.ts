@@ -142,6 +142,11 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
   ): Promise<T> {
     refuseNested()
     const link = await pool.borrow(signal)
+    if (signal?.aborted) {
+      // It left while the session was being opened: nobody would hear of the abort any more.
+      pool.release(link)
+      throw signal.reason
+    }
     const session = new Session(link, Math.max(engine.statementMs, statementMs ?? 0), begin)
     const aborted = Promise.withResolvers<never>()
     aborted.promise.catch(() => {})

@@ -53,7 +53,7 @@ async function write(harness: CrashHarness, child: Child, shared: Writing, name:
       if (response.ok) shared.acknowledged++
       if (append && response.ok) shared.head = snapshotId
       else if (append) shared.head = await harness.currentSnapshotId()
-      expect([200, 409, 502], text).toContain(response.status)
+      expect([200, 409, 502, 503], text).toContain(response.status)
     } catch (error) {
       if (shared.stopped) return
       if (error instanceof TypeError || (error as { code?: string }).code !== undefined) await Bun.sleep(1)

@@ -150,6 +150,16 @@ describe.skipIf(server === undefined)('store on a server', () => {
     expect(await store.healthy()).toBe(true)
   })
 
+  test('a request that is cancelled while its session is being opened sends no statement', async () => {
+    const fresh = await replica({ poolMax: 1, statementMs: 1_000 })
+    const controller = new AbortController()
+    const opening = fresh.tenantQuery(tenantAt(0), 'select pg_sleep(60)', [], { signal: controller.signal })
+    controller.abort(new Error('left'))
+    expect(await failure(opening)).toBe('left')
+    expect(await fresh.tenantQuery(tenantAt(0), 'select 1')).toHaveLength(1)
+    await fresh.close()
+  })
+
   test('a statement past its time is refused by the server, and the session stays', async () => {
     const quick = await replica({ statementMs: 200, poolMax: 1 })
     const pid = async () =>
