@@ -127,7 +127,7 @@ export async function createOrders(
   const created = await fetch(`${base}/namespaces/sales/tables`, {
     method: 'POST',
     headers,
-    body: createTable('orders', orderFields, { 'write.metadata.previous-versions-max': '1000000' }),
+    body: createTable('orders', orderFields, { 'write.metadata.previous-versions-max': '100000' }),
   })
   if (!created.ok)
     throw new Error(`the development catalog answered ${created.status}: ${await created.text()}`)
