@@ -1,6 +1,7 @@
 /** The client surface: who asks, for which operation, and what its handler's failure looks like. */
 
 import { type FindSession, requireSession } from '../../auth/guard.ts'
+import type { IssueToken } from '../../auth/oauth-token.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { readBody } from '../../auth/read-body.ts'
@@ -39,24 +40,6 @@ import {
   reportMetrics,
 } from './read.ts'
 import { answer, type SurfaceRequest } from './surface-request.ts'
-
-/** What an OAuth2 token endpoint answers (RFC 6749, sections 5.1 and 5.2). */
-export interface TokenAnswer {
-  readonly status: number
-  /** JSON. */
-  readonly body: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/**
- * Issues a token to a client of the catalog registered under `prefix`.
- * @param authorization the header, which may hold the client's credentials
- */
-export type IssueToken = (
-  form: URLSearchParams,
-  prefix: string,
-  authorization: string | null,
-) => Promise<TokenAnswer>
 
 export interface SurfaceAuth {
   readonly findSession: FindSession
