@@ -5,13 +5,13 @@
 
 import { Fault } from '../base/fault.ts'
 import { limits } from '../limits.ts'
+import { credentialOf, storageAccess } from '../storage/access.ts'
+import { toReadFailure } from '../storage/read-failure.ts'
 import { finishRun } from '../store/detection-findings.ts'
 import { queueDepth } from '../store/detection-run-list.ts'
 import { type ClaimedRun, claimRuns, retryRun } from '../store/detection-runs.ts'
 import type { DetectionParts } from './parts.ts'
-import { toScanFailure } from './scan/scan-failure.ts'
 import type { ScanResult } from './scan/scan-snapshot.ts'
-import { credentialOf, storageAccess } from './storage-access.ts'
 import { resolveTable } from './table-of-run.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { ScanOutcome } from './worker-protocol.ts'
@@ -142,7 +142,7 @@ export class Detector {
           outcome: { kind: 'failed', reason: thrown.publicMessage, passing: thrown.kind !== 'misconfigured' },
         }
       }
-      const { reason, passing } = toScanFailure(thrown, 'the snapshot')
+      const { reason, passing } = toReadFailure(thrown, 'the snapshot')
       return { run, outcome: { kind: 'failed', reason, passing } }
     }
   }

@@ -12,12 +12,12 @@ import {
 import type { Logger } from 'pino'
 import type { Hit } from '../core/detection.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { credentialByRoot } from '../storage/access.ts'
 import { setAside } from '../store/detection-findings.ts'
 import { seal } from '../store/sealing.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { HitQueue } from './hit-queue.ts'
-import { credentialByRoot } from './storage-access.ts'
 import { parseStorageEvent } from './storage-event-message.ts'
 
 export interface StorageEventOptions {

@@ -1,7 +1,7 @@
 /** The worker thread: one snapshot at a time; nothing that it read leaves it but findings and a report. */
 
 import { parentPort } from 'node:worker_threads'
-import { toScanFailure } from './scan/scan-failure.ts'
+import { toReadFailure } from '../storage/read-failure.ts'
 import { type ScanTask, scanSnapshot } from './scan/scan-snapshot.ts'
 import type { ScanOutcome, WorkerMessage, WorkerRequest } from './worker-protocol.ts'
 
@@ -9,7 +9,7 @@ async function perform(task: ScanTask): Promise<ScanOutcome> {
   try {
     return { kind: 'scanned', result: await scanSnapshot(task) }
   } catch (thrown) {
-    const { reason, passing } = toScanFailure(thrown, 'the snapshot')
+    const { reason, passing } = toReadFailure(thrown, 'the snapshot')
     return { kind: 'failed', reason, passing }
   }
 }

@@ -6,7 +6,7 @@
 import { fingerprintSync } from 'libpg-query'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
-import type { DialectName } from './emit/dialect.ts'
+import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import type { ParameterExpr } from './ir.ts'
@@ -16,7 +16,6 @@ import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { resolveQuery } from './resolve/select.ts'
 import { SqlError, toSqlError } from './sql-error.ts'
-import type { NumericSize, SqlType } from './types.ts'
 
 export interface CompileInput {
   readonly text: string

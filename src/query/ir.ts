@@ -4,8 +4,8 @@
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
+import type { NumericSize, SqlType } from '../core/sql-type.ts'
 import type { AggregateDef, FunctionDef } from './functions/definition.ts'
-import type { NumericSize, SqlType } from './types.ts'
 
 /** Precision and scale are kept for numerics, where known. */
 export interface Typed {

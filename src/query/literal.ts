@@ -1,8 +1,9 @@
 /** Literal text read as a type, as PostgreSQL's input functions do, into the one form emitters write. */
 
+import { elementOf, isArray, type NumericSize, type SqlType } from '../core/sql-type.ts'
 import { parseInterval } from './interval.ts'
 import { notSupported, SqlError } from './sql-error.ts'
-import { elementOf, isArray, type NumericSize, type SqlType, spokenType } from './types.ts'
+import { spokenType } from './types.ts'
 
 const integerRange: Partial<Record<SqlType, readonly [bigint, bigint]>> = {
   int2: [-(2n ** 15n), 2n ** 15n - 1n],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import type { SqlType } from '../../src/core/sql-type.ts'
 import { literalSize, readLiteral } from '../../src/query/literal.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
-import type { SqlType } from '../../src/query/types.ts'
 
 describe('a literal', () => {
   const read: readonly (readonly [SqlType, string, string])[] = [

@@ -6,9 +6,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
+import { type SqlType, typeOid } from '../../src/core/sql-type.ts'
 import { fingerprintStatement } from '../../src/query/compile.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
-import { type SqlType, typeOid } from '../../src/query/types.ts'
 import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'
 import { type Answer, openSubject, type Subject } from './support/duckdb.ts'

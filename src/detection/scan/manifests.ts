@@ -7,6 +7,9 @@ import { gunzipSync } from 'node:zlib'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { Column } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
+import { type AvroRecord, readAvro } from '../../storage/avro.ts'
+import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
+import type { Storage } from '../../storage/storage.ts'
 import {
   currentSchema,
   currentSnapshotId,
@@ -16,9 +19,6 @@ import {
   schemasOf,
   snapshotsOf,
 } from '../../wire/iceberg/table-metadata.ts'
-import { type AvroRecord, readAvro } from './avro.ts'
-import { ScanFailure, toScanFailure } from './scan-failure.ts'
-import type { Storage } from './storage.ts'
 
 export interface TableState {
   readonly metadata: JsonObject
@@ -36,25 +36,25 @@ export interface DataFile {
   readonly recordCount: number
 }
 
-/** Reads a metadata file. @throws ScanFailure */
+/** Reads a metadata file. @throws ReadFailure */
 export async function readMetadata(storage: Storage, location: string): Promise<JsonObject> {
   const bytes = await storage.readAll(location, limits.detectionMetadataBytesMax)
   try {
     const gzip = bytes[0] === 0x1f && bytes[1] === 0x8b
     const text = gzip ? gunzipSync(bytes, { maxOutputLength: limits.detectionMetadataBytesMax }) : bytes
     const metadata = parseJson(text, { depthMax: limits.jsonDepthMax })
-    if (!isJsonObject(metadata)) throw new ScanFailure('the metadata file holds no object')
+    if (!isJsonObject(metadata)) throw new ReadFailure('the metadata file holds no object')
     formatVersion(metadata)
     return metadata
   } catch (thrown) {
-    throw toScanFailure(thrown, 'the metadata file')
+    throw toReadFailure(thrown, 'the metadata file')
   }
 }
 
 /**
  * The table as a metadata file tells it, and which snapshots are new in that file. The file before it, named
  * by the metadata log, says so exactly; where it cannot be read, the current and the newest snapshot count.
- * @throws ScanFailure
+ * @throws ReadFailure
  */
 export async function readTableState(storage: Storage, location: string): Promise<TableState> {
   const metadata = await readMetadata(storage, location)
@@ -65,10 +65,10 @@ export async function readTableState(storage: Storage, location: string): Promis
       known === undefined ? newestOf(metadata, all) : all.filter((one) => !known.has(idOf(one)))
     const columns = schemaColumns(schemaAt(metadata, snapshots.at(-1)))
     if (columns.length > limits.detectionColumnsMax)
-      throw new ScanFailure(`the table has more than ${limits.detectionColumnsMax} columns`)
+      throw new ReadFailure(`the table has more than ${limits.detectionColumnsMax} columns`)
     return { metadata, tableUuid: metadataReader.optionalString(metadata, 'table-uuid'), columns, snapshots }
   } catch (thrown) {
-    throw toScanFailure(thrown, 'the metadata file')
+    throw toReadFailure(thrown, 'the metadata file')
   }
 }
 
@@ -111,7 +111,7 @@ function schemaAt(metadata: JsonObject, snapshot: JsonObject | undefined): JsonO
 /**
  * The data files that a snapshot added.
  * @returns as many as `filesMax`, evenly spread, and how many there are
- * @throws ScanFailure
+ * @throws ReadFailure
  */
 export async function addedFiles(
   storage: Storage,
@@ -131,7 +131,7 @@ export async function addedFiles(
       const file = entry[field.data_file] as AvroRecord | undefined
       const path = file?.[inner.file_path]
       if (file === undefined || typeof path !== 'string')
-        throw new ScanFailure('a manifest entry names no file')
+        throw new ReadFailure('a manifest entry names no file')
       if (isDelete(file[inner.content])) continue
       files.push({
         path,
@@ -139,7 +139,7 @@ export async function addedFiles(
         recordCount: Number(file[inner.record_count] ?? 0n),
       })
       if (files.length > filesCeiling)
-        throw new ScanFailure(`a snapshot adds more than ${filesCeiling} files`)
+        throw new ReadFailure(`a snapshot adds more than ${filesCeiling} files`)
     }
   }
   return { files: spread(files, filesMax), count: files.length }
@@ -174,10 +174,10 @@ async function manifestsOf(
     const owner = record[field.added_snapshot_id]
     if (isDelete(record[field.content]) || (typeof owner === 'bigint' && owner !== snapshotId)) continue
     const path = record[field.manifest_path]
-    if (typeof path !== 'string') throw new ScanFailure('a manifest list names no manifest')
+    if (typeof path !== 'string') throw new ReadFailure('a manifest list names no manifest')
     paths.push(path)
     if (paths.length > limits.detectionManifestsMax)
-      throw new ScanFailure(`a snapshot adds more than ${limits.detectionManifestsMax} manifests`)
+      throw new ReadFailure(`a snapshot adds more than ${limits.detectionManifestsMax} manifests`)
   }
   return paths
 }

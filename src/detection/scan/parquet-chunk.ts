@@ -7,6 +7,8 @@
 import type { ColumnMetaData } from 'hyparquet'
 import { parquetHeader } from 'hyparquet/src/column.js'
 import { limits } from '../../limits.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import type { StoredFile } from '../../storage/storage.ts'
 import { decompressPage } from './parquet-codec.ts'
 import type { Leaf } from './parquet-footer.ts'
 import {
@@ -16,8 +18,6 @@ import {
   type ValueReader,
   valueReader,
 } from './parquet-values.ts'
-import { ScanFailure } from './scan-failure.ts'
-import type { StoredFile } from './storage.ts'
 
 export interface ChunkBudget {
   readonly valuesMax: number
@@ -34,7 +34,7 @@ type PageHeader = ReturnType<typeof parquetHeader>
 /**
  * Reads values from the start of a chunk until a bound is reached.
  * @returns non-null values, numbers in decimal
- * @throws ScanFailure where a page is corrupt, too large or of an unsupported encoding
+ * @throws ReadFailure where a page is corrupt, too large or of an unsupported encoding
  */
 export async function readChunk(
   file: StoredFile,
@@ -112,14 +112,14 @@ function pageSize(header: PageHeader): number {
   const { compressed_page_size: size, uncompressed_page_size: plain } = header
   if (!Number.isInteger(size) || !Number.isInteger(plain) || size < 0 || plain < 0) throw corrupt()
   if (Math.max(size, plain) > limits.detectionPageBytesMax)
-    throw new ScanFailure(`a page of a data file has more than ${limits.detectionPageBytesMax} bytes`)
+    throw new ReadFailure(`a page of a data file has more than ${limits.detectionPageBytesMax} bytes`)
   return size
 }
 
 function claimedCount(count: unknown): number {
   if (!Number.isInteger(count) || (count as number) < 0) throw corrupt()
   if ((count as number) > pageValuesMax)
-    throw new ScanFailure(`a page of a data file claims more than ${pageValuesMax} values`)
+    throw new ReadFailure(`a page of a data file claims more than ${pageValuesMax} values`)
   return count as number
 }
 
@@ -149,7 +149,7 @@ function readData(
     const plain = decompressPage(body, header.uncompressed_page_size, chunk.codec)
     return guarded(() => {
       if (leaf.definitionLevelMax > 0 && v1.definition_level_encoding !== 'RLE')
-        throw new ScanFailure('a data file encodes its levels in a way that is not supported')
+        throw new ReadFailure('a data file encodes its levels in a way that is not supported')
       const view = new DataView(plain.buffer, plain.byteOffset, plain.length)
       let at = 0
       if (leaf.repetitionLevelMax > 0) at += 4 + view.getUint32(at, true)
@@ -189,11 +189,11 @@ function guarded<T>(read: () => T): T {
   try {
     return read()
   } catch (thrown) {
-    if (thrown instanceof ScanFailure) throw thrown
+    if (thrown instanceof ReadFailure) throw thrown
     throw corrupt()
   }
 }
 
-function corrupt(): ScanFailure {
-  return new ScanFailure('a Parquet file cannot be read: it is corrupt or truncated')
+function corrupt(): ReadFailure {
+  return new ReadFailure('a Parquet file cannot be read: it is corrupt or truncated')
 }

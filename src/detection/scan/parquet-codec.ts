@@ -3,7 +3,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { type CompressionCodec, snappyUncompress } from 'hyparquet'
 import { decompressLz4, decompressLz4Raw } from 'hyparquet-compressors'
-import { ScanFailure } from './scan-failure.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
 
 const decompressors: Partial<Record<CompressionCodec, (bytes: Uint8Array, size: number) => Uint8Array>> = {
   UNCOMPRESSED: (bytes) => bytes,
@@ -22,19 +22,19 @@ const decompressors: Partial<Record<CompressionCodec, (bytes: Uint8Array, size: 
 /**
  * A page without its compression.
  * @param size the uncompressed bytes that its header claims; never more are made
- * @throws ScanFailure where the codec is not supported, or the page is not what its header claims
+ * @throws ReadFailure where the codec is not supported, or the page is not what its header claims
  */
 export function decompressPage(bytes: Uint8Array, size: number, codec: CompressionCodec): Uint8Array {
   const decompress = decompressors[codec]
   if (decompress === undefined)
-    throw new ScanFailure('a data file is compressed by a codec that is not supported')
+    throw new ReadFailure('a data file is compressed by a codec that is not supported')
   let output: Uint8Array
   try {
     output = size === 0 ? new Uint8Array(0) : decompress(bytes, size)
   } catch {
-    throw new ScanFailure('a page of a data file does not decompress to what its header claims')
+    throw new ReadFailure('a page of a data file does not decompress to what its header claims')
   }
   if (output.length !== size)
-    throw new ScanFailure('a page of a data file does not decompress to what its header claims')
+    throw new ReadFailure('a page of a data file does not decompress to what its header claims')
   return output
 }

@@ -2,8 +2,8 @@
 
 import { type FileMetaData, parquetMetadata, type SchemaElement } from 'hyparquet'
 import { limits } from '../../limits.ts'
-import { ScanFailure } from './scan-failure.ts'
-import type { StoredFile } from './storage.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import type { StoredFile } from '../../storage/storage.ts'
 
 export interface Leaf {
   /** Place among the leaves, and so among a row group's column chunks. */
@@ -25,22 +25,22 @@ const tailBytes = 8
 const magic = 'PAR1'
 const encryptedMagic = 'PARE'
 
-/** Reads a footer. @throws ScanFailure where the file is no Parquet, encrypted, or its footer too large */
+/** Reads a footer. @throws ReadFailure where the file is no Parquet, encrypted, or its footer too large */
 export async function readFooter(file: StoredFile): Promise<ParquetFile> {
   if (file.size < 2 * magic.length + 4) throw corrupt()
   const tail = Buffer.from(await file.read(file.size - tailBytes, file.size))
   const end = tail.toString('latin1', 4)
-  if (end === encryptedMagic) throw new ScanFailure('a data file is encrypted: it cannot be scanned')
+  if (end === encryptedMagic) throw new ReadFailure('a data file is encrypted: it cannot be scanned')
   const length = tail.readUInt32LE(0)
   if (end !== magic || length > file.size - tailBytes) throw corrupt()
   if (length > limits.detectionMetadataBytesMax)
-    throw new ScanFailure(`a Parquet footer has more than ${limits.detectionMetadataBytesMax} bytes`)
+    throw new ReadFailure(`a Parquet footer has more than ${limits.detectionMetadataBytesMax} bytes`)
   const footer = await file.read(file.size - tailBytes - length, file.size)
   try {
     const metadata = parquetMetadata(footer, { geoparquet: false })
     return { metadata, leaves: leavesOf(metadata.schema) }
   } catch (thrown) {
-    if (thrown instanceof ScanFailure) throw thrown
+    if (thrown instanceof ReadFailure) throw thrown
     throw corrupt()
   }
 }
@@ -68,13 +68,13 @@ function leavesOf(schema: readonly SchemaElement[]): readonly Leaf[] {
         repetitionLevelMax: repetition + repeated,
       })
       if (leaves.length > limits.detectionColumnsMax)
-        throw new ScanFailure(`a data file has more than ${limits.detectionColumnsMax} columns`)
+        throw new ReadFailure(`a data file has more than ${limits.detectionColumnsMax} columns`)
     }
   }
   walk([], 0, 0, 0)
   return leaves
 }
 
-function corrupt(): ScanFailure {
-  return new ScanFailure('a Parquet file cannot be read: it is corrupt or truncated')
+function corrupt(): ReadFailure {
+  return new ReadFailure('a Parquet file cannot be read: it is corrupt or truncated')
 }

@@ -1,8 +1,8 @@
 /** The values inside one decompressed Parquet page, by encoding, as text. Every count is bounded by the caller. */
 
 import { deltaBinaryUnpack } from 'hyparquet/src/delta.js'
+import { ReadFailure } from '../../storage/read-failure.ts'
 import type { Leaf } from './parquet-footer.ts'
-import { ScanFailure } from './scan-failure.ts'
 
 export type PageValues = readonly string[]
 
@@ -16,12 +16,12 @@ export interface ValueReader {
 export const valueBytesMax = 64 * 1024
 const decoder = new TextDecoder()
 
-/** @throws ScanFailure for a physical type that no value is read of */
+/** @throws ReadFailure for a physical type that no value is read of */
 export function valueReader({ element }: Leaf): ValueReader {
   const { type } = element
   if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY' || type === 'INT32' || type === 'INT64')
     return { type, typeLength: element.type_length ?? 0 }
-  throw new ScanFailure('a column has a physical type that is not read')
+  throw new ReadFailure('a column has a physical type that is not read')
 }
 
 function text(bytes: Uint8Array, start: number, length: number): string {
@@ -33,7 +33,7 @@ function text(bytes: Uint8Array, start: number, length: number): string {
  * Values of a page.
  * @param present how many there are
  * @param wanted how many are enough
- * @throws RangeError where the page ends early, ScanFailure for an encoding that is not supported
+ * @throws RangeError where the page ends early, ReadFailure for an encoding that is not supported
  */
 export function readPageValues(
   encoding: string,
@@ -63,7 +63,7 @@ export function readPageValues(
     case 'DELTA_BYTE_ARRAY':
       return readDeltaBytes(bytes, present, count)
   }
-  throw new ScanFailure('a data file holds values in an encoding that is not supported')
+  throw new ReadFailure('a data file holds values in an encoding that is not supported')
 }
 
 function readPlain(bytes: Uint8Array, count: number, { type, typeLength }: ValueReader): PageValues {
@@ -233,7 +233,7 @@ function readDeltaBytes(bytes: Uint8Array, present: number, count: number): Page
     if (prefix < 0 || suffix < 0 || prefix > before.length || at + suffix > bytes.length)
       throw new RangeError('a value ends beyond its page')
     // Prefixes repeat bytes that are there once: without a bound a small page makes gigabytes.
-    if (prefix + suffix > valueBytesMax * 16) throw new ScanFailure('a value of a data file is too long')
+    if (prefix + suffix > valueBytesMax * 16) throw new ReadFailure('a value of a data file is too long')
     const value = new Uint8Array(prefix + suffix)
     value.set(before.subarray(0, prefix))
     value.set(bytes.subarray(at, at + suffix), prefix)

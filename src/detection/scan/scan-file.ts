@@ -3,12 +3,12 @@
 import type { ColumnMetaData } from 'hyparquet'
 import type { Column } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import type { StoredFile } from '../../storage/storage.ts'
 import type { ColumnSamples } from './column-samples.ts'
 import { spread } from './manifests.ts'
 import { readChunk } from './parquet-chunk.ts'
 import { type Leaf, readFooter } from './parquet-footer.ts'
-import { ScanFailure } from './scan-failure.ts'
-import type { StoredFile } from './storage.ts'
 
 export interface FileShare {
   readonly valuesMax: number
@@ -28,7 +28,7 @@ const chunkBytesMin = 16 * 1024
 /**
  * Adds a file's values to `samples`: from row groups spread over the file, from the start of each chunk.
  * @param columns of the table; a file's column is found by field id, or by name where the file has no ids
- * @throws ScanFailure
+ * @throws ReadFailure
  */
 export async function scanFile(
   file: StoredFile,
@@ -53,10 +53,10 @@ export async function scanFile(
     for (const { leaf, name, fieldId } of readable) {
       const chunk = group.columns[leaf.index]
       if (chunk?.crypto_metadata !== undefined || chunk?.encrypted_column_metadata !== undefined)
-        throw new ScanFailure('a data file is encrypted: it cannot be scanned')
+        throw new ReadFailure('a data file is encrypted: it cannot be scanned')
       const meta: ColumnMetaData | undefined = chunk?.meta_data
       if (meta === undefined || chunk?.file_path)
-        throw new ScanFailure('a Parquet file cannot be read: it is corrupt or truncated')
+        throw new ReadFailure('a Parquet file cannot be read: it is corrupt or truncated')
       samples.add(name, fieldId, await readChunk(file, meta, leaf, budget))
     }
 }

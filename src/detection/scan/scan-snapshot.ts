@@ -2,13 +2,13 @@
 
 import type { ScanReport } from '../../core/detection.ts'
 import { limits } from '../../limits.ts'
+import { fileName, ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
+import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import type { ColumnFinding } from '../../store/detection-findings.ts'
 import { classifyColumn } from '../classify/classify.ts'
 import { ColumnSamples } from './column-samples.ts'
 import { addedFiles, type DataFile, readTableState, spread } from './manifests.ts'
-import { fileName, ScanFailure, toScanFailure } from './scan-failure.ts'
 import { scanFile } from './scan-file.ts'
-import { openStorage, type StorageAccess } from './storage.ts'
 
 /** Plain data: it crosses to the worker. */
 export interface ScanTask {
@@ -28,7 +28,7 @@ const problemsMax = 20
 /**
  * Scans the snapshots that a metadata file brought. A file that cannot be read makes the scan fail in the
  * end, but what the others showed counts.
- * @throws ScanFailure where nothing could be read at all, or where storage failed and may recover
+ * @throws ReadFailure where nothing could be read at all, or where storage failed and may recover
  */
 export async function scanSnapshot({ metadataLocation, access }: ScanTask): Promise<ScanResult> {
   const storage = openStorage(access)
@@ -69,7 +69,7 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
         await scanFile(await storage.open(file.path), table.columns, samples, share)
         counts.scanned++
       } catch (thrown) {
-        const failure = toScanFailure(thrown, 'a data file')
+        const failure = toReadFailure(thrown, 'a data file')
         if (failure.passing) throw failure
         counts.failed++
         problem(file, failure.reason)
@@ -93,7 +93,7 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
       },
     }
   } catch (thrown) {
-    throw thrown instanceof ScanFailure ? thrown : toScanFailure(thrown, 'the snapshot')
+    throw thrown instanceof ReadFailure ? thrown : toReadFailure(thrown, 'the snapshot')
   } finally {
     await storage.close()
   }

@@ -2,11 +2,9 @@
 
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { MaskAction } from '../../core/mask.ts'
+import type { DialectName, NumericSize, SqlType } from '../../core/sql-type.ts'
 import type { Template } from '../functions/definition.ts'
 import type { LiteralExpr } from '../ir.ts'
-import type { NumericSize, SqlType } from '../types.ts'
-
-export type DialectName = 'duckdb' | 'trino'
 
 export interface Dialect {
   readonly name: DialectName

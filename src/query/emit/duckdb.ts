@@ -2,18 +2,10 @@
 
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import { applyMask, type MaskAction } from '../../core/mask.ts'
+import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import type { LiteralExpr } from '../ir.ts'
 import { notSupported } from '../sql-error.ts'
-import {
-  elementOf,
-  isArray,
-  isInteger,
-  isNumber,
-  isString,
-  type NumericSize,
-  type SqlType,
-  servedType,
-} from '../types.ts'
+import { isInteger, isNumber, isString, servedType } from '../types.ts'
 import { type Dialect, plainNumber, quoteText } from './dialect.ts'
 import { fixedLiteral } from './fixed-value.ts'
 

@@ -2,10 +2,10 @@
 
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { saltBytesMin } from '../../core/mask.ts'
+import type { DialectName, SqlType } from '../../core/sql-type.ts'
 import { literalOf, nullOf } from '../resolve/coerce.ts'
 import { SqlError } from '../sql-error.ts'
-import type { SqlType } from '../types.ts'
-import { type Dialect, type DialectName, quoteIdentifier } from './dialect.ts'
+import { type Dialect, quoteIdentifier } from './dialect.ts'
 import { duckdb } from './duckdb.ts'
 import { slotMark } from './expression.ts'
 import { trino } from './trino.ts'

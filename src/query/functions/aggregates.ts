@@ -4,7 +4,7 @@
  * and OVER there.
  */
 
-import type { SqlType } from '../types.ts'
+import type { SqlType } from '../../core/sql-type.ts'
 import { type AggregateDef, aggregate, byName, type FunctionDef, fn } from './definition.ts'
 
 const ordered = (

@@ -1,7 +1,7 @@
 /** Dates, times and intervals. The session's time zone is UTC; weeks are ISO weeks, Sunday is day 0. */
 
+import type { SqlType } from '../../core/sql-type.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import type { SqlType } from '../types.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 import { toCharTemplate } from './to-char.ts'
 

@@ -1,6 +1,6 @@
 /** What a function, operator or aggregate of the read path is: its types and how each engine writes it. */
 
-import type { SqlType } from '../types.ts'
+import type { SqlType } from '../../core/sql-type.ts'
 
 /**
  * Engine SQL with `{0}`, `{1}` … for arguments and `{*}` for all of them with commas; `null` where the engine

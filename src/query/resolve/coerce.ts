@@ -1,17 +1,10 @@
 /** Conversions: literals and parameters take the type of their place, the rest is cast as PostgreSQL would. */
 
+import type { NumericSize, SqlType } from '../../core/sql-type.ts'
 import type { Expr } from '../ir.ts'
 import { literalSize, readLiteral } from '../literal.ts'
 import { SqlError } from '../sql-error.ts'
-import {
-  casts,
-  commonType,
-  convertsImplicitly,
-  isNumber,
-  type NumericSize,
-  type SqlType,
-  spokenType,
-} from '../types.ts'
+import { casts, commonType, convertsImplicitly, isNumber, spokenType } from '../types.ts'
 
 /** NULL of a type. */
 export function nullOf(type: SqlType): Expr {

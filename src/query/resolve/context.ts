@@ -6,6 +6,7 @@
 import type { Node, SelectStmt, WindowDef } from 'libpg-query'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import type { Principal } from '../../core/principal.ts'
+import type { SqlType } from '../../core/sql-type.ts'
 import {
   type ColumnExpr,
   childrenOf,
@@ -15,7 +16,6 @@ import {
   type Query,
 } from '../ir.ts'
 import { SqlError } from '../sql-error.ts'
-import type { SqlType } from '../types.ts'
 
 export interface Resolver {
   /** The table that a name means; without a schema the search path decides. Undefined: there is none. */

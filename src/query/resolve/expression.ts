@@ -10,11 +10,12 @@ import type {
   TypeCast,
   TypeName,
 } from 'libpg-query'
+import { isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import * as special from '../functions/special.ts'
 import { parseInterval } from '../interval.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { isArray, type NumericSize, namedType, type SqlType, spokenType } from '../types.ts'
+import { namedType, spokenType } from '../types.ts'
 import { resolveCall } from './call.ts'
 import { castTo, coerce, condition, known, literalOf, nullOf, unify } from './coerce.ts'
 import { type Env, findColumn, findQualifiedColumn, nameOf, type Resolver } from './context.ts'

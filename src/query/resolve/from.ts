@@ -1,10 +1,11 @@
 /** FROM: tables, CTEs, subqueries, functions and joins, and the names that they bring into scope. */
 
 import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from 'libpg-query'
+import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
 import * as special from '../functions/special.ts'
 import type { Expr, FromItem, JoinItem, OutputColumn } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { elementOf, isArray, type SqlType, servedType } from '../types.ts'
+import { servedType } from '../types.ts'
 import { coerce, condition, known, unify } from './coerce.ts'
 import {
   type Env,

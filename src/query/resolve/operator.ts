@@ -1,13 +1,14 @@
 /** Operator expressions: arithmetic, comparison, LIKE and its like, IN, BETWEEN, IS DISTINCT FROM, NULLIF. */
 
 import type { A_Expr, Node } from 'libpg-query'
+import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
 import type { FunctionDef } from '../functions/definition.ts'
 import { operators } from '../functions/operators.ts'
 import { plainLike } from '../functions/pattern.ts'
 import * as special from '../functions/special.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { casts, elementOf, isArray, isInteger, isString, type SqlType, spokenType } from '../types.ts'
+import { casts, isInteger, isString, spokenType } from '../types.ts'
 import { castTo, coerce, known, literalOf, unify } from './coerce.ts'
 import { type Env, nameOf, type Resolver } from './context.ts'
 import { callOverload, pickOverload } from './overload.ts'

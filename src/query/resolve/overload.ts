@@ -1,17 +1,10 @@
 /** Which overload a call means (PostgreSQL manual, 10.2 and 10.3, for the types served). */
 
+import { elementOf, isArray, isScalar, type SqlType } from '../../core/sql-type.ts'
 import type { ArgType, FunctionDef } from '../functions/definition.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import {
-  convertsImplicitly,
-  elementOf,
-  isArray,
-  isPreferred,
-  isScalar,
-  isString,
-  type SqlType,
-} from '../types.ts'
+import { convertsImplicitly, isPreferred, isString } from '../types.ts'
 import { coerce, known } from './coerce.ts'
 
 interface Callable {

@@ -1,10 +1,11 @@
 /** SELECT, VALUES and set operations: clauses in PostgreSQL's order of meaning. */
 
 import type { Node, SelectStmt, SetOperation as SetOperator, WithClause } from 'libpg-query'
+import type { SqlType } from '../../core/sql-type.ts'
 import type { Expr, GroupElement, OutputColumn, Query, Select, SortKey } from '../ir.ts'
 import { exprKey } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { commonType, type SqlType } from '../types.ts'
+import { commonType } from '../types.ts'
 import { sortDirection } from './call.ts'
 import { coerce, condition, known } from './coerce.ts'
 import { type Env, nameOf, newId, newScope, type Resolver, type Scope } from './context.ts'

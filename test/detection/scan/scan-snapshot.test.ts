@@ -18,8 +18,8 @@ import { fileURLToPath } from 'node:url'
 import { parquetMetadata } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
-import { ScanFailure } from '../../../src/detection/scan/scan-failure.ts'
 import { type ScanResult, scanSnapshot } from '../../../src/detection/scan/scan-snapshot.ts'
+import { ReadFailure } from '../../../src/storage/read-failure.ts'
 import {
   avroBytes,
   type Field,
@@ -53,14 +53,14 @@ const scan = (metadataLocation: string, roots: readonly string[] = [folder]) =>
   scanSnapshot({ metadataLocation, access: { roots, s3: undefined } })
 const found = ({ findings }: ScanResult) =>
   findings.map(({ finding }) => `${finding.column} ${finding.class} ${finding.shape}`)
-const failure = (work: Promise<unknown>): Promise<ScanFailure> =>
+const failure = (work: Promise<unknown>): Promise<ReadFailure> =>
   work.then(
     () => {
       throw new Error('the scan did not fail')
     },
     (thrown: unknown) => {
-      expect(thrown).toBeInstanceOf(ScanFailure)
-      return thrown as ScanFailure
+      expect(thrown).toBeInstanceOf(ReadFailure)
+      return thrown as ReadFailure
     },
   )
 

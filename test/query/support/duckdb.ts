@@ -1,9 +1,9 @@
 /** DuckDB as the engine under test, its values in PostgreSQL's text form. */
 
 import { DuckDBInstance, DuckDBListValue } from '@duckdb/node-api'
+import { elementOf, isArray, type SqlType } from '../../../src/core/sql-type.ts'
 import { type CompiledQuery, compileQuery } from '../../../src/query/compile.ts'
 import { renderSql } from '../../../src/query/emit/render.ts'
-import { elementOf, isArray, type SqlType } from '../../../src/query/types.ts'
 import { duckdbSetup, governedTables, principal } from './fixture.ts'
 
 export interface Answer {

@@ -1,7 +1,7 @@
 /** Where a scan may read: canonical forms and the boundary of a root. */
 
 import { expect, test } from 'bun:test'
-import { isBelow, parseLocation, parseRoots, rootMatchLength } from '../../../src/detection/scan/locations.ts'
+import { isBelow, parseLocation, parseRoots, rootMatchLength } from '../../src/storage/locations.ts'
 
 const below = (location: string, root: string) => {
   const parsed = parseLocation(location)

@@ -4,7 +4,7 @@
  */
 
 import { fileURLToPath } from 'node:url'
-import { ScanFailure } from './scan-failure.ts'
+import { ReadFailure } from './read-failure.ts'
 
 export type Location =
   | { readonly kind: 'file'; readonly path: string }
@@ -69,21 +69,21 @@ function isPathBelow(path: string, root: string): boolean {
 
 /**
  * A location that may be read.
- * @throws ScanFailure where it is malformed, of an unsupported store, or below none of the roots
+ * @throws ReadFailure where it is malformed, of an unsupported store, or below none of the roots
  */
 export function admitLocation(text: string, roots: readonly Location[]): Location {
   const location = parseLocation(text)
   if (location === undefined) {
     const scheme = /^([a-z][a-z0-9+.-]{0,15}):/i.exec(text)?.[1]?.toLowerCase()
     const supported = scheme === undefined || /^(s3[an]?|file)$/.test(scheme)
-    throw new ScanFailure(
+    throw new ReadFailure(
       supported ? 'a location is malformed' : `the storage scheme ${scheme} is not supported`,
     )
   }
   if (roots.length === 0)
-    throw new ScanFailure('the catalog credential registers no storage_roots: nothing may be read')
+    throw new ReadFailure('the catalog credential registers no storage_roots: nothing may be read')
   if (!roots.some((root) => isBelow(location, root)))
-    throw new ScanFailure('a location lies outside the storage_roots of the catalog credential')
+    throw new ReadFailure('a location lies outside the storage_roots of the catalog credential')
   return location
 }
 

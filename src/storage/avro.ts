@@ -6,7 +6,7 @@
 import { brotliDecompressSync, inflateRawSync, zstdDecompressSync } from 'node:zlib'
 import avro from 'avsc'
 import { snappyUncompress } from 'hyparquet'
-import { ScanFailure } from './scan-failure.ts'
+import { ReadFailure } from './read-failure.ts'
 
 /** What a record decodes to: longs are bigints, bytes are Buffers. */
 export type AvroRecord = Readonly<Record<string, unknown>>
@@ -49,7 +49,7 @@ export function avroType(schema: unknown): avro.Type {
 
 /**
  * Reads a container file.
- * @throws ScanFailure where it is no such file; its records throw it where a block is corrupt or too large
+ * @throws ReadFailure where it is no such file; its records throw it where a block is corrupt or too large
  */
 export function readAvro(bytes: Uint8Array, bounds: AvroBounds): AvroFile {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -85,7 +85,7 @@ function* readBlocks(
     if (!take(cursor, syncBytes).equals(sync)) throw corrupt()
     records += count
     if (count < 0 || records > recordsMax)
-      throw new ScanFailure(`a manifest holds more than ${recordsMax} entries`)
+      throw new ReadFailure(`a manifest holds more than ${recordsMax} entries`)
     let at = 0
     for (let index = 0; index < count; index++) {
       let decoded: { value: unknown; offset: number }
@@ -121,10 +121,10 @@ function decompress(codec: string, block: Buffer, bytesMax: number): Buffer {
   } catch (thrown) {
     const tooLarge = (thrown as { code?: unknown } | null)?.code === 'ERR_BUFFER_TOO_LARGE'
     if (tooLarge) throw tooLargeBlock(bytesMax)
-    if (thrown instanceof ScanFailure) throw thrown
+    if (thrown instanceof ReadFailure) throw thrown
     throw corrupt()
   }
-  throw new ScanFailure('a manifest is compressed by a codec that is not supported')
+  throw new ReadFailure('a manifest is compressed by a codec that is not supported')
 }
 
 function unsnap(block: Buffer, bytesMax: number): Buffer {
@@ -135,8 +135,8 @@ function unsnap(block: Buffer, bytesMax: number): Buffer {
   return output
 }
 
-function tooLargeBlock(bytesMax: number): ScanFailure {
-  return new ScanFailure(`a block of a manifest decompresses to more than ${bytesMax} bytes`)
+function tooLargeBlock(bytesMax: number): ReadFailure {
+  return new ReadFailure(`a block of a manifest decompresses to more than ${bytesMax} bytes`)
 }
 
 interface Cursor {
@@ -211,6 +211,6 @@ function takesBytes(schema: unknown): boolean {
   return typeof type === 'string' ? type !== 'null' : takesBytes(type)
 }
 
-function corrupt(): ScanFailure {
-  return new ScanFailure('a manifest cannot be read: it is corrupt or truncated')
+function corrupt(): ReadFailure {
+  return new ReadFailure('a manifest cannot be read: it is corrupt or truncated')
 }

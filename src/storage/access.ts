@@ -13,9 +13,9 @@ import {
 } from '../store/catalog-credentials.ts'
 import type { ClaimedRun } from '../store/detection-runs.ts'
 import type { Store } from '../store/store.ts'
-import { rootMatchLength } from './scan/locations.ts'
-import { ScanFailure } from './scan/scan-failure.ts'
-import type { S3Access, StorageAccess } from './scan/storage.ts'
+import { rootMatchLength } from './locations.ts'
+import { ReadFailure } from './read-failure.ts'
+import type { S3Access, StorageAccess } from './storage.ts'
 
 /** The registered roots of a credential, as they were written. */
 export function storageRoots(config: Readonly<Record<string, unknown>>): readonly string[] {
@@ -26,7 +26,7 @@ export function storageRoots(config: Readonly<Record<string, unknown>>): readonl
 /**
  * The credential that a run is read by: the one its trigger named, else the one with the longest storage
  * root above the location.
- * @throws ScanFailure where there is none
+ * @throws ReadFailure where there is none
  */
 export async function credentialOf(store: Store, run: ClaimedRun): Promise<CatalogCredential> {
   const found =
@@ -34,7 +34,7 @@ export async function credentialOf(store: Store, run: ClaimedRun): Promise<Catal
       ? await credentialByRoot(store, run.tenant, run.metadataLocation)
       : await findCatalogCredentialById(store, run.tenant, run.credentialId)
   if (found !== undefined) return found
-  throw new ScanFailure(
+  throw new ReadFailure(
     run.credentialId === undefined
       ? 'no catalog credential registers a storage root above the metadata location'
       : 'the catalog credential of the snapshot is gone',
@@ -62,7 +62,7 @@ export async function credentialByRoot(
 
 /**
  * What a scan may read by a credential.
- * @throws ScanFailure where its storage endpoint may not be reached
+ * @throws ReadFailure where its storage endpoint may not be reached
  */
 export async function storageAccess(
   { config }: CatalogCredential,
@@ -98,11 +98,11 @@ function s3Access(config: Readonly<Record<string, unknown>>): S3Access | undefin
 async function assertReachable(endpoint: string, rules: AddressRules): Promise<void> {
   const url = URL.parse(endpoint)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw new ScanFailure('the s3.endpoint of the catalog credential is not an http or https URL')
+    throw new ReadFailure('the s3.endpoint of the catalog credential is not an http or https URL')
   try {
     await new PinnedHost(url, rules).addresses()
   } catch {
-    throw new ScanFailure(
+    throw new ReadFailure(
       'the s3.endpoint of the catalog credential does not resolve to an allowed address',
       true,
     )

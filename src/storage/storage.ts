@@ -6,7 +6,7 @@
 import { open, realpath, stat } from 'node:fs/promises'
 import { AwsClient } from 'aws4fetch'
 import { admitLocation, type Location, parseRoots } from './locations.ts'
-import { ScanFailure } from './scan-failure.ts'
+import { ReadFailure } from './read-failure.ts'
 
 /** Plain data: it crosses to the worker. */
 export interface StorageAccess {
@@ -27,16 +27,16 @@ export interface S3Access {
 export interface StoredFile {
   /** Bytes. */
   readonly size: number
-  /** @throws ScanFailure where fewer bytes are there */
+  /** @throws ReadFailure where fewer bytes are there */
   read(start: number, end: number): Promise<Uint8Array>
 }
 
 export interface Storage {
   /** Bytes read so far. */
   readonly bytesRead: number
-  /** @throws ScanFailure where the location may not be read or is not there */
+  /** @throws ReadFailure where the location may not be read or is not there */
   open(location: string): Promise<StoredFile>
-  /** A whole file. @throws ScanFailure where it is larger than `bytesMax` */
+  /** A whole file. @throws ReadFailure where it is larger than `bytesMax` */
   readAll(location: string, bytesMax: number): Promise<Uint8Array>
   /** Closes what is open. */
   close(): Promise<void>
@@ -51,11 +51,11 @@ export function openStorage(access: StorageAccess): Storage {
     size: file.size,
     async read(start, end) {
       if (start < 0 || end > file.size || start > end)
-        throw new ScanFailure('a file ends before what it should hold')
+        throw new ReadFailure('a file ends before what it should hold')
       if (start === end) return new Uint8Array(0)
       const bytes = await file.read(start, end)
       bytesRead += bytes.length
-      if (bytes.length !== end - start) throw new ScanFailure('a file ends before what it should hold')
+      if (bytes.length !== end - start) throw new ReadFailure('a file ends before what it should hold')
       return bytes
     },
   })
@@ -73,7 +73,7 @@ export function openStorage(access: StorageAccess): Storage {
     open: openFile,
     async readAll(location, bytesMax) {
       const file = await openFile(location)
-      if (file.size > bytesMax) throw new ScanFailure(`a metadata file has more than ${bytesMax} bytes`)
+      if (file.size > bytesMax) throw new ReadFailure(`a metadata file has more than ${bytesMax} bytes`)
       return file.read(0, file.size)
     },
     async close() {
@@ -94,7 +94,7 @@ async function openLocal(
     )
     admitLocation(real, parseRoots(realRoots))
     // Asked before it is opened: opening a pipe would wait for its writer.
-    if (!(await stat(real)).isFile()) throw new ScanFailure('a location is not a file')
+    if (!(await stat(real)).isFile()) throw new ReadFailure('a location is not a file')
     const handle = await open(real, 'r')
     const { size } = await handle.stat()
     return {
@@ -127,7 +127,7 @@ async function openS3(
   { bucket, key }: Extract<Location, { kind: 's3' }>,
 ): Promise<StoredFile> {
   if (access === undefined)
-    throw new ScanFailure(
+    throw new ReadFailure(
       'the catalog credential holds no storage credentials (s3.access-key-id, s3.secret-access-key)',
     )
   const { accessKeyId, secretAccessKey, sessionToken, region } = access
@@ -143,7 +143,7 @@ async function openS3(
   const head = await send(signer, url, 'HEAD')
   if (!head.ok) throw await refusal(head, signer, url)
   const size = Number(head.headers.get('content-length') ?? Number.NaN)
-  if (!Number.isSafeInteger(size)) throw new ScanFailure('storage did not say how large a file is', true)
+  if (!Number.isSafeInteger(size)) throw new ReadFailure('storage did not say how large a file is', true)
   return {
     size,
     async read(start, end) {
@@ -152,12 +152,12 @@ async function openS3(
       const length = Number(response.headers.get('content-length') ?? Number.NaN)
       if (length !== end - start) {
         await response.body?.cancel()
-        throw new ScanFailure('storage did not serve the range that was asked for', true)
+        throw new ReadFailure('storage did not serve the range that was asked for', true)
       }
       try {
         return await response.bytes()
       } catch {
-        throw new ScanFailure('storage broke off its answer', true)
+        throw new ReadFailure('storage broke off its answer', true)
       }
     },
   }
@@ -180,7 +180,7 @@ async function send(
       signal: AbortSignal.timeout(requestMs),
     } as BunFetchRequestInit)
   } catch {
-    throw new ScanFailure('storage could not be reached', true)
+    throw new ReadFailure('storage could not be reached', true)
   }
 }
 
@@ -203,25 +203,25 @@ function encodeSegment(segment: string): string {
 const errorBytesMax = 16 * 1024
 
 /** The answer to a HEAD has no body: a read of one byte says why it was refused. */
-async function refusal(response: Response, signer: AwsClient, url: string): Promise<ScanFailure> {
+async function refusal(response: Response, signer: AwsClient, url: string): Promise<ReadFailure> {
   const { status } = response
-  if (status === 404) return new ScanFailure('a file is not there')
+  if (status === 404) return new ReadFailure('a file is not there')
   const told = response.body === null ? await send(signer, url, 'GET', 'bytes=0-0') : response
   const text = await told.text().catch(() => '')
   const code =
     /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(text.slice(0, errorBytesMax))?.[1] ?? `status ${status}`
   if (status === 401 || status === 403 || status === 400)
-    return new ScanFailure(`storage refused access (${code})`)
-  return new ScanFailure(`storage failed (${code})`, true)
+    return new ReadFailure(`storage refused access (${code})`)
+  return new ReadFailure(`storage failed (${code})`, true)
 }
 
 const missing = new Set(['ENOENT', 'ENOTDIR'])
 const refused = new Set(['EACCES', 'EPERM'])
 
-function readFailure(thrown: unknown): ScanFailure {
-  if (thrown instanceof ScanFailure) return thrown
+function readFailure(thrown: unknown): ReadFailure {
+  if (thrown instanceof ReadFailure) return thrown
   const code = String((thrown as { code?: unknown } | null)?.code ?? '')
-  if (missing.has(code)) return new ScanFailure('a file is not there')
-  if (refused.has(code)) return new ScanFailure(`storage refused access (${code})`)
-  return new ScanFailure(`storage failed (${/^[A-Za-z0-9_]{1,40}$/.test(code) ? code : 'unknown'})`, true)
+  if (missing.has(code)) return new ReadFailure('a file is not there')
+  if (refused.has(code)) return new ReadFailure(`storage refused access (${code})`)
+  return new ReadFailure(`storage failed (${/^[A-Za-z0-9_]{1,40}$/.test(code) ? code : 'unknown'})`, true)
 }

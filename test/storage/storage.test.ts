@@ -1,7 +1,7 @@
 /** S3 reads: ranges, errors, and that nothing of this process's own credentials is ever sent for a tenant. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openStorage } from '../../../src/detection/scan/storage.ts'
+import { openStorage } from '../../src/storage/storage.ts'
 
 const content = Buffer.from('0123456789')
 const seen: { url: string; authorization: string; token: string | null; range: string | null }[] = []
@@ -80,7 +80,11 @@ test("sends the tenant's credentials only, whatever the environment holds", asyn
     endpoint: 'http://127.0.0.1:9',
   }
   const child = Bun.spawn(
-    [process.execPath, new URL('../fixtures/read-s3.ts', import.meta.url).pathname, server.url.origin],
+    [
+      process.execPath,
+      new URL('../detection/fixtures/read-s3.ts', import.meta.url).pathname,
+      server.url.origin,
+    ],
     {
       env: {
         ...process.env,

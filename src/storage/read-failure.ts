@@ -1,7 +1,7 @@
 /** Why a scan, or one file of it, came to nothing. A reason is our own words: never content, never a path. */
 
-export class ScanFailure extends Error {
-  override readonly name = 'ScanFailure'
+export class ReadFailure extends Error {
+  override readonly name = 'ReadFailure'
 
   /**
    * @param reason a clause for the run's record
@@ -20,9 +20,9 @@ export class ScanFailure extends Error {
  * messages is kept.
  * @param what the document that was being read
  */
-export function toScanFailure(thrown: unknown, what: string): ScanFailure {
-  if (thrown instanceof ScanFailure) return thrown
-  return new ScanFailure(`${what} cannot be read: it is corrupt or truncated`)
+export function toReadFailure(thrown: unknown, what: string): ReadFailure {
+  if (thrown instanceof ReadFailure) return thrown
+  return new ReadFailure(`${what} cannot be read: it is corrupt or truncated`)
 }
 
 /** The last segment of a location: the folders above may spell out partition values, which are data. */

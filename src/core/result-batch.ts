@@ -1,0 +1,59 @@
+/**
+ * Query results as columns: what engines produce and every read surface encodes. A batch is a few thousand
+ * rows, so nothing is allocated per row on the way to the wire.
+ */
+
+import type { SqlType } from './sql-type.ts'
+
+/** One column of a batch. Values where the row is NULL are there and mean nothing. */
+export type ColumnVector = ColumnValues & {
+  /** One bit a row, least significant first, set where there is a value; undefined where no row is NULL. */
+  readonly validity?: Uint8Array | undefined
+}
+
+export type ColumnValues =
+  /** 0 or 1 a row. */
+  | { readonly type: 'bool'; readonly values: Uint8Array }
+  | { readonly type: 'int2'; readonly values: Int16Array }
+  | { readonly type: 'int4'; readonly values: Int32Array }
+  | { readonly type: 'int8'; readonly values: BigInt64Array }
+  | { readonly type: 'float4'; readonly values: Float32Array }
+  | { readonly type: 'float8'; readonly values: Float64Array }
+  /** Unscaled: the value is `values[row] / 10 ** scale`. */
+  | { readonly type: 'numeric'; readonly values: BigInt64Array | readonly bigint[]; readonly scale: number }
+  /** Days since 1970-01-01; the least and greatest int32 are -infinity and infinity. */
+  | { readonly type: 'date'; readonly values: Int32Array }
+  /** Microseconds since midnight. */
+  | { readonly type: 'time'; readonly values: BigInt64Array }
+  /** Microseconds since 1970-01-01 00:00 (UTC where `timestamptz`); the least and greatest int64 are infinities. */
+  | { readonly type: 'timestamp' | 'timestamptz'; readonly values: BigInt64Array }
+  | {
+      readonly type: 'interval'
+      readonly months: Int32Array
+      readonly days: Int32Array
+      /** Microseconds. */
+      readonly micros: BigInt64Array
+    }
+  | { readonly type: 'text' | 'varchar' | 'json' | 'jsonb'; readonly values: readonly string[] }
+  /** In the canonical form with hyphens, lower case. */
+  | { readonly type: 'uuid'; readonly values: readonly string[] }
+  | { readonly type: 'bytea'; readonly values: readonly Uint8Array[] }
+  /** Row `r` holds the elements from `offsets[r]` to before `offsets[r + 1]`. */
+  | { readonly type: 'array'; readonly offsets: Uint32Array; readonly elements: ColumnVector }
+
+export interface ResultBatch {
+  readonly rowCount: number
+  /** In the order of the result's columns, each of that column's type. */
+  readonly columns: readonly ColumnVector[]
+}
+
+/** Whether a column has no value in a row. */
+export function isNull({ validity }: ColumnVector, row: number): boolean {
+  return validity !== undefined && ((validity[row >> 3] ?? 0) & (1 << (row & 7))) === 0
+}
+
+/** The vector kind that a result type travels as. */
+export function vectorType(type: SqlType): ColumnVector['type'] {
+  if (type === 'unknown') return 'text'
+  return type.endsWith('[]') ? 'array' : (type as ColumnVector['type'])
+}

@@ -1,0 +1,81 @@
+/**
+ * What every compute engine offers the read path: it names the snapshot of a table for its own SQL, and runs
+ * one compiled statement. It knows nothing of policies: what it is given is protected already.
+ */
+
+import type { GovernedTable } from '../core/governed-table.ts'
+import type { ResultBatch } from '../core/result-batch.ts'
+import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
+import type { TenantId } from '../core/tenant.ts'
+
+/** One column that a run must deliver, exactly. */
+export interface EngineColumn {
+  readonly name: string
+  readonly type: SqlType
+  readonly size?: NumericSize | undefined
+}
+
+/** A table that a statement reads, at the snapshot that it must be read at. */
+export interface TableSnapshot {
+  readonly table: GovernedTable
+  /** The metadata file that holds the snapshot. */
+  readonly metadataLocation: string
+  /** Undefined where the table has no snapshot: it reads as empty. */
+  readonly snapshotId: bigint | undefined
+}
+
+export interface EngineRun {
+  /** In the engine's usage and logs; a UUID. */
+  readonly queryId: string
+  readonly tenant: TenantId
+  /** The session user where the engine has one. */
+  readonly principal: string
+  /** Ends queueing, planning and the run alike. */
+  readonly signal: AbortSignal
+}
+
+/** A statement that is prepared for one run: every relation it reads is open. */
+export interface EngineStatement {
+  readonly sql: string
+  readonly columns: readonly EngineColumn[]
+}
+
+/** What a run cost, as far as it is known; whole once the batches have ended. */
+export interface EngineStats {
+  /** Milliseconds before the engine began. */
+  readonly queueMs: number
+  /** Milliseconds from then to the end. */
+  readonly runMs: number
+  /** Of data files, before decompression, where the engine tells. */
+  readonly bytesScanned: number | undefined
+}
+
+/**
+ * The result of a run. The iteration pulls: an engine whose consumer does not ask computes no further than a
+ * bounded number of batches. It ends normally only when every row was delivered; a run that was cut short
+ * throws. Returning early stops the engine.
+ */
+export interface EngineResult extends AsyncIterable<ResultBatch> {
+  stats(): EngineStats
+}
+
+/** One open engine session for one statement; `close` frees the snapshots and the engine's place. */
+export interface EngineSession {
+  /** How the emitted SQL names a table: a relation's SQL, to be used once per mention. */
+  relation(table: GovernedTable): string
+  /**
+   * @throws SqlError-like Fault on first pull, never at the call: see engine-error.ts for what it may say
+   */
+  run(statement: EngineStatement): EngineResult
+  close(): Promise<void>
+}
+
+export interface Engine {
+  readonly dialect: DialectName
+  /**
+   * Opens the snapshots for one statement, waiting for a place where the engine is full.
+   * @throws EngineError where a snapshot cannot be read whole, the queue is full or `signal` fires
+   */
+  open(tables: readonly TableSnapshot[], run: EngineRun): Promise<EngineSession>
+  close(): Promise<void>
+}

@@ -1,0 +1,68 @@
+/** What every read surface calls, so that protection cannot be skipped: prepare a statement, then run it. */
+
+import type { Principal } from '../core/principal.ts'
+import type { ResultBatch } from '../core/result-batch.ts'
+import type { SqlType } from '../core/sql-type.ts'
+import type { TenantId } from '../core/tenant.ts'
+import type { ResultColumn } from './compile.ts'
+
+export const readSurfaces = ['pgwire', 'xmla', 'graphql', 'mcp', 'rest'] as const
+export type ReadSurface = (typeof readSurfaces)[number]
+
+/** Who asks, and where: one connection's context. */
+export interface QueryContext {
+  readonly tenant: TenantId
+  /** Of a verified credential. */
+  readonly principal: Principal
+  /** SPEC 5's name of the step that gave the principal. */
+  readonly principalSource: string
+  readonly surface: ReadSurface
+  /** Nickname of the catalog credential: the database that the client named. */
+  readonly catalog: string
+  /** Schemas that an unqualified name is looked for in, in order. */
+  readonly searchPath: readonly string[]
+}
+
+/** A statement that compiles for a context now. Running it compiles it anew where what governs it changed. */
+export interface PreparedQuery {
+  readonly text: string
+  readonly columns: readonly ResultColumn[]
+  /** Types of `$1` … in order. */
+  readonly parameters: readonly SqlType[]
+}
+
+export interface RunOptions {
+  /** PostgreSQL text forms, `$1` first. */
+  readonly parameters?: readonly (string | null)[]
+  /** Ends the query; the engine stops. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * The rows of one query. Pulling drives the engine; it ends normally only when every row was delivered and
+ * the usage record is written. Returning early stops the engine and records the query as cancelled.
+ */
+export interface QueryRun extends AsyncIterable<ResultBatch> {
+  /** A UUID; the usage record's. */
+  readonly queryId: string
+  readonly columns: readonly ResultColumn[]
+}
+
+export interface QueryService {
+  /**
+   * Compiles without running; a refusal is recorded as usage.
+   * @param parameterTypes those that the client gave, `$1` first
+   * @throws SqlError
+   */
+  prepare(
+    context: QueryContext,
+    text: string,
+    parameterTypes?: readonly (SqlType | undefined)[],
+  ): Promise<PreparedQuery>
+  /**
+   * Runs a prepared statement.
+   * @throws SqlError on the first pull or later; 0A000 where its result would no longer have the columns
+   *   that were prepared
+   */
+  run(context: QueryContext, query: PreparedQuery, options: RunOptions): QueryRun
+}
