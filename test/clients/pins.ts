@@ -39,6 +39,14 @@ export const python = {
     'requests==2.34.2',
     'zstandard==0.25.0',
   ],
+  pgwire: [
+    'psycopg==3.3.9',
+    'psycopg-binary==3.3.9',
+    'psycopg2-binary==2.9.13',
+    'SQLAlchemy==2.1.9',
+    'asyncpg==0.32.0',
+    'pyodbc==5.5.0',
+  ],
   spark: ['pyspark==4.0.1', 'py4j==0.10.9.9'],
   duckdb: [
     'duckdb==1.5.5',
@@ -97,6 +105,16 @@ export const maven = {
       'iceberg-open-api-1.11.0-tests.jar': '76d2debf256268603964bb8fe8c0a14df117964199b966886ec72476b841692c',
     },
   },
+  pgwire: {
+    coordinates: [
+      'org.postgresql:postgresql:42.7.8',
+      'us.fatehi:schemacrawler-postgresql:16.27.1',
+      'us.fatehi:schemacrawler-commandline:16.27.1',
+      'org.slf4j:slf4j-nop:2.0.17',
+    ],
+    transitive: true,
+    sha256: {},
+  },
   'iceberg-spark': {
     coordinates: [`org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:${iceberg}`],
     transitive: false,
@@ -106,6 +124,7 @@ export const maven = {
 
 export const npm = {
   'iceberg-js': ['iceberg-js@1.0.0'],
+  pgwire: ['pg@8.23.1', 'pg-cursor@2.22.0', 'postgres@3.4.9'],
 } as const
 
 /** Everything that can be fetched, as `client:name`. */
@@ -142,6 +161,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'python:pyiceberg'],
     quick: true,
     seconds: 180,
+  },
+  pgwire: {
+    file: 'pgwire.clients.ts',
+    needs: ['python:pgwire', 'maven:pgwire', 'npm:pgwire'],
+    quick: true,
+    seconds: 400,
   },
   'iceberg-js': {
     file: 'iceberg-js.clients.ts',

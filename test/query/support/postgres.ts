@@ -14,12 +14,15 @@ const nobody = { uid: 65_534, gid: 65_534 }
 export interface Oracle {
   readonly admin: postgres.Sql
   /** Connects as a role that sees what it was granted, and nothing else. */
-  readonly connect: (user: string) => postgres.Sql
+  readonly connect: (user: string, database?: string) => postgres.Sql
   readonly stop: () => Promise<void>
 }
 
-/** Undefined where the platform has no package of binaries. */
-export async function startOracle(): Promise<Oracle | undefined> {
+/**
+ * @param options `port`: listens there on the loopback address too
+ * @returns undefined where the platform has no package of binaries
+ */
+export async function startOracle(options: { readonly port?: number } = {}): Promise<Oracle | undefined> {
   const binaries = await findBinaries()
   if (binaries === undefined) return undefined
   const root = mkdtempSync(join(tmpdir(), 'oracle-'))
@@ -47,7 +50,13 @@ export async function startOracle(): Promise<Oracle | undefined> {
     { ...ids, env, cwd: root, encoding: 'utf8' },
   )
   if (init.status !== 0) throw new Error(`initdb: ${init.stderr}`)
-  const settings = ['fsync=off', 'timezone=UTC', 'listen_addresses=', `unix_socket_directories=${root}`]
+  const { port } = options
+  const settings = [
+    'fsync=off',
+    'timezone=UTC',
+    `unix_socket_directories=${root}`,
+    ...(port === undefined ? ['listen_addresses='] : ['listen_addresses=127.0.0.1', `port=${port}`]),
+  ]
   const server = spawn(binaries.postgres, ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
     ...ids,
     env,
@@ -61,12 +70,12 @@ export async function startOracle(): Promise<Oracle | undefined> {
     server.on('exit', () => reject(new Error('postgres ended')))
   })
   const clients: postgres.Sql[] = []
-  const connect = (user: string) => {
+  const connect = (user: string, database = 'postgres') => {
     const client = postgres({
       host: root,
-      path: join(root, '.s.PGSQL.5432'),
+      path: join(root, `.s.PGSQL.${port ?? 5432}`),
       user,
-      database: 'postgres',
+      database,
       max: 1,
       onnotice: () => {},
     })
