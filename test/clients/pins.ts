@@ -47,6 +47,16 @@ export const python = {
     'asyncpg==0.32.0',
     'pyodbc==5.5.0',
   ],
+  superset: [
+    'apache-superset==6.1.0',
+    'psycopg2-binary==2.9.13',
+    // What it imports and does not name, or names too loosely.
+    'cachelib==0.13.0',
+    'cachetools==6.2.1',
+    'Flask-Caching==2.3.1',
+    'greenlet==3.1.1',
+    'rich==14.2.0',
+  ],
   spark: ['pyspark==4.0.1', 'py4j==0.10.9.9'],
   duckdb: [
     'duckdb==1.5.5',
@@ -124,6 +134,7 @@ export const maven = {
 
 export const npm = {
   'iceberg-js': ['iceberg-js@1.0.0'],
+  playwright: ['playwright-core@1.64.1'],
   pgwire: ['pg@8.23.1', 'pg-cursor@2.22.0', 'postgres@3.4.9'],
 } as const
 
@@ -167,6 +178,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:pgwire', 'maven:pgwire', 'npm:pgwire'],
     quick: true,
     seconds: 400,
+  },
+  superset: {
+    file: 'superset.clients.ts',
+    needs: ['python:superset', 'npm:playwright'],
+    quick: false,
+    seconds: 900,
   },
   'iceberg-js': {
     file: 'iceberg-js.clients.ts',
