@@ -52,10 +52,10 @@ export const python = {
     'psycopg2-binary==2.9.13',
     // What it imports and does not name, or names too loosely.
     'cachelib==0.13.0',
-    'cachetools==6.2.1',
+    'cachetools==8.0.1',
     'Flask-Caching==2.3.1',
     'greenlet==3.1.1',
-    'rich==14.2.0',
+    'rich==15.0.0',
   ],
   spark: ['pyspark==4.0.1', 'py4j==0.10.9.9'],
   duckdb: [
