@@ -15,7 +15,8 @@ import {
   putRowFilter,
   putTag,
 } from '../../src/store/contracts.ts'
-import { isMaskedFor, loadGovernance, loadGovernedTable } from '../../src/store/governance.ts'
+import { loadGovernance } from '../../src/store/governance.ts'
+import { isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { commitColumns } from '../support/governed.ts'
