@@ -16,6 +16,7 @@ import { type Clock, systemClock } from './base/clock.ts'
 import { Fault } from './base/fault.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
+import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
 import { contractRoutes } from './contract/routes.ts'
 import { detectionRoutes } from './detection/routes.ts'
@@ -92,6 +93,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const policies = new PolicyEngine()
   const catalogs = new CatalogPool({ addressRules: addressRules(config) })
+  const states = new TableStates(catalogs, limits.tableStateBytes)
   const gateway: GatewayParts = {
     store,
     catalogs,
@@ -139,7 +141,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     [
       gatewayRoutes(gateway, auth),
       lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
-      contractRoutes({ ...auth, store, log, checkPolicies }),
+      contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
       queryRoutes({ ...auth, store, log }),
       detectionRoutes({
         ...auth,

@@ -51,8 +51,17 @@ export const limits = {
   /** One SQL statement sent to the read path, and one that it sends to an engine. */
   statementBytesMax: 256 * KiB,
   compiledStatementBytesMax: 4 * MiB,
-  /** Tables that one statement may name. */
+  /** Tables that one statement may name, and those of them that load from the upstream at once. */
   statementTablesMax: 64,
+  statementLoadsMax: 8,
+  /** Estimated memory of the table metadata that the read path keeps parsed. */
+  tableStateBytes: 64 * MiB,
+  /** Compiled statements that are kept, by the bytes of what they were compiled from. */
+  compiledCacheBytes: 32 * MiB,
+  /** Milliseconds from a run's start to its end, waiting for its client included. */
+  queryMs: 900_000,
+  /** Milliseconds for which a finished run waits until its engine has let go. */
+  engineCloseMs: 5_000,
 
   /** Milliseconds. */
   upstreamLoadMs: 30_000,
