@@ -19,8 +19,10 @@ import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
 import { contractRoutes } from './contract/routes.ts'
+import type { ReadEngineName } from './core/read-engine.ts'
 import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
+import { type EngineKind, EnginePool } from './engine/engine-pool.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
@@ -35,7 +37,10 @@ import { lineageRoutes } from './lineage/routes.ts'
 import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { checkPolicies } from './query/protect.ts'
+import type { QueryService } from './query/query-service.ts'
 import { queryRoutes } from './query/routes.ts'
+import { queryService } from './query/run.ts'
+import { usageRoutes } from './query/usage-routes.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
@@ -60,6 +65,8 @@ export interface AppOptions {
   readonly passCrashPoint?: PassCrashPoint
   /** Those of limits.ts unless a test shortens them. */
   readonly intentTimes?: IntentTimes
+  /** The kinds of read engine that there are; a test brings its own. */
+  readonly engines?: ReadonlyMap<ReadEngineName, EngineKind>
 }
 
 export interface App {
@@ -70,6 +77,8 @@ export interface App {
   readonly jobs: Jobs
   readonly gateway: GatewayParts
   readonly detection: Detection
+  /** What every read surface runs statements by. */
+  readonly queries: QueryService
   /** What {catalog-uri}/v1/oauth/tokens answers with. */
   readonly issueToken: IssueToken
   readonly licensed: Licensed
@@ -128,6 +137,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
+  const engines = new EnginePool(options.engines ?? new Map())
+  const queries = queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
     parts: { store, catalogs, metrics, log, addressRules: addressRules(config) },
@@ -143,6 +154,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
       contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
       queryRoutes({ ...auth, store, log }),
+      usageRoutes({ ...auth, store, log }),
       detectionRoutes({
         ...auth,
         store,
@@ -232,6 +244,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     jobs,
     gateway,
     detection,
+    queries,
     issueToken: auth.issueToken,
     licensed,
     async stop() {
@@ -244,6 +257,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await detection.stop()
       await metricsListener.stop(true)
       await policies.close()
+      await engines.close()
       catalogs.close()
     },
   }

@@ -54,6 +54,10 @@ export const limits = {
   /** Tables that one statement may name, and those of them that load from the upstream at once. */
   statementTablesMax: 64,
   statementLoadsMax: 8,
+  /** Tables that they may mean, along the search path. */
+  statementCandidatesMax: 1_024,
+  /** Text of the statements whose names are kept. */
+  namesCacheBytes: 8 * MiB,
   /** Estimated memory of the table metadata that the read path keeps parsed. */
   tableStateBytes: 64 * MiB,
   /** Compiled statements that are kept, by the bytes of what they were compiled from. */

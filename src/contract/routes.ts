@@ -46,12 +46,7 @@ export interface ContractParts {
 
 type Params = Readonly<Record<string, string>>
 /** Gives the response, false where there was nothing to remove, or anything else for 204. */
-type Change = (
-  on: ContractStore,
-  params: Params,
-  request: Request,
-  parts: ContractParts,
-) => Promise<unknown>
+type Change = (on: ContractStore, params: Params, request: Request, parts: ContractParts) => Promise<unknown>
 type Route = { readonly request: Request; readonly params: Params }
 
 const root = '/api/v1/contracts'
