@@ -16,10 +16,13 @@ import { type Clock, systemClock } from './base/clock.ts'
 import { Fault } from './base/fault.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
+import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
 import { contractRoutes } from './contract/routes.ts'
+import type { ReadEngineName } from './core/read-engine.ts'
 import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
+import { type EngineKind, EnginePool } from './engine/engine-pool.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
@@ -34,7 +37,10 @@ import { lineageRoutes } from './lineage/routes.ts'
 import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { checkPolicies } from './query/protect.ts'
+import type { QueryService } from './query/query-service.ts'
 import { queryRoutes } from './query/routes.ts'
+import { queryService } from './query/run.ts'
+import { usageRoutes } from './query/usage-routes.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
@@ -42,7 +48,7 @@ import { type Jobs, startJobs } from './server/jobs.ts'
 import { listenMetrics, opsRoutes } from './server/ops.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
-import { isMaskedFor } from './store/governance.ts'
+import { isMaskedFor } from './store/governed-table.ts'
 import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
 import { rotateSigningKeys } from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
@@ -59,6 +65,8 @@ export interface AppOptions {
   readonly passCrashPoint?: PassCrashPoint
   /** Those of limits.ts unless a test shortens them. */
   readonly intentTimes?: IntentTimes
+  /** The kinds of read engine that there are; a test brings its own. */
+  readonly engines?: ReadonlyMap<ReadEngineName, EngineKind>
 }
 
 export interface App {
@@ -69,6 +77,8 @@ export interface App {
   readonly jobs: Jobs
   readonly gateway: GatewayParts
   readonly detection: Detection
+  /** What every read surface runs statements by. */
+  readonly queries: QueryService
   /** What {catalog-uri}/v1/oauth/tokens answers with. */
   readonly issueToken: IssueToken
   readonly licensed: Licensed
@@ -92,6 +102,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const policies = new PolicyEngine()
   const catalogs = new CatalogPool({ addressRules: addressRules(config) })
+  const states = new TableStates(catalogs, limits.tableStateBytes)
   const gateway: GatewayParts = {
     store,
     catalogs,
@@ -126,6 +137,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
+  const engines = new EnginePool(options.engines ?? new Map())
+  const queries = queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
     parts: { store, catalogs, metrics, log, addressRules: addressRules(config) },
@@ -139,8 +152,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     [
       gatewayRoutes(gateway, auth),
       lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
-      contractRoutes({ ...auth, store, log, checkPolicies }),
+      contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
       queryRoutes({ ...auth, store, log }),
+      usageRoutes({ ...auth, store, log }),
       detectionRoutes({
         ...auth,
         store,
@@ -230,6 +244,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     jobs,
     gateway,
     detection,
+    queries,
     issueToken: auth.issueToken,
     licensed,
     async stop() {
@@ -242,6 +257,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await detection.stop()
       await metricsListener.stop(true)
       await policies.close()
+      await engines.close()
       catalogs.close()
     },
   }

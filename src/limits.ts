@@ -53,8 +53,21 @@ export const limits = {
   compiledStatementBytesMax: 4 * MiB,
   /** Text of the row filters and mask expressions whose trees are kept; a tree takes some fifty times its text. */
   policyExpressionCacheBytes: 1 * MiB,
-  /** Tables that one statement may name. */
+  /** Tables that one statement may name, and those of them that load from the upstream at once. */
   statementTablesMax: 64,
+  statementLoadsMax: 8,
+  /** Tables that they may mean, along the search path. */
+  statementCandidatesMax: 1_024,
+  /** Text of the statements whose names are kept. */
+  namesCacheBytes: 8 * MiB,
+  /** Estimated memory of the table metadata that the read path keeps parsed. */
+  tableStateBytes: 64 * MiB,
+  /** Compiled statements that are kept, by the bytes of what they were compiled from. */
+  compiledCacheBytes: 32 * MiB,
+  /** Milliseconds from a run's start to its end, waiting for its client included. */
+  queryMs: 900_000,
+  /** Milliseconds for which a finished run waits until its engine has let go. */
+  engineCloseMs: 5_000,
 
   /** Milliseconds. */
   upstreamLoadMs: 30_000,

@@ -28,17 +28,19 @@ export async function verifiedPrincipal(
 }
 
 /**
- * Who acts in a privileged role; a scope grants none.
- * @throws Fault `forbidden` where the verified principal does not have the role
+ * Who acts in one of some privileged roles; a scope grants none.
+ * @throws Fault `forbidden` where the verified principal has none of the roles
  */
 export async function requireRole(
   identify: IdentifyPrincipal,
   request: Request,
   session: Session,
-  role: PrivilegedRole,
+  ...roles: readonly PrivilegedRole[]
 ): Promise<Principal> {
   const principal = await verifiedPrincipal(identify, request, session)
-  if (!principal.roles.includes(role))
-    throw new Fault('forbidden', `This takes the role \`${role}\`, from a verified credential.`)
+  if (!roles.some((role) => principal.roles.includes(role))) {
+    const names = roles.map((role) => `\`${role}\``).join(' or ')
+    throw new Fault('forbidden', `This takes the role ${names}, from a verified credential.`)
+  }
   return principal
 }

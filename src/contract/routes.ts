@@ -1,14 +1,17 @@
-/** What governs reading tables, under /api/v1/contracts: contracts, row filters, column masks, tags. */
+/** What governs reading tables, under /api/v1/contracts: contracts, row filters, column masks, tags, pins. */
 
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
-import { readFields } from '../auth/administration/body.ts'
+import { pageOf, readFields } from '../auth/administration/body.ts'
 import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
 import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
+import type { TableStates } from '../catalog/table-states.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
+import { listContractChanges } from '../store/contract-changes.ts'
 import {
   type CheckPolicies,
   type ContractStore,
@@ -16,6 +19,7 @@ import {
   deleteMask,
   deleteRowFilter,
   deleteTag,
+  type FilterTarget,
   type MaskTarget,
   putContract,
   putMask,
@@ -23,45 +27,67 @@ import {
   putTag,
 } from '../store/contracts.ts'
 import { loadGovernance } from '../store/governance.ts'
+import { listPins } from '../store/pins.ts'
+import { putReadSettings, readSettings } from '../store/read-settings.ts'
 import type { Store } from '../store/store.ts'
-import { tableView } from './table-view.ts'
+import { pinSnapshot, unpinSnapshot } from './pin-table.ts'
+import { pinView, settingsView, tableView } from './table-view.ts'
 
 export interface ContractParts {
   readonly store: Store
   readonly findSession: FindSession
   readonly identify: IdentifyPrincipal
   readonly log: Logger
+  readonly clock: Clock
+  readonly states: TableStates
   /** What the read path finds wrong with a table's policies. */
   readonly checkPolicies: CheckPolicies
 }
 
 type Params = Readonly<Record<string, string>>
-/** Answers false where there was nothing to remove. */
-type Change = (on: ContractStore, params: Params, request: Request) => Promise<unknown>
+/** Gives the response, false where there was nothing to remove, or anything else for 204. */
+type Change = (on: ContractStore, params: Params, request: Request, parts: ContractParts) => Promise<unknown>
+type Route = { readonly request: Request; readonly params: Params }
 
-const table = '/api/v1/contracts/tables/:namespace/:table'
-const columnMask = `${table}/columns/:column/masks/:id`
-const tagMask = '/api/v1/contracts/tags/:tag/masks/:id'
+const root = '/api/v1/contracts'
+const table = `${root}/tables/:namespace/:table`
+const column = `${table}/columns/:column`
+const tag = `${root}/tags/:tag`
+const settings = `${root}/settings`
 
 /** Reading takes the scope `read`; changing takes `admin` and the role of a steward. */
 export function contractRoutes(parts: ContractParts) {
-  const app = new Elysia({ name: 'contract' }).get(
-    table,
-    ({ request, params }: { request: Request; params: Params }) =>
+  const app = new Elysia({ name: 'contract' })
+    .get(table, ({ request, params }: Route) =>
       answerFaults(parts.log, () => showTable(parts, request, params)),
-  )
+    )
+    .get(`${table}/pins`, ({ request, params }: Route) =>
+      answerFaults(parts.log, () => showPins(parts, request, params)),
+    )
+    .get(settings, ({ request }: Route) => answerFaults(parts.log, () => showSettings(parts, request)))
+    .get(`${root}/changes`, ({ request }: Route) =>
+      answerFaults(parts.log, () => showChanges(parts, request)),
+    )
+    .put(settings, ({ request }: Route) => answerFaults(parts.log, () => saveSettings(parts, request)), {
+      parse: 'none',
+    })
   for (const [method, path, make] of changes)
     app.route(
       method,
       path,
-      ({ request, params }: { request: Request; params: Params }) =>
+      ({ request, params }: Route) =>
         answerFaults(parts.log, async () => {
           const session = await requireSession(request, parts.findSession, 'admin')
-          await requireRole(parts.identify, request, session, 'steward')
+          const { sub: actor } = await requireRole(parts.identify, request, session, 'steward')
           const { store, checkPolicies } = parts
-          const done = await make({ store, tenant: session.tenant, checkPolicies }, params, request)
+          const done = await make(
+            { store, tenant: session.tenant, actor, checkPolicies },
+            params,
+            request,
+            parts,
+          )
           if (done === false) throw new Fault('not_found', 'There is no such thing to remove.')
-          return new Response(null, { status: 204 })
+          return done instanceof Response ? done : new Response(null, { status: 204 })
         }),
       { parse: 'none' },
     )
@@ -72,11 +98,46 @@ async function showTable(parts: ContractParts, request: Request, params: Params)
   const session = await requireSession(request, parts.findSession, 'read')
   const { roles } = await verifiedPrincipal(parts.identify, request, session)
   const governance = await loadGovernance(parts.store, session.tenant, tableOf(params))
-  if (governance === undefined) throw new Fault('not_found', 'There is no such table.')
+  if (governance === undefined) throw noTable()
   return Response.json(tableView(governance, roles.includes('steward')))
 }
 
-const changes: readonly (readonly [method: 'PUT' | 'DELETE', path: string, make: Change])[] = [
+async function showPins(parts: ContractParts, request: Request, params: Params): Promise<Response> {
+  const { tenant } = await requireSession(request, parts.findSession, 'read')
+  const ref = tableOf(params)
+  const page = pageOf(request)
+  if ((await loadGovernance(parts.store, tenant, ref)) === undefined) throw noTable()
+  const pins = await listPins(parts.store, tenant, ref, page)
+  return Response.json({ ...pins, items: pins.items.map(pinView) })
+}
+
+async function showSettings(parts: ContractParts, request: Request): Promise<Response> {
+  const session = await requireSession(request, parts.findSession, 'read')
+  await requireRole(parts.identify, request, session, 'steward', 'administrator')
+  return Response.json(settingsView(await readSettings(parts.store, session.tenant)))
+}
+
+async function saveSettings(parts: ContractParts, request: Request): Promise<Response> {
+  const session = await requireSession(request, parts.findSession, 'admin')
+  const { sub } = await requireRole(parts.identify, request, session, 'steward', 'administrator')
+  const fields = await readFields(request, 'readable_without_contract')
+  const readableWithoutContract = fields.object.get('readable_without_contract')
+  if (typeof readableWithoutContract !== 'boolean')
+    throw new Fault('bad_request', '`readable_without_contract` must be true or false.')
+  await putReadSettings(parts.store, session.tenant, sub, { readableWithoutContract })
+  return new Response(null, { status: 204 })
+}
+
+/** Changes hold the text of policies, so they are for those who may see it. */
+async function showChanges(parts: ContractParts, request: Request): Promise<Response> {
+  const session = await requireSession(request, parts.findSession, 'read')
+  await requireRole(parts.identify, request, session, 'steward', 'administrator')
+  return Response.json(await listContractChanges(parts.store, session.tenant, pageOf(request)))
+}
+
+const noTable = () => new Fault('not_found', 'There is no such table.')
+
+const changes: readonly (readonly [method: 'PUT' | 'DELETE' | 'POST', path: string, make: Change])[] = [
   [
     'PUT',
     table,
@@ -90,42 +151,51 @@ const changes: readonly (readonly [method: 'PUT' | 'DELETE', path: string, make:
     },
   ],
   ['DELETE', table, (on, params) => deleteContract(on, tableOf(params))],
-  [
-    'PUT',
-    `${table}/row-filters/:id`,
-    async (on, params, request) => {
-      const fields = await readFields(request, 'expression', 'exempt_roles')
-      await putRowFilter(on, tableOf(params), {
-        id: params.id ?? '',
-        expression: fields.text('expression'),
-        exemptRoles: fields.texts('exempt_roles'),
-      })
-    },
-  ],
-  [
-    'DELETE',
-    `${table}/row-filters/:id`,
-    (on, params) => deleteRowFilter(on, tableOf(params), params.id ?? ''),
-  ],
-  ...[columnMask, tagMask].flatMap((path) => [
-    ['PUT', path, saveMask] as const,
+  ...[table, column, tag].flatMap((path): (typeof changes)[number][] => [
+    ['PUT', `${path}/row-filters/:id`, saveRowFilter],
     [
       'DELETE',
-      path,
-      (on: ContractStore, params: Params) => deleteMask(on, maskTarget(params), params.id ?? ''),
-    ] as const,
+      `${path}/row-filters/:id`,
+      (on, params) => deleteRowFilter(on, filterTarget(params), params.id ?? ''),
+    ],
+  ]),
+  ...[column, tag].flatMap((path): (typeof changes)[number][] => [
+    ['PUT', `${path}/masks/:id`, saveMask],
+    ['DELETE', `${path}/masks/:id`, (on, params) => deleteMask(on, maskTarget(params), params.id ?? '')],
   ]),
   [
     'PUT',
-    `${table}/columns/:column/tags/:tag`,
+    `${column}/tags/:tag`,
     (on, params) => putTag(on, tableOf(params), params.column ?? '', params.tag ?? ''),
   ],
   [
     'DELETE',
-    `${table}/columns/:column/tags/:tag`,
+    `${column}/tags/:tag`,
     (on, params) => deleteTag(on, tableOf(params), params.column ?? '', params.tag ?? ''),
   ],
+  [
+    'POST',
+    `${table}/pin`,
+    async (on, params, request, parts) => {
+      const fields = await readFields(request, 'catalog', 'snapshot_id')
+      return Response.json(pinView(await pinSnapshot(parts, on, tableOf(params), fields)))
+    },
+  ],
+  [
+    'POST',
+    `${table}/unpin`,
+    async (on, params, _, parts) => Response.json(pinView(await unpinSnapshot(parts, on, tableOf(params)))),
+  ],
 ]
+
+async function saveRowFilter(on: ContractStore, params: Params, request: Request): Promise<void> {
+  const fields = await readFields(request, 'expression', 'exempt_roles')
+  await putRowFilter(on, filterTarget(params), {
+    id: params.id ?? '',
+    expression: fields.text('expression'),
+    exemptRoles: fields.texts('exempt_roles'),
+  })
+}
 
 async function saveMask(on: ContractStore, params: Params, request: Request): Promise<void> {
   const fields = await readFields(request, 'action', 'expression', 'exempt_roles')
@@ -135,6 +205,11 @@ async function saveMask(on: ContractStore, params: Params, request: Request): Pr
     expression: fields.optionalText('expression'),
     exemptRoles: fields.texts('exempt_roles'),
   })
+}
+
+function filterTarget(params: Params): FilterTarget {
+  if (params.tag === undefined && params.column === undefined) return { table: tableOf(params) }
+  return maskTarget(params)
 }
 
 function maskTarget(params: Params): MaskTarget {

@@ -1,12 +1,15 @@
 /** What governs reading a table, as the API shows it. */
 
 import type { Governance, StoredMask } from '../store/governance.ts'
+import type { PinEvent } from '../store/pins.ts'
+import type { ReadSettings } from '../store/read-settings.ts'
 
 /** @param withPolicies false: for readers, who learn of columns and tags but not of filters and masks */
-export function tableView({ ref, contract, columns, rowFilters }: Governance, withPolicies: boolean) {
+export function tableView({ ref, contract, pin, columns, rowFilters }: Governance, withPolicies: boolean) {
   return {
     ...ref,
     contract: contract && { ...contract, state: 'active' },
+    ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
     columns: columns
       .filter(({ current }) => current || withPolicies)
       .map(({ name, type, required, current, tags, masks }) => ({
@@ -18,10 +21,12 @@ export function tableView({ ref, contract, columns, rowFilters }: Governance, wi
         ...(withPolicies && { masks: masks.map(maskView) }),
       })),
     ...(withPolicies && {
-      row_filters: rowFilters.map(({ policyId, expression, exemptRoles }) => ({
+      row_filters: rowFilters.map(({ policyId, expression, exemptRoles, origin, fieldId }) => ({
         id: policyId,
         expression,
         exempt_roles: exemptRoles,
+        ...(fieldId !== undefined && { column: columns.find((one) => one.fieldId === fieldId)?.name }),
+        ...(origin.kind === 'tag' && { tag: origin.tag }),
       })),
     }),
   }
@@ -35,4 +40,14 @@ function maskView({ policyId, action, expression, exemptRoles, origin }: StoredM
     exempt_roles: exemptRoles,
     ...(origin.kind === 'tag' && { tag: origin.tag }),
   }
+}
+
+/** One pin event, as the API shows it. */
+export function pinView({ sequence, kind, snapshotId, catalog, by, at }: PinEvent) {
+  return { sequence, kind, snapshot_id: snapshotId, catalog, by, at }
+}
+
+/** The tenant's settings, as the API shows them. */
+export function settingsView({ readableWithoutContract }: ReadSettings) {
+  return { readable_without_contract: readableWithoutContract }
 }

@@ -23,6 +23,8 @@ export interface RowFilter {
   readonly origin: PolicyOrigin
   /** A boolean SQL expression in the PostgreSQL dialect over the raw columns (DESIGN, Row filters). */
   readonly expression: string
+  /** Field id of the column that it is attached to, itself or by its tag: `this_column` in the expression. */
+  readonly fieldId?: number
 }
 
 export interface GovernedColumn {
@@ -30,6 +32,8 @@ export interface GovernedColumn {
   readonly fieldId: number
   readonly type: IcebergType
   readonly required: boolean
+  /** Its name in filters and masks where that is another, as in an older schema; null: they cannot name it. */
+  readonly policyName?: string | null
   /** All that apply to the principal; the stricter wins, an ambiguous pair refuses. */
   readonly masks: readonly AttachedMask[]
 }

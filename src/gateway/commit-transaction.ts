@@ -5,6 +5,7 @@
 
 import { bodyOf } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
+import { inParallel } from '../base/in-parallel.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
 import { tableName } from '../core/table-ref.ts'
@@ -167,19 +168,4 @@ function renamed(fault: Fault, kind: Fault['kind'], message: string): Fault {
     ...(detail !== undefined && { detail }),
     ...(type !== undefined && kind === fault.kind && { type }),
   })
-}
-
-/** Runs `work` on each item, at most `countMax` at once. @returns the results in the order of the items */
-async function inParallel<T, R>(
-  items: readonly T[],
-  countMax: number,
-  work: (item: T) => Promise<R>,
-): Promise<readonly R[]> {
-  const results = new Array<R>(items.length)
-  const queue = items.entries()
-  const worker = async () => {
-    for (const [index, item] of queue) results[index] = await work(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(countMax, items.length) }, worker))
-  return results
 }

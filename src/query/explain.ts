@@ -3,19 +3,16 @@
 import type { Fields } from '../auth/administration/body.ts'
 import { Fault } from '../base/fault.ts'
 import { isJsonObject } from '../base/json.ts'
-import type { GovernedTable } from '../core/governed-table.ts'
 import { saltBytesMin } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
 import type { DialectName } from '../core/sql-type.ts'
-import { isPathIdentifier } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { limits } from '../limits.ts'
-import { loadGovernedTable } from '../store/governance.ts'
+import { loadGovernances } from '../store/governance.ts'
+import { governedTable } from '../store/governed-table.ts'
 import type { Store } from '../store/store.ts'
 import { compileQuery } from './compile.ts'
 import { dialects, renderSql } from './emit/render.ts'
-import { referencedRelations } from './references.ts'
-import { SqlError } from './sql-error.ts'
+import { namedRefs } from './named-refs.ts'
 
 export interface ExplainInput {
   readonly statement: string
@@ -73,7 +70,8 @@ export async function explain(
   { statement, dialect, principal, parameters }: ExplainInput,
   withPolicies: boolean,
 ) {
-  const tables = await namedTables(store, tenant, statement, principal)
+  const governed = await loadGovernances(store, tenant, namedRefs(statement, []))
+  const tables = [...governed.values()].map((governance) => governedTable(governance, principal))
   const compiled = compileQuery({ text: statement, principal, tables, searchPath: [] })
   // A run draws its salt; here it is zeros, for nobody to find what a run's was.
   const salt = new Uint8Array(saltBytesMin)
@@ -91,25 +89,4 @@ export async function explain(
     })),
     fingerprint: compiled.fingerprint,
   }
-}
-
-async function namedTables(
-  store: Store,
-  tenant: TenantId,
-  statement: string,
-  principal: Principal,
-): Promise<readonly GovernedTable[]> {
-  const refs = referencedRelations(statement).flatMap(({ schemaName, tableName: name }) => {
-    // Without a schema it is a CTE or nothing: no search path is set here.
-    const namespace = schemaName?.split('.') ?? []
-    return namespace.length > 0 && [...namespace, name].every(isPathIdentifier) ? [{ namespace, name }] : []
-  })
-  if (refs.length > limits.statementTablesMax)
-    throw new SqlError('54001', `A statement names at most ${limits.statementTablesMax} tables.`)
-  const tables: GovernedTable[] = []
-  for (const ref of refs) {
-    const table = await loadGovernedTable(store, tenant, ref, principal)
-    if (table !== undefined) tables.push(table)
-  }
-  return tables
 }

@@ -3,7 +3,13 @@
  * columns and nothing else. Filters read raw values, masks apply to what the filters leave.
  */
 
-import type { AttachedMask, GovernedColumn, GovernedTable, PolicyOrigin } from '../core/governed-table.ts'
+import type {
+  AttachedMask,
+  GovernedColumn,
+  GovernedTable,
+  PolicyOrigin,
+  RowFilter,
+} from '../core/governed-table.ts'
 import { chooseMask } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Expr } from './ir.ts'
@@ -53,7 +59,7 @@ export function protectTable(
   try {
     checkNames(table)
     return {
-      filters: table.rowFilters.map(({ expression }) => resolveFilter(table, expression, principal)),
+      filters: table.rowFilters.map((filter) => resolveFilter(table, filter, principal)),
       columns: [...used].sort((a, b) => a - b).map((index) => protectColumn(table, index, principal)),
     }
   } catch (cause) {
@@ -102,8 +108,8 @@ export function checkPolicies(table: GovernedTable): PolicyProblem[] {
     }
   }
   attempt([], () => checkNames(table))
-  for (const { policyId, expression } of table.rowFilters)
-    attempt([policyId], () => resolveFilter(table, expression, principal))
+  for (const filter of table.rowFilters)
+    attempt([filter.policyId], () => resolveFilter(table, filter, principal))
   for (const [index, column] of table.columns.entries()) {
     const ids = column.masks.map(({ policyId }) => policyId)
     if (ids.length > 0) attempt(ids, () => protectColumn(table, index, principal))
@@ -134,15 +140,15 @@ function protectColumn(table: GovernedTable, index: number, principal: Principal
   return { index, mask, expression: resolveMask(table, column, mask.expression, principal) }
 }
 
-function resolveFilter(table: GovernedTable, text: string, principal: Principal): Expr {
-  return condition(resolveRaw(table, text, principal), 'a row filter')
+function resolveFilter(table: GovernedTable, { expression, fieldId }: RowFilter, principal: Principal): Expr {
+  return condition(resolveRaw(table, expression, principal, fieldId), 'a row filter')
 }
 
 function resolveMask(table: GovernedTable, column: GovernedColumn, text: string, principal: Principal): Expr {
   const served = servedType(column.type)
   if (served === undefined)
     throw new SqlError('0A000', 'apply-expression on a column of this type is not supported.')
-  const expr = resolveRaw(table, text, principal)
+  const expr = resolveRaw(table, text, principal, column.fieldId)
   if (
     expr.type !== 'unknown' &&
     expr.type !== served.type &&
@@ -159,8 +165,16 @@ function resolveMask(table: GovernedTable, column: GovernedColumn, text: string,
     : { kind: 'cast', type: served.type, size: served.size, arg: value }
 }
 
-/** Resolves a policy's expression over the raw columns; no subquery, parameter, aggregate or window is known. */
-function resolveRaw(table: GovernedTable, text: string, principal: Principal): Expr {
+/**
+ * Resolves a policy's expression over the raw columns; no subquery, parameter, aggregate or window is known.
+ * @param attachedTo field id of the column that is `this_column` here
+ */
+function resolveRaw(
+  table: GovernedTable,
+  text: string,
+  principal: Principal,
+  attachedTo: number | undefined,
+): Expr {
   const resolver: Resolver = {
     findTable: () => undefined,
     principal,
@@ -176,22 +190,36 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal): E
     },
   }
   const columns = rawColumns(table)
-  const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
+  const attached = columns.find(({ fieldId }) => fieldId === attachedTo)
+  const named = columns.filter(({ name }) => name !== null) as readonly ScopeColumn[]
+  const known = attached === undefined ? named : [...named, { name: 'this_column', expr: attached.expr }]
+  const scope = {
+    ...newScope(undefined),
+    relations: [{ alias: table.tableName, columns: known }],
+    columns: known,
+  }
   const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }
   return resolver.expr(parseExpression(text), env)
 }
 
-const rawColumnsOf = new WeakMap<GovernedTable, readonly ScopeColumn[]>()
+interface RawColumn {
+  /** As policies name it; null for one that they cannot. */
+  readonly name: string | null
+  readonly fieldId: number
+  readonly expr: ScopeColumn['expr']
+}
+
+const rawColumnsOf = new WeakMap<GovernedTable, readonly RawColumn[]>()
 
 /** The served columns of the physical table, made once for all policies of one statement. */
-function rawColumns(table: GovernedTable): readonly ScopeColumn[] {
+function rawColumns(table: GovernedTable): readonly RawColumn[] {
   const known = rawColumnsOf.get(table)
   if (known !== undefined) return known
-  const columns = table.columns.flatMap(({ name, type }, index) => {
+  const columns = table.columns.flatMap(({ name, policyName = name, fieldId, type }, index): RawColumn[] => {
     const served = servedType(type)
-    return served
-      ? [{ name, expr: { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const }]
-      : []
+    if (served === undefined) return []
+    const expr = { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const
+    return [{ name: policyName, fieldId, expr }]
   })
   rawColumnsOf.set(table, columns)
   return columns

@@ -40,7 +40,8 @@ export interface RunOptions {
 
 /**
  * The rows of one query. Pulling drives the engine; it ends normally only when every row was delivered and
- * the usage record is written. Returning early stops the engine and records the query as cancelled.
+ * the usage record is written. Returning early stops the engine and records the query as cancelled; a run that
+ * was never pulled never began.
  */
 export interface QueryRun extends AsyncIterable<ResultBatch> {
   /** A UUID; the usage record's. */

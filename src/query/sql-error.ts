@@ -4,12 +4,17 @@ import { Fault, type FaultKind } from '../base/fault.ts'
 
 /** The conditions of PostgreSQL's Appendix A that the read path answers with. */
 const kindOf = {
+  '08006': 'unavailable', // connection_failure
   '0A000': 'bad_request', // feature_not_supported
+  '21000': 'bad_request', // cardinality_violation
+  '22000': 'bad_request', // data_exception
+  '22012': 'bad_request', // division_by_zero
   '22P02': 'bad_request', // invalid_text_representation
   '22003': 'bad_request', // numeric_value_out_of_range
   '22007': 'bad_request', // invalid_datetime_format
   '22008': 'bad_request', // datetime_field_overflow
   '22023': 'bad_request', // invalid_parameter_value
+  '3D000': 'not_found', // invalid_catalog_name
   '42501': 'forbidden', // insufficient_privilege
   '42601': 'bad_request', // syntax_error
   '42702': 'bad_request', // ambiguous_column
@@ -24,7 +29,13 @@ const kindOf = {
   '42P10': 'bad_request', // invalid_column_reference
   '42P18': 'bad_request', // indeterminate_datatype
   '42P20': 'bad_request', // windowing_error
+  '53000': 'unavailable', // insufficient_resources
+  '53300': 'unavailable', // too_many_connections
   '54001': 'bad_request', // statement_too_complex
+  '55000': 'conflict', // object_not_in_prerequisite_state
+  '57014': 'unavailable', // query_canceled
+  '58000': 'unavailable', // system_error
+  '58030': 'unavailable', // io_error
   XX000: 'internal', // internal_error
 } as const satisfies Record<string, FaultKind>
 export type SqlState = keyof typeof kindOf

@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { type CatalogCredential, type CatalogKind, isCatalogKind } from '../core/catalog.ts'
+import { readEngineOf } from '../core/read-engine.ts'
 import { isPathIdentifier } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
@@ -34,7 +35,7 @@ interface Row {
 }
 
 // By allow-list: a field that nobody thought of is sealed, not shown.
-const plainFields = new Set(['endpoint', 'warehouse', 'prefix', 'region', 'storage_roots'])
+const plainFields = new Set(['endpoint', 'warehouse', 'prefix', 'region', 'storage_roots', 'read_engine'])
 
 const place = (tenant: TenantId, nickname: string) => ['catalog_credential', tenant, nickname]
 
@@ -65,6 +66,7 @@ function checkCredential({ kind, nickname, endpoint, config }: NewCatalogCredent
     throw new Fault('bad_request', 'A nickname holds letters, digits, _ and - only.')
   checkUrl(endpoint)
   if (config.endpoint !== undefined) checkUrl(String(config.endpoint))
+  readEngineOf(config)
   if (storableJson(config).length > limits.apiBodyBytesMax)
     throw new Fault('bad_request', 'The configuration is too large.')
 }

@@ -9,8 +9,10 @@ import { isMaskAction } from '../core/mask.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { governedTable, readGovernance, type StoredColumn } from './governance.ts'
-import { deleteEdge, deleteNode, parseAgtype, upsertEdge, upsertNode } from './graph.ts'
+import { type ContractChange, holdContracts, recordChange } from './contract-changes.ts'
+import { readGovernance, type StoredColumn } from './governance.ts'
+import { governedTable } from './governed-table.ts'
+import { deleteEdge, deleteNode, type NodeRef, parseAgtype, upsertEdge, upsertNode } from './graph.ts'
 import { nodeId } from './names.ts'
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
@@ -18,10 +20,12 @@ import type { Store } from './store.ts'
 /** The problems that keep the policies of a table from being applied. */
 export type CheckPolicies = (table: GovernedTable) => readonly { readonly message: string }[]
 
-/** Where changes are made, and how their outcome is checked. */
+/** Where changes are made, by whom, and how their outcome is checked. */
 export interface ContractStore {
   readonly store: Store
   readonly tenant: TenantId
+  /** Subject of the verified principal. */
+  readonly actor: string
   readonly checkPolicies: CheckPolicies
 }
 
@@ -40,6 +44,8 @@ export interface NewMask {
 
 /** What a mask is attached to: a column of a table, or a tag wherever it is. */
 export type MaskTarget = { readonly table: TableRef; readonly column: string } | { readonly tag: string }
+/** What a row filter is attached to; of a column or tag, it filters every table that has it. */
+export type FilterTarget = MaskTarget | { readonly table: TableRef; readonly column?: undefined }
 
 const namePattern = /^[A-Za-z0-9_.:-]{1,255}$/
 const exemptRolesMax = 100
@@ -58,7 +64,8 @@ export async function putContract(
   checkName(id)
   if (!Number.isSafeInteger(version) || version < 1)
     throw new Fault('bad_request', '`version` must be a whole number from 1.')
-  await change(on, async (tx) => {
+  const made = { action: 'put-contract', subject: { table }, value: { id, version } } as const
+  await change(on, made, async (tx) => {
     await ensureTable(tx, on.tenant, table)
     await upsertNode(tx, on.tenant, { label: 'Contract', id, properties: { version, state: 'active' } })
     await deleteEdge(tx, 'GOVERNS', tableId(table))
@@ -69,20 +76,30 @@ export async function putContract(
 
 /** Ends a table's contract; filters, masks and tags stay. @returns whether there was one */
 export function deleteContract(on: ContractStore, table: TableRef): Promise<boolean> {
-  return on.store.tenantTransaction(on.tenant, (tx) => deleteEdge(tx, 'GOVERNS', tableId(table)))
+  return remove(on, { action: 'delete-contract', subject: { table } }, (tx) =>
+    deleteEdge(tx, 'GOVERNS', tableId(table)),
+  )
 }
 
 /**
- * Saves a row filter of a table, in place of the one of this id.
- * @throws Fault `bad_request` where it is malformed, `unprocessable` where it cannot be applied
+ * Saves a row filter of a table, column or tag, in place of the one of this id there.
+ * @throws Fault `bad_request` where it is malformed, `not_found` for an unknown column, `unprocessable` where
+ *   it cannot be applied to a table that it then filters
  */
-export async function putRowFilter(on: ContractStore, table: TableRef, filter: NewRowFilter): Promise<void> {
+export async function putRowFilter(
+  on: ContractStore,
+  target: FilterTarget,
+  filter: NewRowFilter,
+): Promise<void> {
   checkPolicy(filter)
-  const id = filterId(table, filter.id)
-  await change(on, async (tx) => {
-    await ensureTable(tx, on.tenant, table)
+  if ('tag' in target) checkName(target.tag)
+  const { tenant } = on
+  const made = { action: 'put-row-filter', subject: { ...target, id: filter.id }, value: filter } as const
+  await change(on, made, async (tx) => {
+    const [end, tables] = await holdTarget(tx, tenant, target)
+    const id = filterId(end, filter.id)
     await deleteNode(tx, { label: 'RowFilter', id })
-    await upsertNode(tx, on.tenant, {
+    await upsertNode(tx, tenant, {
       label: 'RowFilter',
       id,
       properties: {
@@ -91,15 +108,15 @@ export async function putRowFilter(on: ContractStore, table: TableRef, filter: N
         exempt_roles: filter.exemptRoles,
       },
     })
-    await connect(tx, on.tenant, 'FILTERS', id, ['RowFilter', id], ['Table', tableId(table)])
-    return [table]
+    await connect(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'FILTERS', id, ['RowFilter', id], end)
+    return tables
   })
 }
 
-/** @returns whether there was one */
-export function deleteRowFilter(on: ContractStore, table: TableRef, id: string): Promise<boolean> {
-  return on.store.tenantTransaction(on.tenant, (tx) =>
-    deleteNode(tx, { label: 'RowFilter', id: filterId(table, id) }),
+/** Removes a row filter of a table, of a column, dropped ones included, or of a tag. @returns whether there was one */
+export function deleteRowFilter(on: ContractStore, target: FilterTarget, id: string): Promise<boolean> {
+  return remove(on, { action: 'delete-row-filter', subject: { ...target, id } }, (tx) =>
+    deleteAtTarget(tx, target, (end) => ({ label: 'RowFilter', id: filterId(end, id) })),
   )
 }
 
@@ -115,9 +132,10 @@ export async function putMask(on: ContractStore, target: MaskTarget, mask: NewMa
     throw new Fault('bad_request', 'apply-expression, and no other action, needs an expression.')
   if ('tag' in target) checkName(target.tag)
   const { tenant } = on
-  await change(on, async (tx) => {
-    const column = 'tag' in target ? undefined : await holdColumn(tx, tenant, target)
-    const id = maskId('tag' in target ? target : { column: column?.id ?? '' }, mask.id)
+  const made = { action: 'put-mask', subject: { ...target, id: mask.id }, value: mask } as const
+  await change(on, made, async (tx) => {
+    const [end, tables] = await holdTarget(tx, tenant, target)
+    const id = maskId(end, mask.id)
     await deleteNode(tx, { label: 'ColumnMask', id })
     await upsertNode(tx, tenant, {
       label: 'ColumnMask',
@@ -129,26 +147,16 @@ export async function putMask(on: ContractStore, target: MaskTarget, mask: NewMa
         exempt_roles: mask.exemptRoles,
       },
     })
-    if ('tag' in target) {
-      await ensureTag(tx, tenant, target.tag)
-      await connect(tx, tenant, 'APPLIES_TO', id, ['ColumnMask', id], ['Tag', nodeId(target.tag)])
-      return await taggedTables(tx, target.tag)
-    }
-    await connect(tx, tenant, 'MASKS', id, ['ColumnMask', id], ['Column', column?.id ?? ''])
-    return [target.table]
+    await connect(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'MASKS', id, ['ColumnMask', id], end)
+    return tables
   })
 }
 
 /** Removes a mask of a column, dropped ones included, or of a tag. @returns whether there was one */
 export function deleteMask(on: ContractStore, target: MaskTarget, id: string): Promise<boolean> {
-  return on.store.tenantTransaction(on.tenant, async (tx) => {
-    const places =
-      'tag' in target ? [target] : (await columnsNamed(tx, target)).map((column) => ({ column: column.id }))
-    const deleted: boolean[] = []
-    for (const place of places)
-      deleted.push(await deleteNode(tx, { label: 'ColumnMask', id: maskId(place, id) }))
-    return deleted.includes(true)
-  })
+  return remove(on, { action: 'delete-mask', subject: { ...target, id } }, (tx) =>
+    deleteAtTarget(tx, target, (end) => ({ label: 'ColumnMask', id: maskId(end, id) })),
+  )
 }
 
 /**
@@ -164,7 +172,8 @@ export async function putTag(
 ): Promise<void> {
   checkName(tag)
   const { tenant } = on
-  await change(on, async (tx) => {
+  const made = { action: 'put-tag', subject: { table, column: columnName, tag }, value: {} } as const
+  await change(on, made, async (tx) => {
     const { id } = await holdColumn(tx, tenant, { table, column: columnName })
     await ensureTag(tx, tenant, tag)
     await connect(tx, tenant, 'TAGGED', tagEdge(id, tag), ['Column', id], ['Tag', nodeId(tag)])
@@ -174,7 +183,7 @@ export async function putTag(
 
 /** Removes a tag from a column, dropped ones included. @returns whether there was one */
 export function deleteTag(on: ContractStore, table: TableRef, column: string, tag: string): Promise<boolean> {
-  return on.store.tenantTransaction(on.tenant, async (tx) => {
+  return remove(on, { action: 'delete-tag', subject: { table, column, tag } }, async (tx) => {
     const deleted: boolean[] = []
     for (const { id } of await columnsNamed(tx, { table, column }))
       deleted.push(await deleteEdge(tx, 'TAGGED', tagEdge(id, tag)))
@@ -182,27 +191,75 @@ export function deleteTag(on: ContractStore, table: TableRef, column: string, ta
   })
 }
 
-// Ids hold what they are attached to: a policy is never taken from one table by a put on another.
-const filterId = (table: TableRef, id: string) => nodeId([tableId(table), id].join(separator))
+/** The node that a policy is attached to. */
+type End = readonly ['Table' | 'Column' | 'Tag', id: string]
+
+// Ids hold what they are attached to: a policy is never taken from one table by a put on another. A table's
+// key does not begin with the separator, so its filters are not mistaken for another's.
+const maskId = ([label, end]: End, id: string) => nodeId([label.toLowerCase(), end, id].join(separator))
+const filterId = (end: End, id: string) =>
+  end[0] === 'Table' ? nodeId([end[1], id].join(separator)) : nodeId(`${separator}${maskId(end, id)}`)
 const tagEdge = (column: string, tag: string) => nodeId([column, tag].join(separator))
 
-function maskId(on: { readonly tag: string } | { readonly column: string }, id: string): string {
-  return nodeId(('tag' in on ? ['tag', on.tag, id] : ['column', on.column, id]).join(separator))
+/** What a policy is attached to, made sure of, and the tables that it then concerns. */
+async function holdTarget(
+  tx: Tx,
+  tenant: TenantId,
+  target: FilterTarget,
+): Promise<readonly [End, readonly TableRef[]]> {
+  if ('tag' in target) {
+    await ensureTag(tx, tenant, target.tag)
+    return [['Tag', nodeId(target.tag)], await taggedTables(tx, target.tag)]
+  }
+  const { table, column } = target
+  if (column !== undefined) return [['Column', (await holdColumn(tx, tenant, { table, column })).id], [table]]
+  await ensureTable(tx, tenant, table)
+  return [['Table', tableId(table)], [table]]
 }
 
-/** Makes a change; it does not hold where a policy of the tables that `work` names cannot be applied. */
-async function change(on: ContractStore, work: (tx: Tx) => Promise<readonly TableRef[]>): Promise<void> {
+/** Deletes the node that `at` names at each place that a target stands for. @returns whether there was one */
+async function deleteAtTarget(tx: Tx, target: FilterTarget, at: (end: End) => NodeRef): Promise<boolean> {
+  const deleted: boolean[] = []
+  for (const end of await endsOf(tx, target)) deleted.push(await deleteNode(tx, at(end)))
+  return deleted.includes(true)
+}
+
+async function endsOf(tx: Tx, target: FilterTarget): Promise<readonly End[]> {
+  if ('tag' in target) return [['Tag', nodeId(target.tag)]]
+  const { table, column } = target
+  if (column === undefined) return [['Table', tableId(table)]]
+  return (await columnsNamed(tx, { table, column })).map(({ id }) => ['Column', id])
+}
+
+/** Makes and records a change; it does not hold where a policy of the tables that `work` names cannot be applied. */
+async function change(
+  on: ContractStore,
+  made: ContractChange,
+  work: (tx: Tx) => Promise<readonly TableRef[]>,
+): Promise<void> {
   await on.store.tenantTransaction(on.tenant, async (tx) => {
-    // Two changes that only together conflict must not both pass.
-    await tx.query(
-      `select pg_advisory_xact_lock(hashtextextended('contracts ' || svc.current_tenant()::text, 0))`,
-    )
+    await holdContracts(tx)
     for (const table of await work(tx)) {
       const governance = await readGovernance((text, params) => tx.query(text, params), table)
       const problems = governance ? on.checkPolicies(governedTable(governance, undefined)) : []
       if (problems.length > 0)
         throw new Fault('unprocessable', [...new Set(problems.map(({ message }) => message))].join(' '))
     }
+    await recordChange(tx, on.actor, made)
+  })
+}
+
+/** Removes something, and records that where there was something. */
+function remove(
+  on: ContractStore,
+  made: ContractChange,
+  work: (tx: Tx) => Promise<boolean>,
+): Promise<boolean> {
+  return on.store.tenantTransaction(on.tenant, async (tx) => {
+    await holdContracts(tx)
+    const removed = await work(tx)
+    if (removed) await recordChange(tx, on.actor, made)
+    return removed
   })
 }
 

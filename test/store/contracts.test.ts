@@ -15,7 +15,8 @@ import {
   putRowFilter,
   putTag,
 } from '../../src/store/contracts.ts'
-import { isMaskedFor, loadGovernance, loadGovernedTable } from '../../src/store/governance.ts'
+import { loadGovernance } from '../../src/store/governance.ts'
+import { isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { commitColumns } from '../support/governed.ts'
@@ -37,7 +38,7 @@ beforeAll(async () => {
   home = (await createTenant(store, { name: 'home' })).id
   foreign = (await createTenant(store, { name: 'foreign' })).id
   for (const tenant of [home, foreign]) await commitColumns(store, tenant, people, types)
-  on = { store, tenant: home, checkPolicies }
+  on = { store, tenant: home, actor: 'stella', checkPolicies }
 })
 afterAll(() => store[Symbol.asyncDispose]())
 
@@ -74,7 +75,7 @@ test('a contract replaces the one before and ends', async () => {
 
 test('filters and masks apply to all but exempt roles, and to no other tenant', async () => {
   const exemptRoles = ['officer']
-  await putRowFilter(on, people, { id: 'f', expression: 'id > 10', exemptRoles })
+  await putRowFilter(on, { table: people }, { id: 'f', expression: 'id > 10', exemptRoles })
   await putMask(on, { table: people, column: 'email' }, { id: 'm', action: 'mask-alphanum', exemptRoles })
   const table = await load()
   expect(table?.rowFilters).toEqual([{ policyId: 'f', expression: 'id > 10', origin: { kind: 'table' } }])
@@ -97,8 +98,8 @@ test('filters and masks apply to all but exempt roles, and to no other tenant', 
   expect((await load(officer))?.columns[1]?.masks).toEqual([
     { policyId: 'm', action: 'show-last-4', origin: { kind: 'column' } },
   ])
-  const removed = [await deleteRowFilter(on, people, 'f'), await deleteMask(on, target, 'm')]
-  expect([...removed, await deleteRowFilter(on, people, 'f'), await masked()]).toEqual([
+  const removed = [await deleteRowFilter(on, { table: people }, 'f'), await deleteMask(on, target, 'm')]
+  expect([...removed, await deleteRowFilter(on, { table: people }, 'f'), await masked()]).toEqual([
     true,
     true,
     false,
@@ -150,8 +151,12 @@ test('what cannot be applied is not saved', async () => {
   const mask = (action: string, expression?: string) => ({ id: 'm', action, expression, exemptRoles: [] })
   const email = { table: people, column: 'email' }
   expect([
-    await refused(putRowFilter(on, people, { id: 'f', expression: 'nothing = 1', exemptRoles: [] })),
-    await refused(putRowFilter(on, people, { id: 'f', expression: '(select 1) = 1', exemptRoles: [] })),
+    await refused(
+      putRowFilter(on, { table: people }, { id: 'f', expression: 'nothing = 1', exemptRoles: [] }),
+    ),
+    await refused(
+      putRowFilter(on, { table: people }, { id: 'f', expression: '(select 1) = 1', exemptRoles: [] }),
+    ),
     await refused(putMask(on, { table: people, column: 'id' }, mask('mask-alphanum'))),
     await refused(putMask(on, email, mask('blur'))),
     await refused(putMask(on, email, mask('apply-expression'))),

@@ -1,0 +1,65 @@
+/** Pinning a table to a snapshot that its upstream catalog holds. */
+
+import type { Fields } from '../auth/administration/body.ts'
+import type { Clock } from '../base/clock.ts'
+import { Fault } from '../base/fault.ts'
+import { CatalogError } from '../catalog/catalog.ts'
+import type { TableStates } from '../catalog/table-states.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import { findCatalogCredential } from '../store/catalog-credentials.ts'
+import type { ContractStore } from '../store/contracts.ts'
+import { type PinEvent, pinTable, unpinTable } from '../store/pins.ts'
+import type { TableState } from '../wire/iceberg/table-state.ts'
+
+export interface PinParts {
+  readonly states: TableStates
+  readonly clock: Clock
+}
+
+/**
+ * Pins a table to the snapshot that `fields` name, as the catalog holds it now.
+ * @throws Fault `bad_request`, `not_found` for an unknown catalog or table, `unprocessable` where the table
+ *   has no such snapshot
+ */
+export async function pinSnapshot(
+  { states, clock }: PinParts,
+  on: ContractStore,
+  table: TableRef,
+  fields: Fields,
+): Promise<PinEvent> {
+  const snapshotId = snapshotIdOf(fields)
+  const catalog = fields.text('catalog')
+  const credential = await findCatalogCredential(on.store, on.tenant, catalog)
+  if (credential === undefined) throw new Fault('not_found', 'There is no such catalog.')
+  const state = await loadState(() => states.load(on.tenant, credential, table))
+  if (!state.snapshotSchemaIds.has(snapshotId))
+    throw new Fault('unprocessable', 'The table has no such snapshot.')
+  // A snapshot of format version 1 may not name its schema: it keeps the one it is read with now.
+  const schemaId = state.snapshotSchemaIds.get(snapshotId) ?? state.currentSchemaId
+  const change = { table, actor: on.actor, atMs: clock.now() }
+  return await pinTable(on.store, on.tenant, change, { snapshotId, schemaId, catalog })
+}
+
+/** Ends a pin. @throws Fault `conflict` where the table is not pinned */
+export function unpinSnapshot({ clock }: PinParts, on: ContractStore, table: TableRef): Promise<PinEvent> {
+  return unpinTable(on.store, on.tenant, { table, actor: on.actor, atMs: clock.now() })
+}
+
+function snapshotIdOf(fields: Fields): bigint {
+  const value = fields.object.get('snapshot_id')
+  const isId = typeof value === 'bigint' || (typeof value === 'string' && /^-?\d{1,19}$/.test(value))
+  if (!isId)
+    throw new Fault('bad_request', '`snapshot_id` must be a whole number, or its digits as a string.')
+  return BigInt(value)
+}
+
+async function loadState(load: () => Promise<TableState>): Promise<TableState> {
+  try {
+    return await load()
+  } catch (thrown) {
+    if (!(thrown instanceof CatalogError)) throw thrown
+    if (thrown.code === 'ErrTableNotFound')
+      throw new Fault('not_found', 'The catalog has no such table.', { cause: thrown })
+    throw new Fault('upstream_failed', thrown.publicMessage, { cause: thrown })
+  }
+}

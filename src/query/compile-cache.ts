@@ -1,0 +1,46 @@
+/**
+ * Compiled statements by everything that they were compiled from, what governs the tables included: a change
+ * of a policy, a role or a schema is another key, never a stale answer.
+ */
+
+import { createHash } from 'node:crypto'
+import { Lru } from '../base/lru.ts'
+import type { DialectName } from '../core/sql-type.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { type CompiledQuery, type CompileInput, compileQuery } from './compile.ts'
+import type { SqlPart } from './emit/render.ts'
+
+/** What a compiled statement weighs beside its input, by measure of its trees: a few times the text. */
+const compiledWeight = 8
+
+export class CompileCache {
+  readonly #compiled: Lru<string, CompiledQuery>
+
+  /** @param bytesMax bound on the estimated memory of all entries */
+  constructor(bytesMax: number) {
+    this.#compiled = new Lru(bytesMax)
+  }
+
+  /** @throws SqlError as compileQuery; a refusal is not kept */
+  compile(tenant: TenantId, input: CompileInput): CompiledQuery {
+    const described = JSON.stringify([tenant, input])
+    const key = createHash('sha256').update(described).digest('base64')
+    const known = this.#compiled.get(key)
+    if (known !== undefined) return known
+    const compiled = emittedOnce(compileQuery(input))
+    this.#compiled.set(key, compiled, described.length * compiledWeight)
+    return compiled
+  }
+}
+
+function emittedOnce(compiled: CompiledQuery): CompiledQuery {
+  const emitted = new Map<DialectName, readonly SqlPart[]>()
+  return {
+    ...compiled,
+    emit: (dialect) => {
+      const parts = emitted.get(dialect) ?? compiled.emit(dialect)
+      emitted.set(dialect, parts)
+      return parts
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** The tables that a statement may mean by its names: what is to be loaded before it can be compiled. */
+
+import { Lru } from '../base/lru.ts'
+import { isPathIdentifier, type TableRef, tableKey } from '../core/table-ref.ts'
+import { limits } from '../limits.ts'
+import { type RelationName, referencedRelations } from './references.ts'
+import { SqlError } from './sql-error.ts'
+
+/** By text: names depend on nothing else. Entries weigh what the text does. */
+const cache = new Lru<string, readonly RelationName[]>(limits.namesCacheBytes)
+
+/**
+ * Every table that a statement may mean, once; unqualified names in each schema of the search path. CTE names
+ * may be among them.
+ * @throws SqlError as referencedRelations; 54001 for too many
+ */
+export function namedRefs(text: string, searchPath: readonly string[]): readonly TableRef[] {
+  const names = relationsOf(text)
+  const refs = new Map<string, TableRef>()
+  for (const { schemaName, tableName: name } of names)
+    for (const schema of schemaName === undefined ? searchPath : [schemaName]) {
+      const namespace = schema.split('.')
+      const ref = { namespace, name }
+      if ([...namespace, name].every(isPathIdentifier)) refs.set(tableKey(ref), ref)
+    }
+  if (names.length > limits.statementTablesMax || refs.size > limits.statementCandidatesMax)
+    throw new SqlError('54001', `A statement names at most ${limits.statementTablesMax} tables.`)
+  return [...refs.values()]
+}
+
+function relationsOf(text: string): readonly RelationName[] {
+  const known = cache.get(text)
+  if (known !== undefined) return known
+  const names = referencedRelations(text)
+  cache.set(text, names, text.length)
+  return names
+}

@@ -1,0 +1,246 @@
+/**
+ * The one way by which every read surface runs a statement: load what governs it, compile, run on the engine of
+ * its catalog, record the usage. Whatever goes wrong on the way refuses; nothing of a query before is trusted.
+ */
+
+import type { Logger } from 'pino'
+import type { Clock } from '../base/clock.ts'
+import type { GovernedTable } from '../core/governed-table.ts'
+import type { ResultBatch } from '../core/result-batch.ts'
+import type { SqlType } from '../core/sql-type.ts'
+import { tableKey } from '../core/table-ref.ts'
+import type { UsageOutcome } from '../core/usage.ts'
+import type { EngineSession, TableSnapshot } from '../engine/engine.ts'
+import type { EnginePool } from '../engine/engine-pool.ts'
+import { limits } from '../limits.ts'
+import { recordUsage } from '../store/usage.ts'
+import { batchBytes } from './batch-bytes.ts'
+import { type CompiledQuery, fingerprintStatement } from './compile.ts'
+import { CompileCache } from './compile-cache.ts'
+import { renderSql } from './emit/render.ts'
+import { type LoadedTables, type LoadParts, loadTables } from './load-tables.ts'
+import type { PreparedQuery, QueryContext, QueryService, RunOptions } from './query-service.ts'
+import { runError } from './run-error.ts'
+import { type RunWatch, watchRun } from './run-watch.ts'
+import { SqlError } from './sql-error.ts'
+import { namesOf, type QueryProgress, usageOf } from './usage-of.ts'
+
+export interface RunParts extends LoadParts {
+  readonly engines: Pick<EnginePool, 'get'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** Milliseconds that a run may take; default limits.queryMs. */
+  readonly queryMs?: number
+}
+
+interface Parts extends RunParts {
+  readonly cache: CompileCache
+}
+
+/** A query service over these parts. */
+export function queryService(given: RunParts): QueryService {
+  const parts = { ...given, cache: new CompileCache(limits.compiledCacheBytes) }
+  return {
+    prepare: (context, text, parameterTypes = []) => prepare(parts, context, text, parameterTypes),
+    run(context, query, options) {
+      const progress = newProgress(parts, query.text)
+      const rows = runRows(parts, context, query, options, progress)
+      return { queryId: progress.queryId, columns: query.columns, [Symbol.asyncIterator]: () => rows }
+    },
+  }
+}
+
+function newProgress({ clock }: Parts, text: string): QueryProgress {
+  const fingerprint = fingerprintStatement(text)
+  return { queryId: crypto.randomUUID(), startedAtMs: clock.now(), fingerprint, rowsOut: 0, bytesOut: 0 }
+}
+
+async function prepare(
+  parts: Parts,
+  context: QueryContext,
+  text: string,
+  parameterTypes: readonly (SqlType | undefined)[],
+): Promise<PreparedQuery> {
+  const startMs = performance.now()
+  const progress = newProgress(parts, text)
+  try {
+    const { compiled } = await compileNow(parts, context, text, parameterTypes, progress, undefined)
+    return { text, columns: compiled.columns, parameters: compiled.parameters }
+  } catch (thrown) {
+    const failure = runError(thrown)
+    await finish(parts, context, progress, startMs, outcomeOf(failure, false), failure)
+    throw failure
+  }
+}
+
+async function compileNow(
+  parts: Parts,
+  context: QueryContext,
+  text: string,
+  parameterTypes: readonly (SqlType | undefined)[],
+  progress: QueryProgress,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly loaded: LoadedTables; readonly compiled: CompiledQuery }> {
+  const { tenant, principal, searchPath } = context
+  const loaded = await loadTables(parts, context, text, signal)
+  progress.loaded = loaded
+  const { tables } = loaded
+  const compiled = parts.cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
+  progress.compiled = compiled
+  return { loaded, compiled }
+}
+
+async function* runRows(
+  parts: Parts,
+  context: QueryContext,
+  query: PreparedQuery,
+  options: RunOptions,
+  progress: QueryProgress,
+): AsyncGenerator<ResultBatch, void, undefined> {
+  const startMs = performance.now()
+  const watch = watchRun(options.signal, parts.queryMs ?? limits.queryMs)
+  let session: EngineSession | undefined
+  let outcome: UsageOutcome = 'cancelled'
+  let failure: SqlError | undefined = new SqlError('57014', 'canceling statement due to user request')
+  try {
+    const planned = await plan(parts, context, query, options, progress, watch)
+    session = await openSession(planned, watch)
+    progress.openMs = performance.now() - startMs
+    for await (const batch of batchesOf(session, planned, progress, watch)) {
+      progress.rowsOut += batch.rowCount
+      progress.bytesOut += batchBytes(batch)
+      yield batch
+    }
+    outcome = 'completed'
+    failure = undefined
+  } catch (thrown) {
+    failure = watch.reason() ?? runError(thrown)
+    outcome = options.signal.aborted ? 'cancelled' : outcomeOf(failure, progress.engine !== undefined)
+    throw failure
+  } finally {
+    watch.end()
+    await closeSession(parts, session)
+    await finish(parts, context, progress, startMs, outcome, failure)
+  }
+}
+
+interface Planned {
+  readonly compiled: CompiledQuery
+  readonly render: (relation: (table: GovernedTable) => string) => string
+  readonly open: (signal: AbortSignal) => Promise<EngineSession>
+}
+
+async function plan(
+  parts: Parts,
+  context: QueryContext,
+  query: PreparedQuery,
+  { parameters = [] }: RunOptions,
+  progress: QueryProgress,
+  watch: RunWatch,
+): Promise<Planned> {
+  const { tenant, principal } = context
+  const { loaded, compiled } = await watch.race(
+    compileNow(parts, context, query.text, query.parameters, progress, watch.signal),
+  )
+  if (JSON.stringify(compiled.columns) !== JSON.stringify(query.columns))
+    throw new SqlError('0A000', 'cached plan must not change result type')
+  const snapshots = compiled.reads.map(({ table }): TableSnapshot => {
+    const snapshot = loaded.snapshots.get(tableKey(table.ref))
+    if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')
+    return { table, metadataLocation: snapshot.metadataLocation, snapshotId: snapshot.snapshotId }
+  })
+  const engine = parts.engines.get(tenant, loaded.credential)
+  const { dialect } = engine
+  const salt = crypto.getRandomValues(new Uint8Array(32))
+  const render = (relation: (table: GovernedTable) => string) =>
+    renderSql(compiled.emit(dialect), dialect, { relation, salt, parameters })
+  // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
+  render(() => '')
+  progress.engine = dialect
+  const run = { queryId: progress.queryId, tenant, principal: principal.sub }
+  return { compiled, render, open: (signal) => engine.open(snapshots, { ...run, signal }) }
+}
+
+async function openSession({ open }: Planned, watch: RunWatch): Promise<EngineSession> {
+  const opening = open(watch.signal)
+  try {
+    return await watch.race(opening)
+  } catch (thrown) {
+    // It may open after nobody waits for it any more.
+    opening.then((session) => session.close()).catch(() => {})
+    throw thrown
+  }
+}
+
+async function* batchesOf(
+  session: EngineSession,
+  { compiled, render }: Planned,
+  progress: QueryProgress,
+  watch: RunWatch,
+): AsyncGenerator<ResultBatch, void, undefined> {
+  const sql = render((table) => session.relation(table))
+  if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
+    throw new SqlError('54001', 'The statement is too complex.')
+  // The emitted statement names its outputs c1, c2, …: the client's names never reach the engine.
+  const columns = compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
+  const result = session.run({ sql, columns })
+  progress.stats = () => result.stats()
+  const batches = result[Symbol.asyncIterator]()
+  let ended = false
+  try {
+    for (;;) {
+      const next = await watch.race(batches.next())
+      ended = next.done === true
+      if (next.done) return
+      yield next.value
+    }
+  } finally {
+    if (!ended) void Promise.resolve(batches.return?.()).catch(() => {})
+  }
+}
+
+/** Waits for the engine to let go, but not for ever: nobody's answer depends on it. */
+async function closeSession({ log }: Parts, session: EngineSession | undefined): Promise<void> {
+  if (session === undefined) return
+  let timer: Timer | undefined
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), limits.engineCloseMs)
+  })
+  const closed = await Promise.race([session.close().catch(() => 'failed' as const), late])
+  clearTimeout(timer)
+  if (closed !== undefined) log.warn({ closed }, 'an engine session was not closed in order')
+}
+
+/** @param asked whether an engine had been asked: what fails before that for a reason of its own is refused */
+function outcomeOf({ kind }: SqlError, asked: boolean): UsageOutcome {
+  return asked || kind === 'internal' || kind === 'unavailable' ? 'failed' : 'refused'
+}
+
+/**
+ * Records the usage before the client hears how the query ended.
+ * @throws SqlError 58030 where it could not be recorded and the client would have been told of success
+ */
+async function finish(
+  { store, log }: Parts,
+  context: QueryContext,
+  progress: QueryProgress,
+  startMs: number,
+  outcome: UsageOutcome,
+  failure: SqlError | undefined,
+): Promise<void> {
+  const { queryId } = progress
+  if (failure !== undefined && outcome !== 'cancelled') {
+    const { id: faultId, sqlState, detail } = failure
+    log.info({ queryId, faultId, sqlState, detail, tables: namesOf(progress) }, 'a query did not complete')
+    // An engine's own words may quote values.
+    log.debug({ queryId, err: failure.cause }, 'why it did not')
+  }
+  const usage = usageOf(context, progress, performance.now() - startMs, outcome, failure)
+  try {
+    await recordUsage(store, context.tenant, usage)
+  } catch (cause) {
+    log.error({ queryId, err: cause }, 'the usage of a query was not recorded')
+    if (outcome === 'completed' || outcome === 'cancelled')
+      throw new SqlError('58030', 'The usage of the query could not be recorded.', undefined, { cause })
+  }
+}

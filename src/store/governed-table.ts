@@ -1,0 +1,106 @@
+/** What of a table's governance applies to one principal, over the schema that the table is read with. */
+
+import type { GovernedColumn, GovernedTable } from '../core/governed-table.ts'
+import type { Principal } from '../core/principal.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import type { SchemaColumn } from '../core/table-schema.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { type Governance, loadGovernance, type StoredColumn, type StoredPolicy } from './governance.ts'
+import type { Store } from './store.ts'
+
+/**
+ * A table as the read path takes it, with the columns that the graph last saw.
+ * @param principal undefined: everything that could apply to anyone, for a check at save
+ */
+export function governedTable(governance: Governance, principal: Principal | undefined): GovernedTable {
+  const current = governance.columns.filter((column) => column.current)
+  const nesting = new Set(current.filter(({ type }) => typeof type !== 'string').map(({ name }) => name))
+  // A name with a dot is not told from a field of a struct where both could be meant: it is left out.
+  const isNested = (name: string) =>
+    [...name.matchAll(/\./g)].some(({ index }) => nesting.has(name.slice(0, index)))
+  const schema = current
+    .filter(({ name }) => !isNested(name))
+    .map(({ fieldId, name, type, required }) => ({ fieldId, name, type, required, nestedIds: [] }))
+  return governedSnapshot(governance, schema, principal)
+}
+
+/**
+ * A table as the read path takes it, with the columns of a snapshot's schema. Masks find their columns by field
+ * id. A column that the graph does not know, or that holds such a field, is left out: nobody could have
+ * said what it may show; and so is a list whose elements are masked.
+ */
+export function governedSnapshot(
+  governance: Governance,
+  schema: readonly SchemaColumn[],
+  principal: Principal | undefined,
+): GovernedTable {
+  const { ref, contract } = governance
+  const applies = appliesTo(principal)
+  const known = new Map(governance.columns.map((column) => [column.fieldId, column]))
+  const relation = [...ref.namespace, ref.name]
+  return {
+    ref,
+    schemaName: ref.namespace.join('.'),
+    tableName: ref.name,
+    relation: { duckdb: relation, trino: relation },
+    columns: schema.flatMap(({ nestedIds, ...column }): GovernedColumn[] => {
+      const stored = known.get(column.fieldId)
+      const isOpen = (id: number) => known.get(id)?.masks.some(applies) === false
+      if (stored === undefined || !nestedIds.every(isOpen)) return []
+      const policyName = nameInPolicies(governance, stored)
+      return [
+        {
+          ...column,
+          ...(policyName !== column.name && { policyName }),
+          masks: stored.masks.filter(applies).map(({ exemptRoles: _, ...mask }) => mask),
+        },
+      ]
+    }),
+    rowFilters: governance.rowFilters.filter(applies).map(({ exemptRoles: _, ...filter }) => filter),
+    ...(contract && { contract }),
+    ...(governance.readableWithoutContract && { readableWithoutContract: true }),
+  }
+}
+
+/** Policies are written in today's names; a dropped column keeps its last one unless another has it. */
+function nameInPolicies({ columns }: Governance, { current, name }: StoredColumn): string | null {
+  if (current) return name
+  return columns.filter((column) => column.name === name).length === 1 ? name : null
+}
+
+function appliesTo(principal: Principal | undefined): (policy: StoredPolicy) => boolean {
+  return ({ exemptRoles }) => !exemptRoles.some((role) => principal?.roles.includes(role))
+}
+
+/**
+ * A table as the read path takes it, with the filters and masks that apply to `principal`.
+ * @param principal whose roles were verified: they exempt from policies
+ * @returns undefined for a table that the graph does not know
+ * @throws Fault as `loadGovernance` does
+ */
+export async function loadGovernedTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+): Promise<GovernedTable | undefined> {
+  const governance = await loadGovernance(store, tenant, table)
+  return governance && governedTable(governance, principal)
+}
+
+/**
+ * Whether a row filter, or a mask on any column that a snapshot of the table may hold, applies to `principal`.
+ * @param principal whose roles were verified
+ * @throws Fault as `loadGovernance` does
+ */
+export async function isMaskedFor(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+): Promise<boolean> {
+  const governance = await loadGovernance(store, tenant, table)
+  if (governance === undefined) return false
+  const applies = appliesTo(principal)
+  return governance.rowFilters.some(applies) || governance.columns.some(({ masks }) => masks.some(applies))
+}

@@ -1,0 +1,86 @@
+/** What reading a table needs of its metadata: its snapshots, and the columns of its schemas. */
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { IcebergType } from '../../core/iceberg-type.ts'
+import type { SchemaColumn } from '../../core/table-schema.ts'
+import {
+  currentSchema,
+  currentSnapshotId,
+  type LoadTableResult,
+  metadataReader as reader,
+  schemasOf,
+  snapshotsOf,
+} from './table-metadata.ts'
+
+export interface TableState {
+  readonly metadataLocation: string
+  /** Undefined where the table has no snapshot. */
+  readonly currentSnapshotId: bigint | undefined
+  readonly currentSchemaId: bigint
+  /** The schema that was current when each snapshot was made; undefined where the snapshot does not say. */
+  readonly snapshotSchemaIds: ReadonlyMap<bigint, bigint | undefined>
+  readonly schemas: ReadonlyMap<bigint, readonly SchemaColumn[]>
+}
+
+/** @throws Fault upstream_failed for metadata that cannot be read, or whose current snapshot is not there */
+export function tableStateOf({ metadataLocation, metadata }: LoadTableResult): TableState {
+  const snapshotSchemaIds = new Map(
+    snapshotsOf(metadata).map((snapshot) => [
+      reader.integer(snapshot, 'snapshot-id'),
+      reader.optionalInteger(snapshot, 'schema-id'),
+    ]),
+  )
+  const current = currentSnapshotId(metadata)
+  if (current !== undefined && !snapshotSchemaIds.has(current))
+    throw reader.fault('the current snapshot is not among the snapshots')
+  return {
+    metadataLocation,
+    currentSnapshotId: current,
+    currentSchemaId: schemaIdOf(currentSchema(metadata)),
+    snapshotSchemaIds,
+    schemas: new Map(schemasOf(metadata).map((schema) => [schemaIdOf(schema), topColumns(schema)])),
+  }
+}
+
+/** Format version 1 may leave out the id of its one schema. */
+function schemaIdOf(schema: JsonObject): bigint {
+  return reader.optionalInteger(schema, 'schema-id') ?? 0n
+}
+
+function topColumns(schema: JsonObject): readonly SchemaColumn[] {
+  return reader.objects(schema, 'fields').map((field) => {
+    const type = field.get('type')
+    return {
+      fieldId: fieldIdOf(field, 'id'),
+      name: reader.string(field, 'name'),
+      type: icebergTypeOf(type),
+      required: field.get('required') === true,
+      nestedIds: nestedIdsOf(type),
+    }
+  })
+}
+
+function fieldIdOf(object: JsonObject, key: string): number {
+  const id = Number(reader.integer(object, key))
+  if (!Number.isSafeInteger(id)) throw reader.fault(`\`${key}\` is too large`)
+  return id
+}
+
+function icebergTypeOf(type: JsonValue | undefined): IcebergType {
+  if (typeof type === 'string') return type
+  if (!isJsonObject(type)) throw reader.fault('the `type` of a field must be a string or an object')
+  const kind = reader.string(type, 'type')
+  if (kind === 'list') return { type: kind, element: icebergTypeOf(type.get('element')) }
+  if (kind === 'struct' || kind === 'map') return { type: kind }
+  throw reader.fault('a nested type must be a struct, list or map')
+}
+
+function nestedIdsOf(type: JsonValue | undefined): readonly number[] {
+  if (!isJsonObject(type)) return []
+  if (type.get('type') === 'struct')
+    return reader
+      .objects(type, 'fields')
+      .flatMap((field) => [fieldIdOf(field, 'id'), ...nestedIdsOf(field.get('type'))])
+  const parts = type.get('type') === 'list' ? ['element'] : ['key', 'value']
+  return parts.flatMap((part) => [fieldIdOf(type, `${part}-id`), ...nestedIdsOf(type.get(part))])
+}
