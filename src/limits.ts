@@ -107,12 +107,15 @@ export const limits = {
   detectionValuesMax: 10_000,
   /** One page of a column, compressed or not. */
   detectionPageBytesMax: 32 * MiB,
-  /** One metadata, manifest-list or manifest file, compressed or not, and one Parquet footer. */
-  detectionMetadataBytesMax: 64 * MiB,
+  /** One Parquet footer. */
+  detectionFooterBytesMax: 64 * MiB,
   /** Manifests and manifest entries of one snapshot. */
   detectionManifestsMax: 10_000,
   detectionColumnsMax: 5_000,
   metadataCacheBytes: 128 * MiB,
+
+  /** One metadata, manifest-list or manifest file of a table in storage, compressed or not. */
+  tableMetadataBytesMax: 64 * MiB,
 } as const
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
