@@ -122,12 +122,26 @@ export const limits = {
   detectionValuesMax: 10_000,
   /** One page of a column, compressed or not. */
   detectionPageBytesMax: 32 * MiB,
-  /** One metadata, manifest-list or manifest file, compressed or not, and one Parquet footer. */
-  detectionMetadataBytesMax: 64 * MiB,
+  /** One Parquet footer. */
+  detectionFooterBytesMax: 64 * MiB,
   /** Manifests and manifest entries of one snapshot. */
   detectionManifestsMax: 10_000,
   detectionColumnsMax: 5_000,
   metadataCacheBytes: 128 * MiB,
+
+  /** One metadata, manifest-list or manifest file of a table in storage, compressed or not. */
+  tableMetadataBytesMax: 64 * MiB,
+
+  /** Manifests, and data and delete files, of one snapshot that a query reads. */
+  engineManifestsMax: 10_000,
+  engineFilesMax: 100_000,
+  /** Rows that one deletion vector may delete. */
+  engineDeletedRowsMax: 16_000_000,
+  /** Bytes asked of storage at once for a data file, and files fetched at once by all queries. */
+  engineFetchBytes: 8 * MiB,
+  engineFetchesMax: 8,
+  /** Files, in all, of the snapshots whose plans are kept. */
+  enginePlanFiles: 200_000,
 } as const
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)

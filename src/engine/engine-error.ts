@@ -1,5 +1,7 @@
 /** Why an engine did not answer. Engines quote values in their messages, so nothing of those is kept here. */
 
+import { ReadFailure } from '../storage/read-failure.ts'
+
 /** PostgreSQL's SQLSTATE of each condition (Appendix A of its manual). */
 export type EngineErrorCode =
   /** query_canceled: cancelled, or over its time. */
@@ -42,4 +44,21 @@ export class EngineError extends Error {
   ) {
     super(message, options)
   }
+}
+
+/** @param what begins the sentence: "An encrypted table" */
+export function notSupported(what: string): EngineError {
+  return new EngineError('0A000', `${what} cannot be read by this engine.`)
+}
+
+/**
+ * What the client is told of a table that could not be read.
+ * @param thrown what reading threw; an EngineError stays as it is
+ */
+export function unreadable(thrown: unknown): EngineError {
+  if (thrown instanceof EngineError) return thrown
+  if (!(thrown instanceof ReadFailure))
+    return new EngineError('58030', 'The table cannot be read: its metadata is malformed.', { cause: thrown })
+  const sentence = `The table cannot be read: ${thrown.reason}.`
+  return new EngineError(thrown.passing ? '08006' : '58030', sentence, { cause: thrown })
 }

@@ -3,17 +3,17 @@
  * Delete files and deletion vectors are not looked at: a deleted row is still in its data file.
  */
 
-import { gunzipSync } from 'node:zlib'
-import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Column } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
-import { type AvroRecord, readAvro } from '../../storage/avro.ts'
+import type { AvroRecord } from '../../storage/avro.ts'
+import { fieldNames, manifestEntriesMax, openManifest, recordField } from '../../storage/avro-fields.ts'
 import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { readMetadata } from '../../storage/table-metadata-file.ts'
 import {
   currentSchema,
   currentSnapshotId,
-  formatVersion,
   metadataReader,
   schemaColumns,
   schemasOf,
@@ -34,21 +34,6 @@ export interface DataFile {
   /** PARQUET, ORC, AVRO, … in upper case. */
   readonly format: string
   readonly recordCount: number
-}
-
-/** Reads a metadata file. @throws ReadFailure */
-export async function readMetadata(storage: Storage, location: string): Promise<JsonObject> {
-  const bytes = await storage.readAll(location, limits.detectionMetadataBytesMax)
-  try {
-    const gzip = bytes[0] === 0x1f && bytes[1] === 0x8b
-    const text = gzip ? gunzipSync(bytes, { maxOutputLength: limits.detectionMetadataBytesMax }) : bytes
-    const metadata = parseJson(text, { depthMax: limits.jsonDepthMax })
-    if (!isJsonObject(metadata)) throw new ReadFailure('the metadata file holds no object')
-    formatVersion(metadata)
-    return metadata
-  } catch (thrown) {
-    throw toReadFailure(thrown, 'the metadata file')
-  }
 }
 
 /**
@@ -121,7 +106,7 @@ export async function addedFiles(
   const snapshotId = idOf(snapshot)
   const files: DataFile[] = []
   for (const manifest of await manifestsOf(storage, snapshot, snapshotId)) {
-    const { schema, records } = await openAvro(storage, manifest)
+    const { schema, records } = await openManifest(storage, manifest)
     const field = fieldNames(schema, entryFields)
     const inner = fieldNames(recordField(schema, field.data_file), fileFields)
     for (const entry of records) {
@@ -138,8 +123,8 @@ export async function addedFiles(
         format: String(file[inner.file_format] ?? '').toUpperCase(),
         recordCount: Number(file[inner.record_count] ?? 0n),
       })
-      if (files.length > filesCeiling)
-        throw new ReadFailure(`a snapshot adds more than ${filesCeiling} files`)
+      if (files.length > manifestEntriesMax)
+        throw new ReadFailure(`a snapshot adds more than ${manifestEntriesMax} files`)
     }
   }
   return { files: spread(files, filesMax), count: files.length }
@@ -147,7 +132,6 @@ export async function addedFiles(
 
 /** `status` of a manifest entry whose file this snapshot added. */
 const added = 1
-const filesCeiling = 1_000_000
 
 /** Iceberg's field ids; names are what version 1 and 2 writers agree on, for files without ids. */
 const entryFields = { status: 0, snapshot_id: 1, data_file: 2 } as const
@@ -167,7 +151,7 @@ async function manifestsOf(
   // Version 1 may name its manifests in place.
   if (list === undefined)
     return snapshot.has('manifests') ? metadataReader.strings(snapshot, 'manifests') : []
-  const { schema, records } = await openAvro(storage, list)
+  const { schema, records } = await openManifest(storage, list)
   const field = fieldNames(schema, listFields)
   const paths: string[] = []
   for (const record of records) {
@@ -180,34 +164,6 @@ async function manifestsOf(
       throw new ReadFailure(`a snapshot adds more than ${limits.detectionManifestsMax} manifests`)
   }
   return paths
-}
-
-async function openAvro(storage: Storage, location: string) {
-  return readAvro(await storage.readAll(location, limits.detectionMetadataBytesMax), {
-    blockBytesMax: limits.detectionMetadataBytesMax,
-    recordsMax: filesCeiling,
-  })
-}
-
-/** The names under which the writer's schema holds these field ids. */
-function fieldNames<K extends string>(schema: unknown, ids: Readonly<Record<K, number>>): Record<K, string> {
-  const fields = (schema as { fields?: unknown } | null)?.fields
-  const list = Array.isArray(fields) ? (fields as { name?: unknown; 'field-id'?: unknown }[]) : []
-  const entries = Object.entries(ids).map(([name, id]) => {
-    const found = list.find((field) => field['field-id'] === id)
-    return [name, typeof found?.name === 'string' ? found.name : name]
-  })
-  return Object.fromEntries(entries) as Record<K, string>
-}
-
-function recordField(schema: unknown, name: string): unknown {
-  const fields = (schema as { fields?: unknown } | null)?.fields
-  const field = Array.isArray(fields)
-    ? (fields as { name?: unknown; type?: unknown }[]).find((one) => one.name === name)
-    : undefined
-  return Array.isArray(field?.type)
-    ? field.type.find((branch) => typeof branch === 'object' && branch)
-    : field?.type
 }
 
 /** At most `count` items, evenly spread, the first and the last among them. */

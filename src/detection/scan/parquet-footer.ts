@@ -33,8 +33,8 @@ export async function readFooter(file: StoredFile): Promise<ParquetFile> {
   if (end === encryptedMagic) throw new ReadFailure('a data file is encrypted: it cannot be scanned')
   const length = tail.readUInt32LE(0)
   if (end !== magic || length > file.size - tailBytes) throw corrupt()
-  if (length > limits.detectionMetadataBytesMax)
-    throw new ReadFailure(`a Parquet footer has more than ${limits.detectionMetadataBytesMax} bytes`)
+  if (length > limits.detectionFooterBytesMax)
+    throw new ReadFailure(`a Parquet footer has more than ${limits.detectionFooterBytesMax} bytes`)
   const footer = await file.read(file.size - tailBytes - length, file.size)
   try {
     const metadata = parquetMetadata(footer, { geoparquet: false })

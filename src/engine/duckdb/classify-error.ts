@@ -1,0 +1,85 @@
+/** What a client is told of DuckDB's errors: their texts quote values, paths and SQL, so only a kind is kept. */
+
+import { EngineError, type EngineErrorCode } from '../engine-error.ts'
+
+interface Rule {
+  readonly pattern: RegExp
+  readonly code: EngineErrorCode
+  readonly message: string
+}
+
+/** The first that matches. Texts behind the colon are those of the SQL that the compiler writes. */
+const rules: readonly Rule[] = [
+  { pattern: /^INTERRUPT Error/is, code: '57014', message: 'The query was cancelled.' },
+  {
+    pattern: /^Out of Memory Error/is,
+    code: '53000',
+    message: 'The query needs more memory or temporary space than it may use.',
+  },
+  {
+    pattern: /^IO Error: .*(No space left|max_temp_directory_size)/is,
+    code: '53000',
+    message: 'The query needs more memory or temporary space than it may use.',
+  },
+  {
+    pattern: /^(IO Error|Corrupt|Invalid Input Error: (No magic bytes|File '.*' too small|.*footer))/is,
+    code: '58030',
+    message: 'A data file cannot be read: it is corrupt or truncated.',
+  },
+  {
+    pattern: /^TProtocolException|^Error: TProtocol|Parquet|Snappy|ZSTD/is,
+    code: '58030',
+    message: 'A data file cannot be read: it is corrupt or truncated.',
+  },
+  { pattern: /^Invalid Input Error: division by zero$/is, code: '22012', message: 'division by zero' },
+  {
+    pattern: /^Invalid Input Error: input is out of range$/is,
+    code: '22003',
+    message: 'input is out of range',
+  },
+  {
+    pattern: /^Invalid Input Error: invalid input syntax$/is,
+    code: '22P02',
+    message: 'invalid input syntax',
+  },
+  {
+    pattern: /More than one row returned by a subquery/is,
+    code: '21000',
+    message: 'more than one row returned by a subquery used as an expression',
+  },
+  {
+    pattern: /^Conversion Error: .*(date|timestamp|time) field value out of range/is,
+    code: '22008',
+    message: 'date/time field value out of range',
+  },
+  {
+    pattern:
+      /^Conversion Error: .*(invalid (date|timestamp|time|interval) field format|Could not parse (date|timestamp|time))/is,
+    code: '22007',
+    message: 'invalid input syntax for a date or time',
+  },
+  {
+    pattern:
+      /^Conversion Error: .*(out of range|Could not cast value|overflow|can't be cast because the value)/is,
+    code: '22003',
+    message: 'value out of range',
+  },
+  { pattern: /^Conversion Error: /is, code: '22P02', message: 'invalid input syntax' },
+  {
+    pattern: /^Out of Range Error: .*(date|timestamp|interval)/is,
+    code: '22008',
+    message: 'date/time field value out of range',
+  },
+  { pattern: /^Out of Range Error: /is, code: '22003', message: 'value out of range' },
+  { pattern: /^Invalid Input Error: /is, code: '22000', message: 'The data do not fit the expression.' },
+]
+
+/** @param thrown what DuckDB threw; kept as the cause, for the server's log only */
+export function classifyError(thrown: unknown): EngineError {
+  if (thrown instanceof EngineError) return thrown
+  const text = thrown instanceof Error ? thrown.message : String(thrown)
+  const rule = rules.find(({ pattern }) => pattern.test(text))
+  return new EngineError(rule?.code ?? 'XX000', rule?.message ?? 'The engine could not run the statement.', {
+    cause: thrown,
+  })
+}

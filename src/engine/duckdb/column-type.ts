@@ -1,0 +1,61 @@
+/**
+ * Iceberg's types in DuckDB, and which column types of Parquet files may be read as each: the same type or
+ * one that the specification promotes from. Anything else would be cast, perhaps with loss.
+ */
+
+import type { IcebergType } from '../../core/iceberg-type.ts'
+
+interface TypeRule {
+  readonly sql: string
+  readonly readsFrom: readonly string[]
+}
+
+const rules: Readonly<Record<string, TypeRule>> = {
+  boolean: { sql: 'BOOLEAN', readsFrom: ['BOOLEAN'] },
+  int: { sql: 'INTEGER', readsFrom: ['INTEGER', 'SMALLINT', 'TINYINT'] },
+  long: { sql: 'BIGINT', readsFrom: ['BIGINT', 'INTEGER', 'SMALLINT', 'TINYINT'] },
+  float: { sql: 'FLOAT', readsFrom: ['FLOAT'] },
+  double: { sql: 'DOUBLE', readsFrom: ['DOUBLE', 'FLOAT'] },
+  string: { sql: 'VARCHAR', readsFrom: ['VARCHAR'] },
+  date: { sql: 'DATE', readsFrom: ['DATE'] },
+  time: { sql: 'TIME', readsFrom: ['TIME'] },
+  // Both count microseconds; older writers leave out whether these are UTC.
+  timestamp: { sql: 'TIMESTAMP', readsFrom: ['TIMESTAMP', 'TIMESTAMP WITH TIME ZONE', 'DATE'] },
+  timestamptz: { sql: 'TIMESTAMPTZ', readsFrom: ['TIMESTAMP WITH TIME ZONE', 'TIMESTAMP'] },
+  timestamp_ns: { sql: 'TIMESTAMP_NS', readsFrom: ['TIMESTAMP_NS', 'DATE'] },
+  uuid: { sql: 'UUID', readsFrom: ['UUID'] },
+  binary: { sql: 'BLOB', readsFrom: ['BLOB'] },
+}
+
+/** The DuckDB type that a column is read as; undefined where the engine does not read the type. */
+export function duckdbType(type: IcebergType): string | undefined {
+  if (typeof type !== 'string') {
+    if (type.type !== 'list' || typeof type.element !== 'string') return undefined
+    const element = duckdbType(type.element)
+    return element && `${element}[]`
+  }
+  const decimal = decimalOf(type)
+  if (decimal !== undefined) return `DECIMAL(${decimal.precision},${decimal.scale})`
+  if (/^fixed\[\d+\]$/.test(type)) return 'BLOB'
+  return Object.hasOwn(rules, type) ? rules[type]?.sql : undefined
+}
+
+/**
+ * Whether a file's column of a DuckDB type (as `parquet_schema` names it) may be read as an Iceberg type.
+ * @param type no list: its element's, and the type of the file's element
+ */
+export function readsFrom(type: string, fileType: string): boolean {
+  const decimal = decimalOf(type)
+  if (decimal !== undefined) {
+    const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(fileType) ?? []
+    return Number(precision) <= decimal.precision && Number(scale) === decimal.scale
+  }
+  if (/^fixed\[\d+\]$/.test(type)) return fileType === 'BLOB'
+  return Object.hasOwn(rules, type) && rules[type]?.readsFrom.includes(fileType) === true
+}
+
+function decimalOf(type: string): { readonly precision: number; readonly scale: number } | undefined {
+  const [, precision, scale] = /^decimal\((\d+),\s*(\d+)\)$/.exec(type) ?? []
+  const size = { precision: Number(precision), scale: Number(scale) }
+  return size.precision >= 1 && size.precision <= 38 && size.scale <= size.precision ? size : undefined
+}

@@ -1,0 +1,63 @@
+/** Numerics out of DuckDB's decimals, integers and doubles: unscaled integers and a scale. */
+
+import { EngineError } from '../engine-error.ts'
+import type { RawVector } from './column-decoder.ts'
+
+/** Unscaled values of decimals that DuckDB keeps in 2, 4, 8 or 16 bytes each. */
+export function decimals({ bytes, count }: RawVector, width: number): BigInt64Array | bigint[] {
+  const { buffer } = bytes.slice()
+  if (width === 8) return new BigInt64Array(buffer as ArrayBuffer)
+  if (width === 16) return huge(buffer as ArrayBuffer, count)
+  const narrow = width === 2 ? new Int16Array(buffer) : new Int32Array(buffer)
+  const values = new BigInt64Array(count)
+  // Both halves of each, the upper one all sign: no bigint is made.
+  const halves = new Int32Array(values.buffer)
+  for (let row = 0; row < count; row++) {
+    const value = narrow[row] ?? 0
+    halves[row * 2] = value
+    halves[row * 2 + 1] = value >> 31
+  }
+  return values
+}
+
+/** Integers of 4, 8 or 16 bytes as numerics without a fraction. */
+export function integersAsDecimals(raw: RawVector, width: number) {
+  return { values: decimals(raw, width), scale: 0 }
+}
+
+function huge(buffer: ArrayBuffer, count: number): bigint[] {
+  const lower = new BigUint64Array(buffer)
+  const upper = new BigInt64Array(buffer)
+  return Array.from(
+    { length: count },
+    (_, row) => ((upper[row * 2 + 1] ?? 0n) << 64n) + (lower[row * 2] ?? 0n),
+  )
+}
+
+/**
+ * Doubles as the shortest decimals that read back as them, at one scale for the batch.
+ * @throws EngineError 22003 for NaN and infinities
+ */
+export function doublesAsDecimals({ bytes, count, validity }: RawVector) {
+  const doubles = new Float64Array(bytes.slice().buffer)
+  const parts: { readonly digits: bigint; readonly scale: number }[] = []
+  let scale = 0
+  for (let row = 0; row < count; row++) {
+    const isValid = validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
+    const part = isValid ? shortest(doubles[row] ?? 0) : zero
+    parts.push(part)
+    if (part.scale > scale) scale = part.scale
+  }
+  return { values: parts.map((part) => part.digits * 10n ** BigInt(scale - part.scale)), scale }
+}
+
+const zero = { digits: 0n, scale: 0 }
+
+function shortest(value: number): { readonly digits: bigint; readonly scale: number } {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? []
+  if (whole === '') throw new EngineError('22003', 'value out of range')
+  const digits = BigInt(`${sign}${whole}${fraction}`)
+  const scale = fraction.length - Number(exponent)
+  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
+}

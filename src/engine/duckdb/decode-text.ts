@@ -1,0 +1,53 @@
+/** Strings, byte strings and UUIDs out of DuckDB's 16-byte cells (`string_t`, `hugeint_t`). */
+
+import duckdb from '@duckdb/node-bindings'
+import type { RawVector } from './column-decoder.ts'
+
+const cellBytes = 16
+/** A cell holds shorter values itself, after their length; longer ones it points to. */
+const inlineBytesMax = 12
+
+/** Texts; '' where the row is NULL: what a cell holds there may point anywhere. */
+export function strings(raw: RawVector): string[] {
+  return cells(raw, '', (cell) => cell.toString('utf8'))
+}
+
+/** Byte strings, copied. */
+export function blobs(raw: RawVector): Uint8Array[] {
+  return cells(raw, new Uint8Array(0), (cell) => new Uint8Array(cell))
+}
+
+function cells<T>({ bytes, validity, count }: RawVector, absent: T, read: (cell: Buffer) => T): T[] {
+  const { buffer, byteOffset } = bytes
+  const view = new DataView(buffer, byteOffset, bytes.byteLength)
+  const values = new Array<T>(count)
+  for (let row = 0; row < count; row++) {
+    if (validity !== undefined && ((validity[row >> 3] ?? 0) & (1 << (row & 7))) === 0) {
+      values[row] = absent
+      continue
+    }
+    const at = row * cellBytes
+    const length = view.getUint32(at, true)
+    if (length <= inlineBytesMax) values[row] = read(Buffer.from(buffer, byteOffset + at + 4, length))
+    else {
+      const far = duckdb.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + at + 8, length)
+      values[row] = read(Buffer.from(far.buffer, far.byteOffset, far.length))
+    }
+  }
+  return values
+}
+
+const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** UUIDs in canonical form. Their bytes stand in reverse, the first bit turned so that they sort as numbers. */
+export function uuids({ bytes, count }: RawVector): string[] {
+  return Array.from({ length: count }, (_, row) => {
+    let text = ''
+    for (let index = 0; index < cellBytes; index++) {
+      const byte = bytes[row * cellBytes + cellBytes - 1 - index] ?? 0
+      text += hex[index === 0 ? byte ^ 0x80 : byte]
+      if (index === 3 || index === 5 || index === 7 || index === 9) text += '-'
+    }
+    return text
+  })
+}

@@ -1,0 +1,40 @@
+/** An Iceberg `initial-default` (specification, Appendix D, JSON single-value serialisation) as DuckDB's SQL. */
+
+import type { JsonValue } from '../../base/json.ts'
+import { notSupported } from '../engine-error.ts'
+import { quoteText } from './sql-text.ts'
+
+/**
+ * @param type the field's Iceberg type
+ * @param sqlType the type that it is read as
+ * @throws EngineError 0A000 where the value is not one of the type, or the type has no literal here
+ */
+export function defaultLiteral(value: JsonValue, type: unknown, sqlType: string): string {
+  if (value === null) return `CAST(NULL AS ${sqlType})`
+  const text = typeof type === 'string' ? literalText(value, type) : undefined
+  if (text === undefined) throw notSupported('A column with such a default')
+  if (sqlType === 'BLOB') return `unhex(${quoteText(text)})`
+  return `CAST(${quoteText(text)} AS ${sqlType})`
+}
+
+const forms: Readonly<Record<string, RegExp>> = {
+  date: /^-?\d{4,6}-\d\d-\d\d$/,
+  time: /^\d\d:\d\d:\d\d(\.\d{1,6})?$/,
+  timestamp: /^-?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?$/,
+  timestamptz: /^-?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(\+00:00|Z)$/,
+  timestamp_ns: /^-?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?$/,
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  binary: /^([0-9a-f]{2})*$/i,
+}
+
+function literalText(value: JsonValue, type: string): string | undefined {
+  if (type === 'boolean') return typeof value === 'boolean' ? String(value) : undefined
+  if (type === 'int' || type === 'long') return typeof value === 'bigint' ? String(value) : undefined
+  if (type === 'float' || type === 'double')
+    return typeof value === 'bigint' || typeof value === 'number' ? String(value) : undefined
+  if (typeof value !== 'string') return undefined
+  if (type === 'string') return value
+  if (type.startsWith('decimal(')) return /^-?\d+(\.\d+)?$/.test(value) ? value : undefined
+  const form = forms[type.startsWith('fixed[') ? 'binary' : type]
+  return form?.test(value) ? value : undefined
+}

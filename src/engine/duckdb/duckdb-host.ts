@@ -1,0 +1,271 @@
+/**
+ * The embedded engine: one DuckDB for the process, locked down before the first query; a connection for each;
+ * a bounded number of places and a queue for them.
+ */
+
+import { mkdir, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { Lru } from '../../base/lru.ts'
+import type { GovernedTable } from '../../core/governed-table.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import { openStorage, type Storage } from '../../storage/storage.ts'
+import type { Engine, EngineRun, EngineSession, TableSnapshot } from '../engine.ts'
+import { EngineError, unreadable } from '../engine-error.ts'
+import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
+import { classifyError } from './classify-error.ts'
+import { FileCache, type ReadScope } from './file-cache.ts'
+import type { FileShape } from './file-shape.ts'
+import { Gate } from './gate.ts'
+import { interruptible } from './interruptible.ts'
+import { LocalFiles } from './local-files.ts'
+import { type OpenTable, openTable } from './open-table.ts'
+import { duckdbSession } from './session.ts'
+import { quoteText } from './sql-text.ts'
+
+export interface DuckdbSettings {
+  /** Of this process alone: what lies in it is removed. */
+  readonly folder: string
+  readonly threads: number
+  /** Of all queries together. */
+  readonly memoryBytesMax: number
+  readonly spillBytesMax: number
+  readonly cacheBytesMax: number
+  /** Queries that run at once, and that wait. */
+  readonly placesMax: number
+  readonly queueMax: number
+  /** Milliseconds from a place to the end. */
+  readonly runMs: number
+}
+
+/** Who reads by a catalog credential. */
+export interface DuckdbScope extends ReadScope {
+  readonly tenant: TenantId
+}
+
+export interface DuckdbHost {
+  /** The engine as a tenant's credential sees it. */
+  engine(scope: DuckdbScope): Engine
+  /** Queries that run and that wait, and bytes of files that are kept: for metrics. */
+  load(): { readonly running: number; readonly waiting: number; readonly cachedBytes: number }
+  /** Once no session is open. */
+  close(): Promise<void>
+}
+
+interface Host {
+  readonly settings: DuckdbSettings
+  readonly instance: DuckDBInstance
+  readonly gate: Gate
+  readonly cache: FileCache
+  readonly shapes: Map<string, FileShape>
+  readonly plans: Lru<string, SnapshotPlan>
+}
+
+/**
+ * Starts DuckDB.
+ * @throws where the folder cannot be made or DuckDB does not start
+ */
+export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost> {
+  await mkdir(settings.folder, { recursive: true, mode: 0o700 })
+  // DuckDB compares paths as text.
+  const folder = await realpath(settings.folder)
+  const spill = join(folder, 'spill')
+  await rm(spill, { recursive: true, force: true })
+  await mkdir(spill, { mode: 0o700 })
+  const shapes = new Map<string, FileShape>()
+  const cache = await FileCache.open(join(folder, 'files'), settings.cacheBytesMax, (path) =>
+    shapes.delete(path),
+  )
+  const instance = await lockedInstance(settings, cache.folder, spill)
+  const host: Host = {
+    settings,
+    instance,
+    gate: new Gate(settings.placesMax, settings.queueMax),
+    cache,
+    shapes,
+    plans: new Lru(limits.enginePlanFiles),
+  }
+  return {
+    engine: (scope) => scopedEngine(host, scope),
+    load: () => {
+      const { taken, waiting } = host.gate.load
+      return { running: taken, waiting, cachedBytes: cache.bytes }
+    },
+    async close() {
+      instance.closeSync()
+      await cache.close()
+      await rm(spill, { recursive: true, force: true })
+    },
+  }
+}
+
+/** In this order: what is locked last cannot be undone by what came before. */
+async function lockedInstance(
+  { threads, memoryBytesMax, spillBytesMax }: DuckdbSettings,
+  files: string,
+  spill: string,
+): Promise<DuckDBInstance> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    allow_unsigned_extensions: 'false',
+    threads: String(threads),
+    memory_limit: `${memoryBytesMax}B`,
+    temp_directory: spill,
+    max_temp_directory_size: `${spillBytesMax}B`,
+  })
+  const connection = await instance.connect()
+  try {
+    for (const statement of [
+      "SET GLOBAL TimeZone = 'UTC'",
+      "SET GLOBAL Calendar = 'gregorian'",
+      `SET GLOBAL allowed_directories = [${quoteText(files)}]`,
+      'SET GLOBAL enable_external_access = false',
+      'SET GLOBAL lock_configuration = true',
+    ])
+      await connection.run(statement)
+  } finally {
+    connection.closeSync()
+  }
+  return instance
+}
+
+function scopedEngine(host: Host, scope: DuckdbScope): Engine {
+  const open = new Set<EngineSession>()
+  return {
+    dialect: 'duckdb',
+    async open(tables, run) {
+      if (run.tenant !== scope.tenant)
+        throw new EngineError('XX000', 'The engine was asked for another tenant.')
+      const session = await openSession(host, scope, tables, run)
+      open.add(session)
+      return {
+        ...session,
+        close: () => {
+          open.delete(session)
+          return session.close()
+        },
+      }
+    },
+    async close() {
+      for (const session of open) await session.close()
+      open.clear()
+    },
+  }
+}
+
+async function openSession(
+  host: Host,
+  scope: DuckdbScope,
+  tables: readonly TableSnapshot[],
+  run: EngineRun,
+): Promise<EngineSession> {
+  const closers: (() => void | Promise<void>)[] = []
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  const asked = performance.now()
+  const ended = endSignal(run.signal)
+  closers.push(ended.release)
+  try {
+    const leave = await host.gate.enter(ended.signal)
+    closers.push(leave)
+    ended.startClock(host.settings.runMs)
+    const startedMs = performance.now()
+    const connection = await host.instance.connect()
+    closers.push(() => connection.closeSync())
+    const storage = openStorage(scope.access)
+    closers.push(() => storage.close())
+    const files = new LocalFiles(connection, host.cache, host.shapes, scope)
+    closers.push(() => files.release())
+    const opened = await interruptible(connection, ended.signal, () =>
+      openTables(host, scope, tables, { connection, storage, files, signal: ended.signal }),
+    )
+    return duckdbSession({
+      connection,
+      tables: opened,
+      signal: ended.signal,
+      queueMs: startedMs - asked,
+      startedMs,
+      close,
+    })
+  } catch (thrown) {
+    await close()
+    throw thrown instanceof ReadFailure ? unreadable(thrown) : classifyError(thrown)
+  }
+}
+
+interface Opening {
+  readonly connection: DuckDBConnection
+  readonly storage: Storage
+  readonly files: LocalFiles
+  readonly signal: AbortSignal
+}
+
+async function openTables(
+  host: Host,
+  scope: DuckdbScope,
+  tables: readonly TableSnapshot[],
+  { connection, storage, files, signal }: Opening,
+): Promise<ReadonlyMap<GovernedTable, OpenTable>> {
+  const opened = new Map<GovernedTable, OpenTable>()
+  for (const snapshot of tables) {
+    const plan = await planOf(host, scope, snapshot, storage, signal)
+    opened.set(
+      snapshot.table,
+      await openTable(connection, snapshot, plan, opened.size, files, storage, signal),
+    )
+  }
+  return opened
+}
+
+/** A metadata file never changes, so its plans hold for as long as they are kept. */
+async function planOf(
+  { plans }: Host,
+  { key }: DuckdbScope,
+  { metadataLocation, snapshotId }: TableSnapshot,
+  storage: Storage,
+  signal: AbortSignal,
+): Promise<SnapshotPlan> {
+  const planKey = JSON.stringify([key, metadataLocation, String(snapshotId)])
+  const known = plans.get(planKey)
+  if (known !== undefined) return known
+  try {
+    const plan = await planSnapshot(storage, metadataLocation, snapshotId, true, signal)
+    plans.set(planKey, plan, 1 + plan.dataFiles.length + plan.deletes.length)
+    return plan
+  } catch (thrown) {
+    throw signal.aborted ? signal.reason : unreadable(thrown)
+  }
+}
+
+interface EndSignal {
+  /** Its reason is an EngineError that says which end it was. */
+  readonly signal: AbortSignal
+  startClock(ms: number): void
+  release(): void
+}
+
+function endSignal(outer: AbortSignal): EndSignal {
+  const controller = new AbortController()
+  const cancel = () => controller.abort(new EngineError('57014', 'The query was cancelled.'))
+  if (outer.aborted) cancel()
+  outer.addEventListener('abort', cancel, { once: true })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return {
+    signal: controller.signal,
+    startClock(ms) {
+      timer = setTimeout(
+        () => controller.abort(new EngineError('57014', 'The query took longer than it may.')),
+        ms,
+      )
+    },
+    release() {
+      clearTimeout(timer)
+      outer.removeEventListener('abort', cancel)
+    },
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * What columns a Parquet file really holds, and whether a table's columns may be read from it. DuckDB gives
+ * NULL for what it does not find and casts what does not fit, without a word; both are found out here.
+ */
+
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import { notSupported } from '../engine-error.ts'
+import type { TableField } from '../iceberg/table-schema.ts'
+import { readsFrom } from './column-type.ts'
+import { quoteText } from './sql-text.ts'
+
+/** A top-level column of a file. */
+export interface FileColumn {
+  readonly name: string
+  readonly fieldId: number | undefined
+  /** DuckDB's name of its type; of a list its element's; undefined for other nested types. */
+  readonly type: string | undefined
+  readonly isList: boolean
+}
+
+/** Equal shapes are one object: thousands of files have few. */
+export interface FileShape {
+  readonly columns: readonly FileColumn[]
+  readonly hasFieldIds: boolean
+}
+
+interface SchemaNode {
+  readonly name: string
+  readonly repetition: string
+  readonly fieldId: number | undefined
+  readonly type: string | undefined
+  readonly isList: boolean
+  readonly children: readonly SchemaNode[]
+}
+
+const shapes = new Map<string, WeakRef<FileShape>>()
+
+/**
+ * The shapes of these files, in their order, read from their footers.
+ * @throws whatever DuckDB throws for a file that is no Parquet file
+ */
+export async function readShapes(
+  connection: DuckDBConnection,
+  paths: readonly string[],
+): Promise<readonly FileShape[]> {
+  const reader = await connection.runAndReadAll(
+    `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${paths.map(quoteText).join(', ')}]) GROUP BY 1`,
+  )
+  const texts = new Map(reader.getRows().map(([path, text]) => [String(path), String(text)]))
+  return paths.map((path) => {
+    const text = texts.get(path)
+    if (text === undefined) throw new ReadFailure('a data file has no footer')
+    return shapeOf(text)
+  })
+}
+
+/** Files of one shape share it, and share it no longer than one of them is cached. */
+function shapeOf(text: string): FileShape {
+  const known = shapes.get(text)?.deref()
+  if (known !== undefined) return known
+  const nodes = JSON.parse(text) as readonly FooterRow[]
+  const { node } = treeAt(nodes, 0, 0)
+  const columns = node.children.map(fileColumn)
+  const shape = { columns, hasFieldIds: columns.some(({ fieldId }) => fieldId !== undefined) }
+  for (const [key, ref] of shapes) if (ref.deref() === undefined) shapes.delete(key)
+  shapes.set(text, new WeakRef(shape))
+  return shape
+}
+
+interface FooterRow {
+  readonly n: string
+  readonly r: string | null
+  readonly c: number | null
+  readonly i: number | null
+  readonly t: string | null
+  readonly l: boolean | null
+}
+
+/** Footers hold their schema's tree flat, parents first. */
+function treeAt(rows: readonly FooterRow[], at: number, depth: number): { node: SchemaNode; next: number } {
+  const row = rows[at]
+  if (row === undefined || depth > 32) throw new ReadFailure('a data file has a malformed schema')
+  const children: SchemaNode[] = []
+  let next = at + 1
+  for (let child = 0; child < Number(row.c ?? 0); child++) {
+    const below = treeAt(rows, next, depth + 1)
+    children.push(below.node)
+    next = below.next
+  }
+  const node = {
+    name: row.n,
+    repetition: row.r ?? '',
+    fieldId: row.i ?? undefined,
+    type: row.t ?? undefined,
+    isList: row.l === true,
+    children,
+  }
+  return { node, next }
+}
+
+function fileColumn({ name, fieldId, repetition, type, isList, children }: SchemaNode): FileColumn {
+  if (repetition === 'REPEATED') return { name, fieldId, type: undefined, isList: false }
+  if (children.length === 0) return { name, fieldId, type, isList: false }
+  // The three-level form alone: list group, repeated group, element.
+  const [repeated, ...others] = children
+  const element = repeated?.children[0]
+  const isStandard =
+    isList &&
+    others.length === 0 &&
+    repeated?.repetition === 'REPEATED' &&
+    repeated.children.length === 1 &&
+    element?.children.length === 0
+  return { name, fieldId, type: isStandard ? element?.type : undefined, isList: isStandard }
+}
+
+/**
+ * Whether a table's field may be read from a file's column.
+ * @throws EngineError 0A000 where the file holds it as another type than the specification lets it be read from
+ */
+export function assertReads(field: TableField, column: FileColumn): void {
+  const isList = typeof field.type !== 'string'
+  const type = typeof field.type === 'string' ? field.type : elementType(field)
+  if (
+    type === undefined ||
+    column.type === undefined ||
+    column.isList !== isList ||
+    !readsFrom(type, column.type)
+  )
+    throw notSupported('A data file whose column is of another type than the table')
+}
+
+function elementType({ type }: TableField): string | undefined {
+  return typeof type !== 'string' && type.type === 'list' && typeof type.element === 'string'
+    ? type.element
+    : undefined
+}

@@ -1,0 +1,76 @@
+/** A bounded number of places, and a bounded queue for them, first come first served. */
+
+import { EngineError } from '../engine-error.ts'
+
+/** Leaves the place; a second call does nothing. */
+export type Leave = () => void
+
+export class Gate {
+  #taken = 0
+  readonly #waiting: (() => void)[] = []
+
+  constructor(
+    readonly placesMax: number,
+    readonly queueMax: number,
+  ) {}
+
+  /** Those inside, and those who wait. */
+  get load(): { readonly taken: number; readonly waiting: number } {
+    return { taken: this.#taken, waiting: this.#waiting.length }
+  }
+
+  /**
+   * Waits for a place.
+   * @throws EngineError 53300 at once where the queue is full, or the signal's reason when it fires
+   */
+  async enter(signal: AbortSignal): Promise<Leave> {
+    signal.throwIfAborted()
+    if (this.#taken >= this.placesMax) {
+      if (this.#waiting.length >= this.queueMax)
+        throw new EngineError('53300', 'Too many queries are running and waiting; try again later.')
+      await this.#turn(signal)
+    } else this.#taken++
+    let inside = true
+    return () => {
+      if (!inside) return
+      inside = false
+      const next = this.#waiting.shift()
+      // The place is handed on: between two turns nobody can slip in.
+      if (next === undefined) this.#taken--
+      else next()
+    }
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const turn = () => {
+        signal.removeEventListener('abort', give)
+        resolve()
+      }
+      const give = () => {
+        this.#waiting.splice(this.#waiting.indexOf(turn), 1)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', give, { once: true })
+      this.#waiting.push(turn)
+    })
+  }
+}
+
+/**
+ * A promise's outcome, or the signal's reason as soon as it fires; what the promise does then is nobody's
+ * concern.
+ */
+export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  let stop: (() => void) | undefined
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop)
+  }
+}

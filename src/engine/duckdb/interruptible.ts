@@ -1,0 +1,34 @@
+/** DuckDB work that ends when a signal fires. */
+
+import type { DuckDBConnection } from '@duckdb/node-api'
+
+/** Milliseconds between two interrupts: one that comes before DuckDB has begun is forgotten by it. */
+const againMs = 5
+
+/**
+ * Runs work on a connection, interrupting it from when the signal fires until it has ended.
+ * @throws the signal's reason once it has fired, else what the work throws
+ */
+export async function interruptible<T>(
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  let timer: ReturnType<typeof setInterval> | undefined
+  const stop = () => {
+    connection.interrupt()
+    timer = setInterval(() => connection.interrupt(), againMs)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    const value = await work()
+    signal.throwIfAborted()
+    return value
+  } catch (thrown) {
+    throw signal.aborted ? signal.reason : thrown
+  } finally {
+    signal.removeEventListener('abort', stop)
+    clearInterval(timer)
+  }
+}

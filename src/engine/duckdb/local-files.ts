@@ -1,0 +1,77 @@
+/** The files of one session: pinned in the cache, their shapes known. */
+
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { admitLocation, parseRoots } from '../../storage/locations.ts'
+import type { FileEntry } from '../iceberg/manifest.ts'
+import type { FileCache, PinnedFile, ReadScope } from './file-cache.ts'
+import { type FileShape, readShapes } from './file-shape.ts'
+
+export interface AtHand {
+  readonly path: string
+  readonly shape: FileShape
+}
+
+/** Paths are never given twice, so a path's shape holds for as long as its file is there. */
+export type ShapesByPath = Map<string, FileShape>
+
+export class LocalFiles {
+  readonly #pins: PinnedFile[] = []
+
+  constructor(
+    readonly connection: DuckDBConnection,
+    readonly cache: FileCache,
+    readonly shapes: ShapesByPath,
+    readonly scope: ReadScope,
+  ) {}
+
+  /**
+   * Brings files here and keeps them until `release`.
+   * @returns what is at hand by location
+   * @throws ReadFailure where one may not be read or is not whole, EngineError, or what DuckDB throws
+   */
+  async bring(entries: readonly FileEntry[], signal: AbortSignal): Promise<ReadonlyMap<string, AtHand>> {
+    const roots = parseRoots(this.scope.access.roots)
+    for (const { location } of entries) admitLocation(location, roots)
+    const unique = [...new Map(entries.map((entry) => [entry.location, entry])).values()]
+    const paths = await this.#pin(unique, signal)
+    const unknown = paths.filter((path) => !this.shapes.has(path))
+    if (unknown.length > 0) {
+      const read = await readShapes(this.connection, unknown)
+      for (const [index, path] of unknown.entries()) {
+        const shape = read[index]
+        if (shape !== undefined) this.shapes.set(path, shape)
+      }
+    }
+    return new Map(
+      unique.map(({ location }, index) => {
+        const path = paths[index] ?? ''
+        const shape = this.shapes.get(path)
+        if (shape === undefined) throw new Error('a file without a shape')
+        return [location, { path, shape }]
+      }),
+    )
+  }
+
+  /** Lets the cache have the files. */
+  release(): void {
+    for (const pin of this.#pins.splice(0)) pin.release()
+  }
+
+  /** The first failure ends the others' waiting, and nothing stays pinned that nobody knows of. */
+  async #pin(entries: readonly FileEntry[], signal: AbortSignal): Promise<readonly string[]> {
+    const stop = new AbortController()
+    const either = AbortSignal.any([signal, stop.signal])
+    const pins = entries.map(async (entry) => {
+      const pin = await this.cache.pin(this.scope, entry, either)
+      this.#pins.push(pin)
+      return pin.path
+    })
+    try {
+      return await Promise.all(pins)
+    } catch (thrown) {
+      stop.abort()
+      await Promise.allSettled(pins)
+      throw thrown
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * A statement may read what its session opened and nothing else. The compiler writes no other statement; this
+ * asks DuckDB's own parser again, because its functions read files that other tenants' queries brought here.
+ */
+
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { EngineError } from '../engine-error.ts'
+
+/** Table functions that read nothing but their arguments. */
+const functions = new Set(['unnest', 'generate_series', 'range'])
+/** What stands in FROM besides tables and functions. */
+const transparent = new Set(['JOIN', 'SUBQUERY', 'EMPTY', 'EMPTY_FROM', 'EXPRESSION_LIST'])
+/** Node types that only FROM has; whatever else DuckDB may invent there is not in `transparent`. */
+const tableNodes = /^(BASE_TABLE|TABLE_FUNCTION|SHOW_REF|PIVOT|COLUMN_DATA|BOUND_TABLE_REF|DELIM_GET|CTE)$/
+
+type Node = Readonly<Record<string, unknown>>
+
+/**
+ * @param relations names of the session's temporary relations
+ * @throws EngineError XX000 where the text is not exactly one SELECT over these
+ */
+export async function assertOwnRelations(
+  connection: DuckDBConnection,
+  sql: string,
+  relations: ReadonlySet<string>,
+): Promise<void> {
+  const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', [sql])
+  const parsed = JSON.parse(String(reader.getRows()[0]?.[0])) as Node
+  const statements = parsed.statements
+  if (parsed.error !== false || !Array.isArray(statements) || statements.length !== 1) throw refusal()
+  const nodes = nodesOf(statements[0])
+  const names = new Set(nodes.flatMap(cteNames))
+  for (const node of nodes) {
+    for (const place of ['from_table', 'left', 'right']) assertFrom(node, node[place], place)
+    if (node.type === 'BASE_TABLE' && !isOwn(node, relations, names)) throw refusal()
+    if (node.type === 'TABLE_FUNCTION' && !functions.has(functionName(node))) throw refusal()
+  }
+}
+
+/** `left` and `right` are expressions, too. */
+function assertFrom(parent: Node, node: unknown, place: string): void {
+  if (typeof node !== 'object' || node === null) return
+  const type = String((node as Node).type)
+  const isTable = type === 'BASE_TABLE' || type === 'TABLE_FUNCTION' || transparent.has(type)
+  if (place === 'from_table' || parent.type === 'JOIN' ? !isTable : tableNodes.test(type) && !isTable)
+    throw refusal()
+}
+
+/** Every object of the tree, without recursion: statements may be deep. */
+function nodesOf(root: unknown): readonly Node[] {
+  const nodes: Node[] = []
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (!Array.isArray(next)) nodes.push(next as Node)
+    for (const value of Object.values(next)) open.push(value)
+  }
+  return nodes
+}
+
+function cteNames({ cte_map }: Node): readonly string[] {
+  const map = (cte_map as { map?: unknown } | undefined)?.map
+  return Array.isArray(map) ? map.map((entry) => String((entry as Node).key)) : []
+}
+
+function isOwn(node: Node, relations: ReadonlySet<string>, ctes: ReadonlySet<string>): boolean {
+  const name = String(node.table_name)
+  if (node.at_clause !== null) return false
+  if (node.catalog_name === 'temp' && node.schema_name === 'main') return relations.has(name)
+  return node.catalog_name === '' && node.schema_name === '' && ctes.has(name) && /^\w{1,64}$/.test(name)
+}
+
+function functionName({ function: call }: Node): string {
+  const { schema, catalog, function_name } = (call ?? {}) as Node
+  return (schema ?? '') === '' && (catalog ?? '') === '' ? String(function_name) : ''
+}
+
+function refusal(): EngineError {
+  return new EngineError('XX000', 'The statement reads what was not opened for it.')
+}

@@ -1,0 +1,45 @@
+/** Deletion vectors (Puffin specification, blob type `deletion-vector-v1`): the positions that are gone. */
+
+import { crc32 } from 'node:zlib'
+import { limits } from '../../limits.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { DeleteEntry } from './manifest.ts'
+import { readRoaring64 } from './roaring.ts'
+
+const magic = 0xd1d33964
+/** Length before and checksum after what they cover. */
+const frameBytes = 12
+
+/**
+ * The positions of the blob that a delete entry points to.
+ * @throws ReadFailure where it is corrupt, too large, or holds another number of positions than the entry says
+ */
+export async function readDeletionVector(storage: Storage, entry: DeleteEntry): Promise<BigInt64Array> {
+  const { offset, size } = entry.blob ?? { offset: 0, size: 0 }
+  if (size > limits.tableMetadataBytesMax || entry.recordCount > limits.engineDeletedRowsMax)
+    throw new ReadFailure('a deletion vector is too large')
+  const file = await storage.open(entry.location)
+  return decodeDeletionVector(await file.read(offset, offset + size), entry.recordCount)
+}
+
+/**
+ * The positions of one blob: a length, the magic number, the bitmap, a CRC-32 of these two.
+ * @param count how many positions there must be
+ * @throws ReadFailure
+ */
+export function decodeDeletionVector(bytes: Uint8Array, count: number): BigInt64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const end = bytes.length - 4
+  if (
+    bytes.length < frameBytes ||
+    view.getUint32(0) !== bytes.length - 8 ||
+    view.getUint32(4) !== magic ||
+    view.getUint32(end) !== crc32(bytes.subarray(4, end))
+  )
+    throw new ReadFailure('a deletion vector cannot be read: it is corrupt or truncated')
+  const positions = readRoaring64(bytes.subarray(8, end), count)
+  if (positions.length !== count)
+    throw new ReadFailure('a deletion vector holds another number of positions than its manifest says')
+  return positions
+}

@@ -1,0 +1,172 @@
+/** Manifests (Iceberg specification, Manifests): the live entries of one, with what they inherit. */
+
+import type { AvroRecord } from '../../storage/avro.ts'
+import { fieldNames, fieldsOf, manifestIn, recordField } from '../../storage/avro-fields.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import { notSupported } from '../engine-error.ts'
+import { type ColumnStats, type StatsNames, statsNames, statsOf } from './column-stats.ts'
+import { count, type ManifestRef } from './manifest-list.ts'
+
+/** One file that a snapshot holds. */
+export interface FileEntry {
+  readonly location: string
+  /** PARQUET, PUFFIN, … in upper case. */
+  readonly format: string
+  readonly sizeBytes: number
+  readonly recordCount: number
+  readonly sequenceNumber: number
+  readonly specId: number
+  /** Values by partition field id, as Avro gave them. */
+  readonly partition: ReadonlyMap<number, unknown>
+  /** Equal for files of one partition of one spec only. */
+  readonly partitionKey: string
+  readonly stats: ColumnStats | undefined
+}
+
+/** A file of positions or of values, or a deletion vector, that says which rows are gone. */
+export interface DeleteEntry extends FileEntry {
+  readonly kind: 'position' | 'equality' | 'vector'
+  /** Fields that equality deletes compare. */
+  readonly equalityIds: readonly number[]
+  /** The one data file that is meant, where one alone is. */
+  readonly dataFile: string | undefined
+  /** Where a deletion vector lies in its file. */
+  readonly blob: { readonly offset: number; readonly size: number } | undefined
+}
+
+export interface ManifestEntries {
+  readonly data: readonly FileEntry[]
+  readonly deletes: readonly DeleteEntry[]
+}
+
+const entryFields = { status: 0, data_file: 2, sequence_number: 3 } as const
+const fileFields = {
+  content: 134,
+  file_path: 100,
+  file_format: 101,
+  partition: 102,
+  record_count: 103,
+  file_size_in_bytes: 104,
+  key_metadata: 131,
+  equality_ids: 135,
+  referenced_data_file: 143,
+  content_offset: 144,
+  content_size_in_bytes: 145,
+} as const
+
+/** `status` of an entry: 0 existing, 1 added, 2 deleted. */
+const deleted = 2
+/** Entries after which other work on this thread gets its turn. */
+const turnEntries = 2_000
+
+interface Names {
+  readonly file: Readonly<Record<keyof typeof fileFields, string>>
+  readonly stats: StatsNames
+  /** Name and id of each partition field. */
+  readonly partition: readonly (readonly [string, number])[]
+}
+
+/**
+ * The live files of a manifest.
+ * @param bytes of the manifest
+ * @param withStats whether column statistics are wanted: they are most of a manifest
+ * @throws ReadFailure
+ */
+export async function readManifest(
+  bytes: Uint8Array,
+  ref: ManifestRef,
+  withStats: boolean,
+): Promise<ManifestEntries> {
+  const { schema, records } = manifestIn(bytes)
+  const entry = fieldNames(schema, entryFields)
+  const fileSchema = recordField(schema, entry.data_file)
+  const file = fieldNames(fileSchema, fileFields)
+  const names: Names = {
+    file,
+    stats: statsNames(fileSchema),
+    partition: fieldsOf(recordField(fileSchema, file.partition)).map((field) => [
+      String(field.name),
+      count(field['field-id']),
+    ]),
+  }
+  const data: FileEntry[] = []
+  const deletes: DeleteEntry[] = []
+  let seen = 0
+  for (const record of records) {
+    if (++seen % turnEntries === 0) await new Promise((resolve) => setImmediate(resolve))
+    const status = record[entry.status]
+    if (status !== 0 && status !== 1 && status !== deleted)
+      throw new ReadFailure('a manifest entry has an unknown status')
+    if (status === deleted) continue
+    const fields = record[entry.data_file] as AvroRecord | undefined
+    if (typeof fields !== 'object' || fields === null) throw new ReadFailure('a manifest entry names no file')
+    const sequence = sequenceOf(record[entry.sequence_number], status, ref)
+    const read = fileEntry(fields, names, ref, sequence, withStats)
+    const content = fields[file.content] ?? 0
+    if (content === 0 && ref.content === 'data') data.push(read)
+    else if ((content === 1 || content === 2) && ref.content === 'deletes')
+      deletes.push(deleteEntry(read, fields, names, content))
+    else throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
+  }
+  return { data, deletes }
+}
+
+/** Only an added file inherits its manifest's number; version 1 knows none, which is 0. */
+function sequenceOf(own: unknown, status: number, { sequenceNumber }: ManifestRef): number {
+  if (own !== null && own !== undefined) return count(own)
+  if (status === 1 || sequenceNumber === 0) return sequenceNumber
+  throw new ReadFailure('a manifest entry has no sequence number')
+}
+
+function fileEntry(
+  fields: AvroRecord,
+  names: Names,
+  ref: ManifestRef,
+  sequenceNumber: number,
+  withStats: boolean,
+): FileEntry {
+  const { file } = names
+  const location = fields[file.file_path]
+  if (typeof location !== 'string') throw new ReadFailure('a manifest entry names no file')
+  if (fields[file.key_metadata]) throw notSupported('An encrypted table')
+  const values = (fields[file.partition] ?? {}) as AvroRecord
+  const partition = new Map(names.partition.map(([name, id]) => [id, values[name] ?? null]))
+  return {
+    location,
+    format: String(fields[file.file_format] ?? '').toUpperCase(),
+    sizeBytes: count(fields[file.file_size_in_bytes]),
+    recordCount: count(fields[file.record_count]),
+    sequenceNumber,
+    specId: ref.specId,
+    partition,
+    partitionKey: `${ref.specId}:${JSON.stringify([...partition], plainValue)}`,
+    stats: withStats ? statsOf(fields, names.stats) : undefined,
+  }
+}
+
+/** Told apart by type as well: 1 and '1' are two partitions. Doubles' NaN and -0 are told apart, too. */
+function plainValue(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return { long: String(value) }
+  if (typeof value === 'number') return { number: Object.is(value, -0) ? '-0' : String(value) }
+  return value
+}
+
+function deleteEntry(read: FileEntry, fields: AvroRecord, names: Names, content: 1 | 2): DeleteEntry {
+  const { file } = names
+  const ids = fields[file.equality_ids] ?? []
+  const equalityIds = Array.isArray(ids) ? ids.map(count) : []
+  const dataFile = fields[file.referenced_data_file] ?? undefined
+  if (dataFile !== undefined && typeof dataFile !== 'string')
+    throw new ReadFailure('a delete file names no data file')
+  if (content === 2 && equalityIds.length === 0)
+    throw new ReadFailure('an equality delete file names no fields')
+  const base = { ...read, equalityIds, dataFile }
+  if (content === 2) return { ...base, kind: 'equality', blob: undefined }
+  if (read.format !== 'PUFFIN') return { ...base, kind: 'position', blob: undefined }
+  if (dataFile === undefined) throw new ReadFailure('a deletion vector names no data file')
+  const blob = {
+    offset: count(fields[file.content_offset]),
+    size: count(fields[file.content_size_in_bytes]),
+  }
+  return { ...base, kind: 'vector', blob }
+}

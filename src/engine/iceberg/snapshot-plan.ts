@@ -1,0 +1,142 @@
+/**
+ * From a metadata file to everything that reading one snapshot takes (Iceberg specification, Scan Planning,
+ * versions 1 to 3): data files, the deletes that may concern them, schemas. No engine is named here.
+ */
+
+import type { JsonObject } from '../../base/json.ts'
+import { limits } from '../../limits.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { readMetadata } from '../../storage/table-metadata-file.ts'
+import {
+  currentSchema,
+  metadataReader,
+  partitionSpecsOf,
+  schemasOf,
+  snapshotsOf,
+} from '../../wire/iceberg/table-metadata.ts'
+import { notSupported } from '../engine-error.ts'
+import { type DeleteEntry, type FileEntry, readManifest } from './manifest.ts'
+import { type ManifestRef, readManifestList } from './manifest-list.ts'
+import { type NameMapping, nameMapping } from './name-mapping.ts'
+import { schemaOfSnapshot, type TableField, type TableSchema, tableSchema } from './table-schema.ts'
+
+/** One field of a partition spec. */
+export interface PartitionField {
+  readonly id: number
+  /** Field of the table that it is made of; undefined where it is made of several. */
+  readonly sourceId: number | undefined
+  /** `identity`, `bucket[16]`, `day`, … */
+  readonly transform: string
+}
+
+export interface SnapshotPlan {
+  /** The snapshot's schema, then the current one. */
+  readonly schemas: readonly TableSchema[]
+  /** Of all schemas there ever were, the newest holding the id: for fields that deletes compare. */
+  readonly fields: ReadonlyMap<number, TableField>
+  readonly nameMapping: NameMapping | undefined
+  readonly specs: ReadonlyMap<number, readonly PartitionField[]>
+  readonly dataFiles: readonly FileEntry[]
+  readonly deletes: readonly DeleteEntry[]
+}
+
+/**
+ * Plans reading a snapshot.
+ * @param snapshotId undefined for a table without a snapshot, which has no files
+ * @param withStats whether the data files' statistics are kept
+ * @throws ReadFailure, Fault or EngineError where the snapshot is not there or cannot be read whole
+ */
+export async function planSnapshot(
+  storage: Storage,
+  metadataLocation: string,
+  snapshotId: bigint | undefined,
+  withStats: boolean,
+  signal: AbortSignal,
+): Promise<SnapshotPlan> {
+  const metadata = await readMetadata(storage, metadataLocation)
+  signal.throwIfAborted()
+  const snapshot = snapshotId === undefined ? undefined : snapshotWithId(metadata, snapshotId)
+  const files = snapshot && (await snapshotFiles(storage, snapshot, withStats, signal))
+  return {
+    schemas: [tableSchema(schemaOfSnapshot(metadata, snapshot)), tableSchema(currentSchema(metadata))],
+    fields: newestFields(metadata),
+    nameMapping: nameMapping(metadata),
+    specs: partitionFields(metadata),
+    dataFiles: files?.data ?? [],
+    deletes: files?.deletes ?? [],
+  }
+}
+
+function snapshotWithId(metadata: JsonObject, id: bigint): JsonObject {
+  const found = snapshotsOf(metadata).find((one) => one.get('snapshot-id') === id)
+  if (found === undefined) throw new ReadFailure('the snapshot is not in the metadata file')
+  if (found.has('key-id')) throw notSupported('An encrypted table')
+  return found
+}
+
+async function snapshotFiles(
+  storage: Storage,
+  snapshot: JsonObject,
+  withStats: boolean,
+  signal: AbortSignal,
+): Promise<{ readonly data: readonly FileEntry[]; readonly deletes: readonly DeleteEntry[] }> {
+  const list = metadataReader.optionalString(snapshot, 'manifest-list')
+  if (list === undefined) throw notSupported('A snapshot without a manifest list')
+  const data: FileEntry[] = []
+  const deletes: DeleteEntry[] = []
+  for (const ref of await readManifestList(storage, list, limits.engineManifestsMax)) {
+    signal.throwIfAborted()
+    const entries = await readManifest(await manifestBytes(storage, ref), ref, withStats)
+    // Not by spreading: a manifest may hold more than fits an argument list.
+    for (const entry of entries.data) data.push(admitted(entry))
+    for (const entry of entries.deletes) deletes.push(entry)
+    if (data.length + deletes.length > limits.engineFilesMax)
+      throw new ReadFailure(`a snapshot has more than ${limits.engineFilesMax} files`)
+  }
+  if (new Set(data.map(({ location }) => location)).size !== data.length)
+    throw new ReadFailure('a snapshot names one data file twice')
+  return { data, deletes: deletes.map(admittedDelete) }
+}
+
+/** A file that was cut off between two blocks is a whole Avro file: only its length tells. */
+async function manifestBytes(storage: Storage, ref: ManifestRef): Promise<Uint8Array> {
+  const bytes = await storage.readAll(ref.location, limits.tableMetadataBytesMax)
+  if (bytes.length !== ref.sizeBytes)
+    throw new ReadFailure('a manifest is not as long as its manifest list says')
+  return bytes
+}
+
+function admitted(entry: FileEntry): FileEntry {
+  if (entry.format !== 'PARQUET') throw notSupported('A data file that is not Parquet')
+  return entry
+}
+
+function admittedDelete(entry: DeleteEntry): DeleteEntry {
+  if (entry.kind !== 'vector' && entry.format !== 'PARQUET')
+    throw notSupported('A delete file that is not Parquet')
+  return entry
+}
+
+function newestFields(metadata: JsonObject): ReadonlyMap<number, TableField> {
+  const fields = new Map<number, TableField>()
+  const schemas = [...schemasOf(metadata), currentSchema(metadata)]
+  for (const schema of schemas) for (const [id, field] of tableSchema(schema)) fields.set(id, field)
+  return fields
+}
+
+function partitionFields(metadata: JsonObject): ReadonlyMap<number, readonly PartitionField[]> {
+  return new Map(
+    partitionSpecsOf(metadata).map((spec) => [
+      Number(metadataReader.integer(spec, 'spec-id')),
+      metadataReader.objects(spec, 'fields').map((field) => {
+        const source = metadataReader.optionalInteger(field, 'source-id')
+        return {
+          id: Number(metadataReader.optionalInteger(field, 'field-id') ?? -1n),
+          sourceId: source === undefined ? undefined : Number(source),
+          transform: metadataReader.string(field, 'transform'),
+        }
+      }),
+    ]),
+  )
+}
