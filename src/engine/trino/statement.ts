@@ -93,15 +93,15 @@ export class TrinoStatement {
   }
 
   #take(body: Uint8Array): TrinoAnswer {
-    this.#nextUri = undefined
+    // Where this throws, the address of this answer stays the one at which the statement can be stopped.
     const answer = parseAnswer(body)
     const { nextUri, failure } = answer
-    this.queuedMs = answer.queuedMs
-    this.physicalInputBytes = answer.physicalInputBytes
     if (nextUri !== undefined && !this.http.isStatementUri(nextUri))
       throw protocolError('the next answer is said to be elsewhere')
+    this.#nextUri = failure === undefined ? nextUri : undefined
+    this.queuedMs = answer.queuedMs
+    this.physicalInputBytes = answer.physicalInputBytes
     if (failure !== undefined) throw engineErrorOf(failure)
-    this.#nextUri = nextUri
     return answer
   }
 
