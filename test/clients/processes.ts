@@ -25,11 +25,16 @@ export async function startServer(
   name: string,
   command: readonly string[],
   ready: string,
-  options: { readonly env?: Readonly<Record<string, string>>; readonly seconds?: number } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly seconds?: number
+    readonly cwd?: string
+  } = {},
 ): Promise<ServerProcess> {
   const log = logFile(name)
   const output = openSync(log, 'w')
   const child = Bun.spawn([...command], {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...process.env, ...options.env },
     stdio: ['ignore', output, output],
   })

@@ -8,6 +8,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, sym
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import postgres from 'postgres'
+import type { SqlType } from '../../../src/core/sql-type.ts'
+import type { Answer } from './duckdb.ts'
 
 const nobody = { uid: 65_534, gid: 65_534 }
 
@@ -113,5 +115,25 @@ function linkLibraries(native: string, lib: string): void {
   for (const { source, target } of links) {
     if (!target.startsWith('native/lib/')) continue
     symlinkSync(join(dirname(native), source), join(lib, basename(target)))
+  }
+}
+
+/** What PostgreSQL answers, with the OIDs of types as types, or its SQLSTATE. */
+export async function askOracle(
+  reader: postgres.Sql,
+  sql: string,
+  parameters?: readonly (string | null)[],
+): Promise<Answer | string> {
+  try {
+    const result = await reader.unsafe(sql, parameters ? [...parameters] : []).raw()
+    const columns = (result as unknown as { columns: { name: string; type: number }[] }).columns
+    return {
+      columns: columns.map(({ name, type }) => ({ name, type: String(type) as SqlType })),
+      rows: result.map((row) =>
+        (row as unknown as (Buffer | null)[]).map((cell) => cell?.toString() ?? null),
+      ),
+    }
+  } catch (error) {
+    return String(Reflect.get(error as object, 'code'))
   }
 }

@@ -1,0 +1,91 @@
+/** A catalog credential's `config_json` as the Trino engine uses it. No error here repeats a value. */
+
+import { Fault } from '../../base/fault.ts'
+import { parseEndpoint } from '../../catalog/address.ts'
+import type { CatalogCredential } from '../../core/catalog.ts'
+
+/** How the service proves itself to Trino; it must be allowed to impersonate the principals that ask. */
+export type TrinoAuth =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'password'; readonly user: string; readonly password: string }
+  | { readonly kind: 'token'; readonly token: string }
+
+export interface TrinoSettings {
+  /** Base of the coordinator; `/v1/statement` follows. */
+  readonly endpoint: URL
+  /** Trino's name of the Iceberg catalog that the credential stands for. */
+  readonly catalog: string
+  readonly auth: TrinoAuth
+  /** Origins besides the coordinator's that spooled segments may be read from. */
+  readonly segmentOrigins: readonly URL[]
+}
+
+/** Visible ASCII: what may stand in a header's value. */
+const headerText = /^[\x21-\x7e]+$/
+
+/**
+ * Reads `trino.uri`, `trino.catalog`, `trino.user` with `trino.password`, or `trino.token`, and
+ * `trino.segment-origins` (origins parted by commas).
+ * @returns undefined where the credential names no Trino
+ * @throws Fault `misconfigured` with every problem found; it names settings, never their values
+ */
+export function parseTrinoSettings({ config }: Pick<CatalogCredential, 'config'>): TrinoSettings | undefined {
+  const problems: string[] = []
+  const text = (name: string): string | undefined => {
+    const value = config[name]
+    if (value === undefined || value === null || value === '') return undefined
+    if (typeof value === 'string') return value
+    problems.push(`The ${name} must be a string.`)
+    return undefined
+  }
+  const address = (value: string, name: string): URL | undefined => {
+    try {
+      return parseEndpoint(value, name)
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown
+      problems.push(thrown.publicMessage)
+      return undefined
+    }
+  }
+  const uri = text('trino.uri')
+  if (uri === undefined && problems.length === 0) return undefined
+  const endpoint = uri === undefined ? undefined : address(uri, 'trino.uri')
+  const catalog = text('trino.catalog')
+  if (catalog === undefined) problems.push('The trino.catalog is missing.')
+  const origins = (text('trino.segment-origins') ?? '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+    .flatMap((each) => address(each, 'trino.segment-origins') ?? [])
+  if (origins.some(({ pathname }) => pathname !== '/'))
+    problems.push('The trino.segment-origins must be origins, without a path.')
+  const auth = authOf(text, problems)
+  if (auth.kind !== 'none' && endpoint?.protocol === 'http:')
+    problems.push('The trino.uri must be https where Trino is sent a password or token.')
+  if (endpoint === undefined || catalog === undefined || problems.length > 0)
+    throw new Fault('misconfigured', `The Trino configuration cannot be used. ${problems.join(' ')}`)
+  return { endpoint, catalog, auth, segmentOrigins: origins }
+}
+
+function authOf(text: (name: string) => string | undefined, problems: string[]): TrinoAuth {
+  const user = text('trino.user')
+  const password = text('trino.password')
+  const token = text('trino.token')
+  if ((user === undefined) !== (password === undefined))
+    problems.push('trino.user and trino.password go together.')
+  if (token !== undefined && user !== undefined) problems.push('Give either a trino.token or a trino.user.')
+  if (user?.includes(':')) problems.push('The trino.user must not hold a colon.')
+  if (token !== undefined && !headerText.test(token))
+    problems.push('The trino.token must be visible ASCII characters.')
+  if (token !== undefined) return { kind: 'token', token }
+  return user === undefined || password === undefined
+    ? { kind: 'none' }
+    : { kind: 'password', user, password }
+}
+
+/** The value of the Authorization header, or undefined where none is sent. */
+export function authorization(auth: TrinoAuth): string | undefined {
+  if (auth.kind === 'none') return undefined
+  if (auth.kind === 'token') return `Bearer ${auth.token}`
+  return `Basic ${Buffer.from(`${auth.user}:${auth.password}`).toString('base64')}`
+}

@@ -1,0 +1,168 @@
+/**
+ * Trino as an engine of the read path, by its own client protocol. The session's user is the principal, so that
+ * Trino's own access control and audit see who asks; everything is in UTC.
+ */
+
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { ResultBatch } from '../../core/result-batch.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import { limits } from '../../limits.ts'
+import type {
+  Engine,
+  EngineColumn,
+  EngineResult,
+  EngineRun,
+  EngineSession,
+  EngineStatement,
+  TableSnapshot,
+} from '../engine.ts'
+import { EngineError } from '../engine-error.ts'
+import type { TrinoColumn, TrinoData } from './answer.ts'
+import { cancelled, protocolError } from './failure.ts'
+import { TrinoHttp, type TrinoHttpOptions } from './http.ts'
+import { assertSameColumns, relationSql } from './relation.ts'
+import { encodings, readSegment } from './segments.ts'
+import type { TrinoSettings } from './settings.ts'
+import { type StatementOptions, TrinoStatement } from './statement.ts'
+import { type BuildVector, vectorBuilder } from './vectors.ts'
+
+export interface TrinoEngineOptions extends TrinoHttpOptions, Pick<StatementOptions, 'emptyAnswersMax'> {
+  /** The metadata of a table that holds the snapshot, for its schema; may throw EngineError. */
+  readonly loadMetadata: (snapshot: TableSnapshot, signal: AbortSignal) => Promise<JsonObject>
+}
+
+/** The engine of one catalog credential. */
+export function openTrino(settings: TrinoSettings, options: TrinoEngineOptions): Engine {
+  const http = new TrinoHttp(settings, options)
+  return {
+    dialect: 'trino',
+    async open(tables, run) {
+      const headers = sessionHeaders(run)
+      const relations = new Map<string, string>()
+      for (const each of tables) {
+        relations.set(tableKey(each.table.ref), relationSql(settings.catalog, each))
+        assertSameColumns(each, await options.loadMetadata(each, run.signal))
+      }
+      if (run.signal.aborted) throw cancelled(run.signal)
+      return openSession(http, relations, run, headers, options)
+    },
+    async close() {},
+  }
+}
+
+/** What may stand in a header as it is: visible ASCII, blanks inside. */
+const userPattern = /^[\x21-\x7e](?:[\x20-\x7e]{0,998}[\x21-\x7e])?$/
+
+function sessionHeaders({ principal, queryId }: EngineRun): Readonly<Record<string, string>> {
+  if (!userPattern.test(principal))
+    throw new EngineError('0A000', 'the name of the principal cannot be told to this engine')
+  return {
+    'x-trino-user': principal,
+    'x-trino-source': 'covenant',
+    'x-trino-client-tags': queryId,
+    'x-trino-trace-token': queryId,
+    'x-trino-time-zone': 'UTC',
+    'x-trino-language': 'en',
+    // Without it times are cut to milliseconds and their types do not tell.
+    'x-trino-client-capabilities': 'PARAMETRIC_DATETIME',
+    'x-trino-query-data-encoding': encodings,
+    'content-type': 'text/plain; charset=utf-8',
+  }
+}
+
+function openSession(
+  http: TrinoHttp,
+  relations: ReadonlyMap<string, string>,
+  { signal }: EngineRun,
+  headers: Readonly<Record<string, string>>,
+  { emptyAnswersMax }: TrinoEngineOptions,
+): EngineSession {
+  const statements: TrinoStatement[] = []
+  return {
+    relation({ ref }) {
+      const sql = relations.get(tableKey(ref))
+      if (sql === undefined) throw new EngineError('XX000', 'a table of the statement was not opened')
+      return sql
+    },
+    run({ sql, columns }: EngineStatement) {
+      const statement = new TrinoStatement(http, {
+        sql,
+        headers,
+        signal,
+        ...(emptyAnswersMax !== undefined && { emptyAnswersMax }),
+      })
+      statements.push(statement)
+      return resultOf(statement, columns)
+    },
+    async close() {
+      await Promise.all(statements.map((each) => each.stop()))
+    },
+  }
+}
+
+function resultOf(statement: TrinoStatement, columns: readonly EngineColumn[]): EngineResult {
+  const startedAt = performance.now()
+  let endedAt: number | undefined
+  return {
+    async *[Symbol.asyncIterator]() {
+      try {
+        yield* readBatches(statement, columns)
+      } finally {
+        endedAt = performance.now()
+        void statement.stop()
+      }
+    },
+    stats() {
+      const { queuedMs, physicalInputBytes } = statement
+      const runMs = Math.max(0, (endedAt ?? performance.now()) - startedAt - queuedMs)
+      return { queueMs: queuedMs, runMs, bytesScanned: physicalInputBytes }
+    },
+  }
+}
+
+async function* readBatches(
+  statement: TrinoStatement,
+  columns: readonly EngineColumn[],
+): AsyncGenerator<ResultBatch, void, undefined> {
+  let builders: readonly BuildVector[] | undefined
+  for await (const { columns: told, data } of statement.answers()) {
+    if (told !== undefined) builders ??= buildersOf(columns, told)
+    if (data === undefined) continue
+    if (builders === undefined) throw protocolError('rows came before their columns')
+    for await (const rows of rowsOf(statement, data))
+      for (let start = 0; start < rows.length; start += limits.resultBatchRows)
+        yield toBatch(rows.slice(start, start + limits.resultBatchRows), builders)
+  }
+  if (builders === undefined) throw protocolError('the columns are missing')
+}
+
+function buildersOf(expected: readonly EngineColumn[], told: readonly TrinoColumn[]): readonly BuildVector[] {
+  if (told.length !== expected.length) throw protocolError('the columns are not as many as were asked for')
+  return expected.map((column, index) => {
+    const { name = '', type = '' } = told[index] ?? {}
+    const build = vectorBuilder(column, type)
+    if (build === undefined || name.toLowerCase() !== column.name.toLowerCase())
+      throw protocolError(`column ${index + 1} is ${name} ${type}, not ${column.name} ${column.type}`)
+    return build
+  })
+}
+
+async function* rowsOf(
+  { http, options }: TrinoStatement,
+  data: TrinoData,
+): AsyncGenerator<readonly JsonValue[], void, undefined> {
+  if (data.kind === 'rows') yield data.rows
+  else
+    for (const segment of data.segments)
+      yield await readSegment(http, segment, data.encoding, options.headers, options.signal)
+}
+
+function toBatch(rows: readonly JsonValue[], builders: readonly BuildVector[]): ResultBatch {
+  const cells: JsonValue[][] = builders.map(() => [])
+  for (const row of rows) {
+    if (!Array.isArray(row) || row.length !== builders.length)
+      throw protocolError('a row has not every column')
+    for (let index = 0; index < row.length; index++) cells[index]?.push(row[index] as JsonValue)
+  }
+  return { rowCount: rows.length, columns: builders.map((build, index) => build(cells[index] ?? [])) }
+}

@@ -1,0 +1,124 @@
+/** A Trino of one node, with what a test wants of catalogs, and its SQL as a plain call. */
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { java, packageFolder } from './packages.ts'
+import type { Suite } from './pins.ts'
+import { freePort, startServer } from './processes.ts'
+
+export const trinoNeeds = ['python:java-25', 'maven:trino'] as const satisfies Suite['needs']
+
+type Properties = Readonly<Record<string, string>>
+
+export interface TrinoServer extends AsyncDisposable {
+  readonly url: string
+}
+
+export interface TrinoOptions {
+  /** By the name of the catalog, its properties. */
+  readonly catalogs: Readonly<Record<string, Properties>>
+  readonly config?: Properties
+  /** Where spooled segments go; without it nothing is spooled. */
+  readonly spooling?: Properties
+}
+
+/** Properties of an Iceberg catalog at a REST catalog on local files. */
+export function icebergCatalog(uri: string, more: Properties = {}): Properties {
+  return {
+    'connector.name': 'iceberg',
+    'iceberg.catalog.type': 'rest',
+    'iceberg.rest-catalog.uri': uri,
+    'iceberg.rest-catalog.nested-namespace-enabled': 'true',
+    'fs.hadoop.enabled': 'true',
+    ...more,
+  }
+}
+
+/** Starts it, and waits until it takes queries. */
+export async function startTrino({ catalogs, config, spooling }: TrinoOptions): Promise<TrinoServer> {
+  const stack = new AsyncDisposableStack()
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'covenant-trino-'))
+    stack.defer(() => rm(folder, { recursive: true, force: true }))
+    const port = freePort()
+    const url = `http://127.0.0.1:${port}`
+    await mkdir(join(folder, 'catalog'))
+    for (const [name, properties] of Object.entries(catalogs))
+      await writeProperties(join(folder, 'catalog', `${name}.properties`), properties)
+    if (spooling !== undefined) await writeProperties(join(folder, 'spooling-manager.properties'), spooling)
+    await writeProperties(join(folder, 'log.properties'), { io: 'WARN', org: 'WARN', Bootstrap: 'WARN' })
+    await writeProperties(join(folder, 'config.properties'), {
+      coordinator: 'true',
+      'node-scheduler.include-coordinator': 'true',
+      'http-server.http.port': String(port),
+      'discovery.uri': url,
+      'query.max-memory': '900MB',
+      'query.max-memory-per-node': '900MB',
+      'task.concurrency': '2',
+      ...config,
+    })
+    const settings: Properties = {
+      'node.environment': 'test',
+      'node.id': 'test',
+      'node.data-dir': join(folder, 'data'),
+      'log.levels-file': join(folder, 'log.properties'),
+      config: join(folder, 'config.properties'),
+      'catalog.config-dir': join(folder, 'catalog'),
+      ...(spooling && { 'spooling-manager.config-file': join(folder, 'spooling-manager.properties') }),
+    }
+    const home = packageFolder('maven:trino')
+    const command = [
+      java('python:java-25'),
+      '-Xmx2g',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      '--add-opens=java.base/java.nio=ALL-UNNAMED',
+      '--sun-misc-unsafe-memory-access=allow',
+      '--enable-native-access=ALL-UNNAMED',
+      ...Object.entries(settings).map(([name, value]) => `-D${name}=${value}`),
+      '-cp',
+      join(home, 'lib/*'),
+      'io.trino.server.TrinoServer',
+    ]
+    stack.use(await startServer('trino', command, `${url}/v1/info`, { cwd: home }))
+    while (((await (await fetch(`${url}/v1/info`)).json()) as { starting: boolean }).starting)
+      await Bun.sleep(200)
+    return { url, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  } catch (error) {
+    await stack.disposeAsync()
+    throw error
+  }
+}
+
+async function writeProperties(path: string, properties: Properties): Promise<void> {
+  const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`)
+  await writeFile(path, lines.join(''))
+}
+
+/** Trino refused or failed a statement; the message is Trino's. */
+export class TrinoRefusal extends Error {}
+
+interface Page {
+  readonly nextUri?: string
+  readonly data?: readonly (readonly unknown[])[]
+  readonly error?: { readonly message: string }
+}
+
+/**
+ * Runs a statement as an ordinary client, not through the engine under test.
+ * @throws TrinoRefusal
+ */
+export async function trinoSql(url: string, sql: string): Promise<readonly (readonly unknown[])[]> {
+  const headers = { 'x-trino-user': 'loader', 'x-trino-time-zone': 'UTC' }
+  const rows: (readonly unknown[])[] = []
+  let page = (await (
+    await fetch(`${url}/v1/statement`, { method: 'POST', headers, body: sql })
+  ).json()) as Page
+  for (;;) {
+    if (page.error !== undefined) throw new TrinoRefusal(page.error.message)
+    rows.push(...(page.data ?? []))
+    if (page.nextUri === undefined) return rows
+    page = (await (await fetch(page.nextUri, { headers })).json()) as Page
+  }
+}
