@@ -5,7 +5,7 @@ declare
   label text;
 begin
   foreach label in array array['PinEvent', 'PINS'] loop
-    execute format('revoke update, delete, truncate on {{graph}}.%I from svc_tenant', label);
+    execute format('revoke delete, truncate on {{graph}}.%I from svc_tenant', label);
     execute format('create trigger append_only before update or delete on {{graph}}.%I
       for each row execute function svc.refuse_change()', label);
     execute format('create trigger append_only_whole before truncate on {{graph}}.%I

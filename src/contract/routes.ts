@@ -12,6 +12,7 @@ import { Fault } from '../base/fault.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { listContractChanges } from '../store/contract-changes.ts'
+import type { FilterTarget, MaskTarget } from '../store/contract-targets.ts'
 import {
   type CheckPolicies,
   type ContractStore,
@@ -19,8 +20,6 @@ import {
   deleteMask,
   deleteRowFilter,
   deleteTag,
-  type FilterTarget,
-  type MaskTarget,
   putContract,
   putMask,
   putRowFilter,

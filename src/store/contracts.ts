@@ -6,13 +6,26 @@
 import { Fault } from '../base/fault.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import { isMaskAction } from '../core/mask.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { type ContractChange, holdContracts, recordChange } from './contract-changes.ts'
-import { readGovernance, type StoredColumn } from './governance.ts'
+import {
+  columnsNamed,
+  connect,
+  type End,
+  endsOf,
+  ensureTable,
+  ensureTag,
+  type FilterTarget,
+  holdColumn,
+  holdTarget,
+  type MaskTarget,
+  tableId,
+} from './contract-targets.ts'
+import { readGovernance } from './governance.ts'
 import { governedTable } from './governed-table.ts'
-import { deleteEdge, deleteNode, type NodeRef, parseAgtype, upsertEdge, upsertNode } from './graph.ts'
+import { deleteEdge, deleteNode, type NodeRef, upsertNode } from './graph.ts'
 import { nodeId } from './names.ts'
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
@@ -42,15 +55,9 @@ export interface NewMask {
   readonly exemptRoles: readonly string[]
 }
 
-/** What a mask is attached to: a column of a table, or a tag wherever it is. */
-export type MaskTarget = { readonly table: TableRef; readonly column: string } | { readonly tag: string }
-/** What a row filter is attached to; of a column or tag, it filters every table that has it. */
-export type FilterTarget = MaskTarget | { readonly table: TableRef; readonly column?: undefined }
-
 const namePattern = /^[A-Za-z0-9_.:-]{1,255}$/
 const exemptRolesMax = 100
 const separator = '\u001f'
-const tableId = (table: TableRef) => nodeId(tableKey(table))
 
 /**
  * Puts a table under an active contract, in place of the one that it is under.
@@ -94,7 +101,9 @@ export async function putRowFilter(
   checkPolicy(filter)
   if ('tag' in target) checkName(target.tag)
   const { tenant } = on
-  const made = { action: 'put-row-filter', subject: { ...target, id: filter.id }, value: filter } as const
+  const { expression, exemptRoles: exempt_roles } = filter
+  const value = { expression, exempt_roles }
+  const made = { action: 'put-row-filter', subject: { ...target, id: filter.id }, value } as const
   await change(on, made, async (tx) => {
     const [end, tables] = await holdTarget(tx, tenant, target)
     const id = filterId(end, filter.id)
@@ -102,11 +111,7 @@ export async function putRowFilter(
     await upsertNode(tx, tenant, {
       label: 'RowFilter',
       id,
-      properties: {
-        policy_id: filter.id,
-        expression: filter.expression,
-        exempt_roles: filter.exemptRoles,
-      },
+      properties: { policy_id: filter.id, ...value },
     })
     await connect(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'FILTERS', id, ['RowFilter', id], end)
     return tables
@@ -132,7 +137,9 @@ export async function putMask(on: ContractStore, target: MaskTarget, mask: NewMa
     throw new Fault('bad_request', 'apply-expression, and no other action, needs an expression.')
   if ('tag' in target) checkName(target.tag)
   const { tenant } = on
-  const made = { action: 'put-mask', subject: { ...target, id: mask.id }, value: mask } as const
+  const { action, expression, exemptRoles: exempt_roles } = mask
+  const value = { action, expression, exempt_roles }
+  const made = { action: 'put-mask', subject: { ...target, id: mask.id }, value } as const
   await change(on, made, async (tx) => {
     const [end, tables] = await holdTarget(tx, tenant, target)
     const id = maskId(end, mask.id)
@@ -140,12 +147,7 @@ export async function putMask(on: ContractStore, target: MaskTarget, mask: NewMa
     await upsertNode(tx, tenant, {
       label: 'ColumnMask',
       id,
-      properties: {
-        policy_id: mask.id,
-        action: mask.action,
-        ...(mask.expression !== undefined && { expression: mask.expression }),
-        exempt_roles: mask.exemptRoles,
-      },
+      properties: { policy_id: mask.id, ...value },
     })
     await connect(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'MASKS', id, ['ColumnMask', id], end)
     return tables
@@ -191,9 +193,6 @@ export function deleteTag(on: ContractStore, table: TableRef, column: string, ta
   })
 }
 
-/** The node that a policy is attached to. */
-type End = readonly ['Table' | 'Column' | 'Tag', id: string]
-
 // Ids hold what they are attached to: a policy is never taken from one table by a put on another. A table's
 // key does not begin with the separator, so its filters are not mistaken for another's.
 const maskId = ([label, end]: End, id: string) => nodeId([label.toLowerCase(), end, id].join(separator))
@@ -201,34 +200,11 @@ const filterId = (end: End, id: string) =>
   end[0] === 'Table' ? nodeId([end[1], id].join(separator)) : nodeId(`${separator}${maskId(end, id)}`)
 const tagEdge = (column: string, tag: string) => nodeId([column, tag].join(separator))
 
-/** What a policy is attached to, made sure of, and the tables that it then concerns. */
-async function holdTarget(
-  tx: Tx,
-  tenant: TenantId,
-  target: FilterTarget,
-): Promise<readonly [End, readonly TableRef[]]> {
-  if ('tag' in target) {
-    await ensureTag(tx, tenant, target.tag)
-    return [['Tag', nodeId(target.tag)], await taggedTables(tx, target.tag)]
-  }
-  const { table, column } = target
-  if (column !== undefined) return [['Column', (await holdColumn(tx, tenant, { table, column })).id], [table]]
-  await ensureTable(tx, tenant, table)
-  return [['Table', tableId(table)], [table]]
-}
-
 /** Deletes the node that `at` names at each place that a target stands for. @returns whether there was one */
 async function deleteAtTarget(tx: Tx, target: FilterTarget, at: (end: End) => NodeRef): Promise<boolean> {
   const deleted: boolean[] = []
   for (const end of await endsOf(tx, target)) deleted.push(await deleteNode(tx, at(end)))
   return deleted.includes(true)
-}
-
-async function endsOf(tx: Tx, target: FilterTarget): Promise<readonly End[]> {
-  if ('tag' in target) return [['Tag', nodeId(target.tag)]]
-  const { table, column } = target
-  if (column === undefined) return [['Table', tableId(table)]]
-  return (await columnsNamed(tx, { table, column })).map(({ id }) => ['Column', id])
 }
 
 /** Makes and records a change; it does not hold where a policy of the tables that `work` names cannot be applied. */
@@ -261,61 +237,6 @@ function remove(
     if (removed) await recordChange(tx, on.actor, made)
     return removed
   })
-}
-
-async function connect(
-  tx: Tx,
-  tenant: TenantId,
-  label: 'GOVERNS' | 'FILTERS' | 'MASKS' | 'APPLIES_TO' | 'TAGGED',
-  id: string,
-  from: readonly ['Contract' | 'RowFilter' | 'ColumnMask' | 'Column', string],
-  to: readonly ['Table' | 'Column' | 'Tag', string],
-): Promise<void> {
-  const edge = { label, id, from: { label: from[0], id: from[1] }, to: { label: to[0], id: to[1] } }
-  if (!(await upsertEdge(tx, tenant, edge)))
-    throw new Fault('internal', 'Internal error.', { detail: `the ${label} edge could not be made` })
-}
-
-const ensureTable = (tx: Tx, tenant: TenantId, { namespace, name }: TableRef) =>
-  upsertNode(tx, tenant, {
-    label: 'Table',
-    id: tableId({ namespace, name }),
-    properties: { namespace, name },
-  })
-
-const ensureTag = (tx: Tx, tenant: TenantId, tag: string) =>
-  upsertNode(tx, tenant, { label: 'Tag', id: nodeId(tag), properties: { name: tag } })
-
-async function columnsNamed(
-  tx: Tx,
-  { table, column }: { readonly table: TableRef; readonly column: string },
-): Promise<readonly StoredColumn[]> {
-  const governance = await readGovernance((text, params) => tx.query(text, params), table)
-  return governance?.columns.filter(({ name }) => name === column) ?? []
-}
-
-/** The current column of a name, made to name its table, so that it is found when it is dropped. */
-async function holdColumn(
-  tx: Tx,
-  tenant: TenantId,
-  place: { readonly table: TableRef; readonly column: string },
-): Promise<StoredColumn> {
-  const column = (await columnsNamed(tx, place)).find(({ current }) => current)
-  if (column === undefined)
-    throw new Fault('not_found', 'No commit through the gateway has given the table such a column.')
-  const properties = { table_id: tableId(place.table) }
-  await upsertNode(tx, tenant, { label: 'Column', id: column.id, properties })
-  return column
-}
-
-async function taggedTables(tx: Tx, tag: string): Promise<readonly TableRef[]> {
-  const rows = await tx.query<{ properties: string }>(
-    `select t.properties from "Table" t where t.id in (
-       select h.start_id from "Tag" g join "TAGGED" e on e.end_id = g.id join "HAS_COLUMN" h on h.end_id = e.start_id
-       where agtype_access_operator(variadic array[g.properties, '"id"'::agtype]) = to_jsonb($1::text)::text::agtype)`,
-    [nodeId(tag)],
-  )
-  return rows.map(({ properties }) => parseAgtype(properties) as TableRef)
 }
 
 function checkName(text: string): void {

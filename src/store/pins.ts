@@ -135,7 +135,7 @@ async function appendEvent(
   const sequence = (latest?.sequence ?? 0) + 1
   const id = nodeId(`${tableId}\u001f${sequence}`)
   const properties = { ...event, seq: sequence, by: actor, at: new Date(atMs).toISOString() }
-  // Plain inserts: the database grants nothing more on events.
+  // Plain inserts, no upserts: two events of one sequence must not become one.
   const pinned = await tx.query(
     `with event as (insert into "PinEvent" (properties) values ($1::text::agtype) returning id)
      insert into "PINS" (start_id, end_id, properties)

@@ -5,8 +5,10 @@ import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
+import type { Properties } from './graph.ts'
 import { nodeId, storableJson } from './names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { pinOf } from './pin-event.ts'
 import type { Store } from './store.ts'
 import { sqlState, toStoreFault } from './store-fault.ts'
 
@@ -31,7 +33,6 @@ interface StoredPolicy {
   readonly name: string
   readonly message: string
   readonly definition_cel: string
-  readonly sentinel?: true
 }
 
 function toPolicy({ id, kind, mode, name, message, definition_cel }: StoredPolicy): Policy {
@@ -119,6 +120,8 @@ export async function listPolicies(
   )
 }
 
+const policyEdges: readonly string[] = Object.values(shapes).map(({ edge }) => edge)
+
 /** What one edge label contributes: the policies of the tables that fit, and the sentinel by the same path. */
 const branch = (label: string, edge: string, fits: string) =>
   `select '${edge}' as edge, p.properties
@@ -130,19 +133,51 @@ const loadText = (fits: string) =>
     .map(({ label, edge }) => branch(label, edge, fits))
     .join(' union all ')
 
-const loadOfTable = loadText(`${key('t')} in (${agtypeText('$1')}, '""'::agtype)`)
+const ofTable = `${key('t')} in (${agtypeText('$1')}, '""'::agtype)`
+const loadOfTable = `${loadText(ofTable)} union all
+  select 'PINS', p.properties from "Table" t cross join lateral (
+    select p.properties from "PINS" e join "PinEvent" p on p.id = e.start_id where e.end_id = t.id
+    order by agtype_access_operator(variadic array[p.properties, '"seq"'::agtype]) desc limit 1) p
+  where ${ofTable}`
+
+/** What is asked before a table is written. */
+export interface WriteGovernance {
+  /** In id order. */
+  readonly policies: readonly Policy[]
+  /** The snapshot that readers are pinned to; undefined where there is none. */
+  readonly pinnedSnapshotId: bigint | undefined
+}
 
 /**
- * The policies that govern a table, in id order, in one round trip.
+ * The policies that govern a table, and its pin, in one round trip.
  * @throws Fault `policy_engine_unavailable` for any failure, and where the tenant's sentinel is not among
  * what was read: rows that cannot be seen must not look like rows that are not there
+ */
+export async function loadWriteGovernance(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<WriteGovernance> {
+  const edges = [...policyEdges, 'PINS']
+  const found = await load(store, tenant, loadOfTable, [nodeId(tableKey(table))], edges)
+  try {
+    const pin = pinOf(found.find(({ edge }) => edge === 'PINS')?.properties)
+    return { policies: policiesOf(found), pinnedSnapshotId: pin?.snapshotId }
+  } catch (error) {
+    throw notLoaded(error)
+  }
+}
+
+/**
+ * The policies that govern a table, in id order.
+ * @throws Fault as {@link loadWriteGovernance} does
  */
 export async function loadPolicies(
   store: Store,
   tenant: TenantId,
   table: TableRef,
 ): Promise<readonly Policy[]> {
-  return await load(store, tenant, loadOfTable, [nodeId(tableKey(table))])
+  return (await loadWriteGovernance(store, tenant, table)).policies
 }
 
 /**
@@ -155,41 +190,56 @@ export async function loadPoliciesBelow(
   namespace: readonly string[],
 ): Promise<readonly Policy[]> {
   const levels = namespace.map((_, i) => `t.properties::text::jsonb #>> '{namespace,${i}}' = $${i + 1}`)
-  return await load(
-    store,
-    tenant,
-    loadText(`${key('t')} = '""'::agtype or (${levels.join(' and ')})`),
-    namespace,
-  )
+  const text = loadText(`${key('t')} = '""'::agtype or (${levels.join(' and ')})`)
+  return policiesOf(await load(store, tenant, text, namespace, policyEdges))
 }
 
+interface Loaded {
+  readonly edge: string
+  readonly properties: Properties
+}
+
+/** @param edges each must bring the sentinel back */
 async function load(
   store: Store,
   tenant: TenantId,
   text: string,
   params: readonly string[],
-): Promise<readonly Policy[]> {
+  edges: readonly string[],
+): Promise<readonly Loaded[]> {
   try {
     const rows = await store.tenantQuery<PolicyRow>(tenant, text, params)
     const found = rows.map(({ edge, properties }) => ({
       edge,
-      stored: JSON.parse(properties) as StoredPolicy,
+      properties: JSON.parse(properties) as Properties,
     }))
-    const sentinels = found.filter(({ stored }) => stored.sentinel === true)
-    if (new Set(sentinels.map(({ edge }) => edge)).size !== Object.keys(shapes).length)
+    const isSentinel = ({ properties }: Loaded) => properties.sentinel === true
+    const seen = new Set(found.filter(isSentinel).map(({ edge }) => edge))
+    if (!edges.every((edge) => seen.has(edge)))
       throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
         detail: 'no tenant sentinel',
       })
-    const policies = new Map(
-      found.flatMap(({ stored }) =>
-        stored.sentinel === true ? [] : [[stored.id, toPolicy(stored)] as const],
-      ),
-    )
-    return [...policies.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+    return found.filter((one) => !isSentinel(one))
   } catch (error) {
-    if (error instanceof Fault && error.kind === 'policy_engine_unavailable') throw error
-    throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { cause: error })
+    throw notLoaded(error)
   }
+}
+
+/** @throws Fault `policy_engine_unavailable` for a malformed policy */
+function policiesOf(found: readonly Loaded[]): readonly Policy[] {
+  const policies = new Map(
+    found.flatMap(({ edge, properties }) => {
+      if (edge === 'PINS') return []
+      const policy = toPolicy(properties as unknown as StoredPolicy)
+      return [[policy.id, policy] as const]
+    }),
+  )
+  return [...policies.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+}
+
+function notLoaded(error: unknown): Fault {
+  if (error instanceof Fault && error.kind === 'policy_engine_unavailable') return error
+  return new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { cause: error })
 }
 
 /**

@@ -33,6 +33,7 @@ export async function putReadSettings(
        on conflict (tenant_id) do update set readable_without_contract = excluded.readable_without_contract`,
       [tenant, settings.readableWithoutContract],
     )
-    await recordChange(tx, actor, { action: 'put-settings', subject: {}, value: settings })
+    const value = { readable_without_contract: settings.readableWithoutContract }
+    await recordChange(tx, actor, { action: 'put-settings', subject: {}, value })
   })
 }

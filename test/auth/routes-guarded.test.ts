@@ -20,7 +20,12 @@ const withoutSession = [
 ]
 
 /** What answers any tenant, about itself alone. */
-const aboutOneself = ['GET /api/v1/session', 'GET /api/v1/detection/runs', 'GET /api/v1/detection/findings']
+const aboutOneself = [
+  'GET /api/v1/session',
+  'GET /api/v1/detection/runs',
+  'GET /api/v1/detection/findings',
+  'GET /api/v1/usage',
+]
 
 /** Scopes that open a route, by how its path begins; the first that fits counts. */
 const opening: readonly (readonly [start: string, scopes: readonly string[]])[] = [

@@ -115,6 +115,35 @@ describe('row filters', () => {
     expect(stateOf(() => compile(text, narrow))).toBe('42501')
   })
 
+  test('of a column know it as this_column, as its masks do', async () => {
+    const given = table({ masks: [['name', 'apply-expression', `upper(this_column)`]] })
+    const filter = {
+      policyId: 'f',
+      origin: { kind: 'column' },
+      expression: 'this_column < 3',
+      fieldId: 1,
+    } as const
+    expect(await rows('select id, name from t order by id', { ...given, rowFilters: [filter] })).toEqual([
+      '1|A',
+      '2|B',
+    ])
+    const unattached = { policyId: 'f', origin: { kind: 'table' }, expression: 'this_column < 3' } as const
+    expect(stateOf(() => compile('select id from t', { ...given, rowFilters: [unattached] }))).toBe('42501')
+    const gone = { ...filter, fieldId: 99 }
+    expect(stateOf(() => compile('select id from t', { ...given, rowFilters: [gone] }))).toBe('42501')
+  })
+
+  test('name columns as today’s schema does, whatever the schema that is read calls them', async () => {
+    const given = table({ filters: [`label = 'b'`] })
+    const columns = given.columns.map((column) => ({
+      ...column,
+      policyName: column.name === 'name' ? 'label' : null,
+    }))
+    expect(await rows('select id, name from t', { ...given, columns })).toEqual(['2|b'])
+    const byOldName = { ...table({ filters: [`name = 'b'`] }), columns }
+    expect(stateOf(() => compile('select id from t', byOldName))).toBe('42501')
+  })
+
   test('read raw values of masked columns, which the statement never does', async () => {
     const given = table({ filters: [`name = 'b'`], masks: [['name', 'mask-alphanum']] })
     expect(await rows(`select id, name from t`, given)).toEqual(['2|x'])

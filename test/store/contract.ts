@@ -34,6 +34,7 @@ import {
   policiesAtIntent,
   putPolicy,
 } from '../../src/store/policies.ts'
+import { putReadSettings } from '../../src/store/read-settings.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
 import {
   createServiceSession,
@@ -49,11 +50,13 @@ import {
   resumeTenant,
   suspendTenant,
 } from '../../src/store/tenants.ts'
+import { recordUsage } from '../../src/store/usage.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf } from '../support/commits.ts'
 import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
+import { usageRecord } from '../support/usage.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
 setDefaultTimeout(60_000)
@@ -309,6 +312,8 @@ function isolation(): void {
       const cycles = [[{ namespace: 'seed', name: 'seed' }]]
       await recordSweep(store, tenant, { cycles, newestEdge: '0' })
       await seedDetection(store, tenant)
+      await recordUsage(store, tenant, usageRecord())
+      await putReadSettings(store, tenant, 'seed', { readableWithoutContract: false })
     }
   })
 

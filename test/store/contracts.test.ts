@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Fault } from '../../src/base/fault.ts'
+import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import {
@@ -15,9 +16,10 @@ import {
   putRowFilter,
   putTag,
 } from '../../src/store/contracts.ts'
-import { loadGovernance } from '../../src/store/governance.ts'
+import { loadGovernance, loadGovernances, readGovernances } from '../../src/store/governance.ts'
 import { isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
+import { pinTable } from '../../src/store/pins.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
@@ -198,7 +200,72 @@ test('a mask outlives its column: files of older snapshots still hold the values
   ])
 })
 
-test('without the tenant’s sentinel nothing is said', async () => {
+test('several tables are loaded at once, each with what is its own', async () => {
+  const one: TableRef = { namespace: ['many'], name: 'one' }
+  const two: TableRef = { namespace: ['many'], name: 'two' }
+  for (const table of [one, two]) await commitColumns(store, home, table, { id: 'long', email: 'string' })
+  await putContract(on, one, { id: 'one', version: 1 })
+  await putRowFilter(on, { table: two }, { id: 'f', expression: 'id > 2', exemptRoles: [] })
+  await putMask(on, { table: one, column: 'email' }, { id: 'm', action: 'mask-alphanum', exemptRoles: [] })
+  await pinTable(
+    store,
+    home,
+    { table: two, actor: 'stella', atMs: 0 },
+    { snapshotId: 7n, schemaId: 0n, catalog: 'main' },
+  )
+  const missing = { namespace: ['many'], name: 'none' }
+  const loaded = await loadGovernances(store, home, [one, missing, two])
+  expect(
+    [...loaded.values()].map(({ ref, contract, pin, rowFilters, columns }) => [
+      ref.name,
+      contract?.id,
+      pin?.snapshotId,
+      rowFilters.map(({ policyId }) => policyId),
+      columns.flatMap(({ masks }) => masks.map(({ policyId }) => policyId)),
+    ]),
+  ).toEqual([
+    ['one', 'one', undefined, [], ['m']],
+    ['two', undefined, 7n, ['f'], []],
+  ])
+  expect((await loadGovernances(store, foreign, [one, two])).size).toBe(0)
+})
+
+test('a filter stays with a column that was dropped: the table is refused until a steward decides', async () => {
+  const table = { namespace: ['many'], name: 'shrunk' }
+  await commitColumns(store, home, table, { id: 'long', region: 'string' })
+  const target = { table, column: 'region' }
+  await putRowFilter(on, target, { id: 'eu', expression: "this_column = 'eu'", exemptRoles: [] })
+  await commitColumns(store, home, table, { id: 'long' }, 1_800_000_000_000)
+  const governed = await loadGovernedTable(store, home, table, analyst)
+  expect(governed?.rowFilters).toMatchObject([{ policyId: 'eu', fieldId: 2 }])
+  expect(governed && checkPolicies(governed)).toHaveLength(1)
+  expect(await isMaskedFor(store, home, table, analyst)).toBe(true)
+  expect(await deleteRowFilter(on, target, 'eu')).toBe(true)
+  expect((await loadGovernedTable(store, home, table, analyst))?.rowFilters).toEqual([])
+})
+
+test.each([
+  ...['GOVERNS', 'FILTERS', 'HAS_COLUMN', 'MASKS', 'TAGGED', 'APPLIES_TO'].map(
+    (label) => `delete from "${label}"`,
+  ),
+  ...['FILTERS', 'APPLIES_TO'].map(
+    (label) =>
+      `delete from "${label}" where properties::text like '%"id": "column"%' or properties::text like '%"id": "filter"%'`,
+  ),
+  'alter table "PINS" disable trigger all; delete from "PINS"',
+])('without the tenant’s sentinel nothing is said: %s', async (text) => {
+  const undone = new Error('undone')
+  const work = store.ownerTransaction(home, async (tx) => {
+    await tx.script(text)
+    const fault = await faultOf(readGovernances((load, params) => tx.query(load, params), [people]))
+    expect(fault?.kind).toBe('unavailable')
+    throw undone
+  })
+  expect(await work.catch((thrown) => thrown)).toBe(undone)
+  expect((await loadGovernances(store, home, [people])).size).toBe(1)
+})
+
+test('without the tenant’s sentinel no table is said to be free of masks', async () => {
   const tenant = (await createTenant(store, { name: 'blind' })).id
   await commitColumns(store, tenant, people, types)
   await store.ownerTransaction(tenant, (tx) => tx.query('delete from "APPLIES_TO"'))

@@ -12,7 +12,7 @@ import type { Policy, PolicyKind } from '../../core/policy.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { loadPolicies, loadPoliciesBelow } from '../../store/policies.ts'
+import { loadPoliciesBelow, loadWriteGovernance, type WriteGovernance } from '../../store/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { createTableUpdates } from '../../wire/iceberg/create-table.ts'
@@ -33,6 +33,7 @@ import {
 import { loadCurrent } from './load-current.ts'
 import { isMasked } from './masked.ts'
 import type { Upstream } from './open-upstream.ts'
+import { keptByPin } from './pinned.ts'
 
 export interface ActionChange {
   readonly action: CatalogAction
@@ -87,8 +88,8 @@ export async function judgeAction(
   const loads = [table, ...(destination === undefined ? [] : [destination])].map((name) =>
     settle(
       name.name === ''
-        ? loadPoliciesBelow(parts.store, tenant, name.namespace)
-        : loadPolicies(parts.store, tenant, name),
+        ? loadPoliciesBelow(parts.store, tenant, name.namespace).then(unpinned)
+        : loadWriteGovernance(parts.store, tenant, name),
     ),
   )
   const base = await loadBase(parts, upstream, change)
@@ -98,7 +99,10 @@ export async function judgeAction(
     const one = await load
     if (!one.ok)
       return { base, table: name, policies: [], verdict: policiesUnavailable(parts, name, one.thrown) }
-    loaded.set(tableKey(name), one.value)
+    loaded.set(tableKey(name), one.value.policies)
+    const pinned = index === 0 ? one.value.pinnedSnapshotId : undefined
+    if (pinned !== undefined && shedsPin(change))
+      return { base, table: name, policies: [], verdict: keptByPin(name, pinned) }
   }
   const policiesOf = (name: TableRef) => loaded.get(tableKey(name)) ?? []
 
@@ -128,6 +132,13 @@ export async function judgeAction(
   }
   const shed = destination && (await shedBy(parts, change, policiesOf(table), policiesOf(destination)))
   return { base, table, policies: applied, verdict: shed ?? { ...allowed, outcomes } }
+}
+
+const unpinned = (policies: readonly Policy[]): WriteGovernance => ({ policies, pinnedSnapshotId: undefined })
+
+/** A purge takes the pinned snapshot away; a rename would leave the pin behind. */
+function shedsPin({ action, purge }: ActionChange): boolean {
+  return action === 'rename-table' || (action === 'drop-table' && purge)
 }
 
 const needsBase: ReadonlySet<CatalogAction> = new Set(['drop-table', 'unregister-table', 'rename-table'])

@@ -9,7 +9,7 @@ import type { IdentifiedPrincipal, Principal } from '../../core/principal.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
-import { loadPolicies } from '../../store/policies.ts'
+import { loadWriteGovernance } from '../../store/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -18,6 +18,7 @@ import type { GatewayParts } from '../parts.ts'
 import type { CachedTable } from '../table-cache.ts'
 import { loadCurrent } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
+import { expiresPinned } from './pinned.ts'
 
 export interface Change {
   readonly tenant: TenantId
@@ -52,16 +53,19 @@ export async function judgeChange(
   const creates = change.request.requirements.some(
     (requirement) => requirement.get('type') === 'assert-create',
   )
-  const policiesLoad = settle(loadPolicies(parts.store, change.tenant, change.table))
+  const governanceLoad = settle(loadWriteGovernance(parts.store, change.tenant, change.table))
   const base = await loadCurrent(parts, change.tenant, upstream, change.table, creates, change.signal)
   onBase(base?.metadataLocation ?? '')
-  const loaded = await policiesLoad
+  const loaded = await governanceLoad
   if (!loaded.ok)
     return { base, policies: [], verdict: policiesUnavailable(parts, change.table, loaded.thrown) }
-  const policies = applicable(loaded.value, change.request)
+  const { policies: all, pinnedSnapshotId } = loaded.value
+  const policies = applicable(all, change.request)
+  const kept = expiresPinned(change.table, pinnedSnapshotId, change.request)
+  if (kept !== undefined) return { base, policies, verdict: kept }
   const verdict = policies.length === 0 ? allowed : await evaluate(parts, policies, change, base)
   if (base !== undefined) return { base, policies, verdict }
-  return { base, policies, verdict: withGrant(verdict, loaded.value, 'create-table', change.table) }
+  return { base, policies, verdict: withGrant(verdict, all, 'create-table', change.table) }
 }
 
 /** What allows everything: no policy governs. */

@@ -1,0 +1,33 @@
+/** What a pin keeps from being done to a table: its snapshot stays for those who read it (DESIGN, "What policies see"). */
+
+import type { Verdict } from '../../core/decision.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
+import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
+
+/**
+ * The denial of a commit that expires the snapshot that its table is pinned to. Ids that cannot be read count
+ * as that one.
+ */
+export function expiresPinned(
+  table: TableRef,
+  pinned: bigint | undefined,
+  { updates }: CommitRequest,
+): Verdict | undefined {
+  if (pinned === undefined) return undefined
+  const expires = updates.some((update) => {
+    if (update.get('action') !== 'remove-snapshots') return false
+    const ids = update.get('snapshot-ids')
+    return !Array.isArray(ids) || ids.some((id) => typeof id !== 'bigint' || id === pinned)
+  })
+  return expires ? keptByPin(table, pinned) : undefined
+}
+
+/** The denial of whatever would take a pinned snapshot from its readers. */
+export function keptByPin(table: TableRef, pinned: bigint): Verdict {
+  return {
+    kind: 'deny',
+    reason: `snapshot ${pinned} of ${tableName(table)} is pinned: unpin it first`,
+    policyId: '',
+    outcomes: [],
+  }
+}
