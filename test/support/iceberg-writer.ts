@@ -6,7 +6,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import avro from 'avsc'
 import type { CompressionCodec, SchemaElement } from 'hyparquet'
@@ -100,8 +100,8 @@ export function folderSink(folder: string): Pick<WriterOptions, 'location' | 'pu
   return {
     location: pathToFileURL(folder).href,
     put(location, bytes) {
-      const path = new URL(location)
-      mkdirSync(dirname(path.pathname), { recursive: true })
+      const path = fileURLToPath(location)
+      mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, bytes)
     },
   }
