@@ -108,6 +108,18 @@ test('doubles that stand for numerics are refused where they are no number: 2200
   ).toEqual([[null], ['25e-1']])
 })
 
+test('a NULL that DuckDB calls an integer is one of the type asked for, a value is not', async () => {
+  const sql = "SELECT 'a' || CAST(NULL AS VARCHAR), 1.5 + CAST(NULL AS DECIMAL(9,2)), i FROM range(2) AS r(i)"
+  const types = 'a text, b numeric, c int8'
+  expect(await rows(sql, types)).toEqual([
+    [null, null, 0n],
+    [null, null, 1n],
+  ])
+  expect(
+    (await failure(rows('SELECT CASE WHEN i = 0 THEN NULL ELSE 1 END FROM range(2) AS r(i)', 'a text'))).code,
+  ).toBe('XX000')
+})
+
 test('a result without rows has no batches', async () => {
   expect(await rows('SELECT 1 WHERE false', 'a int4')).toEqual([])
 })

@@ -136,7 +136,7 @@ describe('a result is whole or an error', () => {
       ['SELECT 1::BIGINT, 2', 'i int8'],
       ["SELECT 'x'", 'i bytea'],
       ['SELECT 1.5::DOUBLE', 'i float4'],
-      ['SELECT [1]', 'i int8[]'],
+      ["SELECT ['x']", 'i int8[]'],
     ] as const) {
       const { session } = await opened()
       expect((await drained(session, sql, columns(types))).error.code).toBe('XX000')
