@@ -153,8 +153,8 @@ export const limits = {
   /** Bytes asked of storage at once for a data file, and files fetched at once by all queries. */
   engineFetchBytes: 8 * MiB,
   engineFetchesMax: 8,
-  /** Files, in all, of the snapshots whose plans are kept. */
-  enginePlanFiles: 200_000,
+  /** Of plans of snapshots that are kept, roughly. */
+  enginePlanBytes: 256 * MiB,
 } as const
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)

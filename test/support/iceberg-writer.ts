@@ -1,18 +1,31 @@
 /**
  * A small Iceberg table writer for tests: Parquet with field ids, Avro manifests, metadata files; appends
- * (with several files and partition values), position deletes, other file formats. It writes what the
- * specification asks for and nothing else: no statistics, no sort orders.
+ * (with several files and partition values), schemas over time, deletes of every kind, other file formats. It
+ * writes what the specification asks for and, but for statistics where a test gives them, nothing else.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
 import avro from 'avsc'
 import type { CompressionCodec, SchemaElement } from 'hyparquet'
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer'
+import { puffinBytes } from './puffin.ts'
 
-export type FieldType = 'string' | 'long' | 'int' | 'double' | 'boolean' | 'date' | NestedType
+type Written = 'string' | 'long' | 'int' | 'double' | 'float' | 'boolean' | 'date'
+/** Of these only `Written` ones and nested ones can be given as rows; other files come as bytes. */
+export type FieldType =
+  | Written
+  | 'time'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'timestamp_ns'
+  | 'uuid'
+  | 'binary'
+  | `decimal(${number},${number})`
+  | `fixed[${number}]`
+  | NestedType
 export type NestedType =
   | { readonly struct: readonly Field[] }
   | { readonly list: FieldType; readonly elementId: number }
@@ -22,6 +35,8 @@ export interface Field {
   readonly name: string
   readonly type: FieldType
   readonly required?: boolean
+  /** In JSON single-value form (format version 3). */
+  readonly initialDefault?: unknown
 }
 
 export type Row = Readonly<Record<string, unknown>>
@@ -50,7 +65,27 @@ export interface FileOptions {
   readonly bytes?: Uint8Array
   /** PARQUET where absent. */
   readonly format?: string
+  /** Of `bytes` that no `rows` are given for. */
+  readonly recordCount?: number
+  /** Columns of the file; the current schema's where absent. */
+  readonly fields?: readonly Field[]
+  /** Bounds by field id, in single-value binary form. */
+  readonly stats?: FileStats
 }
+
+export interface FileStats {
+  readonly valueCounts?: Readonly<Record<number, number>>
+  readonly nullCounts?: Readonly<Record<number, number>>
+  readonly lower?: Readonly<Record<number, Uint8Array>>
+  readonly upper?: Readonly<Record<number, Uint8Array>>
+}
+
+/** Rows that a commit deletes. A vector takes the place of the one its data file had. */
+export type DeleteOptions = { readonly partition?: string | number | null } & (
+  | { readonly kind: 'position'; readonly dataFile: string; readonly positions: readonly number[] }
+  | { readonly kind: 'vector'; readonly dataFile: string; readonly positions: readonly number[] }
+  | { readonly kind: 'equality'; readonly fields: readonly Field[]; readonly rows: readonly Row[] }
+)
 
 export interface Appended {
   readonly metadataLocation: string
@@ -65,8 +100,8 @@ export function folderSink(folder: string): Pick<WriterOptions, 'location' | 'pu
   return {
     location: pathToFileURL(folder).href,
     put(location, bytes) {
-      const path = new URL(location)
-      mkdirSync(dirname(path.pathname), { recursive: true })
+      const path = fileURLToPath(location)
+      mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, bytes)
     },
   }
@@ -84,17 +119,22 @@ export function tableInFolder(
 const long = { type: 'long' } as const
 let lastSnapshotId = 3_051_729_675_574_597_004n
 
+interface ManifestWritten {
+  readonly path: string
+  readonly length: number
+  readonly content: number
+  readonly snapshotId: bigint
+  readonly sequence: number
+  /** The data file whose deletion vector it names. */
+  readonly vectorOf?: string
+}
+
 /** Writes one table, commit by commit. */
 export class IcebergWriter {
   readonly tableUuid: string
   readonly #snapshots: Record<string, unknown>[] = []
-  readonly #manifests: {
-    path: string
-    length: number
-    content: number
-    snapshotId: bigint
-    sequence: number
-  }[] = []
+  readonly #schemas: (readonly Field[])[]
+  #manifests: ManifestWritten[] = []
   readonly #log: { 'timestamp-ms': number; 'metadata-file': string }[] = []
   readonly #version: 1 | 2 | 3
   #sequence = 0
@@ -105,6 +145,7 @@ export class IcebergWriter {
   constructor(readonly options: WriterOptions) {
     this.tableUuid = options.tableUuid ?? crypto.randomUUID()
     this.#version = options.formatVersion ?? 2
+    this.#schemas = [options.fields]
   }
 
   /** The last metadata file that was written. */
@@ -112,66 +153,105 @@ export class IcebergWriter {
     return this.#metadataLocation
   }
 
+  /** Of the current schema. */
+  get fields(): readonly Field[] {
+    return this.#schemas.at(-1) ?? []
+  }
+
+  /** Makes these fields the table's schema. */
+  async evolve(fields: readonly Field[]): Promise<string> {
+    this.#schemas.push(fields)
+    return this.#writeMetadata({})
+  }
+
   /** Adds a snapshot with these data files. */
-  async append(files: readonly FileOptions[]): Promise<Appended> {
-    const written: { path: string; size: number; file: FileOptions }[] = []
-    for (const file of files) {
-      const format = file.format ?? 'PARQUET'
-      const partition =
-        this.options.partitionBy === undefined ? '' : `${this.options.partitionBy}=${file.partition}/`
-      const path = this.#path(`data/${partition}${this.#next()}.${format.toLowerCase()}`)
-      const bytes = file.bytes ?? parquetBytes(this.options.fields, file)
-      await this.options.put(path, bytes)
-      written.push({ path, size: bytes.length, file })
-    }
-    return this.#commit(
-      'append',
-      0,
-      written.map(({ path, size, file }) => ({
-        content: 0,
-        file_path: path,
-        file_format: file.format ?? 'PARQUET',
-        partition: this.#partition(file.partition),
-        record_count: BigInt(file.rows.length),
-        file_size_in_bytes: BigInt(size),
-      })),
-    )
+  append(files: readonly FileOptions[]): Promise<Appended> {
+    return this.commit('append', files, [])
   }
 
   /** Adds a snapshot with a position delete file over rows of one data file. */
-  async deletePositions(dataFile: string, positions: readonly number[]): Promise<Appended> {
-    const path = this.#path(`data/${this.#next()}-deletes.parquet`)
-    const bytes = new Uint8Array(
-      parquetWriteBuffer({
-        schema: [
-          { name: 'root', num_children: 2 },
-          {
-            name: 'file_path',
-            type: 'BYTE_ARRAY',
-            repetition_type: 'REQUIRED',
-            field_id: 2_147_483_546,
-            converted_type: 'UTF8',
-            logical_type: { type: 'STRING' },
-          },
-          { name: 'pos', type: 'INT64', repetition_type: 'REQUIRED', field_id: 2_147_483_545 },
-        ],
-        columnData: [
-          { name: 'file_path', data: positions.map(() => dataFile) },
-          { name: 'pos', data: positions.map(BigInt) },
-        ],
-      }),
+  deletePositions(
+    dataFile: string,
+    positions: readonly number[],
+    partition?: string | number | null,
+  ): Promise<Appended> {
+    return this.delete({ kind: 'position', dataFile, positions, partition: partition ?? null })
+  }
+
+  /** Adds a snapshot with these deletes. */
+  delete(...deletes: readonly DeleteOptions[]): Promise<Appended> {
+    return this.commit('delete', [], deletes)
+  }
+
+  /** Adds a snapshot with data files and deletes of one sequence number. */
+  async commit(
+    operation: string,
+    files: readonly FileOptions[],
+    deletes: readonly DeleteOptions[],
+  ): Promise<Appended> {
+    const data = []
+    for (const file of files) data.push(await this.#dataFile(file))
+    const gone = []
+    for (const each of deletes) gone.push(await this.#deleteFile(each))
+    const replaced = new Set(deletes.flatMap((each) => (each.kind === 'vector' ? [each.dataFile] : [])))
+    this.#manifests = this.#manifests.filter(
+      ({ vectorOf }) => vectorOf === undefined || !replaced.has(vectorOf),
     )
+    return this.#commit(operation, data, gone)
+  }
+
+  async #dataFile(file: FileOptions): Promise<Record<string, unknown>> {
+    const format = file.format ?? 'PARQUET'
+    const partition =
+      this.options.partitionBy === undefined ? '' : `${this.options.partitionBy}=${file.partition}/`
+    const path = this.#path(`data/${partition}${this.#next()}.${format.toLowerCase()}`)
+    const bytes = file.bytes ?? parquetBytes(file.fields ?? this.fields, file)
     await this.options.put(path, bytes)
-    return this.#commit('delete', 1, [
-      {
+    return {
+      ...this.#fileFields(path, format, bytes.length, file.recordCount ?? file.rows.length, file.partition),
+      ...statsFields(file.stats),
+      content: 0,
+    }
+  }
+
+  async #deleteFile(each: DeleteOptions): Promise<Record<string, unknown>> {
+    if (each.kind === 'vector') {
+      const path = this.#path(`data/${this.#next()}-deletes.puffin`)
+      const { bytes, offset, size } = puffinBytes(each.dataFile, each.positions)
+      await this.options.put(path, bytes)
+      return {
+        ...this.#fileFields(path, 'PUFFIN', bytes.length, each.positions.length, each.partition),
         content: 1,
-        file_path: path,
-        file_format: 'PARQUET',
-        partition: this.#partition(null),
-        record_count: BigInt(positions.length),
-        file_size_in_bytes: BigInt(bytes.length),
-      },
-    ])
+        referenced_data_file: each.dataFile,
+        content_offset: BigInt(offset),
+        content_size_in_bytes: BigInt(size),
+      }
+    }
+    const path = this.#path(`data/${this.#next()}-deletes.parquet`)
+    const [bytes, count, ids] =
+      each.kind === 'position'
+        ? [positionDeleteBytes(each.dataFile, each.positions), each.positions.length, null]
+        : [
+            parquetBytes(each.fields, { rows: each.rows }),
+            each.rows.length,
+            each.fields.map((field) => field.id),
+          ]
+    await this.options.put(path, bytes)
+    return {
+      ...this.#fileFields(path, 'PARQUET', bytes.length, count, each.partition),
+      content: ids === null ? 1 : 2,
+      equality_ids: ids,
+    }
+  }
+
+  #fileFields(path: string, format: string, size: number, count: number, partition?: string | number | null) {
+    return {
+      file_path: path,
+      file_format: format,
+      partition: this.#partition(partition),
+      record_count: BigInt(count),
+      file_size_in_bytes: BigInt(size),
+    }
   }
 
   /** Writes a metadata file that adds no snapshot. */
@@ -181,24 +261,16 @@ export class IcebergWriter {
 
   async #commit(
     operation: string,
-    content: 0 | 1,
-    files: readonly Record<string, unknown>[],
+    data: readonly Record<string, unknown>[],
+    deletes: readonly Record<string, unknown>[],
   ): Promise<Appended> {
     const snapshotId = ++lastSnapshotId
     const parent = this.#snapshots.at(-1)?.['snapshot-id']
     const sequence = this.#version === 1 ? 0 : ++this.#sequence
-    const manifest = this.#path(`metadata/${this.#next()}-m0.avro`)
-    const manifestBytes = avroBytes(
-      this.#manifestSchema(),
-      files.map((file) => this.#entry(file, snapshotId)),
-      {
-        content: content === 0 ? 'data' : 'deletes',
-        'format-version': String(this.#version),
-        schema: JSON.stringify(this.#schema()),
-      },
-    )
-    await this.options.put(manifest, manifestBytes)
-    this.#manifests.push({ path: manifest, length: manifestBytes.length, content, snapshotId, sequence })
+    const before = this.#manifests.length
+    if (data.length > 0 || deletes.length === 0) await this.#manifest(0, data, snapshotId, sequence)
+    // One for each, so that a vector that is replaced leaves nothing behind.
+    for (const each of deletes) await this.#manifest(1, [each], snapshotId, sequence)
     const manifestList = this.#path(`metadata/snap-${snapshotId}.avro`)
     await this.options.put(manifestList, this.#manifestList())
     this.#snapshots.push({
@@ -208,16 +280,44 @@ export class IcebergWriter {
       'timestamp-ms': ++this.#nowMs,
       'manifest-list': manifestList,
       summary: { operation },
-      'schema-id': 0,
+      'schema-id': this.#schemas.length - 1,
     })
     const metadataLocation = await this.#writeMetadata({})
     return {
       metadataLocation,
       snapshotId,
       manifestList,
-      manifest,
-      files: files.map((file) => String(file.file_path)),
+      manifest: this.#manifests[before]?.path ?? '',
+      files: [...data, ...deletes].map((file) => String(file.file_path)),
     }
+  }
+
+  async #manifest(
+    content: 0 | 1,
+    files: readonly Record<string, unknown>[],
+    snapshotId: bigint,
+    sequence: number,
+  ): Promise<void> {
+    const path = this.#path(`metadata/${this.#next()}-m0.avro`)
+    const bytes = avroBytes(
+      this.#manifestSchema(),
+      files.map((file) => this.#entry(file, snapshotId)),
+      {
+        content: content === 0 ? 'data' : 'deletes',
+        'format-version': String(this.#version),
+        schema: JSON.stringify(this.#schema(this.#schemas.length - 1)),
+      },
+    )
+    await this.options.put(path, bytes)
+    const vectorOf = files[0]?.referenced_data_file
+    this.#manifests.push({
+      path,
+      length: bytes.length,
+      content,
+      snapshotId,
+      sequence,
+      ...(typeof vectorOf === 'string' && { vectorOf }),
+    })
   }
 
   async #writeMetadata(properties: Readonly<Record<string, string>>): Promise<string> {
@@ -242,9 +342,11 @@ export class IcebergWriter {
       ...(this.#version === 3 ? { 'next-row-id': 0 } : {}),
       'last-updated-ms': this.#nowMs,
       'last-column-id': 1000,
-      ...(this.#version === 1 ? { schema: this.#schema(), 'partition-spec': spec.fields } : {}),
-      'current-schema-id': 0,
-      schemas: [this.#schema()],
+      ...(this.#version === 1
+        ? { schema: this.#schema(this.#schemas.length - 1), 'partition-spec': spec.fields }
+        : {}),
+      'current-schema-id': this.#schemas.length - 1,
+      schemas: this.#schemas.map((_, id) => this.#schema(id)),
       'default-spec-id': 0,
       'partition-specs': [spec],
       'last-partition-id': 1000,
@@ -259,8 +361,8 @@ export class IcebergWriter {
     }
   }
 
-  #schema(): object {
-    return { type: 'struct', 'schema-id': 0, fields: this.options.fields.map(schemaField) }
+  #schema(id: number): object {
+    return { type: 'struct', 'schema-id': id, fields: this.#schemas[id]?.map(schemaField) ?? [] }
   }
 
   #spec(): { 'spec-id': number; fields: readonly object[] } {
@@ -276,7 +378,7 @@ export class IcebergWriter {
   }
 
   #entry(file: Record<string, unknown>, snapshotId: bigint): Record<string, unknown> {
-    const { content, ...v1 } = file
+    const { content, ...v1 }: Record<string, unknown> = { ...noStats, ...file }
     if (this.#version === 1)
       return { status: 1, snapshot_id: snapshotId, data_file: { ...v1, block_size_in_bytes: 0n } }
     // Both are inherited from the manifest list, as writers do.
@@ -285,7 +387,14 @@ export class IcebergWriter {
       snapshot_id: null,
       sequence_number: null,
       file_sequence_number: null,
-      data_file: { content, ...v1 },
+      data_file: {
+        content,
+        equality_ids: null,
+        referenced_data_file: null,
+        content_offset: null,
+        content_size_in_bytes: null,
+        ...v1,
+      },
     }
   }
 
@@ -333,6 +442,8 @@ export class IcebergWriter {
               { name: 'record_count', type: 'long', 'field-id': 103 },
               { name: 'file_size_in_bytes', type: 'long', 'field-id': 104 },
               ...(v1 ? [{ name: 'block_size_in_bytes', type: 'long', 'field-id': 105 }] : []),
+              ...statsSchema,
+              ...(v1 ? [] : deleteSchema),
             ],
           },
         },
@@ -378,8 +489,74 @@ export class IcebergWriter {
   }
 }
 
-function schemaField({ id, name, type, required = false }: Field): object {
-  return { id, name, required, type: schemaType(type) }
+const optional = (name: string, type: unknown, id: number) => ({
+  name,
+  type: ['null', type],
+  default: null,
+  'field-id': id,
+})
+
+/** A map with integer keys, as Avro has it. */
+const numbered = (name: string, id: number, keyId: number, valueId: number, values: string) =>
+  optional(
+    name,
+    {
+      type: 'array',
+      logicalType: 'map',
+      items: {
+        type: 'record',
+        name: `k${keyId}_v${valueId}`,
+        fields: [
+          { name: 'key', type: 'int', 'field-id': keyId },
+          { name: 'value', type: values, 'field-id': valueId },
+        ],
+      },
+    },
+    id,
+  )
+
+const statsSchema = [
+  numbered('value_counts', 109, 119, 120, 'long'),
+  numbered('null_value_counts', 110, 121, 122, 'long'),
+  numbered('lower_bounds', 125, 126, 127, 'bytes'),
+  numbered('upper_bounds', 128, 129, 130, 'bytes'),
+]
+const noStats = { value_counts: null, null_value_counts: null, lower_bounds: null, upper_bounds: null }
+
+const deleteSchema = [
+  optional('equality_ids', { type: 'array', items: 'int', 'element-id': 136 }, 135),
+  optional('referenced_data_file', 'string', 143),
+  optional('content_offset', 'long', 144),
+  optional('content_size_in_bytes', 'long', 145),
+]
+
+function statsFields({ valueCounts, nullCounts, lower, upper }: FileStats = {}): Record<string, unknown> {
+  const pairs = (from: Readonly<Record<number, number | Uint8Array>> | undefined) =>
+    from === undefined
+      ? null
+      : Object.entries(from).map(([key, value]) => ({
+          key: Number(key),
+          value: typeof value === 'number' ? BigInt(value) : Buffer.from(value),
+        }))
+  return {
+    value_counts: pairs(valueCounts),
+    null_value_counts: pairs(nullCounts),
+    lower_bounds: pairs(lower),
+    upper_bounds: pairs(upper),
+  }
+}
+
+function schemaField({ id, name, type, required = false, initialDefault }: Field): object {
+  return {
+    id,
+    name,
+    required,
+    type: schemaType(type),
+    ...(initialDefault !== undefined && {
+      'initial-default': initialDefault,
+      'write-default': initialDefault,
+    }),
+  }
 }
 
 function schemaType(type: FieldType): unknown {
@@ -393,11 +570,12 @@ function schemaType(type: FieldType): unknown {
   }
 }
 
-const physical: Readonly<Record<Exclude<FieldType, NestedType>, Partial<SchemaElement>>> = {
+const physical: Readonly<Record<Written, Partial<SchemaElement>>> = {
   string: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   long: { type: 'INT64' },
   int: { type: 'INT32' },
   double: { type: 'DOUBLE' },
+  float: { type: 'FLOAT' },
   boolean: { type: 'BOOLEAN' },
   date: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
 }
@@ -414,7 +592,11 @@ function elements(
     repetition_type: required ? 'REQUIRED' : 'OPTIONAL',
     ...(ids ? { field_id: id } : {}),
   } satisfies Partial<SchemaElement>
-  if (typeof type === 'string') return [{ ...own, ...physical[type] }]
+  if (typeof type === 'string') {
+    const element = (physical as Readonly<Record<string, Partial<SchemaElement>>>)[type]
+    if (element === undefined) throw new Error(`${name}: files with ${type} are given as bytes`)
+    return [{ ...own, ...element }]
+  }
   if ('struct' in type)
     return [
       { ...own, num_children: type.struct.length },
@@ -454,6 +636,29 @@ export function parquetBytes(
         ZSTD: (bytes) => Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>),
       },
       ...(rowGroupSize === undefined ? {} : { rowGroupSize }),
+    }),
+  )
+}
+
+function positionDeleteBytes(dataFile: string, positions: readonly number[]): Uint8Array {
+  return new Uint8Array(
+    parquetWriteBuffer({
+      schema: [
+        { name: 'root', num_children: 2 },
+        {
+          name: 'file_path',
+          type: 'BYTE_ARRAY',
+          repetition_type: 'REQUIRED',
+          field_id: 2_147_483_546,
+          converted_type: 'UTF8',
+          logical_type: { type: 'STRING' },
+        },
+        { name: 'pos', type: 'INT64', repetition_type: 'REQUIRED', field_id: 2_147_483_545 },
+      ],
+      columnData: [
+        { name: 'file_path', data: positions.map(() => dataFile) },
+        { name: 'pos', data: positions.map(BigInt) },
+      ],
     }),
   )
 }

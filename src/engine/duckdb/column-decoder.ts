@@ -116,14 +116,43 @@ export function chunkDecoder(columns: readonly EngineColumn[], types: readonly D
 }
 
 function columnDecoder(type: SqlType, from: DuckDBType | undefined): Decode {
-  if (isArray(type)) {
-    if (!(from instanceof DuckDBListType)) throw mismatch()
-    return listDecoder(columnDecoder(elementOf(type), from.valueType))
-  }
+  if (from === undefined) throw mismatch()
+  return decoderOfType(type, from) ?? nullsDecoder(type, from)
+}
+
+function decoderOfType(type: SqlType, from: DuckDBType): Decode | undefined {
+  if (isArray(type))
+    return from instanceof DuckDBListType
+      ? listDecoder(columnDecoder(elementOf(type), from.valueType))
+      : undefined
   const layout = type === 'numeric' ? numericLayout(from) : layouts[type === 'unknown' ? 'text' : type]
-  if (layout === undefined || from === undefined) throw mismatch()
-  if ('from' in layout && layout.from !== from.typeId) throw mismatch()
+  if (layout === undefined || ('from' in layout && layout.from !== from.typeId)) return undefined
   return (vector, count) => layout.read(rawVector(vector, count, layout.bytes))
+}
+
+/** DuckDB folds expressions on a constant NULL, casts and all, to a NULL that it calls an integer. */
+function nullsDecoder(type: SqlType, from: DuckDBType): Decode {
+  if (from.typeId !== INTEGER) throw mismatch()
+  return (vector, count) => {
+    const { validity } = rawVector(vector, count, 4)
+    if (count > 0 && (validity === undefined || hasBit(validity, count))) throw mismatch()
+    return { ...emptyValues(type, count), validity: new Uint8Array((count + 7) >> 3) }
+  }
+}
+
+function hasBit(validity: Uint8Array, count: number): boolean {
+  for (let row = 0; row < count; row++) if (((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0) return true
+  return false
+}
+
+function emptyValues(type: SqlType, count: number): ColumnVector {
+  if (isArray(type))
+    return { type: 'array', offsets: new Uint32Array(count + 1), elements: emptyValues(elementOf(type), 0) }
+  if (type === 'numeric') return { type, values: new BigInt64Array(count), scale: 0 }
+  const layout = layouts[type === 'unknown' ? 'text' : type]
+  if (layout === undefined) throw mismatch()
+  const validity = new Uint8Array((count + 7) >> 3)
+  return layout.read({ bytes: new Uint8Array(count * layout.bytes), validity, count })
 }
 
 /** Numerics come as whatever holds them exactly, and as doubles where PostgreSQL's precision is not kept. */

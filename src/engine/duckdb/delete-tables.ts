@@ -14,6 +14,7 @@ import type { SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import type { TableField } from '../iceberg/table-schema.ts'
 import type { Branch } from './branches.ts'
 import { assertReads, type FileShape } from './file-shape.ts'
+import { abortable } from './gate.ts'
 import { quoteText } from './sql-text.ts'
 import { type ReadColumn, readColumn, schemaArgument } from './table-columns.ts'
 
@@ -103,7 +104,7 @@ async function addVectors(
     for (const [file, { planned }] of files.entries()) {
       if (planned.vector === undefined) continue
       signal.throwIfAborted()
-      const positions = await readDeletionVector(storage, planned.vector)
+      const positions = await abortable(readDeletionVector(storage, planned.vector), signal)
       for (let at = 0; at < positions.length; at += chunkRows)
         appender.appendDataChunk(positionChunk(branch, file, positions.subarray(at, at + chunkRows)))
     }

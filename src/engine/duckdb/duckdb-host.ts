@@ -5,7 +5,7 @@
 
 import { mkdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { Lru } from '../../base/lru.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -18,20 +18,16 @@ import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { classifyError } from './classify-error.ts'
 import { FileCache, type ReadScope } from './file-cache.ts'
 import type { FileShape } from './file-shape.ts'
-import { Gate } from './gate.ts'
+import { abortable, Gate } from './gate.ts'
 import { interruptible } from './interruptible.ts'
 import { LocalFiles } from './local-files.ts'
+import { type InstanceSettings, lockedInstance } from './locked-instance.ts'
 import { type OpenTable, openTable } from './open-table.ts'
 import { duckdbSession } from './session.ts'
-import { quoteText } from './sql-text.ts'
 
-export interface DuckdbSettings {
+export interface DuckdbSettings extends InstanceSettings {
   /** Of this process alone: what lies in it is removed. */
   readonly folder: string
-  readonly threads: number
-  /** Of all queries together. */
-  readonly memoryBytesMax: number
-  readonly spillBytesMax: number
   readonly cacheBytesMax: number
   /** Queries that run at once, and that wait. */
   readonly placesMax: number
@@ -85,7 +81,7 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
     gate: new Gate(settings.placesMax, settings.queueMax),
     cache,
     shapes,
-    plans: new Lru(limits.enginePlanFiles),
+    plans: new Lru(limits.enginePlanBytes),
   }
   return {
     engine: (scope) => scopedEngine(host, scope),
@@ -99,38 +95,6 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
       await rm(spill, { recursive: true, force: true })
     },
   }
-}
-
-/** In this order: what is locked last cannot be undone by what came before. */
-async function lockedInstance(
-  { threads, memoryBytesMax, spillBytesMax }: DuckdbSettings,
-  files: string,
-  spill: string,
-): Promise<DuckDBInstance> {
-  const instance = await DuckDBInstance.create(':memory:', {
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-    allow_community_extensions: 'false',
-    allow_unsigned_extensions: 'false',
-    threads: String(threads),
-    memory_limit: `${memoryBytesMax}B`,
-    temp_directory: spill,
-    max_temp_directory_size: `${spillBytesMax}B`,
-  })
-  const connection = await instance.connect()
-  try {
-    for (const statement of [
-      "SET GLOBAL TimeZone = 'UTC'",
-      "SET GLOBAL Calendar = 'gregorian'",
-      `SET GLOBAL allowed_directories = [${quoteText(files)}]`,
-      'SET GLOBAL enable_external_access = false',
-      'SET GLOBAL lock_configuration = true',
-    ])
-      await connection.run(statement)
-  } finally {
-    connection.closeSync()
-  }
-  return instance
 }
 
 function scopedEngine(host: Host, scope: DuckdbScope): Engine {
@@ -234,12 +198,18 @@ async function planOf(
   const known = plans.get(planKey)
   if (known !== undefined) return known
   try {
-    const plan = await planSnapshot(storage, metadataLocation, snapshotId, true, signal)
-    plans.set(planKey, plan, 1 + plan.dataFiles.length + plan.deletes.length)
+    const plan = await abortable(planSnapshot(storage, metadataLocation, snapshotId, signal), signal)
+    plans.set(planKey, plan, planBytes(plan))
     return plan
   } catch (thrown) {
     throw signal.aborted ? signal.reason : unreadable(thrown)
   }
+}
+
+/** About what a plan takes in memory: statistics are the most of it. */
+function planBytes({ dataFiles, deletes }: SnapshotPlan): number {
+  const bounds = dataFiles.reduce((sum, { stats }) => sum + stats.nullCounts.size, 0)
+  return 10_000 + 1_000 * (dataFiles.length + deletes.length) + 500 * bounds
 }
 
 interface EndSignal {

@@ -68,10 +68,16 @@ async function* batches(parts: SessionParts, statement: EngineStatement): AsyncG
   const { connection, signal } = parts
   const { prepared, decode } = await interruptible(connection, signal, () => prepare(parts, statement))
   const result = await interruptible(connection, signal, () => prepared.stream())
-  for (;;) {
-    const chunk = await interruptible(connection, signal, () => result.fetchChunk())
-    if (chunk === null || chunk.rowCount === 0) break
-    yield decode(chunk)
+  let isOver = false
+  try {
+    while (!isOver) {
+      const chunk = await interruptible(connection, signal, () => result.fetchChunk())
+      isOver = chunk === null || chunk.rowCount === 0
+      if (chunk !== null && !isOver) yield decode(chunk)
+    }
+  } finally {
+    // The consumer left, or nothing is to be had any more: DuckDB would go on filling its buffer.
+    if (!isOver) connection.interrupt()
   }
   // A run that was cut short ends like any other; that its result has turned invalid alone tells it.
   if (result.statementType !== StatementType.SELECT)

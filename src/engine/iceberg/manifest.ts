@@ -20,7 +20,7 @@ export interface FileEntry {
   readonly partition: ReadonlyMap<number, unknown>
   /** Equal for files of one partition of one spec only. */
   readonly partitionKey: string
-  readonly stats: ColumnStats | undefined
+  readonly stats: ColumnStats
 }
 
 /** A file of positions or of values, or a deletion vector, that says which rows are gone. */
@@ -69,14 +69,9 @@ interface Names {
 /**
  * The live files of a manifest.
  * @param bytes of the manifest
- * @param withStats whether column statistics are wanted: they are most of a manifest
  * @throws ReadFailure
  */
-export async function readManifest(
-  bytes: Uint8Array,
-  ref: ManifestRef,
-  withStats: boolean,
-): Promise<ManifestEntries> {
+export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise<ManifestEntries> {
   const { schema, records } = manifestIn(bytes)
   const entry = fieldNames(schema, entryFields)
   const fileSchema = recordField(schema, entry.data_file)
@@ -101,7 +96,7 @@ export async function readManifest(
     const fields = record[entry.data_file] as AvroRecord | undefined
     if (typeof fields !== 'object' || fields === null) throw new ReadFailure('a manifest entry names no file')
     const sequence = sequenceOf(record[entry.sequence_number], status, ref)
-    const read = fileEntry(fields, names, ref, sequence, withStats)
+    const read = fileEntry(fields, names, ref, sequence)
     const content = fields[file.content] ?? 0
     if (content === 0 && ref.content === 'data') data.push(read)
     else if ((content === 1 || content === 2) && ref.content === 'deletes')
@@ -118,13 +113,7 @@ function sequenceOf(own: unknown, status: number, { sequenceNumber }: ManifestRe
   throw new ReadFailure('a manifest entry has no sequence number')
 }
 
-function fileEntry(
-  fields: AvroRecord,
-  names: Names,
-  ref: ManifestRef,
-  sequenceNumber: number,
-  withStats: boolean,
-): FileEntry {
+function fileEntry(fields: AvroRecord, names: Names, ref: ManifestRef, sequenceNumber: number): FileEntry {
   const { file } = names
   const location = fields[file.file_path]
   if (typeof location !== 'string') throw new ReadFailure('a manifest entry names no file')
@@ -140,7 +129,7 @@ function fileEntry(
     specId: ref.specId,
     partition,
     partitionKey: `${ref.specId}:${JSON.stringify([...partition], plainValue)}`,
-    stats: withStats ? statsOf(fields, names.stats) : undefined,
+    stats: statsOf(fields, names.stats),
   }
 }
 

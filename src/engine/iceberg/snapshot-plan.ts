@@ -44,20 +44,18 @@ export interface SnapshotPlan {
 /**
  * Plans reading a snapshot.
  * @param snapshotId undefined for a table without a snapshot, which has no files
- * @param withStats whether the data files' statistics are kept
  * @throws ReadFailure, Fault or EngineError where the snapshot is not there or cannot be read whole
  */
 export async function planSnapshot(
   storage: Storage,
   metadataLocation: string,
   snapshotId: bigint | undefined,
-  withStats: boolean,
   signal: AbortSignal,
 ): Promise<SnapshotPlan> {
   const metadata = await readMetadata(storage, metadataLocation)
   signal.throwIfAborted()
   const snapshot = snapshotId === undefined ? undefined : snapshotWithId(metadata, snapshotId)
-  const files = snapshot && (await snapshotFiles(storage, snapshot, withStats, signal))
+  const files = snapshot && (await snapshotFiles(storage, snapshot, signal))
   return {
     schemas: [tableSchema(schemaOfSnapshot(metadata, snapshot)), tableSchema(currentSchema(metadata))],
     fields: newestFields(metadata),
@@ -78,7 +76,6 @@ function snapshotWithId(metadata: JsonObject, id: bigint): JsonObject {
 async function snapshotFiles(
   storage: Storage,
   snapshot: JsonObject,
-  withStats: boolean,
   signal: AbortSignal,
 ): Promise<{ readonly data: readonly FileEntry[]; readonly deletes: readonly DeleteEntry[] }> {
   const list = metadataReader.optionalString(snapshot, 'manifest-list')
@@ -87,7 +84,7 @@ async function snapshotFiles(
   const deletes: DeleteEntry[] = []
   for (const ref of await readManifestList(storage, list, limits.engineManifestsMax)) {
     signal.throwIfAborted()
-    const entries = await readManifest(await manifestBytes(storage, ref), ref, withStats)
+    const entries = await readManifest(await manifestBytes(storage, ref), ref)
     // Not by spreading: a manifest may hold more than fits an argument list.
     for (const entry of entries.data) data.push(admitted(entry))
     for (const entry of entries.deletes) deletes.push(entry)

@@ -184,7 +184,11 @@ export const duckdb: Dialect = {
       ? `[${elements.join(', ')}]`
       : `CAST([${elements.join(', ')}] AS ${typeName(type)})`,
   arraySubquery: (query) => `coalesce(ARRAY(${query}), [])`,
-  series: (args, _, alias) => `generate_series(${args.join(', ')}) AS ${alias}(c1)`,
+  // DuckDB's is a bigint whatever its arguments are.
+  series: (args, type, alias) =>
+    type === 'int4'
+      ? `(SELECT CAST(s AS INTEGER) AS c1 FROM generate_series(${args.join(', ')}) AS g(s)) AS ${alias}`
+      : `generate_series(${args.join(', ')}) AS ${alias}(c1)`,
   unnest: (array, alias) => `unnest(${array}) AS ${alias}(c1)`,
   limit: (limit, offset) =>
     `${limit === undefined ? '' : ` LIMIT ${limit}`}${offset === undefined ? '' : ` OFFSET ${offset}`}`,

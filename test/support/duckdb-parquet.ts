@@ -1,0 +1,27 @@
+/** Parquet files as DuckDB writes them, with field ids. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+
+/**
+ * The file that DuckDB makes of a SELECT.
+ * @param fieldIds DuckDB's struct: `{id: 1, tags: {__duckdb_field_id: 2, element: 3}}`; none where absent
+ */
+export async function duckdbParquet(select: string, fieldIds?: string): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), 'parquet-'))
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  try {
+    const path = join(folder, 'file.parquet')
+    const ids = fieldIds === undefined ? '' : `, FIELD_IDS ${fieldIds}`
+    await connection.run("SET TimeZone = 'UTC'")
+    await connection.run(`COPY (${select}) TO '${path}' (FORMAT parquet${ids})`)
+    return new Uint8Array(readFileSync(path))
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
