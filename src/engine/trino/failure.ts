@@ -53,7 +53,13 @@ const meanings: readonly (readonly [names: readonly string[], meaning: Meaning])
   ],
   [['PERMISSION_DENIED'], ['58030', 'the engine may not read a table of the statement']],
   [
-    ['NOT_SUPPORTED', 'QUERY_TEXT_TOO_LARGE', 'QUERY_HAS_TOO_MANY_STAGES', 'FUNCTION_NOT_FOUND'],
+    [
+      'NOT_SUPPORTED',
+      'QUERY_TEXT_TOO_LARGE',
+      'QUERY_HAS_TOO_MANY_STAGES',
+      'FUNCTION_NOT_FOUND',
+      'TYPE_MISMATCH',
+    ],
     ['0A000', 'the engine does not support the statement'],
   ],
 ]

@@ -2,7 +2,7 @@
 
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import { applyMask, type MaskAction } from '../../core/mask.ts'
-import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
+import { elementOf, isArray, type NumericSize, type ScalarType, type SqlType } from '../../core/sql-type.ts'
 import type { LiteralExpr } from '../ir.ts'
 import { notSupported } from '../sql-error.ts'
 import { isInteger, isNumber, isString, servedType } from '../types.ts'
@@ -179,6 +179,22 @@ function hash(sql: string, type: IcebergType, salt: string | undefined): string 
   return `from_big_endian_${bits}(${first})`
 }
 
+/** sequence() knows bigint and timestamp only, and fails where there is nothing between its ends. */
+function sequence(start: string, stop: string, step: string, type: SqlType): string {
+  if (type === 'timestamptz') {
+    const local = (sql: string) => `CAST((${sql} AT TIME ZONE 'UTC') AS TIMESTAMP(6))`
+    return `transform(${sequence(local(start), local(stop), step, 'timestamp')}, t -> with_timezone(t, 'UTC'))`
+  }
+  const [up, down] =
+    type === 'timestamp'
+      ? [`${start} + ${step} > ${start}`, `${start} + ${step} < ${start}`]
+      : [`${step} > 0`, `${step} < 0`]
+  const possible = `(${up} AND ${start} <= ${stop}) OR (${down} AND ${start} >= ${stop})`
+  const values = `sequence(${start}, ${stop}, ${step})`
+  const typed = type === 'int8' ? values : `CAST(${values} AS ${typeName(`${type as ScalarType}[]`)})`
+  return `CASE WHEN ${possible} THEN ${typed} END`
+}
+
 export const trino: Dialect = {
   name: 'trino',
   typeName,
@@ -192,14 +208,8 @@ export const trino: Dialect = {
       ? `ARRAY[${elements.join(', ')}]`
       : `CAST(ARRAY[${elements.join(', ')}] AS ${typeName(type)})`,
   arraySubquery: undefined,
-  // sequence() fails where there is nothing between its ends.
-  series: ([start = '', stop = '', step], type, alias) => {
-    const temporal = type === 'timestamp' || type === 'timestamptz'
-    if (temporal) return `UNNEST(sequence(${start}, ${stop}, ${step})) AS ${alias}(c1)`
-    const by = step ?? '1'
-    const possible = `(${by} > 0 AND ${start} <= ${stop}) OR (${by} < 0 AND ${start} >= ${stop})`
-    return `UNNEST(CASE WHEN ${possible} THEN sequence(${start}, ${stop}, ${by}) END) AS ${alias}(c1)`
-  },
+  series: ([start = '', stop = '', step], type, alias) =>
+    `UNNEST(${sequence(start, stop, step ?? '1', type)}) AS ${alias}(c1)`,
   unnest: (array, alias) => `UNNEST(${array}) AS ${alias}(c1)`,
   limit: (limit, offset) =>
     `${offset === undefined ? '' : ` OFFSET ${offset}`}${limit === undefined ? '' : ` LIMIT ${limit}`}`,

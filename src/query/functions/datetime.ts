@@ -174,7 +174,8 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'text timestamp',
     'timestamptz',
     ([, value], { literals }) => `timezone(${zone(literals[0])}, ${value})`,
-    ([, value], { literals }) => `with_timezone(${value}, ${zone(literals[0])})`,
+    // Back to UTC: Trino's fields of such a time are those of its own zone.
+    ([, value], { literals }) => `(with_timezone(${value}, ${zone(literals[0])}) AT TIME ZONE 'UTC')`,
     literal,
   ),
   fn(

@@ -130,7 +130,7 @@ export const textFunctions: readonly FunctionDef[] = [
     'text text int4',
     'text',
     `split_part({0}, {1}, {2})`,
-    `CASE WHEN {0} IS NULL OR {1} IS NULL THEN NULL ELSE coalesce(split_part({0}, {1}, {2}), '') END`,
+    `CASE WHEN {0} IS NULL OR {1} IS NULL OR {2} IS NULL THEN NULL ELSE coalesce(element_at(split({0}, {1}), {2}), '') END`,
     may,
   ),
   fn(

@@ -1,0 +1,32 @@
+/** What is emitted for Trino where its own meaning would differ; a real Trino answers in test:clients. */
+
+import { expect, test } from 'bun:test'
+import { compileQuery } from '../../../src/query/compile.ts'
+import { renderSql } from '../../../src/query/emit/render.ts'
+import { governedTables, principal } from '../support/fixture.ts'
+
+const emit = (text: string) =>
+  renderSql(
+    compileQuery({ text, principal, tables: governedTables, searchPath: ['sales'] }).emit('trino'),
+    'trino',
+  )
+
+test('a time that was given a zone is told in UTC, as its fields are', () => {
+  expect(emit(`SELECT extract(hour FROM created_at AT TIME ZONE 'Europe/Berlin') FROM orders`)).toMatch(
+    /\(with_timezone\([^()]+, 'Europe\/Berlin'\) AT TIME ZONE 'UTC'\)/,
+  )
+})
+
+test('a series has the type of its ends', () => {
+  expect(emit('SELECT g FROM generate_series(1, 3) g')).toContain('CAST(sequence(1, 3, 1) AS ARRAY(INTEGER))')
+})
+
+test('a series of times is made in UTC, and empty where there is nothing between its ends', () => {
+  const sql = emit(`SELECT t FROM orders, generate_series(shipped_at, shipped_at, interval '1 day') t`)
+  expect(sql).toContain(`t -> with_timezone(t, 'UTC')`)
+  expect(sql).toContain('CASE WHEN')
+})
+
+test('a field counted from the end of a text is found there', () => {
+  expect(emit(`SELECT split_part(status, '.', -1) FROM orders`)).toContain('element_at(split(')
+})
