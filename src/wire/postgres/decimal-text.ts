@@ -101,25 +101,43 @@ export function floatText(value: number, width: FloatWidth, extraDigits: number)
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
   const sure = width === 8 ? 15 : 6
-  const shortest = extraDigits > 0
+  const isShortest = extraDigits > 0
   const precision = Math.max(sure + extraDigits, 1)
-  const exponential = shortest
-    ? width === 8
-      ? value.toExponential()
-      : shortestFloat4(value)
-    : value.toExponential(precision - 1)
+  const exponential = isShortest ? shortest(value, width) : value.toExponential(precision - 1)
   const [mantissa = '', exponentText = '0'] = exponential.split('e')
   const sign = mantissa.startsWith('-') ? '-' : ''
   const digits = mantissa.replace(/[-.]/g, '').replace(/(?<=.)0+$/, '')
-  return sign + layOut(digits, Number(exponentText), shortest ? sure : precision)
+  return sign + layOut(digits, Number(exponentText), isShortest ? sure : precision)
 }
 
-function shortestFloat4(value: number): string {
+function shortest(value: number, width: FloatWidth): string {
+  if (width === 8) {
+    const text = value.toExponential()
+    return isMidpoint(text, value, 53) ? value.toExponential(16) : text
+  }
   for (let digits = 0; digits < 8; digits++) {
     const text = value.toExponential(digits)
-    if (Math.fround(Number(text)) === value) return text
+    if (Math.fround(Number(text)) === value && !isMidpoint(text, value, 24)) return text
   }
   return value.toExponential(8)
+}
+
+/**
+ * Whether a decimal lies just between two floats. It reads back right where ties go to the even one, which
+ * PostgreSQL does not count on. Only integers beyond the mantissa have so few digits there.
+ */
+function isMidpoint(text: string, value: number, mantissaBits: number): boolean {
+  const magnitude = Math.abs(value)
+  if (magnitude < 2 ** mantissaBits) return false
+  const [mantissa = '', exponentText = '0'] = text.replace('-', '').split('e')
+  const digits = mantissa.replace('.', '')
+  const zeros = Number(exponentText) - (digits.length - 1)
+  if (zeros < 0) return false
+  const distance = BigInt(digits) * 10n ** BigInt(zeros) - BigInt(magnitude)
+  const exponent = BigInt(magnitude).toString(2).length - 1
+  const gap = 2n ** BigInt(exponent - mantissaBits + 1)
+  const gapBelow = magnitude === 2 ** exponent ? gap / 2n : gap
+  return distance * 2n === gap || -distance * 2n === gapBelow
 }
 
 function layOut(digits: string, exponent: number, exponentMax: number): string {
