@@ -82,6 +82,31 @@ export const limits = {
   /** Answers in a row without rows: some five hours in a Trino's queue. */
   trinoEmptyAnswersMax: 20_000,
 
+  /** Connections to the PostgreSQL wire: of this process, of one tenant, of one principal; not let in yet. */
+  pgwireConnectionsMax: 5_000,
+  pgwireTenantConnectionsMax: 2_000,
+  pgwirePrincipalConnectionsMax: 1_000,
+  pgwireStrangersMax: 500,
+  /** Milliseconds from a connection's first byte to its credential. */
+  pgwireAuthenticationMs: 30_000,
+  /** Milliseconds of one statement unless the client sets less, and at most. */
+  pgwireStatementMs: 600_000,
+  pgwireStatementMsMax: 3_600_000,
+  /** Milliseconds without a statement. */
+  pgwireIdleMs: 8 * HOUR,
+  pgwireIdleInTransactionMs: 600_000,
+  /** Prepared statements, and portals with cursors, of one connection. */
+  pgwirePreparedMax: 1_000,
+  pgwirePortalsMax: 100,
+  /** What of one connection's rows is encoded before it is sent. */
+  pgwireWriteBytes: 128 * KiB,
+  /** One encoded row. */
+  pgwireRowBytesMax: 64 * MiB,
+  /** What a client may send ahead of what is being answered. */
+  pgwireAheadBytesMax: 1 * MiB,
+  /** Rows of one catalog statement, held while the client reads them. */
+  pgwireCatalogBytesMax: 64 * MiB,
+
   /** Milliseconds. */
   upstreamLoadMs: 30_000,
   upstreamCommitMs: 60_000,
@@ -168,3 +193,8 @@ if (limits.detectionScanMs * 1.5 > limits.detectionLeaseMs)
 if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')
 if (limits.browserSessionIdleMs > limits.browserSessionMs || limits.accessTokenMs >= limits.signingKeyMs)
   throw new Error('limits: session and token times')
+if (limits.pgwirePrincipalConnectionsMax > limits.pgwireTenantConnectionsMax)
+  throw new Error('limits: one principal must not hold more connections than its tenant')
+if (limits.pgwireTenantConnectionsMax > limits.pgwireConnectionsMax)
+  throw new Error('limits: one tenant must not hold more connections than the process')
+if (limits.pgwireStatementMs > limits.pgwireStatementMsMax) throw new Error('limits: statement times')

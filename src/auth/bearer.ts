@@ -41,38 +41,46 @@ export const readUnverifiedBearer: ReadBearer = async (authorization) => {
   return { principal: principalOf(claims), verified: false }
 }
 
-/**
- * Verifies bearers against a JWKS, which is cached and fetched again when a key is unknown.
- * The returned function throws Fault `unauthenticated` for all but an absent bearer or the literal `None`.
- */
-export function verifyingBearerReader(options: JwksOptions): ReadBearer {
+/** Verifies one token. @throws Fault `unauthenticated` where anything of it does not hold */
+export type VerifyToken = (token: string) => Promise<JWTPayload>
+
+/** Verifies tokens against a JWKS, which is cached and fetched again when a key is unknown. */
+export function tokenVerifier(options: JwksOptions): VerifyToken {
   const keys = createRemoteJWKSet(new URL(options.url), { cooldownDuration: options.cooldownMs ?? 30_000 })
-  return async (authorization) => {
-    if (authorization === null || !/^Bearer\b/i.test(authorization)) return undefined
-    const token = bearerToken(authorization) ?? ''
-    if (token === 'None') return undefined
+  const { issuer, audience } = options
+  return async (token) => {
     try {
-      const { payload } = await jwtVerify(token, keys, {
-        issuer: options.issuer,
-        audience: options.audience,
-        algorithms: [
-          'RS256',
-          'RS384',
-          'RS512',
-          'PS256',
-          'PS384',
-          'PS512',
-          'ES256',
-          'ES384',
-          'ES512',
-          'EdDSA',
-        ],
-      })
-      return { principal: principalOf(payload), verified: true }
+      return (await jwtVerify(token, keys, { issuer, audience, algorithms: [...algorithms] })).payload
     } catch (cause) {
       if (cause instanceof Fault) throw cause
       throw new Fault('unauthenticated', 'The bearer token could not be verified.', { cause })
     }
+  }
+}
+
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+] as const
+
+/**
+ * Reads bearers that verify against a JWKS.
+ * The returned function throws Fault `unauthenticated` for all but an absent bearer or the literal `None`.
+ */
+export function verifyingBearerReader(options: JwksOptions, verify = tokenVerifier(options)): ReadBearer {
+  return async (authorization) => {
+    if (authorization === null || !/^Bearer\b/i.test(authorization)) return undefined
+    const token = bearerToken(authorization) ?? ''
+    if (token === 'None') return undefined
+    return { principal: principalOf(await verify(token)), verified: true }
   }
 }
 
@@ -107,7 +115,8 @@ export function bearerToken(authorization: string | null): string | undefined {
   return match?.[1]
 }
 
-function principalOf(claims: JWTPayload): Principal {
+/** Whom claims speak of. @throws Fault `unauthenticated` where they name no subject */
+export function principalOf(claims: JWTPayload): Principal {
   const { sub, email } = claims
   if (typeof sub !== 'string' || sub === '')
     throw new Fault(

@@ -1,6 +1,6 @@
 /** Statement text to a checked tree: exactly one SELECT of listed nodes. Nothing else leaves this file. */
 
-import { loadModule, type Node, parseSync, type SelectStmt } from 'libpg-query'
+import { loadModule, type Node, parseSync, type RawStmt, type SelectStmt } from 'libpg-query'
 import { Lru } from '../base/lru.ts'
 import { limits } from '../limits.ts'
 import { checkTree } from './allow-list.ts'
@@ -16,19 +16,29 @@ const operatorsMax = 4_000
 const nesting = /[+/%^<>=~!|&@#?*]|::|(?<![\d(,]\s*)-|\b(?:not|union|intersect|except|case|is|at)\b/gi
 
 /**
- * Parses one statement in the PostgreSQL dialect.
+ * Parses any statements without judging them, for surfaces that answer some of them themselves.
  *
- * @throws SqlError 42601 for text that does not parse or is empty; 0A000 for more than one statement, for
- *   any statement but SELECT and for what is not served; 54001 where it is too long or too deep
+ * @returns none for text that holds only comments and space
+ * @throws SqlError 42601 for text that does not parse; 54001 where it is too long or too deep
  */
-export function parseSelect(text: string): SelectStmt {
+export function parseStatements(text: string): readonly RawStmt[] {
   if (text.length > limits.statementBytesMax || Buffer.byteLength(text) > limits.statementBytesMax)
     throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
   if (text.includes('\0') || !text.isWellFormed())
     throw new SqlError('42601', 'The statement holds characters that are not text.')
   if ((text.match(nesting)?.length ?? 0) > operatorsMax)
     throw new SqlError('54001', 'The statement has too many operators.')
-  const statements = parse(text)
+  return parse(text)
+}
+
+/**
+ * Parses one statement in the PostgreSQL dialect.
+ *
+ * @throws SqlError 42601 for text that does not parse or is empty; 0A000 for more than one statement, for
+ *   any statement but SELECT and for what is not served; 54001 where it is too long or too deep
+ */
+export function parseSelect(text: string): SelectStmt {
+  const statements = parseStatements(text)
   const [statement] = statements
   if (statement?.stmt === undefined) throw new SqlError('42601', 'The statement is empty.')
   if (statements.length > 1) throw new SqlError('0A000', 'Only one statement may be sent at a time.')

@@ -1,9 +1,11 @@
 /** Service sessions: what engines, which cannot follow a login redirect, name their tenant by (DESIGN). */
 
+import { randomBytes } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { formatScramVerifier, makeScramVerifier } from '../wire/postgres/scram.ts'
 import { storableJson } from './names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import { newSessionSecret, serviceSecretPrefix, sessionSecretDigest } from './session-secret.ts'
@@ -64,8 +66,8 @@ export async function createServiceSession(
   await store.tenantQuery(
     tenant,
     `insert into svc.service_session (tenant_id, session_id, secret_sha256, name, principal_sub, principal_email,
-       principal_roles, scopes, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9)`,
+       principal_roles, scopes, expires_at, scram_verifier)
+     values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9, $10)`,
     [
       tenant,
       id,
@@ -76,6 +78,7 @@ export async function createServiceSession(
       storableJson(principal.roles),
       storableJson(scopes),
       expiresAt ?? null,
+      formatScramVerifier(makeScramVerifier(secret, randomBytes(16))),
     ],
   )
   return { id, secret }
@@ -127,6 +130,21 @@ export async function findServiceSessionById(store: Store, id: string): Promise<
     [id],
   )
   return row && toSession(row)
+}
+
+/** The session of this id as findServiceSessionById, with what SCRAM checks its secret by, where that is kept. */
+export async function findScramVerifier(
+  store: Store,
+  id: string,
+): Promise<{ readonly session: Session; readonly verifier: string } | undefined> {
+  if (!isUuid(id)) return undefined
+  const [row] = await store.adminQuery<SessionRow & { readonly scram_verifier: string | null }>(
+    `select ${sessionColumns}, s.scram_verifier from svc.service_session s join svc.tenant t using (tenant_id)
+     where s.session_id = $1 and ${usable}`,
+    [id],
+  )
+  if (row === undefined || row.scram_verifier === null) return undefined
+  return { session: toSession(row), verifier: row.scram_verifier }
 }
 
 /** Ends a session at once. @returns whether there was one that was not revoked before */

@@ -44,6 +44,15 @@ export interface Metrics {
   readonly detectionWorkerRestarts: Counter
   readonly detectionAlerts: Counter<'outcome'>
   readonly storageEvents: Counter<'outcome'>
+  /** Connections to the PostgreSQL wire whose client was let in. */
+  readonly pgwireConnections: Gauge<'tenant'>
+  readonly pgwireRefused: Counter<'sqlstate'>
+  /** `outcome`: done, failed or cancelled. */
+  readonly pgwireQueries: Counter<'tenant' | 'outcome'>
+  readonly pgwireRows: Counter<'tenant'>
+  readonly pgwireBytes: Counter<'tenant'>
+  /** `stage`: queue (behind earlier statements), plan, run (waiting for the engine), send (for the client). */
+  readonly pgwireStageMs: Histogram<'tenant' | 'stage'>
 }
 
 export const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
@@ -189,5 +198,42 @@ export function createMetrics(): Metrics {
       'set_aside',
       'failed',
     ]),
+    pgwireConnections: new Gauge({
+      name: 'svc_pgwire_connections',
+      help: 'Connections to the PostgreSQL wire, by tenant.',
+      labelNames: ['tenant'],
+      registers,
+    }),
+    pgwireRefused: new Counter({
+      name: 'svc_pgwire_refused_total',
+      help: 'Clients of the PostgreSQL wire that were not let in, by SQLSTATE.',
+      labelNames: ['sqlstate'],
+      registers,
+    }),
+    pgwireQueries: new Counter({
+      name: 'svc_pgwire_queries_total',
+      help: 'Statements on the PostgreSQL wire, by tenant and outcome.',
+      labelNames: ['tenant', 'outcome'],
+      registers,
+    }),
+    pgwireRows: new Counter({
+      name: 'svc_pgwire_rows_total',
+      help: 'Rows sent on the PostgreSQL wire, by tenant.',
+      labelNames: ['tenant'],
+      registers,
+    }),
+    pgwireBytes: new Counter({
+      name: 'svc_pgwire_bytes_total',
+      help: 'Bytes sent on the PostgreSQL wire, by tenant.',
+      labelNames: ['tenant'],
+      registers,
+    }),
+    pgwireStageMs: new Histogram({
+      name: 'svc_pgwire_stage_duration_ms',
+      help: 'Time of one stage of a statement on the PostgreSQL wire, in milliseconds, by tenant.',
+      labelNames: ['tenant', 'stage'],
+      buckets: stageBucketsMs,
+      registers,
+    }),
   }
 }

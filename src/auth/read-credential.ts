@@ -1,0 +1,139 @@
+/**
+ * Credentials of connections that send one at their start and stay: who reads, of which tenant, and whether
+ * that still counts. The tenant comes from the credential alone, and the credential must be verified.
+ */
+
+import type { JWTPayload } from 'jose'
+import type { Clock } from '../base/clock.ts'
+import { Fault } from '../base/fault.ts'
+import type { Principal, PrincipalSource } from '../core/principal.ts'
+import type { Session } from '../core/session.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { findScramVerifier, findServiceSession, findServiceSessionById } from '../store/sessions.ts'
+import type { Store } from '../store/store.ts'
+import { findTenantByOrganization } from '../store/tenants.ts'
+import type { AccessTokens } from './access-token.ts'
+import { claimsToBeOurs, principalOf, type VerifyToken } from './bearer.ts'
+
+export interface ReadCredential {
+  readonly tenant: TenantId
+  readonly principal: Principal
+  readonly principalSource: PrincipalSource
+  /**
+   * Whether the credential counts now: not revoked or expired, its tenant active, its scope `read`.
+   * @throws Fault where that cannot be told; then nothing may be answered
+   */
+  readonly stillValid: () => Promise<boolean>
+}
+
+export interface CredentialParts {
+  readonly store: Store
+  readonly tokens: AccessTokens
+  /** Absent: tokens of identity providers are not taken. */
+  readonly verifyToken?: VerifyToken | undefined
+  /** The claim of such a token that names the organization, which is the tenant's. */
+  readonly organizationClaim: string
+  readonly clock: Clock
+}
+
+export interface CredentialReader {
+  /**
+   * Whom a secret stands for: a service session's secret, an access token of ours, or an identity provider's
+   * token; undefined for anything that does not count, whatever the reason.
+   * @throws Fault where that cannot be told
+   */
+  readonly bySecret: (secret: string) => Promise<ReadCredential | undefined>
+  /** The service session of an id, with what SCRAM checks its secret by. */
+  readonly byVerifier: (
+    sessionId: string,
+  ) => Promise<{ readonly credential: ReadCredential; readonly verifier: string } | undefined>
+}
+
+/** The reader over a store. */
+export function credentialReader(parts: CredentialParts): CredentialReader {
+  return {
+    async bySecret(secret) {
+      if (claimsToBeOurs(secret)) return await byAccessToken(parts, secret)
+      const session = await findServiceSession(parts.store, secret)
+      if (session !== undefined) return ofSession(parts, session)
+      return isToken(secret) ? await byProviderToken(parts, secret) : undefined
+    },
+    async byVerifier(sessionId) {
+      const found = await findScramVerifier(parts.store, sessionId)
+      const credential = found && ofSession(parts, found.session)
+      return credential && { credential, verifier: found.verifier }
+    },
+  }
+}
+
+function mayRead({ scopes }: Session): boolean {
+  return scopes.includes('read')
+}
+
+function ofSession(
+  { store }: CredentialParts,
+  session: Session,
+  alsoValid: () => boolean = () => true,
+): ReadCredential | undefined {
+  if (!mayRead(session)) return undefined
+  return {
+    tenant: session.tenant,
+    principal: session.principal,
+    principalSource: 'session',
+    async stillValid() {
+      if (!alsoValid()) return false
+      const now = await findServiceSessionById(store, session.sessionId)
+      return now !== undefined && now.tenant === session.tenant && mayRead(now)
+    },
+  }
+}
+
+async function byAccessToken(parts: CredentialParts, token: string): Promise<ReadCredential | undefined> {
+  const claims = await parts.tokens.verify(token)
+  if (claims === undefined || !claims.scopes.includes('read')) return undefined
+  const session = await findServiceSessionById(parts.store, claims.sessionId)
+  return session && ofSession(parts, session, () => claims.expiresAtMs > parts.clock.now())
+}
+
+function isToken(text: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
+}
+
+/** The provider's organization is what a login would take the tenant from (DESIGN). */
+async function byProviderToken(
+  { store, verifyToken, organizationClaim, clock }: CredentialParts,
+  token: string,
+): Promise<ReadCredential | undefined> {
+  const claims = verifyToken && (await verifyToken(token).catch(unlessUnauthenticated))
+  if (claims === undefined) return undefined
+  const principal = subjectOf(claims)
+  const organizationId = claims[organizationClaim]
+  if (principal === undefined || typeof organizationId !== 'string' || claims.exp === undefined)
+    return undefined
+  const expiresAtMs = claims.exp * 1000
+  const tenant = await findTenantByOrganization(store, organizationId)
+  if (tenant?.state !== 'active') return undefined
+  return {
+    tenant: tenant.id,
+    principal,
+    principalSource: 'auth_header',
+    async stillValid() {
+      if (expiresAtMs <= clock.now()) return false
+      const now = await findTenantByOrganization(store, organizationId)
+      return now?.id === tenant.id && now.state === 'active'
+    },
+  }
+}
+
+function subjectOf(claims: JWTPayload): Principal | undefined {
+  try {
+    return principalOf(claims)
+  } catch (thrown) {
+    return unlessUnauthenticated(thrown)
+  }
+}
+
+function unlessUnauthenticated(thrown: unknown): undefined {
+  if (thrown instanceof Fault && thrown.kind === 'unauthenticated') return undefined
+  throw thrown
+}

@@ -1,0 +1,126 @@
+/**
+ * How a client proves who it is: by sending its secret, or by SCRAM for a service session that it names.
+ * Every refusal reads the same and nothing tells which part was wrong.
+ */
+
+import { createHmac, randomBytes } from 'node:crypto'
+import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
+import { writeAuthentication } from '../../wire/postgres/backend-messages.ts'
+import { ByteReader, ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
+import {
+  beginScram,
+  parseScramVerifier,
+  type ScramVerifier,
+  scramMechanism,
+} from '../../wire/postgres/scram.ts'
+import type { Client } from './client.ts'
+import type { LoginThrottle } from './login-throttle.ts'
+import type { StartUp } from './start-up.ts'
+import { ConnectionClosed, WireError } from './wire-error.ts'
+
+export interface AuthenticationParts {
+  readonly credentials: CredentialReader
+  readonly throttle: LoginThrottle
+  /** Takes secrets from other machines without TLS. */
+  readonly allowPlaintext: boolean
+  /** Makes up verifiers for sessions that there are not: any bytes, the same for as long as the process runs. */
+  readonly mockKey: Uint8Array
+}
+
+/**
+ * Lets the client prove who it is.
+ * @param deadlineMs on performance.now()'s clock
+ * @throws WireError FATAL 28P01 where it does not; 28000 where it would have to send its secret in plain text
+ */
+export async function authenticate(
+  parts: AuthenticationParts,
+  client: Client,
+  startUp: StartUp,
+  deadlineMs: number,
+): Promise<ReadCredential> {
+  const waitMs = parts.throttle.turn(client.address)
+  if (waitMs > deadlineMs - performance.now()) throw refusal(startUp)
+  if (waitMs > 0) await Bun.sleep(waitMs)
+  if (client.gone.aborted) throw new ConnectionClosed()
+  client.inbox.phase = 'authentication'
+  const exchange = { ...parts, client, startUp, deadlineMs }
+  const credential =
+    startUp.scramSession === undefined
+      ? await byPassword(exchange)
+      : await byScram(exchange, startUp.scramSession)
+  if (credential === undefined || credential.principal.sub !== startUp.user) {
+    parts.throttle.failed(client.address)
+    // The end of a SCRAM exchange would tell that the secret was right and the name was not.
+    client.outbox.writer.clear()
+    throw refusal(startUp)
+  }
+  client.inbox.phase = 'session'
+  return credential
+}
+
+interface Exchange extends AuthenticationParts {
+  readonly client: Client
+  readonly startUp: StartUp
+  readonly deadlineMs: number
+}
+
+function refusal({ user }: StartUp): WireError {
+  return new WireError('28P01', `password authentication failed for user "${user}"`, 'FATAL')
+}
+
+async function byPassword(exchange: Exchange): Promise<ReadCredential | undefined> {
+  const { client, allowPlaintext, credentials } = exchange
+  if (!client.isEncrypted && !client.isLoopback && !allowPlaintext)
+    throw new WireError(
+      '28000',
+      'the connection is not encrypted: connect with sslmode=require',
+      'FATAL',
+      'Or name a service session for SCRAM: options=-csvc.session=<id>.',
+    )
+  writeAuthentication(client.outbox.writer, { kind: 'cleartext_password' })
+  const reader = await answerOf(exchange)
+  const secret = reader.cstring()
+  reader.end()
+  return await credentials.bySecret(secret)
+}
+
+async function byScram(exchange: Exchange, sessionId: string): Promise<ReadCredential | undefined> {
+  const { client, credentials, mockKey } = exchange
+  const { writer } = client.outbox
+  const found = await credentials.byVerifier(sessionId)
+  const verifier = found && parseScramVerifier(found.verifier)
+  writeAuthentication(writer, { kind: 'sasl', mechanisms: [scramMechanism] })
+  const first = await answerOf(exchange)
+  const mechanism = first.cstring()
+  if (mechanism !== scramMechanism) throw new ProtocolViolation('client selected an invalid SASL mechanism')
+  const firstMessage = Buffer.from(first.bytes(first.int32())).toString('latin1')
+  first.end()
+  const nonce = randomBytes(18).toString('base64')
+  // A session that is unknown goes through the same exchange, with a salt that stays the same.
+  const scram = beginScram(firstMessage, verifier ?? mockVerifier(mockKey, sessionId), nonce)
+  if (scram === undefined) throw new ProtocolViolation('malformed SCRAM message')
+  writeAuthentication(writer, { kind: 'sasl_continue', data: scram.message })
+  const last = await answerOf(exchange)
+  const proof = scram.finish(Buffer.from(last.rest()).toString('latin1'))
+  if (proof === undefined || verifier === undefined) return undefined
+  writeAuthentication(writer, { kind: 'sasl_final', data: proof })
+  return found?.credential
+}
+
+function mockVerifier(mockKey: Uint8Array, sessionId: string): ScramVerifier {
+  const bytes = (label: string) => createHmac('sha256', mockKey).update(`${label} ${sessionId}`).digest()
+  return {
+    iterations: 4096,
+    salt: bytes('salt').subarray(0, 16),
+    storedKey: bytes('stored'),
+    serverKey: bytes('server'),
+  }
+}
+
+async function answerOf({ client, deadlineMs }: Exchange): Promise<ByteReader> {
+  await client.outbox.flush()
+  const frame = await client.inbox.receive(Math.max(deadlineMs - performance.now(), 1))
+  if (frame === undefined) throw new ConnectionClosed()
+  if (frame === 'late') throw new WireError('57014', 'canceling authentication due to timeout', 'FATAL')
+  return new ByteReader(frame.body)
+}

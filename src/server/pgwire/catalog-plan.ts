@@ -1,0 +1,165 @@
+/** Statements about pg_catalog and information_schema: relayed to the service that answers them, bytes and all. */
+
+import { limits } from '../../limits.ts'
+import { writeBare } from '../../wire/postgres/backend-messages.ts'
+import { ByteReader } from '../../wire/postgres/byte-reader.ts'
+import { backend } from '../../wire/postgres/protocol.ts'
+import {
+  cutMessages,
+  describeFrames,
+  errorState,
+  executeFrames,
+  type RelayedMessage,
+} from '../../wire/postgres/relayed-messages.ts'
+import type { CatalogService } from './catalog-service.ts'
+import { assertParameters } from './data-plan.ts'
+import type { Outbox } from './outbox.ts'
+import type { Binding, Outcome, Plan, Portal } from './portal.ts'
+import type { Progress, RowSource } from './row-source.ts'
+import type { SessionState } from './session-state.ts'
+import { WireError } from './wire-error.ts'
+
+/**
+ * Describes a catalog statement by asking for its description.
+ * @throws WireError what the catalog refuses it with
+ */
+export async function catalogPlan(
+  session: SessionState,
+  catalog: CatalogService,
+  text: string,
+  oids: readonly number[],
+): Promise<Plan> {
+  const answer = await ask(session, catalog, describeFrames(text, oids))
+  const parameters = answer.find(({ type }) => type === backend.parameterDescription)
+  const parameterOids = parameters === undefined ? [] : readOids(parameters)
+  const columns = answer.find(({ type }) => type === backend.rowDescription)
+  return {
+    parameterOids,
+    describe: (outbox) => writeRelayed(outbox, columns),
+    open: async (binding) => {
+      assertParameters(binding.parameters.length, parameterOids.length, binding.parameterFormats.length)
+      const frames = executeFrames(text, parameterOids, binding)
+      return new CatalogPortal(session, await ask(session, catalog, frames), binding)
+    },
+  }
+}
+
+/** The parameter types, in ParameterDescription's own form. */
+function readOids({ bytes }: RelayedMessage): readonly number[] {
+  const reader = new ByteReader(bytes.subarray(5))
+  return Array.from({ length: reader.uint16() }, () => reader.uint32())
+}
+
+function writeRelayed({ writer }: Outbox, message: RelayedMessage | undefined): void {
+  if (message === undefined) writeBare(writer, 'noData')
+  else writer.raw(message.bytes)
+}
+
+async function ask(
+  session: SessionState,
+  catalog: CatalogService,
+  frontend: Uint8Array,
+): Promise<readonly RelayedMessage[]> {
+  const { identity, settings, processId } = session
+  const startedMs = performance.now()
+  const answer = await catalog
+    .execute(
+      {
+        tenant: identity.tenant,
+        principal: identity.principal,
+        catalog: session.catalog,
+        searchPath: settings.searchPath,
+        settings: settings.all(),
+        backendPid: processId,
+      },
+      frontend,
+    )
+    .finally(() => {
+      session.tally.runMs += performance.now() - startedMs
+    })
+  if (answer.length > limits.pgwireCatalogBytesMax)
+    throw new WireError('54000', 'The answer to a catalog statement is too long.')
+  const messages = cutMessages(answer)
+  const failed = messages.find((message) => errorState(message) !== undefined)
+  if (failed !== undefined) throw relayedError(failed)
+  return messages
+}
+
+/** The catalog's refusal as one of ours: SQLSTATE and message; its detail and hint stay behind. */
+function relayedError({ bytes }: RelayedMessage): WireError {
+  const fields = Buffer.from(bytes.subarray(5)).toString('utf8').split('\0')
+  const field = (letter: string) => fields.find((each) => each.startsWith(letter))?.slice(1)
+  return new WireError(field('C') ?? 'XX000', field('M') ?? 'The catalog gave no answer.')
+}
+
+/** Rows that are all there, in the formats that were bound. */
+class RelayedRows implements RowSource {
+  #next = 0
+
+  constructor(
+    readonly columns: RelayedMessage | undefined,
+    readonly rows: readonly RelayedMessage[],
+  ) {}
+
+  describe(outbox: Outbox): void {
+    writeRelayed(outbox, this.columns)
+  }
+
+  async send(outbox: Outbox, _: unknown, rowsMax: number, signal: AbortSignal): Promise<Progress> {
+    return await this.#advance(rowsMax, async (row) => {
+      outbox.writer.raw(row.bytes)
+      if (!outbox.isFull) return
+      await outbox.flush()
+      signal.throwIfAborted()
+    })
+  }
+
+  skip(rowsMax: number): Promise<Progress> {
+    return this.#advance(rowsMax, async () => {})
+  }
+
+  close(): void {
+    this.#next = this.rows.length
+  }
+
+  async #advance(rowsMax: number, pass: (row: RelayedMessage) => Promise<void>): Promise<Progress> {
+    const left = this.rows.length - this.#next
+    const count = rowsMax === 0 ? left : Math.min(rowsMax, left)
+    for (const row of this.rows.slice(this.#next, this.#next + count)) {
+      this.#next++
+      await pass(row)
+    }
+    return { rows: count, ended: rowsMax === 0 || count < rowsMax }
+  }
+}
+
+class CatalogPortal implements Portal {
+  readonly hasRows = true
+  readonly rows: RelayedRows
+
+  constructor(
+    readonly session: SessionState,
+    readonly answer: readonly RelayedMessage[],
+    readonly binding: Binding,
+  ) {
+    const columns = answer.find(({ type }) => type === backend.rowDescription)
+    this.rows = new RelayedRows(
+      columns,
+      answer.filter(({ type }) => type === backend.dataRow),
+    )
+  }
+
+  describe(outbox: Outbox): void {
+    this.rows.describe(outbox)
+  }
+
+  async execute(rowsMax: number, signal: AbortSignal): Promise<Outcome> {
+    const { rows, ended } = await this.rows.send(this.session.outbox, undefined, rowsMax, signal)
+    this.session.tally.rows += rows
+    return ended ? { tag: `SELECT ${rows}` } : 'suspended'
+  }
+
+  close(): void {
+    this.rows.close()
+  }
+}

@@ -1,0 +1,23 @@
+/** What answers statements about pg_catalog and information_schema, as seen by the PostgreSQL wire. */
+
+import type { Principal } from '../../core/principal.ts'
+import type { TenantId } from '../../core/tenant.ts'
+
+export interface CatalogSession {
+  readonly tenant: TenantId
+  readonly principal: Principal
+  readonly catalog: string
+  readonly searchPath: readonly string[]
+  readonly settings: ReadonlyMap<string, string>
+  readonly backendPid: number
+}
+
+export interface CatalogService {
+  /** Whose a statement is: the catalog's alone, the governed data's, or both (which is refused). */
+  covers(sql: string): 'catalog' | 'data' | 'mixed'
+  /**
+   * Runs frontend messages: Query, or Parse/Bind/Describe/Execute/Close/Sync.
+   * @returns the backend's messages without the trailing ReadyForQuery
+   */
+  execute(session: CatalogSession, frontend: Uint8Array): Promise<Uint8Array>
+}

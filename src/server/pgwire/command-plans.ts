@@ -1,0 +1,191 @@
+/** Statements that the connection answers itself: settings, transactions, and what resets a connection. */
+
+import type {
+  ClosePortalStmt,
+  DeallocateStmt,
+  DiscardStmt,
+  Node,
+  TransactionStmt,
+  VariableSetStmt,
+  VariableShowStmt,
+} from 'libpg-query'
+import { commandPlan } from './plan.ts'
+import type { Plan } from './portal.ts'
+import { closePortal, closePortals, type SessionState } from './session-state.ts'
+import { quoteName, settingTable, spelled } from './setting-table.ts'
+import type { SourceStatement } from './statement.ts'
+import { WireError } from './wire-error.ts'
+
+/** A constant of SET, EXECUTE or set_config as text; undefined for NULL. @throws WireError 0A000 for anything else */
+export function constantText(node: Node | undefined): string | undefined {
+  if (node !== undefined && 'TypeCast' in node) return constantText(node.TypeCast.arg)
+  const constant = node !== undefined && 'A_Const' in node ? node.A_Const : undefined
+  if (constant === undefined) throw new WireError('0A000', 'Only constants are supported here.')
+  if (constant.isnull) return undefined
+  if (constant.sval !== undefined) return constant.sval.sval ?? ''
+  if (constant.ival !== undefined) return String(constant.ival.ival ?? 0)
+  if (constant.fval !== undefined) return constant.fval.fval ?? '0'
+  if (constant.boolval !== undefined) return constant.boolval.boolval ? 'true' : 'false'
+  throw new WireError('0A000', 'Constants of this kind are not supported here.')
+}
+
+type PlanCommand<Tree> = (session: SessionState, tree: Tree) => Plan
+
+const identityNames = new Set(['role', 'session_authorization'])
+
+const planSet: PlanCommand<VariableSetStmt> = (session, { kind, name = '', args = [], is_local }) => {
+  const { settings, transaction } = session
+  const isReset = kind === 'VAR_RESET' || kind === 'VAR_RESET_ALL'
+  return commandPlan(session, () => {
+    if (identityNames.has(name)) setIdentity(session, name, isReset ? [] : args)
+    else if (kind === 'VAR_RESET_ALL') settings.resetAll()
+    else if (kind === 'VAR_RESET' || kind === 'VAR_SET_DEFAULT') settings.reset(name)
+    else if (kind === 'VAR_SET_VALUE') setValue(session, name, args, is_local === true)
+    else if (kind === 'VAR_SET_MULTI') {
+      // SET TRANSACTION and SESSION CHARACTERISTICS: whatever they ask for, nothing is written here.
+      if (name === 'TRANSACTION SNAPSHOT') throw new WireError('0A000', 'Snapshots cannot be imported.')
+    } else throw new WireError('0A000', 'SET … FROM CURRENT is not supported.')
+    if (is_local && !transaction.isBlock)
+      session.notice('WARNING', '25P01', 'SET LOCAL can only be used in transaction blocks')
+    return { tag: isReset ? 'RESET' : 'SET' }
+  })
+}
+
+function setValue(
+  { settings, transaction }: SessionState,
+  name: string,
+  args: readonly Node[],
+  local: boolean,
+): void {
+  if (local && !transaction.isBlock) return
+  const texts = args.map((arg) => constantText(arg) ?? '')
+  const isList = name.toLowerCase() === 'search_path'
+  settings.set(name, isList ? texts.map(quoteName).join(', ') : texts.join(', '), local)
+}
+
+/** A connection is its principal and nobody else; saying so again is no change. */
+function setIdentity({ identity }: SessionState, name: string, args: readonly Node[]): void {
+  const [value] = args.map((arg) => constantText(arg))
+  const isOwn =
+    value === undefined || value === identity.principal.sub || (name === 'role' && value === 'none')
+  if (!isOwn) throw new WireError('42501', `permission denied to set ${name.replace('_', ' ')}`)
+}
+
+const planShow: PlanCommand<VariableShowStmt> = (session, { name = '' }) => {
+  const { settings } = session
+  if (name === 'all') {
+    const rows = () => [...settings.all()].map(([each, value]) => [spelled(each), value, ''])
+    return commandPlan(session, () => ({ tag: 'SHOW', rows: rows() }), {
+      columns: ['name', 'setting', 'description'],
+    })
+  }
+  if (identityNames.has(name) && name === 'role')
+    return commandPlan(session, () => ({ tag: 'SHOW', rows: [['none']] }), { columns: ['role'] })
+  settings.get(name)
+  return commandPlan(session, () => ({ tag: 'SHOW', rows: [[settings.get(name)]] }), {
+    columns: [settingTable[name.toLowerCase()] === undefined ? name : spelled(name.toLowerCase())],
+  })
+}
+
+/** Whether a statement is one of the few that a failed transaction takes: those that end it. */
+export function endsTransaction({ kind, tree }: SourceStatement): boolean {
+  const ending: unknown = kind === 'TransactionStmt' && Reflect.get(Reflect.get(tree, kind), 'kind')
+  return ['TRANS_STMT_COMMIT', 'TRANS_STMT_ROLLBACK', 'TRANS_STMT_ROLLBACK_TO'].includes(String(ending))
+}
+
+const planTransaction: PlanCommand<TransactionStmt> = (
+  session,
+  { kind, savepoint_name: name = '', chain },
+) => {
+  const { transaction } = session
+  const end = (commit: boolean) => {
+    const outcome = transaction.end(commit)
+    if (outcome === 'none') session.notice('WARNING', '25P01', 'there is no transaction in progress')
+    closePortals(session, ({ hold }) => hold && outcome !== 'rolled_back')
+    if (chain && outcome !== 'none') transaction.begin()
+    return { tag: outcome === 'committed' || (outcome === 'none' && commit) ? 'COMMIT' : 'ROLLBACK' }
+  }
+  switch (kind) {
+    case 'TRANS_STMT_BEGIN':
+    case 'TRANS_STMT_START':
+      return commandPlan(session, () => {
+        if (!transaction.begin())
+          session.notice('WARNING', '25001', 'there is already a transaction in progress')
+        return { tag: kind === 'TRANS_STMT_BEGIN' ? 'BEGIN' : 'START TRANSACTION' }
+      })
+    case 'TRANS_STMT_COMMIT':
+      return commandPlan(session, () => end(true))
+    case 'TRANS_STMT_ROLLBACK':
+      return commandPlan(session, () => end(false))
+    case 'TRANS_STMT_SAVEPOINT':
+      return commandPlan(session, () => {
+        transaction.savepoint(name, new Set(session.portals.values()))
+        return { tag: 'SAVEPOINT' }
+      })
+    case 'TRANS_STMT_RELEASE':
+      return commandPlan(session, () => {
+        transaction.release(name)
+        return { tag: 'RELEASE' }
+      })
+    case 'TRANS_STMT_ROLLBACK_TO':
+      return commandPlan(session, () => {
+        const kept = transaction.rollbackTo(name)
+        closePortals(session, (open) => kept.has(open))
+        return { tag: 'ROLLBACK' }
+      })
+    default:
+      throw new WireError('0A000', 'Transactions in two phases are not supported.')
+  }
+}
+
+const planDiscard: PlanCommand<DiscardStmt> = (session, { target }) =>
+  commandPlan(session, () => {
+    if (target !== 'DISCARD_ALL') return { tag: target?.replace('_', ' ') ?? 'DISCARD' }
+    if (session.transaction.isBlock)
+      throw new WireError('25001', 'DISCARD ALL cannot run inside a transaction block')
+    closePortals(session, () => false)
+    session.statements.clear()
+    session.settings.resetAll()
+    return { tag: 'DISCARD ALL' }
+  })
+
+const planDeallocate: PlanCommand<DeallocateStmt> = (session, { name = '', isall }) =>
+  commandPlan(session, () => {
+    if (isall) session.statements.clear()
+    else if (!session.statements.delete(name))
+      throw new WireError('26000', `prepared statement "${name}" does not exist`)
+    return { tag: isall ? 'DEALLOCATE ALL' : 'DEALLOCATE' }
+  })
+
+const planClose: PlanCommand<ClosePortalStmt> = (session, { portalname: name }) =>
+  commandPlan(session, () => {
+    if (name === undefined) closePortals(session, () => false)
+    else if (!closePortal(session, name)) throw new WireError('34000', `cursor "${name}" does not exist`)
+    return { tag: name === undefined ? 'CLOSE CURSOR ALL' : 'CLOSE CURSOR' }
+  })
+
+/** Nothing is ever notified here, so listening would be waiting for ever: say so. */
+const refuseListening = (what: string) => () => {
+  throw new WireError('25006', `cannot execute ${what}: notifications are not served`)
+}
+
+/** What answers statements of these kinds. */
+export const commandPlans: Readonly<
+  Record<string, ((session: SessionState, statement: SourceStatement) => Plan) | undefined>
+> = {
+  VariableSetStmt: of(planSet),
+  VariableShowStmt: of(planShow),
+  TransactionStmt: of(planTransaction),
+  DiscardStmt: of(planDiscard),
+  DeallocateStmt: of(planDeallocate),
+  ClosePortalStmt: of(planClose),
+  ListenStmt: refuseListening('LISTEN'),
+  NotifyStmt: refuseListening('NOTIFY'),
+  UnlistenStmt: (session) => commandPlan(session, () => ({ tag: 'UNLISTEN' })),
+}
+
+/** The tree of a statement lies in a node that is named after its kind. */
+function of<Tree>(plan: PlanCommand<Tree>) {
+  return (session: SessionState, { kind, tree }: SourceStatement): Plan =>
+    plan(session, Reflect.get(tree, kind) as Tree)
+}

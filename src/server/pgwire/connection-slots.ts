@@ -1,0 +1,64 @@
+/** How many connections there may be: of the process, of a tenant, of a principal. */
+
+import type { Principal } from '../../core/principal.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { WireError } from './wire-error.ts'
+
+export interface SlotLimits {
+  readonly connectionsMax: number
+  readonly tenantMax: number
+  readonly principalMax: number
+  /** Connections whose client has not proven who it is. */
+  readonly strangersMax: number
+}
+
+export const defaultSlots: SlotLimits = {
+  connectionsMax: limits.pgwireConnectionsMax,
+  tenantMax: limits.pgwireTenantConnectionsMax,
+  principalMax: limits.pgwirePrincipalConnectionsMax,
+  strangersMax: limits.pgwireStrangersMax,
+}
+
+export class ConnectionSlots {
+  readonly #counts = new Map<string, number>()
+
+  constructor(readonly max: SlotLimits) {}
+
+  /** A place for a client that nobody knows yet. @returns what gives it back; undefined where there is none */
+  enter(): (() => void) | undefined {
+    const strangers = 'strangers'
+    if (this.#count(strangers) >= this.max.strangersMax) return undefined
+    return this.#take([strangers])
+  }
+
+  /** A place for a principal. @returns what gives it back @throws WireError 53300 */
+  admit(tenant: TenantId, { sub }: Principal): () => void {
+    const [all, ofTenant, ofPrincipal] = ['all', `tenant ${tenant}`, `principal ${tenant} ${sub}`] as const
+    if (this.#count(all) >= this.max.connectionsMax)
+      throw new WireError('53300', 'sorry, too many clients already', 'FATAL')
+    if (this.#count(ofTenant) >= this.max.tenantMax)
+      throw new WireError('53300', 'too many connections for this tenant', 'FATAL')
+    if (this.#count(ofPrincipal) >= this.max.principalMax)
+      throw new WireError('53300', 'too many connections for this role', 'FATAL')
+    return this.#take([all, ofTenant, ofPrincipal])
+  }
+
+  #count(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  #take(names: readonly string[]): () => void {
+    for (const name of names) this.#counts.set(name, this.#count(name) + 1)
+    let taken = true
+    return () => {
+      if (!taken) return
+      taken = false
+      for (const name of names) {
+        const left = this.#count(name) - 1
+        if (left === 0) this.#counts.delete(name)
+        else this.#counts.set(name, left)
+      }
+    }
+  }
+}

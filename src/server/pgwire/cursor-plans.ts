@@ -1,0 +1,140 @@
+/** Cursors in SQL: DECLARE, FETCH and MOVE. They go forward only, as the engine delivers. */
+
+import type { DeclareCursorStmt, FetchStmt } from 'libpg-query'
+import { limits } from '../../limits.ts'
+import { writeBare } from '../../wire/postgres/backend-messages.ts'
+import { formatAt } from '../../wire/postgres/frontend-messages.ts'
+import type { FormatOf } from '../../wire/postgres/rows.ts'
+import type { Outbox } from './outbox.ts'
+import { commandPlan } from './plan.ts'
+import type { Outcome, Plan, Portal } from './portal.ts'
+import type { RowSource } from './row-source.ts'
+import type { OpenPortal, SessionState } from './session-state.ts'
+import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
+import { WireError } from './wire-error.ts'
+
+/** parsenodes.h. */
+const cursorOptions = { binary: 0x1, scroll: 0x2, hold: 0x20 } as const
+/** FETCH ALL in the parser's tree. */
+const fetchAll = 2_147_483_647
+
+/** Plans the query of a cursor. */
+type PlanQuery = (query: SourceStatement, oids: readonly number[]) => Promise<Plan>
+
+/** DECLARE … CURSOR FOR a query; its parameters are the statement's. */
+export async function planDeclare(
+  session: SessionState,
+  statement: SourceStatement,
+  tree: DeclareCursorStmt,
+  oids: readonly number[],
+  planQuery: PlanQuery,
+): Promise<Plan> {
+  const { portalname: name = '', options = 0, query } = tree
+  if (query === undefined) throw new WireError('42601', 'The cursor has no query.')
+  if ((options & cursorOptions.scroll) !== 0)
+    throw new WireError('0A000', 'Cursors go forward only: SCROLL is not supported.')
+  const inner = await planQuery(innerQuery(statement, query, queryBehind('FOR')), oids)
+  const hold = (options & cursorOptions.hold) !== 0
+  const isBinary = (options & cursorOptions.binary) !== 0
+  return {
+    parameterOids: inner.parameterOids,
+    describe: ({ writer }) => writeBare(writer, 'noData'),
+    open: async ({ parameters, parameterFormats }) => ({
+      hasRows: false,
+      describe: ({ writer }) => writeBare(writer, 'noData'),
+      async execute() {
+        if (!hold && !session.transaction.isBlock)
+          throw new WireError('25P01', 'DECLARE CURSOR can only be used in transaction blocks')
+        if (session.portals.has(name)) throw new WireError('42P03', `cursor "${name}" already exists`)
+        const resultFormats = isBinary ? ([1] as const) : []
+        const portal = await inner.open({ parameters, parameterFormats, resultFormats })
+        addPortal(session, name, { portal, hold })
+        return { tag: 'DECLARE CURSOR' }
+      },
+      close: () => {},
+    }),
+  }
+}
+
+/** @throws WireError 54000 where the connection has too many open */
+export function addPortal({ portals }: SessionState, name: string, open: OpenPortal): void {
+  if (portals.size >= limits.pgwirePortalsMax) {
+    open.portal.close()
+    throw new WireError(
+      '54000',
+      `A connection has at most ${limits.pgwirePortalsMax} open portals and cursors.`,
+    )
+  }
+  portals.set(name, open)
+}
+
+/** FETCH or MOVE. */
+export function planFetch(session: SessionState, tree: FetchStmt): Plan {
+  const { portalname: name = '', ismove = false } = tree
+  const count = forwardCount(tree)
+  if (ismove)
+    return commandPlan(session, async (signal) => {
+      const { rows } = await cursorRows(session, name).skip(count === fetchAll ? 0 : count, signal)
+      return { tag: `MOVE ${rows}` }
+    })
+  return {
+    parameterOids: [],
+    describe: (outbox) =>
+      session.portals.get(name)?.portal.describe(outbox) ?? writeBare(outbox.writer, 'noData'),
+    open: async ({ resultFormats }) =>
+      new FetchPortal(session, name, count, (column) => formatAt(resultFormats, column)),
+  }
+}
+
+/** @throws WireError 34000 */
+function cursorRows({ portals }: SessionState, name: string): RowSource {
+  const rows = portals.get(name)?.portal.rows
+  if (rows === undefined) throw new WireError('34000', `cursor "${name}" does not exist`)
+  return rows
+}
+
+/** How many rows forward; what would go back or to a place is refused. */
+function forwardCount({ direction = 'FETCH_FORWARD', howMany }: FetchStmt): number {
+  const count = Number(howMany ?? 0)
+  const isForward =
+    (direction === 'FETCH_FORWARD' && count >= 1) || (direction === 'FETCH_RELATIVE' && count === 1)
+  if (!isForward)
+    throw new WireError('55000', 'cursor can only scan forward', 'ERROR', 'Use FETCH FORWARD with a count.')
+  return count
+}
+
+class FetchPortal implements Portal {
+  readonly hasRows = true
+  #left: number
+  #fetched = 0
+
+  constructor(
+    readonly session: SessionState,
+    readonly name: string,
+    count: number,
+    readonly formatOf: FormatOf,
+  ) {
+    this.#left = count
+  }
+
+  describe(outbox: Outbox): void {
+    cursorRows(this.session, this.name).describe(outbox, this.formatOf)
+  }
+
+  async execute(rowsMax: number, signal: AbortSignal): Promise<Outcome> {
+    const source = cursorRows(this.session, this.name)
+    const asked = rowsMax === 0 ? this.#left : Math.min(rowsMax, this.#left)
+    const { rows, ended } = await source.send(
+      this.session.outbox,
+      this.formatOf,
+      asked === fetchAll ? 0 : asked,
+      signal,
+    )
+    this.#fetched += rows
+    this.session.tally.rows += rows
+    if (this.#left !== fetchAll) this.#left -= rows
+    return ended || this.#left === 0 ? { tag: `FETCH ${this.#fetched}` } : 'suspended'
+  }
+
+  close(): void {}
+}

@@ -1,0 +1,105 @@
+/** Statements about governed data: the read path compiles and runs them, and only it. */
+
+import { type SqlType, typeOfOid, typeOid } from '../../core/sql-type.ts'
+import type { PreparedQuery } from '../../query/query-service.ts'
+import { formatAt } from '../../wire/postgres/frontend-messages.ts'
+import { parameterText } from '../../wire/postgres/parameters.ts'
+import { formatsFor, RowsPortal, writeDescription } from './plan.ts'
+import type { Binding, Plan } from './portal.ts'
+import { BatchRows } from './row-source.ts'
+import { queryContext, type SessionState } from './session-state.ts'
+import { WireError } from './wire-error.ts'
+
+/** OIDs that clients name for parameters and that stand for a type served: unknown, name, bpchar, oid. */
+const parameterAliases: ReadonlyMap<number, SqlType | undefined> = new Map([
+  [0, undefined],
+  [705, undefined],
+  [19, 'text'],
+  [1042, 'text'],
+  [26, 'int8'],
+])
+
+/** @throws WireError 0A000 for a type that is not served */
+export function parameterType(oid: number): SqlType | undefined {
+  if (parameterAliases.has(oid)) return parameterAliases.get(oid)
+  const type = typeOfOid(oid)
+  if (type === undefined)
+    throw new WireError('0A000', `parameters of the type with OID ${oid} are not supported`)
+  return type
+}
+
+/** A compiled query with what runs it. */
+export interface DataQuery {
+  readonly prepared: PreparedQuery
+  /** @throws WireError 08P01; ValueError for a parameter that is not of its type */
+  run(binding: Binding): () => BatchRows
+}
+
+/**
+ * Compiles a query for the connection's principal.
+ * @param oids the parameter types that the client named
+ * @throws SqlError; WireError
+ */
+export async function compileData(
+  session: SessionState,
+  text: string,
+  oids: readonly number[],
+): Promise<DataQuery> {
+  const context = queryContext(session)
+  const startedMs = performance.now()
+  const prepared = await session.parts.queries.prepare(context, text, oids.map(parameterType)).finally(() => {
+    session.tally.planMs += performance.now() - startedMs
+  })
+  return {
+    prepared,
+    run(binding) {
+      const parameters = textParameters(prepared, binding)
+      return () => {
+        const stop = new AbortController()
+        const run = session.parts.queries.run(context, prepared, { parameters, signal: stop.signal })
+        session.tally.queryId = run.queryId
+        const options = () => ({ extraFloatDigits: session.settings.extraFloatDigits })
+        const spent = (ms: number) => {
+          session.tally.runMs += ms
+        }
+        return new BatchRows(prepared.columns, run, options, stop, spent)
+      }
+    },
+  }
+}
+
+/** The plan of a query whose rows go to the client. */
+export function dataPlan(session: SessionState, query: DataQuery): Plan {
+  const { columns } = query.prepared
+  return {
+    parameterOids: query.prepared.parameters.map(typeOid),
+    describe: (outbox) => writeDescription(outbox, columns, () => 0),
+    open: async (binding) => {
+      const formatOf = formatsFor(binding.resultFormats, columns.length)
+      return new RowsPortal(session, columns, formatOf, 'SELECT', query.run(binding))
+    },
+  }
+}
+
+function textParameters(
+  { parameters: types }: PreparedQuery,
+  { parameters, parameterFormats }: Binding,
+): readonly (string | null)[] {
+  assertParameters(parameters.length, types.length, parameterFormats.length)
+  return parameters.map((value, index) =>
+    value === null
+      ? null
+      : parameterText(value, formatAt(parameterFormats, index), types[index] ?? 'unknown'),
+  )
+}
+
+/** @throws WireError 08P01 where Bind does not give one value a parameter */
+export function assertParameters(given: number, required: number, formats: number): void {
+  if (given !== required)
+    throw new WireError(
+      '08P01',
+      `bind message supplies ${given} parameters, but prepared statement requires ${required}`,
+    )
+  if (formats > 1 && formats !== given)
+    throw new WireError('08P01', `bind message has ${formats} parameter formats but ${given} parameters`)
+}

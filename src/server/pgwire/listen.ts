@@ -1,0 +1,178 @@
+/** The PostgreSQL wire's listener: sockets, TLS, and the end of both. What is said on them is elsewhere. */
+
+import { BlockList, isIP } from 'node:net'
+import type { Socket, TCPSocketListener } from 'bun'
+import { limits } from '../../limits.ts'
+import type { Client } from './client.ts'
+import { Inbox } from './inbox.ts'
+import { Outbox } from './outbox.ts'
+import { type ServeParts, serveClient } from './serve-client.ts'
+import { WireError } from './wire-error.ts'
+
+export interface TlsOptions {
+  /** PEM. */
+  readonly cert: string
+  readonly key: string
+}
+
+export interface ListenOptions {
+  readonly hostname: string | undefined
+  /** 0: any free port. */
+  readonly port: number
+  readonly tls: TlsOptions | undefined
+}
+
+export interface PgwireServer {
+  readonly port: number
+  /** How many clients are connected, let in or not. */
+  readonly connections: () => number
+  /**
+   * Takes no more clients, lets statements under way finish and ends connections that are idle.
+   * @returns whether all were gone in time; the rest are closed
+   */
+  stop(timeoutMs: number): Promise<boolean>
+}
+
+/** What a socket carries. */
+interface Attached {
+  connection: Connection
+}
+
+/** Starts the listener. */
+export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireServer {
+  const connections = new Set<Connection>()
+  let whenEmpty: (() => void) | undefined
+  const listener: TCPSocketListener<Attached> = Bun.listen<Attached>({
+    hostname: options.hostname ?? '::',
+    port: options.port,
+    socket: {
+      open(socket) {
+        const connection = new Connection(socket, options.tls)
+        socket.data = { connection }
+        connections.add(connection)
+        void serveClient(parts, connection).finally(() => {
+          connections.delete(connection)
+          if (connections.size === 0) whenEmpty?.()
+        })
+      },
+      data: (socket, chunk) => socket.data.connection.plainData(chunk),
+      drain: (socket) => socket.data.connection.plainDrained(),
+      close: (socket) => socket.data.connection.closed(),
+      error: (socket) => socket.data.connection.closed(),
+      end: (socket) => socket.data.connection.closed(),
+    },
+  })
+  return {
+    port: listener.port,
+    connections: () => connections.size,
+    async stop(timeoutMs) {
+      listener.stop(false)
+      const reason = new WireError('57P01', 'terminating connection due to administrator command', 'FATAL')
+      for (const { inbox } of connections) inbox.interrupt(reason)
+      const finished =
+        connections.size === 0 ||
+        (await Promise.race([
+          new Promise<true>((resolve) => {
+            whenEmpty = () => resolve(true)
+          }),
+          Bun.sleep(timeoutMs).then(() => false),
+        ]))
+      for (const connection of connections) connection.terminate()
+      listener.stop(true)
+      return finished
+    },
+  }
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+function isLoopback(address: string): boolean {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
+  const family = isIP(plain)
+  return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** One socket, in plain text until TLS takes it over. */
+class Connection implements Client {
+  readonly inbox: Inbox
+  readonly outbox: Outbox
+  readonly address: string
+  readonly isLoopback: boolean
+  readonly #gone = new AbortController()
+  #socket: Socket<unknown>
+  #encrypted = false
+
+  constructor(
+    plain: Socket<Attached>,
+    readonly tls: TlsOptions | undefined,
+  ) {
+    this.#socket = plain
+    this.address = plain.remoteAddress
+    this.isLoopback = isLoopback(plain.remoteAddress)
+    this.inbox = new Inbox(plain)
+    this.outbox = new Outbox(plain)
+  }
+
+  get isEncrypted(): boolean {
+    return this.#encrypted
+  }
+
+  get offersTls(): boolean {
+    return this.tls !== undefined
+  }
+
+  get gone(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  startTls(): void {
+    if (this.tls === undefined) throw new Error('TLS is not configured')
+    this.#encrypted = true
+    const [, secured] = this.#socket.upgradeTLS<undefined>({
+      data: undefined,
+      isServer: true,
+      tls: { ...this.tls, ALPNProtocols: 'postgresql' },
+      socket: {
+        data: (_: unknown, chunk: Uint8Array) => this.inbox.push(chunk),
+        drain: () => this.outbox.drained(),
+        close: () => this.closed(),
+        error: () => this.closed(),
+        end: () => this.closed(),
+      },
+    } as never)
+    this.#socket = secured as Socket<unknown>
+    this.inbox.redirect(this.#socket)
+    this.outbox.redirect(this.#socket)
+  }
+
+  /** Once TLS has taken over, the plain socket's handlers still see its ciphertext. */
+  plainData(chunk: Uint8Array): void {
+    if (!this.#encrypted) this.inbox.push(chunk)
+  }
+
+  plainDrained(): void {
+    if (!this.#encrypted) this.outbox.drained()
+  }
+
+  end(): void {
+    this.closed()
+    this.#socket.end()
+    // A client that never closes its side does not keep the socket.
+    setTimeout(() => this.#socket.terminate(), limits.flushMs).unref()
+  }
+
+  /** Nobody is there any more. */
+  closed(): void {
+    if (this.#gone.signal.aborted) return
+    this.#gone.abort()
+    this.inbox.closed()
+    this.outbox.closed()
+  }
+
+  terminate(): void {
+    this.closed()
+    this.#socket.terminate()
+  }
+}

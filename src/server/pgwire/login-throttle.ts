@@ -1,0 +1,66 @@
+/** Slows an address down whose clients keep failing to prove who they are. */
+
+import type { Clock } from '../../base/clock.ts'
+import { Lru } from '../../base/lru.ts'
+
+/** Failures that cost nothing: a mistyped secret, a tool that tries three times. */
+const freeFailures = 5
+const penaltyMinMs = 100
+const penaltyMaxMs = 10_000
+/** Milliseconds after which failures are forgotten. */
+const memoryMs = 600_000
+const addressesMax = 10_000
+
+interface Failures {
+  count: number
+  lastMs: number
+  /** When the next attempt may be looked at. */
+  nextMs: number
+}
+
+export class LoginThrottle {
+  readonly #failures = new Lru<string, Failures>(addressesMax)
+
+  constructor(readonly clock: Clock) {}
+
+  /**
+   * Takes a turn for one attempt of an address.
+   * @returns the milliseconds to wait before looking at it; attempts wait one after another
+   */
+  turn(address: string): number {
+    const failures = this.#recent(address)
+    if (failures === undefined) return 0
+    const now = this.clock.now()
+    const turnMs = Math.max(now, failures.nextMs)
+    failures.nextMs = turnMs + penaltyMs(failures.count)
+    return turnMs - now
+  }
+
+  failed(address: string): void {
+    const now = this.clock.now()
+    const failures = this.#recent(address) ?? { count: 0, lastMs: now, nextMs: now }
+    failures.count++
+    failures.lastMs = now
+    failures.nextMs = Math.max(failures.nextMs, now + penaltyMs(failures.count))
+    this.#failures.set(network(address), failures)
+  }
+
+  #recent(address: string): Failures | undefined {
+    const failures = this.#failures.get(network(address))
+    return failures !== undefined && this.clock.now() - failures.lastMs < memoryMs ? failures : undefined
+  }
+}
+
+function penaltyMs(failures: number): number {
+  if (failures < freeFailures) return 0
+  return Math.min(penaltyMinMs * 2 ** Math.min(failures - freeFailures, 20), penaltyMaxMs)
+}
+
+/** One subscriber has a whole /64 of IPv6. */
+function network(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
+  if (!plain.includes(':')) return plain
+  const [head = '', tail] = plain.split('::')
+  const groups = head.split(':')
+  return [...groups, ...(tail === undefined ? [] : ['0', '0', '0', '0'])].slice(0, 4).join(':')
+}

@@ -1,0 +1,116 @@
+/**
+ * What goes to the client: messages are written into one buffer, and the buffer is used again only when the
+ * socket has taken all of it. A client that does not read holds one buffer of ours and nothing more.
+ */
+
+import { limits } from '../../limits.ts'
+import { MessageWriter } from '../../wire/postgres/message-writer.ts'
+import { ConnectionClosed } from './wire-error.ts'
+
+/** The socket, as far as sending needs it. */
+export interface Sink {
+  /** @returns how many of the bytes were taken; negative where the socket is closed */
+  write(bytes: Uint8Array): number
+}
+
+export class Outbox {
+  readonly writer = new MessageWriter()
+  /** Bytes that the socket has taken. */
+  sentBytes = 0
+  /** Milliseconds spent waiting for the client to read. */
+  waitedMs = 0
+  #sink: Sink
+  #closed = false
+  /** What must hold before anything is sent. */
+  #gate: Promise<void> | undefined
+  #unsent: { rest: Uint8Array; readonly done: PromiseWithResolvers<void> } | undefined
+
+  constructor(sink: Sink) {
+    this.#sink = sink
+  }
+
+  /** Goes on through another socket, as after TLS was agreed on. Nothing may be unsent. */
+  redirect(sink: Sink): void {
+    this.#sink = sink
+  }
+
+  /** Nothing more is sent before `condition` resolves; where it rejects, what is written is dropped. */
+  sendOnlyIf(condition: Promise<void>): void {
+    // It is heard when something is to be sent, which may be later than it fails.
+    condition.catch(() => {})
+    const before = this.#gate
+    this.#gate = before === undefined ? condition : before.then(() => condition)
+    this.#gate.catch(() => {})
+  }
+
+  get isFull(): boolean {
+    return this.writer.length >= limits.pgwireWriteBytes
+  }
+
+  /** Bytes encoded and not taken yet. */
+  get heldBytes(): number {
+    return this.#unsent?.rest.length ?? this.writer.length
+  }
+
+  /**
+   * Sends everything written; resolves when the socket has taken it.
+   * @param idle whether nothing more is to come soon, so that a large buffer is let go
+   * @throws ConnectionClosed; what the condition of `sendOnlyIf` rejects with
+   */
+  async flush(idle = false): Promise<void> {
+    await this.#passGate()
+    if (this.#unsent !== undefined) await this.#unsent.done.promise
+    if (this.#closed) throw new ConnectionClosed()
+    if (this.writer.length > 0) {
+      const done = Promise.withResolvers<void>()
+      this.#unsent = { rest: this.writer.view(), done }
+      this.#push()
+      if (this.#unsent !== undefined) {
+        const startedMs = performance.now()
+        await done.promise.finally(() => {
+          this.waitedMs += performance.now() - startedMs
+        })
+      }
+    }
+    this.writer.clear(idle)
+  }
+
+  async #passGate(): Promise<void> {
+    const gate = this.#gate
+    if (gate === undefined) return
+    try {
+      await gate
+    } catch (thrown) {
+      this.#gate = undefined
+      this.writer.clear()
+      throw thrown
+    }
+    if (this.#gate === gate) this.#gate = undefined
+  }
+
+  /** The socket takes bytes again. */
+  drained(): void {
+    this.#push()
+  }
+
+  closed(): void {
+    this.#closed = true
+    const unsent = this.#unsent
+    this.#unsent = undefined
+    // Somebody may have stopped waiting; then nobody needs to hear of it.
+    unsent?.done.promise.catch(() => {})
+    unsent?.done.reject(new ConnectionClosed())
+  }
+
+  #push(): void {
+    const unsent = this.#unsent
+    if (unsent === undefined || this.#closed) return
+    const count = this.#sink.write(unsent.rest)
+    if (count < 0) return
+    this.sentBytes += count
+    unsent.rest = unsent.rest.subarray(count)
+    if (unsent.rest.length > 0) return
+    this.#unsent = undefined
+    unsent.done.resolve()
+  }
+}

@@ -1,0 +1,185 @@
+/** What becomes of a statement: read, answered by the connection or by the catalog, or refused. */
+
+import type {
+  CopyStmt,
+  DeclareCursorStmt,
+  ExecuteStmt,
+  ExplainStmt,
+  FetchStmt,
+  Node,
+  PrepareStmt,
+  SelectStmt,
+} from 'libpg-query'
+import type { SqlType } from '../../core/sql-type.ts'
+import { typeOid } from '../../core/sql-type.ts'
+import { limits } from '../../limits.ts'
+import { namedType } from '../../query/types.ts'
+import { catalogPlan } from './catalog-plan.ts'
+import { commandPlans, constantText } from './command-plans.ts'
+import { planCopy } from './copy-plan.ts'
+import { planDeclare, planFetch } from './cursor-plans.ts'
+import { compileData, dataPlan } from './data-plan.ts'
+import { commandPlan } from './plan.ts'
+import type { Plan } from './portal.ts'
+import { type PreparedStatement, queryContext, type SessionState } from './session-state.ts'
+import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
+import { WireError } from './wire-error.ts'
+
+/**
+ * Plans one statement.
+ * @param oids the parameter types that the client named
+ * @throws SqlError; WireError
+ */
+export async function planStatement(
+  session: SessionState,
+  statement: SourceStatement,
+  oids: readonly number[],
+): Promise<Plan> {
+  const tree = Reflect.get(statement.tree, statement.kind)
+  const planQuery = (query: SourceStatement, types: readonly number[]) => planStatement(session, query, types)
+  switch (statement.kind) {
+    case 'SelectStmt':
+      return (
+        sessionFunction(session, tree as SelectStmt) ?? (await planQueryText(session, statement.text, oids))
+      )
+    case 'DeclareCursorStmt':
+      return await planDeclare(session, statement, tree as DeclareCursorStmt, oids, planQuery)
+    case 'FetchStmt':
+      return planFetch(session, tree as FetchStmt)
+    case 'CopyStmt':
+      return await planCopy(session, statement, tree as CopyStmt)
+    case 'ExplainStmt':
+      return planExplain(session, statement, tree as ExplainStmt)
+    case 'PrepareStmt':
+      return planPrepare(session, statement, tree as PrepareStmt)
+    case 'ExecuteStmt':
+      return planExecute(session, tree as ExecuteStmt)
+    default: {
+      const plan = commandPlans[statement.kind]
+      if (plan !== undefined) return plan(session, statement)
+      throw new WireError('25006', `cannot execute ${spokenKind(statement.kind)} in a read-only transaction`)
+    }
+  }
+}
+
+async function planQueryText(session: SessionState, text: string, oids: readonly number[]): Promise<Plan> {
+  const { catalog } = session.parts
+  const owner = catalog?.covers(text) ?? 'data'
+  if (owner === 'mixed')
+    throw new WireError('0A000', 'A statement reads either the system catalog or governed tables, not both.')
+  if (catalog !== undefined && owner === 'catalog') return await catalogPlan(session, catalog, text, oids)
+  return dataPlan(session, await compileData(session, text, oids))
+}
+
+/** `InsertStmt` as INSERT, `CreateTableAsStmt` as CREATE TABLE AS. */
+function spokenKind(kind: string): string {
+  return kind
+    .replace(/Stmt$/, '')
+    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toUpperCase()
+}
+
+/** A SELECT of one function that changes the connection is the connection's, as SET is. */
+function sessionFunction(session: SessionState, { targetList, fromClause }: SelectStmt): Plan | undefined {
+  const [target] = targetList ?? []
+  const value = target !== undefined && 'ResTarget' in target ? target.ResTarget : undefined
+  const call = value?.val !== undefined && 'FuncCall' in value.val ? value.val.FuncCall : undefined
+  if (call === undefined || targetList?.length !== 1 || fromClause !== undefined) return undefined
+  const names = (call.funcname ?? []).map((each) => ('String' in each ? each.String.sval : undefined))
+  const name = names.at(-1)
+  if (names.length > 1 && names[0] !== 'pg_catalog') return undefined
+  const columns = [value?.name ?? name ?? '']
+  if (name === 'pg_advisory_unlock_all')
+    return commandPlan(session, () => ({ tag: 'SELECT 1', rows: [['']] }), { columns })
+  if (name !== 'set_config' || call.args?.length !== 3) return undefined
+  const [parameter = '', setting = '', local] = call.args.map((arg) => constantText(arg))
+  return commandPlan(
+    session,
+    () => {
+      session.settings.set(parameter, setting, local === 'true' || local === 't')
+      return { tag: 'SELECT 1', rows: [[session.settings.get(parameter)]] }
+    },
+    { columns },
+  )
+}
+
+function planExplain(
+  session: SessionState,
+  statement: SourceStatement,
+  { query, options = [] }: ExplainStmt,
+): Plan {
+  if (query === undefined) throw new WireError('42601', 'There is nothing to explain.')
+  const named = options.map((each) => ('DefElem' in each ? (each.DefElem.defname ?? '') : ''))
+  const refused = named.find((name) => name === 'analyze' || name === 'format')
+  if (refused !== undefined)
+    throw new WireError('0A000', `EXPLAIN (${refused.toUpperCase()}) is not supported`)
+  const { identity, parts } = session
+  if (!identity.principal.roles.includes('steward'))
+    throw new WireError('42501', 'EXPLAIN takes the role `steward`: it shows the policies applied')
+  const inParentheses = options.length > 0 && /^\s*explain\s*\(/i.test(statement.text)
+  const { text } = innerQuery(statement, query, (words) => [
+    inParentheses
+      ? words.indexOf(')') + 1
+      : words.findIndex((word) => !['EXPLAIN', 'VERBOSE'].includes(word)),
+    words.length,
+  ])
+  return commandPlan(
+    session,
+    async () => ({
+      tag: 'EXPLAIN',
+      rows: (await parts.explain(queryContext(session), text)).map((line) => [line]),
+    }),
+    { columns: ['QUERY PLAN'] },
+  )
+}
+
+function planPrepare(session: SessionState, statement: SourceStatement, tree: PrepareStmt): Plan {
+  const { name = '', query, argtypes = [] } = tree
+  if (query === undefined) throw new WireError('42601', 'There is nothing to prepare.')
+  const oids = argtypes.map((each) => typeOid(typeNamed(each)))
+  const inner = innerQuery(statement, query, queryBehind('AS'))
+  if (inner.kind !== 'SelectStmt') throw new WireError('25006', 'only SELECT can be prepared here')
+  return commandPlan(session, async () => {
+    addStatement(session, name, {
+      plan: await planStatement(session, inner, oids),
+      text: inner.text,
+      ends: false,
+    })
+    return { tag: 'PREPARE' }
+  })
+}
+
+/** @throws WireError 42P05 where the name is taken; 54000 where the connection has too many */
+export function addStatement({ statements }: SessionState, name: string, statement: PreparedStatement): void {
+  if (name !== '' && statements.has(name))
+    throw new WireError('42P05', `prepared statement "${name}" already exists`)
+  if (statements.size >= limits.pgwirePreparedMax)
+    throw new WireError('54000', `A connection has at most ${limits.pgwirePreparedMax} prepared statements.`)
+  statements.set(name, statement)
+}
+
+function typeNamed(node: Node): SqlType {
+  const names = 'TypeName' in node ? (node.TypeName.names ?? []) : []
+  const last = names.at(-1)
+  const name = last !== undefined && 'String' in last ? (last.String.sval ?? '') : ''
+  const type = namedType(name)
+  if (type === undefined) throw new WireError('42704', `type "${name}" does not exist`)
+  return 'TypeName' in node && node.TypeName.arrayBounds !== undefined ? `${type}[]` : type
+}
+
+function planExecute(session: SessionState, { name = '', params = [] }: ExecuteStmt): Plan {
+  const prepared = () => {
+    const found = session.statements.get(name)
+    if (found === undefined) throw new WireError('26000', `prepared statement "${name}" does not exist`)
+    return found.plan
+  }
+  const parameters = params.map((each) => {
+    const text = constantText(each)
+    return text === undefined ? null : Buffer.from(text)
+  })
+  return {
+    parameterOids: [],
+    describe: (outbox) => prepared().describe(outbox),
+    open: ({ resultFormats }) => prepared().open({ parameters, parameterFormats: [], resultFormats }),
+  }
+}

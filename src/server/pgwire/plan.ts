@@ -1,0 +1,145 @@
+/** The plans and portals that others are made of: rows, commands that answer themselves, nothing. */
+
+import type { ResultBatch } from '../../core/result-batch.ts'
+import type { SqlType } from '../../core/sql-type.ts'
+import type { DescribedColumn } from '../../wire/postgres/backend-messages.ts'
+import { writeBare, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
+import { formatAt } from '../../wire/postgres/frontend-messages.ts'
+import type { Format } from '../../wire/postgres/protocol.ts'
+import type { FormatOf } from '../../wire/postgres/rows.ts'
+import type { Outbox } from './outbox.ts'
+import type { Outcome, Plan, Portal } from './portal.ts'
+import { BatchRows, type RowSource } from './row-source.ts'
+import type { SessionState } from './session-state.ts'
+import { WireError } from './wire-error.ts'
+
+/** Writes what describes a result, or its absence. */
+export function writeDescription(
+  { writer }: Outbox,
+  columns: readonly DescribedColumn[] | undefined,
+  formatOf: FormatOf,
+): void {
+  if (columns === undefined) writeBare(writer, 'noData')
+  else writeRowDescription(writer, columns, formatOf)
+}
+
+/**
+ * The format of each column.
+ * @throws WireError 08P01 where the client names formats for another number of columns
+ */
+export function formatsFor(formats: readonly Format[], columnCount: number): FormatOf {
+  if (formats.length > 1 && formats.length !== columnCount)
+    throw new WireError(
+      '08P01',
+      `bind message has ${formats.length} result formats but query has ${columnCount} columns`,
+    )
+  return (column) => formatAt(formats, column)
+}
+
+/** A portal over rows; they are asked for when it is first executed. */
+export class RowsPortal implements Portal {
+  readonly hasRows = true
+  #rows: RowSource | undefined
+
+  constructor(
+    readonly session: SessionState,
+    readonly columns: readonly DescribedColumn[],
+    readonly formatOf: FormatOf,
+    readonly tag: string,
+    readonly start: () => RowSource,
+  ) {}
+
+  get rows(): RowSource {
+    this.#rows ??= this.start()
+    return this.#rows
+  }
+
+  describe(outbox: Outbox): void {
+    writeDescription(outbox, this.columns, this.formatOf)
+  }
+
+  async execute(rowsMax: number, signal: AbortSignal): Promise<Outcome> {
+    const { rows, ended } = await this.rows.send(this.session.outbox, this.formatOf, rowsMax, signal)
+    this.session.tally.rows += rows
+    if (!ended) return 'suspended'
+    return { tag: this.tag === 'SELECT' ? `SELECT ${rows}` : this.tag }
+  }
+
+  close(): void {
+    this.#rows?.close()
+  }
+}
+
+export interface CommandPlanOptions {
+  /** Of a command that answers with rows of text. */
+  readonly columns?: readonly string[]
+}
+
+/** What a command answers: its tag, and rows of text where it has columns. */
+export interface CommandAnswer {
+  readonly tag: string
+  readonly rows?: readonly (readonly string[])[]
+}
+
+/** The plan of a statement that the connection answers itself. */
+export function commandPlan(
+  session: SessionState,
+  run: (signal: AbortSignal) => CommandAnswer | Promise<CommandAnswer>,
+  options: CommandPlanOptions = {},
+): Plan {
+  const columns = options.columns?.map((name) => ({ name, type: 'text' as SqlType }))
+  return {
+    parameterOids: [],
+    describe: (outbox) => writeDescription(outbox, columns, () => 0),
+    open: async ({ resultFormats }) => {
+      const formatOf = formatsFor(resultFormats, columns?.length ?? 0)
+      let shown: RowsPortal | undefined
+      let done = false
+      return {
+        hasRows: columns !== undefined,
+        describe: (outbox) => writeDescription(outbox, columns, formatOf),
+        async execute(rowsMax, signal) {
+          if (shown === undefined) {
+            if (done) throw new WireError('55000', 'the portal has run already')
+            done = true
+            const { tag, rows } = await run(signal)
+            if (columns === undefined || rows === undefined) return { tag }
+            const start = () => textRows(columns, rows)
+            shown = new RowsPortal(session, columns, formatOf, tag, start)
+          }
+          return await shown.execute(rowsMax, signal)
+        },
+        close: () => shown?.close(),
+      }
+    },
+  }
+}
+
+/** Rows of text that are all there. */
+export function textRows(
+  columns: readonly DescribedColumn[],
+  rows: readonly (readonly string[])[],
+): BatchRows {
+  const batch: ResultBatch = {
+    rowCount: rows.length,
+    columns: columns.map((_, index) => ({ type: 'text', values: rows.map((row) => row[index] ?? '') })),
+  }
+  async function* batches() {
+    yield batch
+  }
+  return new BatchRows(columns, batches(), () => ({ extraFloatDigits: 1 }), new AbortController())
+}
+
+/** The plan of text that holds no statement. */
+export function emptyPlan(): Plan {
+  return {
+    parameterOids: [],
+    describe: (outbox) => writeDescription(outbox, undefined, () => 0),
+    open: async () => ({
+      hasRows: false,
+      describe: (outbox) => writeDescription(outbox, undefined, () => 0),
+      execute: async () => 'empty',
+      close: () => {},
+    }),
+  }
+}

@@ -1,0 +1,35 @@
+/** A statement that is ready to run, and a portal: one run of it, in as many steps as the client asks for. */
+
+import type { Format } from '../../wire/postgres/protocol.ts'
+import type { Outbox } from './outbox.ts'
+import type { RowSource } from './row-source.ts'
+
+/** What Bind gives. Values are as they arrived. */
+export interface Binding {
+  readonly parameterFormats: readonly Format[]
+  readonly parameters: readonly (Uint8Array | null)[]
+  readonly resultFormats: readonly Format[]
+}
+
+export const emptyBinding: Binding = { parameterFormats: [], parameters: [], resultFormats: [] }
+
+/** `suspended`: there may be more rows, and the client asks again. */
+export type Outcome = { readonly tag: string } | 'suspended' | 'empty'
+
+export interface Portal {
+  readonly hasRows: boolean
+  /** RowDescription or NoData. */
+  describe(outbox: Outbox): void
+  /** @param rowsMax 0: all rows */
+  execute(rowsMax: number, signal: AbortSignal): Promise<Outcome>
+  /** The rows, where it has some and a cursor can read them. */
+  readonly rows?: RowSource
+  close(): void
+}
+
+export interface Plan {
+  readonly parameterOids: readonly number[]
+  /** RowDescription or NoData, in the formats of a Describe of the statement. */
+  describe(outbox: Outbox): void
+  open(binding: Binding): Promise<Portal>
+}

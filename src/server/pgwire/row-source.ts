@@ -1,0 +1,176 @@
+/**
+ * The rows of one open result on their way to the client: pulled from the engine only as fast as the socket
+ * takes them, in as many steps as the client asks for.
+ */
+
+import type { ResultBatch } from '../../core/result-batch.ts'
+import { limits } from '../../limits.ts'
+import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
+import { type CopyFormat, copyRowWriter } from '../../wire/postgres/copy.ts'
+import { dataRowWriter, type FormatOf, type RowWriter } from '../../wire/postgres/rows.ts'
+import type { TextOptions } from '../../wire/postgres/text-values.ts'
+import type { Outbox } from './outbox.ts'
+import { WireError } from './wire-error.ts'
+
+export interface Progress {
+  readonly rows: number
+  /** Whether the end was seen: there was no row for the last one asked for, or all were. */
+  readonly ended: boolean
+}
+
+/** Makes the writer of a batch's rows: as DataRow, as CopyData, or to nowhere. */
+export type RowWriterOf = (batch: ResultBatch) => RowWriter
+
+/** An open result: `rowsMax` 0 stands for all rows. */
+export interface RowSource {
+  describe(outbox: Outbox, formatOf: FormatOf): void
+  /** @throws what the engine throws; the signal's reason; ConnectionClosed */
+  send(outbox: Outbox, formatOf: FormatOf, rowsMax: number, signal: AbortSignal): Promise<Progress>
+  /** Passes over rows, sending none. */
+  skip(rowsMax: number, signal: AbortSignal): Promise<Progress>
+  /** Stops the engine, wherever it is. */
+  close(reason?: unknown): void
+}
+
+/** A result that comes in batches. */
+export class BatchRows implements RowSource {
+  readonly #batches: AsyncIterator<ResultBatch>
+  #batch: ResultBatch | undefined
+  #row = 0
+  #ended = false
+
+  /**
+   * @param stop ends the query of these batches
+   * @param spent told of milliseconds spent waiting for the engine
+   */
+  constructor(
+    readonly columns: readonly DescribedColumn[],
+    batches: AsyncIterable<ResultBatch>,
+    readonly options: () => TextOptions,
+    readonly stop: AbortController,
+    readonly spent: (ms: number) => void = () => {},
+  ) {
+    this.#batches = batches[Symbol.asyncIterator]()
+  }
+
+  describe(outbox: Outbox, formatOf: FormatOf): void {
+    writeRowDescription(outbox.writer, this.columns, formatOf)
+  }
+
+  send(outbox: Outbox, formatOf: FormatOf, rowsMax: number, signal: AbortSignal): Promise<Progress> {
+    const options = this.options()
+    return this.#advance((batch) => dataRowWriter(batch, formatOf, options), outbox, rowsMax, signal)
+  }
+
+  copy(outbox: Outbox, format: CopyFormat, signal: AbortSignal): Promise<Progress> {
+    const options = this.options()
+    const names = this.columns.map(({ name }) => name)
+    return this.#advance((batch) => copyRowWriter(batch, names, format, options), outbox, 0, signal)
+  }
+
+  async skip(rowsMax: number, signal: AbortSignal): Promise<Progress> {
+    return await this.#advance(() => () => {}, undefined, rowsMax, signal)
+  }
+
+  close(reason?: unknown): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#batch = undefined
+    this.stop.abort(reason ?? new WireError('57014', 'The portal was closed.'))
+    // What the engine says of being stopped concerns nobody any more.
+    void Promise.resolve(this.#batches.return?.()).catch(() => {})
+  }
+
+  async #advance(
+    writerOf: RowWriterOf,
+    outbox: Outbox | undefined,
+    rowsMax: number,
+    signal: AbortSignal,
+  ): Promise<Progress> {
+    const stop = () => this.close(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      signal.throwIfAborted()
+      return await this.#run(writerOf, outbox, rowsMax === 0 ? Number.POSITIVE_INFINITY : rowsMax, signal)
+    } catch (thrown) {
+      this.close(thrown)
+      throw signal.aborted ? signal.reason : thrown
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async #run(
+    writerOf: RowWriterOf,
+    outbox: Outbox | undefined,
+    rowsMax: number,
+    signal: AbortSignal,
+  ): Promise<Progress> {
+    let rows = 0
+    while (rows < rowsMax) {
+      const batch = await this.#current(signal)
+      if (batch === undefined) return { rows, ended: true }
+      const write = writerOf(batch)
+      while (this.#row < batch.rowCount && rows < rowsMax) {
+        if (outbox !== undefined) writeWhole(outbox, write, this.#row)
+        this.#row++
+        rows++
+        if (outbox?.isFull) {
+          await outbox.flush()
+          // Cancel requests and the client's leaving must be heard between two chunks.
+          await new Promise((resolve) => setImmediate(resolve))
+          signal.throwIfAborted()
+        }
+      }
+      if (this.#row >= batch.rowCount) this.#batch = undefined
+    }
+    return { rows, ended: false }
+  }
+
+  /** The batch under way, or the next one that holds a row. */
+  async #current(signal: AbortSignal): Promise<ResultBatch | undefined> {
+    while (!this.#ended && (this.#batch === undefined || this.#row >= this.#batch.rowCount)) {
+      const startedMs = performance.now()
+      const next = await unlessAborted(this.#batches.next(), signal).finally(() => {
+        this.spent(performance.now() - startedMs)
+      })
+      signal.throwIfAborted()
+      if (next.done) {
+        this.#ended = true
+        this.#batch = undefined
+      } else this.#batch = next.value
+      this.#row = 0
+    }
+    return this.#ended ? undefined : this.#batch
+  }
+}
+
+/** A row is sent whole or not at all. */
+function writeWhole({ writer }: Outbox, write: RowWriter, row: number): void {
+  const start = writer.length
+  try {
+    write(writer, row)
+  } catch (thrown) {
+    writer.truncate(start)
+    throw thrown
+  }
+  if (writer.length - start > limits.pgwireRowBytesMax) {
+    writer.truncate(start)
+    throw new WireError('54000', `A row is longer than ${limits.pgwireRowBytesMax} bytes.`)
+  }
+}
+
+/**
+ * The outcome of `work`, or the signal's reason as soon as it is aborted; then the outcome no longer matters.
+ */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    work.catch(() => {})
+    return Promise.reject(signal.reason)
+  }
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,137 @@
+/** One client from its first packet to its last: start-up, authentication, conversation, farewell. */
+
+import type { ReadCredential } from '../../auth/read-credential.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import {
+  writeAuthentication,
+  writeBackendKeyData,
+  writeParameterStatus,
+  writeReadyForQuery,
+  writeReport,
+} from '../../wire/postgres/backend-messages.ts'
+import { type AuthenticationParts, authenticate } from './authenticate.ts'
+import type { CancelKeys } from './cancel-keys.ts'
+import type { Client } from './client.ts'
+import type { ConnectionSlots } from './connection-slots.ts'
+import { Session } from './session.ts'
+import type { SessionParts, SessionState } from './session-state.ts'
+import { Settings } from './settings.ts'
+import { negotiate, type StartUp } from './start-up.ts'
+import { Transaction } from './transaction.ts'
+import { ConnectionClosed, toReport, WireError } from './wire-error.ts'
+
+export interface ServeParts extends AuthenticationParts, SessionParts {
+  readonly slots: ConnectionSlots
+  readonly cancelKeys: CancelKeys
+  /** Whether a tenant has a catalog of this nickname. @throws Fault where that cannot be told */
+  readonly hasCatalog: (tenant: TenantId, nickname: string) => Promise<boolean>
+  /** Milliseconds; limits.ts unless a test shortens it. */
+  readonly authenticationMs?: number
+}
+
+/** Serves one client; resolves when its connection is over, whatever happened. */
+export async function serveClient(parts: ServeParts, client: Client): Promise<void> {
+  const release: (() => void)[] = []
+  try {
+    const leave = parts.slots.enter()
+    if (leave === undefined) throw new WireError('53300', 'sorry, too many clients already', 'FATAL')
+    release.push(leave)
+    await converse(parts, client, release, leave)
+  } catch (thrown) {
+    await farewell(parts, client, thrown)
+  } finally {
+    for (const each of release.reverse()) each()
+    client.end()
+  }
+}
+
+async function converse(
+  parts: ServeParts,
+  client: Client,
+  release: (() => void)[],
+  leave: () => void,
+): Promise<void> {
+  const deadlineMs = performance.now() + (parts.authenticationMs ?? limits.pgwireAuthenticationMs)
+  const startUp = await negotiate(client, deadlineMs)
+  if (startUp === undefined) return
+  if ('kind' in startUp) {
+    await parts.cancelKeys.request(startUp.processId, startUp.key)
+    return
+  }
+  const identity = await authenticate(parts, client, startUp, deadlineMs)
+  const { tenant, principal } = identity
+  release.push(parts.slots.admit(tenant, principal))
+  leave()
+  if (!(await parts.hasCatalog(tenant, startUp.database)))
+    throw new WireError('3D000', `database "${startUp.database}" does not exist`, 'FATAL')
+  parts.meter.connected(tenant)
+  release.push(() => parts.meter.disconnected(tenant))
+  const session = openSession(parts, client, startUp, identity, release)
+  await client.outbox.flush(true)
+  await session.run()
+}
+
+function openSession(
+  parts: ServeParts,
+  client: Client,
+  startUp: StartUp,
+  identity: ReadCredential,
+  release: (() => void)[],
+): Session {
+  const { inbox, outbox } = client
+  const { writer } = outbox
+  let ready = false
+  const settings = new Settings(startUp.user, (name, value) => {
+    if (ready) writeParameterStatus(writer, name, value)
+  })
+  for (const [name, value] of startUp.settings) initialize(settings, name, value)
+  const cancelKey = parts.cancelKeys.register(startUp.cancelKeyBytes, () => session.cancel())
+  release.push(() => cancelKey.release())
+  const state: SessionState = {
+    parts,
+    identity,
+    catalog: startUp.database,
+    processId: cancelKey.processId,
+    outbox,
+    settings,
+    transaction: new Transaction(settings),
+    statements: new Map(),
+    portals: new Map(),
+    tally: { rows: 0, planMs: 0, runMs: 0, queryId: undefined },
+    notice: (severity, sqlState, message) => writeReport(writer, { severity, sqlState, message }),
+  }
+  const session = new Session(state, inbox)
+  const close = () => session.close()
+  client.gone.addEventListener('abort', close, { once: true })
+  release.push(() => {
+    client.gone.removeEventListener('abort', close)
+    session.close()
+  })
+  writeAuthentication(writer, { kind: 'ok' })
+  for (const [name, value] of settings.reported()) writeParameterStatus(writer, name, value)
+  writeBackendKeyData(writer, cancelKey.processId, cancelKey.key)
+  writeReadyForQuery(writer, 'I')
+  ready = true
+  return session
+}
+
+/** @throws WireError FATAL */
+function initialize(settings: Settings, name: string, value: string): void {
+  try {
+    settings.initialize(name, value)
+  } catch (thrown) {
+    if (!(thrown instanceof WireError)) throw thrown
+    throw new WireError(thrown.sqlState, thrown.message, 'FATAL', thrown.hint)
+  }
+}
+
+/** Says why the connection ends, to a client that is there and reads. */
+async function farewell({ meter, log }: ServeParts, client: Client, thrown: unknown): Promise<void> {
+  if (thrown instanceof ConnectionClosed || client.gone.aborted) return
+  const report = { ...toReport(thrown), severity: 'FATAL' as const }
+  if (report.sqlState.startsWith('XX')) log.error({ err: thrown }, 'a connection failed unexpectedly')
+  meter.refused(report.sqlState)
+  writeReport(client.outbox.writer, report)
+  await Promise.race([client.outbox.flush(), Bun.sleep(limits.flushMs)]).catch(() => {})
+}

@@ -1,0 +1,91 @@
+/** What one connection is once its client was let in, and what it may use. */
+
+import type { Logger } from 'pino'
+import type { ReadCredential } from '../../auth/read-credential.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { QueryContext, QueryService } from '../../query/query-service.ts'
+import type { CatalogService } from './catalog-service.ts'
+import type { Outbox } from './outbox.ts'
+import type { Plan, Portal } from './portal.ts'
+import type { Settings } from './settings.ts'
+import type { Transaction } from './transaction.ts'
+import type { WireMeter } from './wire-meter.ts'
+
+/** What a statement would be on an engine, one line a row; never data. */
+export type ExplainStatement = (context: QueryContext, text: string) => Promise<readonly string[]>
+
+/** What every connection uses. */
+export interface SessionParts {
+  readonly queries: QueryService
+  /** Absent: statements about the catalog go the way of all others. */
+  readonly catalog?: CatalogService | undefined
+  readonly explain: ExplainStatement
+  readonly meter: WireMeter
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+export interface PreparedStatement {
+  readonly plan: Plan
+  readonly text: string
+  /** Whether it ends a transaction: a failed one takes nothing else. */
+  readonly ends: boolean
+}
+
+export interface OpenPortal {
+  readonly portal: Portal
+  /** Declared WITH HOLD: outlives its transaction. */
+  readonly hold: boolean
+  readonly ends?: boolean
+}
+
+/** What is told of one statement when it is over. */
+export interface Tally {
+  rows: number
+  /** Milliseconds: compiling, waiting for the engine. */
+  planMs: number
+  runMs: number
+  queryId: string | undefined
+}
+
+export interface SessionState {
+  readonly parts: SessionParts
+  readonly identity: ReadCredential
+  /** Nickname of the catalog that the client named as its database. */
+  readonly catalog: string
+  readonly processId: number
+  readonly outbox: Outbox
+  readonly settings: Settings
+  readonly transaction: Transaction
+  readonly statements: Map<string, PreparedStatement>
+  /** Portals and cursors, which share their names. */
+  readonly portals: Map<string, OpenPortal>
+  tally: Tally
+  /** Tells the client something before the statement under way is over. */
+  notice(severity: 'WARNING' | 'NOTICE', sqlState: string, message: string): void
+}
+
+/** The connection's context for the read path, as its settings are now. */
+export function queryContext({ identity, catalog, settings }: SessionState): QueryContext {
+  return {
+    tenant: identity.tenant,
+    principal: identity.principal,
+    principalSource: identity.principalSource,
+    surface: 'pgwire',
+    catalog,
+    searchPath: settings.searchPath,
+  }
+}
+
+/** Closes what has this name, where there is one. */
+export function closePortal({ portals }: SessionState, name: string): boolean {
+  const open = portals.get(name)
+  portals.delete(name)
+  open?.portal.close()
+  return open !== undefined
+}
+
+/** Closes all portals but those that `keep` names. */
+export function closePortals(session: SessionState, keep: (open: OpenPortal) => boolean): void {
+  for (const [name, open] of [...session.portals]) if (!keep(open)) closePortal(session, name)
+}

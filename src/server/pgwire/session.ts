@@ -1,0 +1,329 @@
+/**
+ * One connection's conversation: messages one after another, strictly in order. Refusals answer the message
+ * that caused them; what ends the connection is thrown.
+ */
+
+import {
+  type Report,
+  writeBare,
+  writeCommandComplete,
+  writeParameterDescription,
+  writeReadyForQuery,
+  writeReport,
+} from '../../wire/postgres/backend-messages.ts'
+import type { BindMessage, FrontendMessage, ParseMessage } from '../../wire/postgres/frontend-messages.ts'
+import { readMessage } from '../../wire/postgres/frontend-messages.ts'
+import { endsTransaction } from './command-plans.ts'
+import { addPortal } from './cursor-plans.ts'
+import type { Inbox } from './inbox.ts'
+import { emptyPlan } from './plan.ts'
+import { addStatement, planStatement } from './plan-statement.ts'
+import { emptyBinding, type Outcome, type Portal } from './portal.ts'
+import { unlessAborted } from './row-source.ts'
+import { closePortal, closePortals, type SessionState, type Tally } from './session-state.ts'
+import { readStatements, type SourceStatement } from './statement.ts'
+import { ConnectionClosed, type StatementPlace, toReport, WireError } from './wire-error.ts'
+
+const newTally = (): Tally => ({ rows: 0, planMs: 0, runMs: 0, queryId: undefined })
+
+export class Session {
+  /** After a refusal in the extended protocol: everything up to Sync is passed over. */
+  #skipsToSync = false
+  #inPipeline = false
+  #current: AbortController | undefined
+  #arrivedMs = 0
+
+  constructor(
+    readonly state: SessionState,
+    readonly inbox: Inbox,
+  ) {}
+
+  /** Stops the statement under way, where there is one. */
+  cancel(): void {
+    this.#current?.abort(new WireError('57014', 'canceling statement due to user request'))
+  }
+
+  /** The client is gone, or must go: stops everything. */
+  close(): void {
+    this.#current?.abort(new ConnectionClosed())
+    closePortals(this.state, () => false)
+    this.state.statements.clear()
+  }
+
+  /**
+   * Answers until the client leaves.
+   * @throws WireError FATAL, ProtocolViolation and ConnectionClosed, which end the connection
+   */
+  async run(): Promise<void> {
+    const { settings, transaction } = this.state
+    for (;;) {
+      const inTransaction = transaction.status !== 'I'
+      const frame = await this.inbox.receive(settings.idleMs(inTransaction))
+      if (frame === undefined) return
+      if (frame === 'late') throw idleError(inTransaction)
+      this.#arrivedMs = performance.now()
+      const message = readMessage(frame)
+      if (message.kind === 'terminate') return
+      await this.#answer(message)
+    }
+  }
+
+  async #answer(message: FrontendMessage): Promise<void> {
+    if (message.kind === 'sync') return await this.#sync()
+    if (this.#skipsToSync || message.kind === 'copy') return
+    if (message.kind === 'query') return await this.#query(message.text)
+    if (message.kind === 'function_call') return await this.#refuseFunctionCall()
+    if (message.kind === 'flush') return await this.state.outbox.flush()
+    await this.#extended(message)
+    if (this.state.outbox.isFull) await this.state.outbox.flush()
+  }
+
+  /** A Query: each statement in turn, up to the first that fails. */
+  async #query(text: string): Promise<void> {
+    const { state } = this
+    const { transaction, outbox } = state
+    state.statements.delete('')
+    closePortal(state, '')
+    transaction.enterImplicit(false)
+    const read = await this.#guarded({ text, byteOffset: 0 }, async () => readStatements(text))
+    if (read?.length === 0) writeBare(outbox.writer, 'emptyQueryResponse')
+    transaction.enterImplicit((read?.length ?? 0) > 1)
+    for (const statement of read ?? []) {
+      const done = await this.#guarded(statement.place, (signal) => this.#simple(statement, signal), true)
+      if (done === undefined) break
+    }
+    await this.#ready()
+  }
+
+  async #simple(statement: SourceStatement, signal: AbortSignal): Promise<true> {
+    const { state } = this
+    this.#assertUsable(endsTransaction(statement))
+    this.#checkCredential()
+    const plan = await unlessAborted(planStatement(state, statement, []), signal)
+    if (plan.parameterOids.length > 0)
+      throw new WireError('42P02', 'there is no parameter $1: a Query carries no parameters')
+    const portal = await this.#open(plan.open(emptyBinding), signal)
+    try {
+      if (portal.hasRows) portal.describe(state.outbox)
+      this.#complete(await portal.execute(0, signal))
+    } finally {
+      portal.close()
+    }
+    return true
+  }
+
+  async #extended(message: Exclude<FrontendMessage, { kind: 'query' }>): Promise<void> {
+    const { state } = this
+    if (!this.#inPipeline) {
+      this.#inPipeline = true
+      state.transaction.enterImplicit(false)
+    }
+    const place = message.kind === 'parse' ? { text: message.text, byteOffset: 0 } : undefined
+    const isRun = message.kind === 'execute'
+    const done = await this.#guarded(place, (signal) => this.#extendedStep(message, signal), isRun)
+    if (done === undefined) this.#skipsToSync = true
+  }
+
+  async #extendedStep(message: FrontendMessage, signal: AbortSignal): Promise<true> {
+    switch (message.kind) {
+      case 'parse':
+        await this.#parse(message, signal)
+        break
+      case 'bind':
+        await this.#bind(message, signal)
+        break
+      case 'describe':
+        this.#describe(message.target, message.name)
+        break
+      case 'execute':
+        await this.#execute(message.portal, message.rowsMax, signal)
+        break
+      case 'close':
+        if (message.target === 'portal') closePortal(this.state, message.name)
+        else this.state.statements.delete(message.name)
+        writeBare(this.state.outbox.writer, 'closeComplete')
+    }
+    return true
+  }
+
+  async #parse({ statement: name, text, parameterOids }: ParseMessage, signal: AbortSignal): Promise<void> {
+    const { state } = this
+    const statements = readStatements(text)
+    if (statements.length > 1)
+      throw new WireError('42601', 'cannot insert multiple commands into a prepared statement')
+    const [statement] = statements
+    this.#assertUsable(statement === undefined || endsTransaction(statement))
+    this.#checkCredential()
+    const plan =
+      statement === undefined
+        ? emptyPlan()
+        : await unlessAborted(planStatement(state, statement, parameterOids), signal)
+    if (name === '') state.statements.delete('')
+    addStatement(state, name, { plan, text, ends: statement === undefined || endsTransaction(statement) })
+    writeBare(state.outbox.writer, 'parseComplete')
+  }
+
+  async #bind(message: BindMessage, signal: AbortSignal): Promise<void> {
+    const { state } = this
+    const { plan, ends } = this.#statement(message.statement)
+    this.#assertUsable(ends)
+    if (message.portal === '') closePortal(state, '')
+    else if (state.portals.has(message.portal))
+      throw new WireError('42P03', `portal "${message.portal}" already exists`)
+    const portal = await this.#open(plan.open(message), signal)
+    addPortal(state, message.portal, { portal, hold: false, ends })
+    writeBare(state.outbox.writer, 'bindComplete')
+  }
+
+  #describe(target: 'statement' | 'portal', name: string): void {
+    const { outbox } = this.state
+    if (target === 'portal') {
+      this.#portal(name).portal.describe(outbox)
+      return
+    }
+    const { plan } = this.#statement(name)
+    writeParameterDescription(outbox.writer, plan.parameterOids)
+    plan.describe(outbox)
+  }
+
+  async #execute(name: string, rowsMax: number, signal: AbortSignal): Promise<void> {
+    const { portal, ends } = this.#portal(name)
+    this.#assertUsable(ends === true)
+    this.#checkCredential()
+    this.#complete(await portal.execute(rowsMax, signal))
+  }
+
+  #complete(outcome: Outcome): void {
+    const { writer } = this.state.outbox
+    if (outcome === 'suspended') writeBare(writer, 'portalSuspended')
+    else if (outcome === 'empty') writeBare(writer, 'emptyQueryResponse')
+    else writeCommandComplete(writer, outcome.tag)
+  }
+
+  #statement(name: string) {
+    const found = this.state.statements.get(name)
+    if (found === undefined) throw new WireError('26000', `prepared statement "${name}" does not exist`)
+    return found
+  }
+
+  #portal(name: string) {
+    const found = this.state.portals.get(name)
+    if (found === undefined) throw new WireError('34000', `portal "${name}" does not exist`)
+    return found
+  }
+
+  #assertUsable(ends: boolean): void {
+    if (this.state.transaction.status === 'E' && !ends)
+      throw new WireError(
+        '25P02',
+        'current transaction is aborted, commands ignored until end of transaction block',
+      )
+  }
+
+  /** Asked while the statement is planned and run; nothing of it is sent before the answer is yes. */
+  #checkCredential(): void {
+    const { identity, outbox } = this.state
+    outbox.sendOnlyIf(
+      identity.stillValid().then(
+        (valid) => {
+          if (!valid)
+            throw new WireError('57P01', 'the credential of this connection counts no more', 'FATAL')
+        },
+        () => {
+          throw new WireError('58000', 'the credential of this connection cannot be checked', 'FATAL')
+        },
+      ),
+    )
+  }
+
+  /** The portal; where the signal comes first, it is closed once it is there. */
+  async #open(opening: Promise<Portal>, signal: AbortSignal): Promise<Portal> {
+    opening.then((portal) => signal.aborted && portal.close()).catch(() => {})
+    return await unlessAborted(opening, signal)
+  }
+
+  async #sync(): Promise<void> {
+    this.#skipsToSync = false
+    this.#inPipeline = false
+    await this.#ready()
+  }
+
+  async #ready(): Promise<void> {
+    const { transaction, outbox } = this.state
+    transaction.leaveImplicit()
+    if (transaction.status === 'I') closePortals(this.state, ({ hold }) => hold)
+    writeReadyForQuery(outbox.writer, transaction.status)
+    await outbox.flush(this.inbox.pendingBytes === 0)
+  }
+
+  async #refuseFunctionCall(): Promise<void> {
+    await this.#guarded(undefined, async () => {
+      throw new WireError('0A000', 'function calls by this message are not supported')
+    })
+    await this.#ready()
+  }
+
+  /**
+   * Runs one step under the statement's time limit and within reach of cancel requests.
+   * @param isStatement whether the step is a statement's run, which is measured
+   * @returns undefined where it was refused, which the client has been told
+   */
+  async #guarded<T>(
+    place: StatementPlace | undefined,
+    step: (signal: AbortSignal) => Promise<T>,
+    isStatement = false,
+  ): Promise<T | undefined> {
+    const { state } = this
+    const stop = new AbortController()
+    const timer = setTimeout(
+      () => stop.abort(new WireError('57014', 'canceling statement due to statement timeout')),
+      state.settings.statementMs,
+    )
+    this.#current = stop
+    const { sentBytes, waitedMs } = state.outbox
+    const written = state.outbox.writer.length
+    const startedMs = performance.now()
+    let sqlState: string | undefined
+    try {
+      return await step(stop.signal)
+    } catch (thrown) {
+      const report = toReport(thrown, place)
+      sqlState = report.sqlState
+      this.#refuse(thrown, report)
+      return undefined
+    } finally {
+      clearTimeout(timer)
+      this.#current = undefined
+      if (isStatement || sqlState !== undefined) {
+        const { outbox, tally, identity } = state
+        state.parts.meter.statement({
+          ...tally,
+          tenant: identity.tenant,
+          sub: identity.principal.sub,
+          processId: state.processId,
+          bytes: outbox.sentBytes - sentBytes + outbox.writer.length - written,
+          sqlState,
+          queueMs: startedMs - this.#arrivedMs,
+          sendMs: outbox.waitedMs - waitedMs,
+        })
+        state.tally = newTally()
+      }
+    }
+  }
+
+  /** Tells the client. @throws what ends the connection */
+  #refuse(thrown: unknown, report: Report): void {
+    if (report.severity === 'FATAL') throw thrown
+    const { transaction, outbox, parts, processId } = this.state
+    if (report.sqlState.startsWith('XX'))
+      parts.log.error({ err: thrown, processId }, 'a statement failed unexpectedly')
+    transaction.fail()
+    writeReport(outbox.writer, report)
+  }
+}
+
+function idleError(inTransaction: boolean): WireError {
+  return inTransaction
+    ? new WireError('25P03', 'terminating connection due to idle-in-transaction timeout', 'FATAL')
+    : new WireError('57P05', 'terminating connection due to idle-session timeout', 'FATAL')
+}

@@ -1,0 +1,184 @@
+/** The run-time parameters of a connection: PostgreSQL's names, what each may be here, and its default. */
+
+import { limits } from '../../limits.ts'
+import { WireError } from './wire-error.ts'
+
+/** What the catalog and `version()` say too: clients choose their catalog queries by it. */
+export const serverVersion = '14.18'
+
+export interface Setting {
+  readonly default: string
+  /** Told to the client at start and on every change. */
+  readonly reported?: true
+  /** The canonical form; undefined for a value that cannot be. Absent: it cannot be changed. */
+  readonly parse?: (value: string) => string | undefined
+}
+
+const anyText = (value: string) => value
+const words =
+  (...accepted: readonly string[]) =>
+  (value: string) =>
+    accepted.find((each) => each.toLowerCase() === value.toLowerCase())
+
+const onWords = ['on', 'true', 'yes', '1', 't', 'y']
+const offWords = ['off', 'false', 'no', '0', 'f', 'n']
+const flag = (value: string) =>
+  onWords.includes(value.toLowerCase()) ? 'on' : offWords.includes(value.toLowerCase()) ? 'off' : undefined
+const alwaysOn = (value: string) => (flag(value) === 'on' ? 'on' : undefined)
+
+/** What may be read here is UTC, and nothing converts: a zone is taken only where it means the same. */
+function parseTimeZone(value: string): string | undefined {
+  const isUtc = /^(?:(?:etc\/)?(?:utc|uct|gmt|universal|zulu|greenwich)|gmt0|z|[+-]?00?(?::?00)?)$/i.test(
+    value,
+  )
+  return isUtc ? 'UTC' : undefined
+}
+
+function parseEncoding(value: string): string | undefined {
+  const name = value.toLowerCase().replace(/[^a-z0-9]/g, '')
+  // SQL_ASCII: the bytes as they are, which is UTF-8.
+  if (name === 'sqlascii') return 'SQL_ASCII'
+  return name === 'utf8' || name === 'unicode' ? 'UTF8' : undefined
+}
+
+function parseDateStyle(value: string): string | undefined {
+  const parts = value
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.trim())
+  return parts.every((part) => ['iso', 'mdy', 'us', 'noneuro', 'noneuropean'].includes(part))
+    ? 'ISO, MDY'
+    : undefined
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds of a parameter such as `5min`; a bare number is milliseconds. */
+export function durationMs(value: string): number | undefined {
+  const match = /^\s*(\d{1,10})(?:\.0*)?\s*(ms|s|min|h|d)?\s*$/.exec(value)
+  const ms = match === null ? Number.NaN : Number(match[1]) * (unitMs[match[2] ?? 'ms'] ?? 1)
+  return ms <= 2_147_483_647 ? ms : undefined
+}
+
+/** Milliseconds as PostgreSQL shows them: in the largest unit that is exact. */
+export function showDuration(ms: number): string {
+  if (ms === 0) return '0'
+  const [unit, size] = Object.entries(unitMs).findLast(([, each]) => ms % each === 0) ?? ['ms', 1]
+  return `${ms / size}${unit}`
+}
+
+const duration = (value: string) => {
+  const ms = durationMs(value)
+  return ms === undefined ? undefined : showDuration(ms)
+}
+
+function floatDigits(value: string): string | undefined {
+  return /^-?\d{1,2}$/.test(value) && Number(value) >= -15 && Number(value) <= 3
+    ? String(Number(value))
+    : undefined
+}
+
+const isolationLevels = ['serializable', 'repeatable read', 'read committed', 'read uncommitted']
+const fixed = (value: string): Setting => ({ default: value })
+
+/** Parameters by their names in lower case. */
+export const settingTable: Readonly<Record<string, Setting>> = {
+  application_name: {
+    default: '',
+    reported: true,
+    parse: (value) => value.replace(/[^\x20-\x7e]/g, '?').slice(0, 63),
+  },
+  bytea_output: { default: 'hex', parse: words('hex') },
+  client_encoding: { default: 'UTF8', reported: true, parse: parseEncoding },
+  client_min_messages: { default: 'notice', parse: anyText },
+  datestyle: { default: 'ISO, MDY', reported: true, parse: parseDateStyle },
+  default_transaction_deferrable: { default: 'off', parse: flag },
+  default_transaction_isolation: { default: 'read committed', parse: words(...isolationLevels) },
+  // Nothing can be written here whatever a client asks for, so `off` changes nothing.
+  default_transaction_read_only: { default: 'on', reported: true, parse: (value) => flag(value) && 'on' },
+  extra_float_digits: { default: '1', parse: floatDigits },
+  geqo: { default: 'on', parse: flag },
+  idle_in_transaction_session_timeout: {
+    default: showDuration(limits.pgwireIdleInTransactionMs),
+    parse: duration,
+  },
+  idle_session_timeout: { default: showDuration(limits.pgwireIdleMs), parse: duration },
+  in_hot_standby: { default: 'off', reported: true },
+  integer_datetimes: { default: 'on', reported: true },
+  intervalstyle: { default: 'postgres', reported: true, parse: words('postgres') },
+  is_superuser: { default: 'off', reported: true },
+  jit: { default: 'on', parse: flag },
+  lc_collate: fixed('C'),
+  lc_ctype: fixed('C'),
+  lc_messages: { default: 'C', parse: anyText },
+  lc_monetary: { default: 'C', parse: anyText },
+  lc_numeric: { default: 'C', parse: anyText },
+  lc_time: { default: 'C', parse: anyText },
+  lock_timeout: { default: '0', parse: duration },
+  max_identifier_length: fixed('63'),
+  max_index_keys: fixed('32'),
+  password_encryption: { default: 'scram-sha-256', parse: words('scram-sha-256') },
+  row_security: { default: 'on', parse: alwaysOn },
+  search_path: {
+    default: '"$user", public',
+    reported: true,
+    parse: (value) => (splitNames(value) ? value : undefined),
+  },
+  server_encoding: { default: 'UTF8', reported: true },
+  server_version: { default: serverVersion, reported: true },
+  server_version_num: fixed('140018'),
+  session_authorization: { default: '', reported: true },
+  standard_conforming_strings: { default: 'on', reported: true, parse: alwaysOn },
+  statement_timeout: { default: showDuration(limits.pgwireStatementMs), parse: duration },
+  synchronous_commit: { default: 'on', parse: anyText },
+  synchronize_seqscans: { default: 'on', parse: flag },
+  timezone: { default: 'UTC', reported: true, parse: parseTimeZone },
+  transaction_deferrable: { default: 'off', parse: flag },
+  transaction_isolation: { default: 'read committed', parse: words(...isolationLevels) },
+  transaction_read_only: { default: 'on', parse: (value) => flag(value) && 'on' },
+  work_mem: { default: '4MB', parse: anyText },
+  xmloption: { default: 'content', parse: anyText },
+}
+
+/** How PostgreSQL spells the names that are not in lower case. */
+const spelling: Readonly<Record<string, string>> = {
+  datestyle: 'DateStyle',
+  intervalstyle: 'IntervalStyle',
+  timezone: 'TimeZone',
+}
+
+/** A parameter's name as PostgreSQL spells it. */
+export function spelled(name: string): string {
+  return spelling[name] ?? name
+}
+
+/** Planner switches change no result; clients turn them off around their catalog queries. */
+const plannerSwitch = /^enable_[a-z_]+$/
+
+/** The parameter of a name in lower case. @throws WireError 42704 for one that there is not */
+export function settingOf(name: string): Setting {
+  const known = Object.hasOwn(settingTable, name) ? settingTable[name] : undefined
+  if (known !== undefined) return known
+  if (plannerSwitch.test(name)) return { default: 'on', parse: flag }
+  // PostgreSQL takes any value for names with a prefix, for extensions that may be loaded later.
+  if (/^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$/.test(name)) return { default: '', parse: anyText }
+  throw new WireError('42704', `unrecognized configuration parameter "${name}"`)
+}
+
+/** The names of a comma-separated list of identifiers; undefined for text that is none. */
+export function splitNames(list: string): readonly string[] | undefined {
+  if (list.trim() === '') return []
+  const item = /\s*(?:"((?:[^"]|"")*)"|([^\s",]+))\s*(?:,|$)/y
+  const names: string[] = []
+  while (item.lastIndex < list.length) {
+    const match = item.exec(list)
+    if (match === null) return undefined
+    names.push(match[1] === undefined ? (match[2] ?? '').toLowerCase() : match[1].replaceAll('""', '"'))
+  }
+  return /,\s*$/.test(list) ? undefined : names
+}
+
+/** A name as it stands in a list: quoted unless it is plain. */
+export function quoteName(name: string): string {
+  return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,78 @@
+/** Statement text cut into its statements, and into the query that a statement holds. */
+
+import { type Node, scanSync } from 'libpg-query'
+import { parseStatements } from '../../query/parse.ts'
+import { SqlError } from '../../query/sql-error.ts'
+import type { StatementPlace } from './wire-error.ts'
+
+export interface SourceStatement {
+  /** What kind of node the tree is, such as `SelectStmt`. */
+  readonly kind: string
+  readonly tree: Node
+  readonly text: string
+  readonly place: StatementPlace
+}
+
+/**
+ * The statements of a text, in order; none for one of comments and space.
+ * @throws SqlError 42601 for text that does not parse; 54001 for what is too long or deep
+ */
+export function readStatements(text: string): readonly SourceStatement[] {
+  const raw = parseStatements(text)
+  const bytes = Buffer.from(text)
+  return raw.flatMap(({ stmt, stmt_location: start = 0, stmt_len: length }) => {
+    const [kind] = Object.keys(stmt ?? {})
+    if (stmt === undefined || kind === undefined) return []
+    const end = length === undefined || length === 0 ? bytes.length : start + length
+    return [
+      { kind, tree: stmt, text: bytes.subarray(start, end).toString(), place: { text, byteOffset: start } },
+    ]
+  })
+}
+
+/** Where the query of a statement begins: the number of the token, and of the one that it ends before. */
+type FindQuery = (words: readonly string[]) => readonly [first: number, end: number]
+
+/**
+ * The query inside a statement, as a statement of its own.
+ * @throws SqlError 42601 where there is none
+ */
+export function innerQuery({ text, place }: SourceStatement, tree: Node, find: FindQuery): SourceStatement {
+  const { tokens } = scanSync(text)
+  const [first, end] = find(tokens.map((token) => token.text.toUpperCase()))
+  const start = tokens[first]?.start
+  const stop = tokens[end - 1]?.end
+  const [kind] = Object.keys(tree)
+  if (start === undefined || stop === undefined || first < 1 || kind === undefined)
+    throw new SqlError('42601', 'The statement holds no query.')
+  const bytes = Buffer.from(text)
+  return {
+    kind,
+    tree,
+    text: bytes.subarray(start, stop).toString(),
+    place: { text: place.text, byteOffset: place.byteOffset + start },
+  }
+}
+
+/** The query behind the first of a word that stands outside of parentheses. */
+export function queryBehind(word: string): FindQuery {
+  return (words) => {
+    let depth = 0
+    for (const [index, each] of words.entries()) {
+      if (each === '(') depth++
+      if (each === ')') depth--
+      if (depth === 0 && each === word) return [index + 1, words.length]
+    }
+    return [-1, -1]
+  }
+}
+
+/** The query in the parentheses that follow the first word. */
+export const queryInParentheses: FindQuery = (words) => {
+  let depth = 0
+  for (const [index, each] of words.entries()) {
+    if (each === '(') depth++
+    if (each === ')' && --depth === 0) return [2, index]
+  }
+  return [-1, -1]
+}

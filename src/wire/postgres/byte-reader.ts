@@ -1,0 +1,80 @@
+/** Reads the fields of one message; whatever does not fit is a violation of the protocol. */
+
+/** The client broke the protocol: nothing after it can be understood, so the connection ends (08P01). */
+export class ProtocolViolation extends Error {
+  override readonly name = 'ProtocolViolation'
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Text of UTF-8 bytes. @throws ProtocolViolation for bytes that are none */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new ProtocolViolation('invalid byte sequence for encoding "UTF8"')
+  }
+}
+
+export class ByteReader {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  }
+
+  get remaining(): number {
+    return this.#bytes.length - this.#at
+  }
+
+  byte(): number {
+    return this.#bytes.readUInt8(this.#advance(1))
+  }
+
+  int16(): number {
+    return this.#bytes.readInt16BE(this.#advance(2))
+  }
+
+  /** A count, which PostgreSQL reads as unsigned here. */
+  uint16(): number {
+    return this.#bytes.readUInt16BE(this.#advance(2))
+  }
+
+  int32(): number {
+    return this.#bytes.readInt32BE(this.#advance(4))
+  }
+
+  uint32(): number {
+    return this.#bytes.readUInt32BE(this.#advance(4))
+  }
+
+  bytes(count: number): Uint8Array {
+    const start = this.#advance(count)
+    return this.#bytes.subarray(start, start + count)
+  }
+
+  rest(): Uint8Array {
+    return this.bytes(this.remaining)
+  }
+
+  cstring(): string {
+    const end = this.#bytes.indexOf(0, this.#at)
+    if (end < 0) throw new ProtocolViolation('invalid string in message')
+    const text = decodeUtf8(this.#bytes.subarray(this.#at, end))
+    this.#at = end + 1
+    return text
+  }
+
+  /** @throws ProtocolViolation where anything is left over */
+  end(): void {
+    if (this.remaining !== 0) throw new ProtocolViolation('invalid message format')
+  }
+
+  #advance(count: number): number {
+    if (count < 0 || count > this.remaining) throw new ProtocolViolation('insufficient data left in message')
+    const start = this.#at
+    this.#at += count
+    return start
+  }
+}

@@ -1,0 +1,169 @@
+/** COPY … TO STDOUT: PostgreSQL's text, CSV and binary formats, one CopyData message a row. */
+
+import { isNull, type ResultBatch } from '../../core/result-batch.ts'
+import { MessageWriter } from './message-writer.ts'
+import { backend } from './protocol.ts'
+import { columnWriters, type RowWriter, writeTuple } from './rows.ts'
+import type { TextOptions } from './text-values.ts'
+
+export interface CopyFormat {
+  readonly format: 'text' | 'csv' | 'binary'
+  /** One ASCII character. */
+  readonly delimiter: string
+  readonly nullText: string
+  readonly header: boolean
+  /** One ASCII character each; CSV only. */
+  readonly quote: string
+  readonly escape: string
+  /** CSV columns that are quoted always; `all` for every one. */
+  readonly forceQuote: 'all' | ReadonlySet<string>
+}
+
+/** What a format is unless its options say otherwise. */
+export function defaultCopyFormat(format: CopyFormat['format']): CopyFormat {
+  const isCsv = format === 'csv'
+  return {
+    format,
+    delimiter: isCsv ? ',' : '\t',
+    nullText: isCsv ? '' : '\\N',
+    header: false,
+    quote: '"',
+    escape: '"',
+    forceQuote: new Set(),
+  }
+}
+
+/** CopyOutResponse. */
+export function writeCopyOutResponse(out: MessageWriter, { format }: CopyFormat, columnCount: number): void {
+  const code = format === 'binary' ? 1 : 0
+  out.begin(backend.copyOutResponse)
+  out.byte(code)
+  out.uint16(columnCount)
+  for (let index = 0; index < columnCount; index++) out.uint16(code)
+  out.end()
+}
+
+const binarySignature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
+
+/** What comes before the rows: the binary header, or the names of the columns where asked for. */
+export function writeCopyHeader(out: MessageWriter, format: CopyFormat, names: readonly string[]): void {
+  if (format.format === 'binary') {
+    out.begin(backend.copyData)
+    out.raw(binarySignature)
+    out.int32(0)
+    out.int32(0)
+    out.end()
+    return
+  }
+  if (!format.header) return
+  const field = fieldWriter(format)
+  out.begin(backend.copyData)
+  for (const [index, name] of names.entries()) {
+    if (index > 0) out.ascii(format.delimiter)
+    field(out, Buffer.from(name), false, names.length === 1)
+  }
+  out.byte(0x0a)
+  out.end()
+}
+
+/** What comes after the rows: the binary trailer. */
+export function writeCopyTrailer(out: MessageWriter, { format }: CopyFormat): void {
+  if (format !== 'binary') return
+  out.begin(backend.copyData)
+  out.int16(-1)
+  out.end()
+}
+
+/** The writer of a batch's rows as CopyData. It throws ValueError as the column writers do. */
+export function copyRowWriter(
+  batch: ResultBatch,
+  names: readonly string[],
+  format: CopyFormat,
+  options: TextOptions,
+): RowWriter {
+  const { columns } = batch
+  const isBinary = format.format === 'binary'
+  const writers = columnWriters(batch, () => (isBinary ? 1 : 0), options)
+  if (isBinary)
+    return (out, row) => {
+      out.begin(backend.copyData)
+      writeTuple(out, row, columns, writers)
+      out.end()
+    }
+  const field = fieldWriter(format)
+  const nullText = Buffer.from(format.nullText)
+  const forced = names.map((name) => format.forceQuote === 'all' || format.forceQuote.has(name))
+  const scratch = new MessageWriter()
+  return (out, row) => {
+    out.begin(backend.copyData)
+    for (const [index, column] of columns.entries()) {
+      if (index > 0) out.ascii(format.delimiter)
+      if (isNull(column, row)) out.raw(nullText)
+      else {
+        scratch.clear()
+        writers[index]?.(scratch, row)
+        field(out, scratch.view(), forced[index] === true, columns.length === 1)
+      }
+    }
+    out.byte(0x0a)
+    out.end()
+  }
+}
+
+type FieldWriter = (out: MessageWriter, text: Uint8Array, forceQuote: boolean, alone: boolean) => void
+
+function fieldWriter(format: CopyFormat): FieldWriter {
+  return format.format === 'csv' ? csvFieldWriter(format) : textFieldWriter(format)
+}
+
+/** What a control character is written as behind its backslash (CopyAttributeOutText). */
+const textEscapes: ReadonlyMap<number, number> = new Map(
+  Object.entries({ '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v', '\\': '\\' }).map(
+    ([character, letter]) => [character.charCodeAt(0), letter.charCodeAt(0)],
+  ),
+)
+
+function textFieldWriter({ delimiter }: CopyFormat): FieldWriter {
+  const delimiterCode = delimiter.charCodeAt(0)
+  return (out, text) => {
+    out.ensure(text.length * 2)
+    for (const each of text) {
+      const letter = textEscapes.get(each)
+      if (letter !== undefined) {
+        out.bytes[out.length++] = 0x5c
+        out.bytes[out.length++] = letter
+        continue
+      }
+      if (each === delimiterCode) out.bytes[out.length++] = 0x5c
+      out.bytes[out.length++] = each
+    }
+  }
+}
+
+function csvFieldWriter(format: CopyFormat): FieldWriter {
+  const { delimiter, nullText } = format
+  const quoteCode = format.quote.charCodeAt(0)
+  const escapeCode = format.escape.charCodeAt(0)
+  const special = new Set([delimiter.charCodeAt(0), quoteCode, 0x0a, 0x0d])
+  const nullBytes = Buffer.from(nullText)
+  const endOfData = Buffer.from('\\.')
+  return (out, text, forceQuote, alone) => {
+    const quoted =
+      forceQuote ||
+      nullBytes.equals(text) ||
+      // A line of `\.` alone would be read as the end of the data.
+      (alone && endOfData.equals(text)) ||
+      text.some((each) => special.has(each))
+    if (!quoted) {
+      out.raw(text)
+      return
+    }
+    out.ensure(text.length * 2 + 2)
+    out.bytes[out.length++] = quoteCode
+    for (const each of text) {
+      if (each === quoteCode || each === escapeCode) out.bytes[out.length++] = escapeCode
+      out.bytes[out.length++] = each
+    }
+    out.bytes[out.length++] = quoteCode
+  }
+}

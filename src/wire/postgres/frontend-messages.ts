@@ -1,0 +1,128 @@
+/** What a client may send once it is let in. */
+
+import { ByteReader, ProtocolViolation } from './byte-reader.ts'
+import type { Frame } from './frame-reader.ts'
+import { type Format, frontend } from './protocol.ts'
+
+export type Target = 'statement' | 'portal'
+
+export interface ParseMessage {
+  readonly kind: 'parse'
+  /** Empty: the unnamed statement. */
+  readonly statement: string
+  readonly text: string
+  /** 0: not said. */
+  readonly parameterOids: readonly number[]
+}
+
+export interface BindMessage {
+  readonly kind: 'bind'
+  readonly portal: string
+  readonly statement: string
+  /** None: text; one: for all; else one a parameter. */
+  readonly parameterFormats: readonly Format[]
+  readonly parameters: readonly (Uint8Array | null)[]
+  /** As parameterFormats, of the result's columns. */
+  readonly resultFormats: readonly Format[]
+}
+
+export type FrontendMessage =
+  | { readonly kind: 'query'; readonly text: string }
+  | ParseMessage
+  | BindMessage
+  | { readonly kind: 'describe' | 'close'; readonly target: Target; readonly name: string }
+  | { readonly kind: 'execute'; readonly portal: string; readonly rowsMax: number }
+  | { readonly kind: 'sync' | 'flush' | 'terminate' | 'function_call' }
+  /** COPY data outside of a COPY, which PostgreSQL ignores. */
+  | { readonly kind: 'copy' }
+
+/** @throws ProtocolViolation for a message that is malformed */
+export function readMessage({ type, body }: Frame): FrontendMessage {
+  const reader = new ByteReader(body)
+  const message = readBody(type, reader)
+  reader.end()
+  return message
+}
+
+function readBody(type: number, reader: ByteReader): FrontendMessage {
+  switch (type) {
+    case frontend.query:
+      return { kind: 'query', text: reader.cstring() }
+    case frontend.parse:
+      return readParse(reader)
+    case frontend.bind:
+      return readBind(reader)
+    case frontend.describe:
+      return { kind: 'describe', ...readTarget(reader) }
+    case frontend.close:
+      return { kind: 'close', ...readTarget(reader) }
+    case frontend.execute:
+      return { kind: 'execute', portal: reader.cstring(), rowsMax: Math.max(reader.int32(), 0) }
+    case frontend.sync:
+      return { kind: 'sync' }
+    case frontend.flush:
+      return { kind: 'flush' }
+    case frontend.terminate:
+      return { kind: 'terminate' }
+    case frontend.functionCall:
+      reader.rest()
+      return { kind: 'function_call' }
+    case frontend.copyData:
+    case frontend.copyDone:
+    case frontend.copyFail:
+      reader.rest()
+      return { kind: 'copy' }
+    default:
+      throw new ProtocolViolation('invalid frontend message type')
+  }
+}
+
+function readParse(reader: ByteReader): ParseMessage {
+  const statement = reader.cstring()
+  const text = reader.cstring()
+  const count = checkedCount(reader, 4)
+  const parameterOids = Array.from({ length: count }, () => reader.uint32())
+  return { kind: 'parse', statement, text, parameterOids }
+}
+
+function readBind(reader: ByteReader): BindMessage {
+  const portal = reader.cstring()
+  const statement = reader.cstring()
+  const parameterFormats = readFormats(reader)
+  const parameters = Array.from({ length: checkedCount(reader, 4) }, () => {
+    const length = reader.int32()
+    // The bytes are those of a buffer that is used again.
+    return length === -1 ? null : Uint8Array.from(reader.bytes(length))
+  })
+  const resultFormats = readFormats(reader)
+  return { kind: 'bind', portal, statement, parameterFormats, parameters, resultFormats }
+}
+
+function readFormats(reader: ByteReader): readonly Format[] {
+  return Array.from({ length: checkedCount(reader, 2) }, () => {
+    const format = reader.int16()
+    if (format !== 0 && format !== 1) throw new ProtocolViolation('unsupported format code')
+    return format
+  })
+}
+
+/** A count of items that are all still to come, so that nothing is allocated for a count that lies. */
+function checkedCount(reader: ByteReader, itemBytesMin: number): number {
+  const count = reader.uint16()
+  if (count * itemBytesMin > reader.remaining)
+    throw new ProtocolViolation('insufficient data left in message')
+  return count
+}
+
+function readTarget(reader: ByteReader): { readonly target: Target; readonly name: string } {
+  const letter = String.fromCharCode(reader.byte())
+  const name = reader.cstring()
+  if (letter === 'S') return { target: 'statement', name }
+  if (letter === 'P') return { target: 'portal', name }
+  throw new ProtocolViolation('invalid message subtype')
+}
+
+/** The format of one item of a list where none means text and one stands for all. */
+export function formatAt(formats: readonly Format[], index: number): Format {
+  return (formats.length === 1 ? formats[0] : formats[index]) ?? 0
+}

@@ -1,0 +1,104 @@
+/** Messages that pass between a client and the service that answers catalog statements, written and cut apart. */
+
+import { MessageWriter } from './message-writer.ts'
+import { backend, type Format, frontend } from './protocol.ts'
+
+/** A Query. */
+export function queryFrames(text: string): Uint8Array {
+  const out = new MessageWriter()
+  out.begin(frontend.query)
+  out.cstring(text)
+  out.end()
+  return out.view()
+}
+
+function parseInto(out: MessageWriter, text: string, oids: readonly number[]): void {
+  out.begin(frontend.parse)
+  out.cstring('')
+  out.cstring(text)
+  out.uint16(oids.length)
+  for (const oid of oids) out.uint32(oid)
+  out.end()
+}
+
+function describeInto(out: MessageWriter, target: 'S' | 'P'): void {
+  out.begin(frontend.describe)
+  out.ascii(target)
+  out.cstring('')
+  out.end()
+}
+
+function syncInto(out: MessageWriter): void {
+  out.begin(frontend.sync)
+  out.end()
+}
+
+/** Parse, Describe of the statement, Sync. */
+export function describeFrames(text: string, oids: readonly number[]): Uint8Array {
+  const out = new MessageWriter()
+  parseInto(out, text, oids)
+  describeInto(out, 'S')
+  syncInto(out)
+  return out.view()
+}
+
+export interface Binding {
+  readonly parameterFormats: readonly Format[]
+  readonly parameters: readonly (Uint8Array | null)[]
+  readonly resultFormats: readonly Format[]
+}
+
+/** Parse, Bind, Describe of the portal, Execute of all rows, Sync. */
+export function executeFrames(text: string, oids: readonly number[], binding: Binding): Uint8Array {
+  const out = new MessageWriter()
+  parseInto(out, text, oids)
+  out.begin(frontend.bind)
+  out.cstring('')
+  out.cstring('')
+  out.uint16(binding.parameterFormats.length)
+  for (const format of binding.parameterFormats) out.int16(format)
+  out.uint16(binding.parameters.length)
+  for (const parameter of binding.parameters) {
+    out.int32(parameter === null ? -1 : parameter.length)
+    if (parameter !== null) out.raw(parameter)
+  }
+  out.uint16(binding.resultFormats.length)
+  for (const format of binding.resultFormats) out.int16(format)
+  out.end()
+  describeInto(out, 'P')
+  out.begin(frontend.execute)
+  out.cstring('')
+  out.int32(0)
+  out.end()
+  syncInto(out)
+  return out.view()
+}
+
+export interface RelayedMessage {
+  readonly type: number
+  /** With type and length. */
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Backend messages, cut apart.
+ * @throws RangeError where the bytes are no whole messages
+ */
+export function cutMessages(bytes: Uint8Array): readonly RelayedMessage[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const messages: RelayedMessage[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + 1 + view.getInt32(at + 1)
+    if (end < at + 5 || end > bytes.length) throw new RangeError('backend messages are cut short')
+    messages.push({ type: view.getUint8(at), bytes: bytes.subarray(at, end) })
+    at = end
+  }
+  return messages
+}
+
+/** The SQLSTATE of an ErrorResponse. */
+export function errorState({ type, bytes }: RelayedMessage): string | undefined {
+  if (type !== backend.errorResponse) return undefined
+  const fields = Buffer.from(bytes.subarray(5)).toString('utf8').split('\0')
+  return fields.find((field) => field.startsWith('C'))?.slice(1)
+}

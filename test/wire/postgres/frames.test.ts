@@ -1,0 +1,244 @@
+/** Client messages: any split, any number a chunk, and whatever a hostile client makes of lengths and counts. */
+
+import { describe, expect, test } from 'bun:test'
+import { ProtocolViolation } from '../../../src/wire/postgres/byte-reader.ts'
+import { FrameReader, type ReaderPhase, startupBytesMax } from '../../../src/wire/postgres/frame-reader.ts'
+import { type FrontendMessage, formatAt, readMessage } from '../../../src/wire/postgres/frontend-messages.ts'
+import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
+import { frontend } from '../../../src/wire/postgres/protocol.ts'
+import { describeFrames, executeFrames, queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
+import { readOptions, readStartupPacket } from '../../../src/wire/postgres/startup-packet.ts'
+import { seeded } from './samples.ts'
+
+function message(type: number, write: (out: MessageWriter) => void): Uint8Array {
+  const out = new MessageWriter()
+  out.begin(type)
+  write(out)
+  out.end()
+  return out.view()
+}
+
+const conversation = Buffer.concat([
+  queryFrames('select 1'),
+  describeFrames('select $1', [23, 0]),
+  executeFrames('select $1, $2', [23], {
+    parameterFormats: [1, 0],
+    parameters: [Uint8Array.of(0, 0, 0, 7), null],
+    resultFormats: [1],
+  }),
+  message(frontend.close, (out) => {
+    out.ascii('S')
+    out.cstring('s1')
+  }),
+  message(frontend.flush, () => {}),
+  message(frontend.copyFail, (out) => out.cstring('no')),
+  message(frontend.terminate, () => {}),
+])
+const parse = (text: string, parameterOids: number[]): FrontendMessage => ({
+  kind: 'parse',
+  statement: '',
+  text,
+  parameterOids,
+})
+const expected: FrontendMessage[] = [
+  { kind: 'query', text: 'select 1' },
+  parse('select $1', [23, 0]),
+  { kind: 'describe', target: 'statement', name: '' },
+  { kind: 'sync' },
+  parse('select $1, $2', [23]),
+  {
+    kind: 'bind',
+    portal: '',
+    statement: '',
+    parameterFormats: [1, 0],
+    parameters: [Uint8Array.of(0, 0, 0, 7), null],
+    resultFormats: [1],
+  },
+  { kind: 'describe', target: 'portal', name: '' },
+  { kind: 'execute', portal: '', rowsMax: 0 },
+  { kind: 'sync' },
+  { kind: 'close', target: 'statement', name: 's1' },
+  { kind: 'flush' },
+  { kind: 'copy' },
+  { kind: 'terminate' },
+]
+
+function readAll(chunks: readonly Uint8Array[], phase: ReaderPhase = 'session'): FrontendMessage[] {
+  const reader = new FrameReader()
+  reader.phase = phase
+  const messages: FrontendMessage[] = []
+  for (const chunk of chunks) {
+    reader.push(chunk)
+    for (let frame = reader.next(); frame !== undefined; frame = reader.next())
+      messages.push(readMessage(frame))
+  }
+  return messages
+}
+
+/** Bytes with a type and a length that are whatever the test says. */
+function claim(type: number, length: number, ...body: number[]): Uint8Array {
+  const bytes = Buffer.alloc(5)
+  bytes[0] = type
+  bytes.writeInt32BE(length, 1)
+  return Buffer.concat([bytes, Uint8Array.from(body)])
+}
+
+describe('messages of a client', () => {
+  test('are read alike in one chunk', () => {
+    expect(readAll([conversation])).toEqual(expected)
+  })
+
+  test('are read alike at every split in two', () => {
+    for (let at = 0; at <= conversation.length; at++)
+      expect(readAll([conversation.subarray(0, at), conversation.subarray(at)])).toEqual(expected)
+  })
+
+  test('are read alike byte by byte', () => {
+    expect(readAll([...conversation].map((byte) => Uint8Array.of(byte)))).toEqual(expected)
+  })
+
+  test.each([
+    ['an unknown type', claim(0x7a, 4)],
+    ['a length below its own', claim(frontend.query, 3)],
+    ['a negative length', claim(frontend.query, -1)],
+    ['a Query of 2 GiB', claim(frontend.query, 2 ** 31 - 1)],
+    ['a Sync with a body', claim(frontend.sync, 5, 0)],
+    ['a Query without its zero byte', claim(frontend.query, 5, 0x61)],
+    ['a Query with more behind its zero byte', claim(frontend.query, 6, 0, 0)],
+    ['a Query that is not UTF-8', claim(frontend.query, 6, 0xff, 0)],
+    ['a Parse of 65,535 parameter types that are not there', claim(frontend.parse, 8, 0, 0, 0xff, 0xff)],
+    ['a Bind of 65,535 parameters that are not there', claim(frontend.bind, 10, 0, 0, 0, 0, 0xff, 0xff)],
+    ['a Bind with a format code of 2', claim(frontend.bind, 10, 0, 0, 0, 1, 0, 2)],
+    ['a parameter of length -2', claim(frontend.bind, 14, 0, 0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe)],
+    [
+      'a parameter longer than its message',
+      claim(frontend.bind, 14, 0, 0, 0, 0, 0, 1, 0x7f, 0xff, 0xff, 0xff),
+    ],
+    ['a Describe of neither statement nor portal', claim(frontend.describe, 6, 0x58, 0)],
+    ['an Execute without its row count', claim(frontend.execute, 5, 0)],
+  ])('%s breaks the protocol', (_, bytes) => {
+    expect(() => readAll([bytes])).toThrow(ProtocolViolation)
+  })
+
+  test('what is kept grows with what arrives, not with what a length claims', () => {
+    const reader = new FrameReader()
+    reader.phase = 'session'
+    reader.push(claim(frontend.bind, 8_000_000))
+    expect(reader.next()).toBeUndefined()
+    expect(reader.pendingBytes).toBe(5)
+  })
+
+  test('a password is the only message before the client is let in, of at most 10,000 bytes', () => {
+    expect(() => readAll([queryFrames('select 1')], 'authentication')).toThrow(ProtocolViolation)
+    expect(() => readAll([claim(frontend.password, startupBytesMax + 5)], 'authentication')).toThrow(
+      ProtocolViolation,
+    )
+  })
+
+  test('one format stands for all, and none for text', () => {
+    expect([formatAt([], 3), formatAt([1], 3), formatAt([0, 1], 1)]).toEqual([0, 1, 1])
+  })
+})
+
+/** A start-up packet with its length. */
+function packet(version: number, body: string | Uint8Array): Uint8Array {
+  const bytes = Buffer.concat([Buffer.alloc(8), typeof body === 'string' ? Buffer.from(body) : body])
+  bytes.writeInt32BE(bytes.length)
+  bytes.writeInt32BE(version, 4)
+  return bytes
+}
+
+function readStartup(bytes: Uint8Array) {
+  const reader = new FrameReader()
+  reader.push(bytes)
+  const frame = reader.next()
+  return frame && readStartupPacket(frame.body)
+}
+
+describe('start-up packets', () => {
+  test('are read at every split', () => {
+    const bytes = packet(0x3_0002, 'user\0ada\0_pq_.x\0on\0database\0main\0\0')
+    for (let at = 0; at <= bytes.length; at++) {
+      const reader = new FrameReader()
+      reader.push(bytes.subarray(0, at))
+      reader.next()
+      if (at === bytes.length) break
+      reader.push(bytes.subarray(at))
+      const frame = reader.next()
+      expect(readStartupPacket(frame?.body ?? new Uint8Array())).toEqual({
+        kind: 'startup',
+        minor: 2,
+        protocolOptions: ['_pq_.x'],
+        parameters: new Map([
+          ['user', 'ada'],
+          ['database', 'main'],
+        ]),
+      })
+    }
+  })
+
+  test('ask for encryption, or to cancel with a key of 4 to 256 bytes', () => {
+    expect(readStartup(packet(80_877_103, ''))).toEqual({ kind: 'ssl' })
+    expect(readStartup(packet(80_877_104, ''))).toEqual({ kind: 'gss_encryption' })
+    expect(readStartup(packet(80_877_102, Uint8Array.of(0, 0, 0, 9, 1, 2, 3, 4)))).toEqual({
+      kind: 'cancel',
+      processId: 9,
+      key: Uint8Array.of(1, 2, 3, 4),
+    })
+    for (const length of [3, 257])
+      expect(() => readStartup(packet(80_877_102, new Uint8Array(4 + length)))).toThrow(ProtocolViolation)
+  })
+
+  test('of another major version are told apart', () => {
+    expect(readStartup(packet(0x2_0000, ''))).toEqual({ kind: 'unsupported', major: 2, minor: 0 })
+  })
+
+  test.each([
+    ['longer than 10,000 bytes', claim(0, 0).map((_, index) => [0, 0, 0x27, 0x11][index] ?? 0)],
+    ['shorter than a version', Uint8Array.of(0, 0, 0, 7)],
+    ['of a negative length', Uint8Array.of(0xff, 0xff, 0xff, 0xff)],
+    ['that is HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+    ['without its last zero byte', packet(0x3_0000, 'user\0ada\0')],
+    ['with more behind its last zero byte', packet(0x3_0000, 'user\0ada\0\0x')],
+  ])('%s break the protocol', (_, bytes) => {
+    expect(() => readStartup(bytes)).toThrow(ProtocolViolation)
+  })
+
+  test('carry settings in `options`', () => {
+    expect(readOptions('-c a=1 -cb=2 --c-d=3 -c e=x\\ y\\\\')).toEqual([
+      ['a', '1'],
+      ['b', '2'],
+      ['c_d', '3'],
+      ['e', 'x y\\'],
+    ])
+    for (const text of ['-d 5', '-c', '-c a', 'a=1'])
+      expect(() => readOptions(text)).toThrow(ProtocolViolation)
+  })
+})
+
+// The long form: SVC_TEST_SOAK_SECONDS of frames, a million and more.
+const seconds = Number(process.env.SVC_TEST_SOAK_SECONDS ?? 0)
+const seed = 7_331
+
+test(`frames of seed ${seed} that are bent at random are read or refused, never anything else`, () => {
+  const random = seeded(seed)
+  const frames = seconds > 0 ? 1_000_000 : 20_000
+  const outcomes = { read: 0, refused: 0 }
+  for (let count = 0; count < frames; count++) {
+    const bytes = Buffer.from(conversation)
+    for (let bend = 0; bend < 1 + random() * 4; bend++)
+      bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256)
+    const start = Math.floor(random() * 3) === 0 ? Math.floor(random() * bytes.length) : 0
+    const phase = (['session', 'authentication', 'startup'] as const)[Math.floor(random() * 8)] ?? 'session'
+    try {
+      if (phase === 'startup') readStartup(bytes.subarray(start))
+      else readAll([bytes.subarray(start)], phase)
+      outcomes.read++
+    } catch (thrown) {
+      if (!(thrown instanceof ProtocolViolation)) throw thrown
+      outcomes.refused++
+    }
+  }
+  expect(outcomes.read).toBeGreaterThan(0)
+  expect(outcomes.refused).toBeGreaterThan(0)
+})

@@ -1,0 +1,132 @@
+/** Values in both formats, with PostgreSQL itself as the witness. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { PGlite } from '@electric-sql/pglite'
+import { type ColumnVector, isNull } from '../../../src/core/result-batch.ts'
+import { typeOid } from '../../../src/core/sql-type.ts'
+import { binaryWriter } from '../../../src/wire/postgres/binary-values.ts'
+import { ByteReader } from '../../../src/wire/postgres/byte-reader.ts'
+import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
+import { parameterText } from '../../../src/wire/postgres/parameters.ts'
+import { backend, type Format } from '../../../src/wire/postgres/protocol.ts'
+import {
+  cutMessages,
+  errorState,
+  executeFrames,
+  queryFrames,
+} from '../../../src/wire/postgres/relayed-messages.ts'
+import { textWriter } from '../../../src/wire/postgres/text-values.ts'
+import { samples } from './samples.ts'
+
+setDefaultTimeout(60_000)
+const seed = 20_251_121
+
+let postgres: PGlite
+beforeAll(async () => {
+  postgres = await PGlite.create()
+  await postgres.execProtocolRaw(queryFrames("set timezone = 'UTC'"))
+})
+afterAll(() => postgres.close())
+
+/** PostgreSQL's own output of one parameter per column, in a format. */
+async function echo(type: string, oid: number, values: readonly Uint8Array[], from: Format, to: Format) {
+  const text = `select ${values.map((_, index) => `$${index + 1}::${type}`).join(', ')}`
+  const answer = await postgres.execProtocolRaw(
+    executeFrames(
+      text,
+      values.map(() => oid),
+      { parameterFormats: [from], parameters: values, resultFormats: [to] },
+    ),
+  )
+  const messages = cutMessages(answer)
+  const failed = messages.find((message) => errorState(message) !== undefined)
+  if (failed !== undefined) throw new Error(Buffer.from(failed.bytes).toString('latin1'))
+  const row = messages.find((message) => message.type === backend.dataRow)
+  const reader = new ByteReader((row?.bytes ?? new Uint8Array()).subarray(5))
+  return Array.from({ length: reader.uint16() }, () => Buffer.from(reader.bytes(reader.int32())))
+}
+
+function written(column: ColumnVector, rowCount: number, format: Format): Buffer[] {
+  const write = format === 1 ? binaryWriter(column) : textWriter(column, { extraFloatDigits: 1 })
+  return Array.from({ length: rowCount }, (_, row) => {
+    const out = new MessageWriter()
+    write(out, row)
+    return Buffer.from(out.view())
+  })
+}
+
+describe(`values of seed ${seed}`, () => {
+  for (const { name, type, column, rowCount } of samples(seed)) {
+    test(`${name}: the text is what PostgreSQL prints`, async () => {
+      const ours = written(column, rowCount, 0)
+      const theirs = await echo(type, typeOid(type), ours, 0, 0)
+      expect(ours.map(String)).toEqual(theirs.map(String))
+    })
+
+    test(`${name}: PostgreSQL reads the binary as the same value`, async () => {
+      const theirs = await echo(type, typeOid(type), written(column, rowCount, 1), 1, 0)
+      expect(theirs.map(String)).toEqual(written(column, rowCount, 0).map(String))
+    })
+
+    test(`${name}: the binary is byte for byte PostgreSQL's`, async () => {
+      const ours = written(column, rowCount, 1)
+      const theirs = await echo(type, typeOid(type), written(column, rowCount, 0), 0, 1)
+      expect(ours.map((value) => value.toString('hex'))).toEqual(theirs.map((value) => value.toString('hex')))
+    })
+
+    test(`${name}: a binary parameter is read as PostgreSQL's text`, async () => {
+      const binary = await echo(type, typeOid(type), written(column, rowCount, 0), 0, 1)
+      expect(binary.map((value) => parameterText(value, 1, type))).toEqual(
+        written(column, rowCount, 0).map(String),
+      )
+    })
+  }
+
+  test.each([0, -3, -14, 2, 3])(
+    'extra_float_digits %d rounds as PostgreSQL does',
+    async (extraFloatDigits) => {
+      for (const { type, column, rowCount } of samples(seed).filter(({ column }) =>
+        /^float/.test(column.type),
+      )) {
+        const write = textWriter(column, { extraFloatDigits })
+        const ours = Array.from({ length: rowCount }, (_, row) => {
+          const out = new MessageWriter()
+          write(out, row)
+          return Buffer.from(out.view()).toString()
+        })
+        await postgres.execProtocolRaw(queryFrames(`set extra_float_digits = ${extraFloatDigits}`))
+        const theirs = await echo(type, typeOid(type), written(column, rowCount, 1), 1, 0)
+        await postgres.execProtocolRaw(queryFrames('reset extra_float_digits'))
+        expect(ours).toEqual(theirs.map(String))
+      }
+    },
+  )
+
+  test('a date before the calendar of PostgreSQL is refused in both formats', () => {
+    const day: ColumnVector = { type: 'date', values: Int32Array.of(-2_440_589) }
+    const instant: ColumnVector = { type: 'timestamp', values: BigInt64Array.of(-210_866_803_200_000_001n) }
+    for (const column of [day, instant])
+      for (const format of [0, 1] as const) expect(() => written(column, 1, format)).toThrow('out of range')
+  })
+
+  test('a parameter that is cut short or too long is refused, whatever its type', async () => {
+    for (const { type, column, rowCount } of samples(seed)) {
+      const [first] = written(column, rowCount, 1)
+      if (first === undefined || ['text', 'varchar', 'json', 'bytea', 'jsonb'].includes(type)) continue
+      expect(() => parameterText(first.subarray(0, -1), 1, type)).toThrow('incorrect binary data')
+      expect(() => parameterText(Buffer.concat([first, Buffer.of(0)]), 1, type)).toThrow(
+        'incorrect binary data',
+      )
+    }
+  })
+
+  test('text that is not UTF-8 or holds a zero byte is no parameter', () => {
+    for (const bytes of [Uint8Array.of(0xff), Uint8Array.of(0x61, 0)])
+      expect(() => parameterText(bytes, 0, 'text')).toThrow('invalid byte sequence')
+  })
+
+  test('a value without a bit in the validity is NULL', () => {
+    const column: ColumnVector = { type: 'int4', values: Int32Array.of(1, 2), validity: Uint8Array.of(0b10) }
+    expect([isNull(column, 0), isNull(column, 1)]).toEqual([true, false])
+  })
+})
