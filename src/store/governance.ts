@@ -166,8 +166,8 @@ function distinct(masks: readonly StoredMask[]): readonly StoredMask[] {
   return [...new Map(masks.map((mask) => [JSON.stringify(mask), mask])).values()]
 }
 
-/** The graph names the kind of a nested type only: such a column is kept from statements. */
-function icebergType(text: string): IcebergType {
+/** An Iceberg type from the graph, which names the kind of a nested one only: such a column is kept from statements. */
+export function icebergType(text: string): IcebergType {
   if (text === 'list') return { type: 'list', element: { type: 'struct' } }
   return text === 'struct' || text === 'map' ? { type: text } : text
 }
@@ -180,30 +180,37 @@ export function governedTable(governance: Governance, principal: Principal | und
   const { ref, contract } = governance
   const applies = appliesTo(principal)
   const current = governance.columns.filter((column) => column.current)
-  const nesting = new Set(current.filter(({ type }) => typeof type !== 'string').map(({ name }) => name))
-  // A name with a dot is not told from a field of a struct where both could be meant: it is left out.
-  const isNested = (name: string) =>
-    [...name.matchAll(/\./g)].some(({ index }) => nesting.has(name.slice(0, index)))
   const relation = [...ref.namespace, ref.name]
   return {
     ref,
     schemaName: ref.namespace.join('.'),
     tableName: ref.name,
     relation: { duckdb: relation, trino: relation },
-    columns: current
-      .filter(({ name }) => !isNested(name))
-      .map(({ name, fieldId, type, required, masks }) => ({
-        name,
-        fieldId,
-        type,
-        required,
-        masks: masks.filter(applies).map(({ exemptRoles: _, ...mask }) => mask),
-      })),
+    columns: topColumns(current).map(({ name, fieldId, type, required, masks }) => ({
+      name,
+      fieldId,
+      type,
+      required,
+      masks: masks.filter(applies).map(({ exemptRoles: _, ...mask }) => mask),
+    })),
     rowFilters: governance.rowFilters
       .filter(applies)
       .map(({ policyId, expression }) => ({ policyId, expression, origin: { kind: 'table' } })),
     ...(contract && { contract }),
   }
+}
+
+/**
+ * The columns that are no fields of others. A name with a dot is not told from a field of a struct where both
+ * could be meant: it is left out.
+ */
+export function topColumns<C extends Pick<StoredColumn, 'name' | 'type'>>(
+  columns: readonly C[],
+): readonly C[] {
+  const nesting = new Set(columns.filter(({ type }) => typeof type !== 'string').map(({ name }) => name))
+  return columns.filter(
+    ({ name }) => ![...name.matchAll(/\./g)].some(({ index }) => nesting.has(name.slice(0, index))),
+  )
 }
 
 function appliesTo(principal: Principal | undefined): (policy: StoredPolicy) => boolean {
