@@ -1,6 +1,6 @@
 /** Statement text to a checked tree: exactly one SELECT of listed nodes. Nothing else leaves this file. */
 
-import { loadModule, type Node, parseSync, type SelectStmt } from 'libpg-query'
+import { loadModule, type Node, parseSync, type RawStmt, type SelectStmt } from 'libpg-query'
 import { limits } from '../limits.ts'
 import { checkTree } from './allow-list.ts'
 import { SqlError } from './sql-error.ts'
@@ -21,13 +21,7 @@ const nesting = /[+/%^<>=~!|&@#?*]|::|(?<![\d(,]\s*)-|\b(?:not|union|intersect|e
  *   any statement but SELECT and for what is not served; 54001 where it is too long or too deep
  */
 export function parseSelect(text: string): SelectStmt {
-  if (text.length > limits.statementBytesMax || Buffer.byteLength(text) > limits.statementBytesMax)
-    throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
-  if (text.includes('\0') || !text.isWellFormed())
-    throw new SqlError('42601', 'The statement holds characters that are not text.')
-  if ((text.match(nesting)?.length ?? 0) > operatorsMax)
-    throw new SqlError('54001', 'The statement has too many operators.')
-  const statements = parse(text)
+  const statements = parseStatements(text)
   const [statement] = statements
   if (statement?.stmt === undefined) throw new SqlError('42601', 'The statement is empty.')
   if (statements.length > 1) throw new SqlError('0A000', 'Only one statement may be sent at a time.')
@@ -35,6 +29,21 @@ export function parseSelect(text: string): SelectStmt {
   if (select === undefined) throw new SqlError('0A000', 'Only SELECT is served here.')
   checkTree(select)
   return select
+}
+
+/**
+ * Parses a text of any number of statements of any kind; nothing of them is checked.
+ *
+ * @throws SqlError 42601 for text that does not parse; 54001 where it is too long or too deep
+ */
+export function parseStatements(text: string): readonly RawStmt[] {
+  if (text.length > limits.statementBytesMax || Buffer.byteLength(text) > limits.statementBytesMax)
+    throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
+  if (text.includes('\0') || !text.isWellFormed())
+    throw new SqlError('42601', 'The statement holds characters that are not text.')
+  if ((text.match(nesting)?.length ?? 0) > operatorsMax)
+    throw new SqlError('54001', 'The statement has too many operators.')
+  return parse(text)
 }
 
 /**
