@@ -9,8 +9,26 @@ import { catalogFunctions, catalogRelations, plainFunctions } from './allowed-na
 export type Coverage = 'catalog' | 'data' | 'mixed'
 
 const kinds: ReadonlySet<string> = new Set([
-  ...['SelectStmt', 'CommonTableExpr', 'RangeVar', 'RangeSubselect', 'RangeFunction', 'JoinExpr', 'ResTarget'],
-  ...['SortBy', 'GroupingSet', 'GroupingFunc', 'WindowDef', 'ColumnRef', 'A_Star', 'A_Const', 'ParamRef', 'A_Expr'],
+  ...[
+    'SelectStmt',
+    'CommonTableExpr',
+    'RangeVar',
+    'RangeSubselect',
+    'RangeFunction',
+    'JoinExpr',
+    'ResTarget',
+  ],
+  ...[
+    'SortBy',
+    'GroupingSet',
+    'GroupingFunc',
+    'WindowDef',
+    'ColumnRef',
+    'A_Star',
+    'A_Const',
+    'ParamRef',
+    'A_Expr',
+  ],
   ...['BoolExpr', 'NullTest', 'BooleanTest', 'CaseExpr', 'CaseWhen', 'CoalesceExpr', 'MinMaxExpr'],
   ...['SQLValueFunction', 'TypeCast', 'TypeName', 'FuncCall', 'SubLink', 'A_ArrayExpr', 'A_Indirection'],
   ...['A_Indices', 'RowExpr', 'List', 'String', 'Integer', 'Float', 'Boolean', 'BitString', 'CollateClause'],

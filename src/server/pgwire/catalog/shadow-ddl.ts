@@ -16,7 +16,7 @@ export interface Scope {
   readonly drop: string
 }
 
-/** Its name changes with the principal, so it is found by its OID. */
+/** What the reader is called while a scope is made; then it takes the name of a principal. */
 const readerNow = 'reader'
 
 const named = (schemaName: string, tableName: string) => `${identifier(schemaName)}.${identifier(tableName)}`
@@ -32,6 +32,7 @@ export function scopeOf(key: string, database: string, tables: readonly ShadowTa
   const schemas = [...new Set(sorted.map(({ schemaName }) => schemaName))].filter((name) => name !== 'public')
   const shown = new Set(sorted.map(orderOf))
   const create = [
+    `update pg_authid set rolname = '${readerNow}' where oid = ${readerOid}`,
     `update pg_database set datname = ${literal(database)}`,
     ...schemas.map(
       (name) => `insert into pg_namespace values (${oid('schema', name)}, ${literal(name)}, 10, null)`,
@@ -63,10 +64,15 @@ function createTable(table: ShadowTable, oid: (...key: readonly string[]) => num
   const { schemaName, tableName, columns, comment, primaryKey } = table
   const name = named(schemaName, tableName)
   const id = (part: string) => oid(part, schemaName, tableName)
-  const next = (what: string, part: string) => `pg_catalog.binary_upgrade_set_next_${what}('${id(part)}'::oid)`
-  const key = primaryKey?.length ? [`constraint ${identifier(keyName(tableName))} primary key (${list(primaryKey)})`] : []
+  const next = (what: string, part: string) =>
+    `pg_catalog.binary_upgrade_set_next_${what}('${id(part)}'::oid)`
+  const key = primaryKey?.length
+    ? [`constraint ${identifier(keyName(tableName))} primary key (${list(primaryKey)})`]
+    : []
   const definitions = [
-    ...columns.map((column) => `${identifier(column.name)} ${typeText(column)}${column.notNull ? ' not null' : ''}`),
+    ...columns.map(
+      (column) => `${identifier(column.name)} ${typeText(column)}${column.notNull ? ' not null' : ''}`,
+    ),
     ...key,
   ]
   return [

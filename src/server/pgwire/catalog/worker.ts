@@ -66,6 +66,8 @@ async function receive(message: ToWorker): Promise<FromWorker> {
   }
   if (message.kind === 'open') {
     db = await PGlite.create({ startParams, loadDataDir: new Blob([message.snapshot]) })
+    // A session without a postmaster starts with none, so a rollback would have none to return to.
+    perform('set session authorization postgres')
     return { kind: 'done' }
   }
   if (message.kind === 'perform') {
