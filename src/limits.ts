@@ -107,6 +107,25 @@ export const limits = {
   /** Rows of one catalog statement, held while the client reads them. */
   pgwireCatalogBytesMax: 64 * MiB,
 
+  /** Tables of one catalog that pg_catalog shows; a tenant with more is refused, not shown a part. */
+  catalogTablesMax: 5_000,
+  /** Columns of one table, as PostgreSQL has it. */
+  catalogColumnsMax: 1_600,
+  catalogAnswerBytesMax: 64 * MiB,
+  /** Databases that hold a catalog at once; each takes about 300 MiB. */
+  catalogWorkersMax: 2,
+  /** Statements about the catalog that wait for one of them. */
+  catalogWaitingMax: 500,
+  /** Catalogs and principals that one of them is given before it is replaced. */
+  catalogChangesMax: 500,
+  /** Milliseconds: one statement about the catalog; its wait; loading what it shows; starting a database. */
+  catalogStatementMs: 10_000,
+  catalogWaitMs: 30_000,
+  catalogLoadMs: 30_000,
+  catalogStartMs: 60_000,
+  /** Milliseconds for which the columns that a catalog shows may be out of date. */
+  catalogColumnsMs: 5_000,
+
   /** Milliseconds. */
   upstreamLoadMs: 30_000,
   upstreamCommitMs: 60_000,

@@ -247,10 +247,23 @@ function distinct<P>(policies: readonly P[]): readonly P[] {
   return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
 }
 
-/** The graph names the kind of a nested type only: such a column is kept from statements. */
-function icebergType(text: string): IcebergType {
+/** An Iceberg type from the graph, which names the kind of a nested one only: such a column is kept from statements. */
+export function icebergType(text: string): IcebergType {
   if (text === 'list') return { type: 'list', element: { type: 'struct' } }
   return text === 'struct' || text === 'map' ? { type: text } : text
+}
+
+/**
+ * The columns that are no fields of others. A name with a dot is not told from a field of a struct where both
+ * could be meant: it is left out.
+ */
+export function topColumns<C extends Pick<StoredColumn, 'name' | 'type'>>(
+  columns: readonly C[],
+): readonly C[] {
+  const nesting = new Set(columns.filter(({ type }) => typeof type !== 'string').map(({ name }) => name))
+  return columns.filter(
+    ({ name }) => ![...name.matchAll(/\./g)].some(({ index }) => nesting.has(name.slice(0, index))),
+  )
 }
 
 /**

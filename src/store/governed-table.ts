@@ -5,7 +5,7 @@ import type { Principal } from '../core/principal.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { type Governance, loadGovernance, type StoredColumn, type StoredPolicy } from './governance.ts'
+import { type Governance, loadGovernance, type StoredColumn, type StoredPolicy, topColumns } from './governance.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -14,13 +14,13 @@ import type { Store } from './store.ts'
  */
 export function governedTable(governance: Governance, principal: Principal | undefined): GovernedTable {
   const current = governance.columns.filter((column) => column.current)
-  const nesting = new Set(current.filter(({ type }) => typeof type !== 'string').map(({ name }) => name))
-  // A name with a dot is not told from a field of a struct where both could be meant: it is left out.
-  const isNested = (name: string) =>
-    [...name.matchAll(/\./g)].some(({ index }) => nesting.has(name.slice(0, index)))
-  const schema = current
-    .filter(({ name }) => !isNested(name))
-    .map(({ fieldId, name, type, required }) => ({ fieldId, name, type, required, nestedIds: [] }))
+  const schema = topColumns(current).map(({ fieldId, name, type, required }) => ({
+    fieldId,
+    name,
+    type,
+    required,
+    nestedIds: [],
+  }))
   return governedSnapshot(governance, schema, principal)
 }
 

@@ -1,0 +1,126 @@
+/**
+ * A few databases, each with one tenant's catalog in it at a time: what is not there cannot be seen. A
+ * statement goes to the one that holds its catalog, else to the one that was idle longest.
+ */
+
+import { Fault } from '../../../base/fault.ts'
+import { limits } from '../../../limits.ts'
+import { CatalogWorker } from './catalog-worker.ts'
+import { renameReader } from './session-sql.ts'
+import type { Scope } from './shadow-ddl.ts'
+
+export interface CatalogStatement {
+  readonly scope: Scope
+  /** The principal's name as a role. */
+  readonly role: string
+  readonly begin: string
+  readonly frontend: Uint8Array
+}
+
+/** A database and who waits for it. */
+interface Lane {
+  /** Of the last statement that was given to it: by then, its catalog is loaded. */
+  key: string
+  /** Grows with every use. */
+  used: number
+  tail: Promise<unknown>
+  worker?: CatalogWorker
+  /** What the Worker holds. */
+  loaded?: Scope
+  role?: string
+  changes: number
+}
+
+export class CatalogPool {
+  readonly #lanes: Lane[] = []
+  #snapshot: Promise<ArrayBuffer> | undefined
+  #uses = 0
+  #waiting = 0
+  #closed = false
+
+  /**
+   * Runs one statement.
+   * @throws StatementFailure; Fault `unavailable` where there are too many, or a database fails
+   */
+  async run(statement: CatalogStatement): Promise<Uint8Array> {
+    if (this.#closed || this.#waiting >= limits.catalogWaitingMax) throw busy()
+    this.#waiting += 1
+    try {
+      const lane = this.#laneFor(statement.scope.key)
+      const startBy = performance.now() + limits.catalogWaitMs
+      const turn = lane.tail.then(() => {
+        if (this.#closed || performance.now() > startBy) throw busy()
+        return this.#runOn(lane, statement)
+      })
+      lane.tail = turn.catch(() => {})
+      return await turn
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
+  /** Ends every database; statements under way fail. */
+  close(): void {
+    this.#closed = true
+    for (const lane of this.#lanes) lane.worker?.end()
+  }
+
+  #laneFor(key: string): Lane {
+    let lane = this.#lanes.find((each) => each.key === key)
+    if (lane === undefined && this.#lanes.length < limits.catalogWorkersMax) {
+      lane = { key, used: 0, tail: Promise.resolve(), changes: 0 }
+      this.#lanes.push(lane)
+    }
+    lane ??= this.#lanes.reduce((a, b) => (a.used <= b.used ? a : b))
+    lane.key = key
+    lane.used = ++this.#uses
+    return lane
+  }
+
+  async #runOn(lane: Lane, { scope, role, begin, frontend }: CatalogStatement): Promise<Uint8Array> {
+    const worker = await this.#prepare(lane, scope, role)
+    return worker.statement(begin, frontend)
+  }
+
+  /** A Worker that holds the scope and shows the role; a failure on the way ends it. */
+  async #prepare(lane: Lane, scope: Scope, role: string): Promise<CatalogWorker> {
+    const isOther = lane.loaded?.key !== scope.key
+    if (isOther || lane.role !== role) lane.changes += 1
+    if (lane.worker === undefined || lane.worker.ended || lane.changes > limits.catalogChangesMax) {
+      lane.worker?.end()
+      delete lane.loaded
+      delete lane.role
+      lane.changes = 0
+      lane.worker = await CatalogWorker.open(await this.#snapshotOf())
+      if (this.#closed) lane.worker.end()
+    }
+    const texts: string[] = []
+    if (lane.loaded?.key !== scope.key) {
+      // Not in one transaction: a file that is dropped is there until the end of its own.
+      if (lane.loaded?.drop) texts.push(transaction(lane.loaded.drop))
+      texts.push(transaction(scope.create))
+      delete lane.loaded
+      delete lane.role
+    }
+    if (lane.role !== role) texts.push(transaction(renameReader(role)))
+    if (texts.length > 0) await lane.worker.perform(texts)
+    lane.loaded = scope
+    lane.role = role
+    return lane.worker
+  }
+
+  /** Made once; where it could not be, the next statement tries again. */
+  #snapshotOf(): Promise<ArrayBuffer> {
+    this.#snapshot ??= CatalogWorker.buildSnapshot().catch((error) => {
+      this.#snapshot = undefined
+      throw error
+    })
+    return this.#snapshot
+  }
+}
+
+const transaction = (text: string) => `begin; ${text}; commit`
+
+function busy(): Fault {
+  return new Fault('unavailable', 'Too many statements about the catalog are waiting. Retry.')
+}

@@ -1,0 +1,22 @@
+/**
+ * OIDs made from names: the same table has the same ones on every replica, whenever its catalog is loaded
+ * again. Clients keep OIDs across statements and connections.
+ */
+
+import { createHash } from 'node:crypto'
+
+/** Above what initdb assigns, below what does not fit a signed integer. */
+const first = 1_000_000
+const count = 2_000_000_000
+
+/** Gives each key an OID that no other has; the order of the calls matters only where two keys collide. */
+export function objectIds(): (...key: readonly string[]) => number {
+  const taken = new Map<number, string>()
+  return (...key) => {
+    const text = JSON.stringify(key)
+    let oid = first + (createHash('sha256').update(text).digest().readUInt32BE() % count)
+    while (taken.has(oid) && taken.get(oid) !== text) oid += 1
+    taken.set(oid, text)
+    return oid
+  }
+}

@@ -1,0 +1,91 @@
+/** The catalog service: checks what a client sent, finds what it may see, and has it answered. */
+
+import type { TenantId } from '../../../core/tenant.ts'
+import { limits } from '../../../limits.ts'
+import { listReadableTables, readableTablesMark } from '../../../store/readable-tables.ts'
+import type { Store } from '../../../store/store.ts'
+import type { CatalogService, CatalogSession } from '../catalog-service.ts'
+import { CatalogPool } from './catalog-pool.ts'
+import { StatementFailure } from './catalog-worker.ts'
+import { coverageOf } from './covers.ts'
+import { errorMessage, readFrontend } from './messages.ts'
+import { scopeCache, type TableSource } from './scope-cache.ts'
+import { type ActivityRow, beginStatement, roleName } from './session-sql.ts'
+import { type ShadowTable, shadowTable } from './shadow-table.ts'
+
+export interface CatalogOptions {
+  readonly source: TableSource
+  /** The connections of the session's own principal in its tenant, its own among them. */
+  readonly activity: (session: CatalogSession) => readonly ActivityRow[]
+}
+
+export interface OpenCatalogService extends CatalogService {
+  /** Ends its databases; statements under way fail. */
+  close(): void
+}
+
+/**
+ * The service over a source of tables. Its databases start with the first statement.
+ *
+ * `execute` takes messages that stand on their own: a Bind needs its Parse among them, since nothing is kept
+ * from one call to the next, portals neither. Refusals and errors of the statement are ErrorResponses in what
+ * it returns; it throws Fault `unavailable` and what the source throws, where the statement could not be run.
+ */
+export function openCatalogService({ source, activity }: CatalogOptions): OpenCatalogService {
+  const pool = new CatalogPool()
+  const scopeFor = scopeCache(source, () => performance.now())
+  return {
+    covers: coverageOf,
+    async execute(session, frontend) {
+      let request: ReturnType<typeof readFrontend>
+      let statement: { readonly role: string; readonly begin: string }
+      try {
+        request = readFrontend(frontend)
+        statement = {
+          role: roleName(session.principal.sub),
+          begin: beginStatement(session, activity(session)),
+        }
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error
+        return errorMessage('08P01', `The statement cannot be answered: ${error.message}.`)
+      }
+      if (request.texts.some((text) => coverageOf(text) !== 'catalog'))
+        return errorMessage('0A000', 'This statement about the catalog is not supported.')
+      const scope = await scopeFor(session.tenant, session.catalog)
+      try {
+        return await pool.run({ scope, ...statement, frontend: request.messages })
+      } catch (error) {
+        if (!(error instanceof StatementFailure)) throw error
+        return error.reason === 'timeout'
+          ? errorMessage('57014', 'canceling statement due to statement timeout')
+          : errorMessage('54000', `The answer is larger than ${limits.catalogAnswerBytesMax} bytes.`)
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+/** The tables under an active contract, from the store. */
+export function storeTables(store: Store): TableSource {
+  return {
+    mark: (tenant) => readableTablesMark(store, tenant),
+    tables: (tenant) => readTables(store, tenant),
+  }
+}
+
+async function readTables(store: Store, tenant: TenantId): Promise<readonly ShadowTable[]> {
+  const tables: ShadowTable[] = []
+  let after: string | undefined
+  do {
+    const page = await listReadableTables(store, tenant, {
+      limit: 1000,
+      ...(after !== undefined && { after }),
+    })
+    for (const table of page.items) {
+      const shadow = shadowTable(table)
+      if (shadow !== undefined) tables.push(shadow)
+    }
+    after = page.next
+  } while (after !== undefined && tables.length <= limits.catalogTablesMax)
+  return tables
+}

@@ -1,0 +1,58 @@
+/**
+ * What each tenant's catalog shows, kept for as long as it may be. Which tables are readable is asked anew
+ * before every statement, so a table that lost its contract is gone from the next one on; a change of
+ * columns shows within `limits.catalogColumnsMs`.
+ */
+
+import { createHash } from 'node:crypto'
+import { Fault } from '../../../base/fault.ts'
+import type { TenantId } from '../../../core/tenant.ts'
+import { limits } from '../../../limits.ts'
+import { type Scope, scopeOf } from './shadow-ddl.ts'
+import type { ShadowTable } from './shadow-table.ts'
+
+/** Where a tenant's tables come from. */
+export interface TableSource {
+  /** Changes whenever the set of readable tables does. */
+  mark(tenant: TenantId): Promise<string>
+  /** All of them, at most `limits.catalogTablesMax` + 1. */
+  tables(tenant: TenantId): Promise<readonly ShadowTable[]>
+}
+
+interface Kept {
+  readonly mark: string
+  readonly staleAt: number
+  readonly scope: Scope
+}
+
+const catalogsKeptMax = 100
+
+/**
+ * @param nowMs a clock that only goes forward
+ * @returns a function that gives the scope of a tenant's catalog; it throws Fault `unprocessable` for one with
+ *   too many tables, and what the source throws
+ */
+export function scopeCache(
+  source: TableSource,
+  nowMs: () => number,
+): (tenant: TenantId, catalog: string) => Promise<Scope> {
+  const kept = new Map<string, Kept>()
+  return async (tenant, catalog) => {
+    const name = JSON.stringify([tenant, catalog])
+    const mark = await source.mark(tenant)
+    const found = kept.get(name)
+    if (found !== undefined && found.mark === mark && nowMs() < found.staleAt) return found.scope
+    const staleAt = nowMs() + limits.catalogColumnsMs
+    const tables = await source.tables(tenant)
+    if (tables.length > limits.catalogTablesMax)
+      throw new Fault('unprocessable', `The catalog has more than ${limits.catalogTablesMax} tables.`)
+    const digest = createHash('sha256').update(JSON.stringify(tables)).digest('hex')
+    const key = JSON.stringify([tenant, catalog, digest])
+    const scope = found?.scope.key === key ? found.scope : scopeOf(key, catalog, tables)
+    kept.delete(name)
+    kept.set(name, { mark, staleAt, scope })
+    const [oldest] = kept.keys()
+    if (kept.size > catalogsKeptMax && oldest !== undefined) kept.delete(oldest)
+    return scope
+  }
+}

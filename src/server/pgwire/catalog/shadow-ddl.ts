@@ -1,0 +1,102 @@
+/** The statements that make a catalog of empty tables, and those that remove it. */
+
+import { identifier, literal } from './messages.ts'
+import { objectIds } from './object-ids.ts'
+import { type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
+
+/** OID of the role as which every session runs; it has the session's principal as its name. */
+export const readerOid = 999_999
+
+/** What is loaded: everything that may be seen at once, and nothing else. */
+export interface Scope {
+  /** Tells scopes apart: the tenant is part of it. */
+  readonly key: string
+  /** Made in one transaction. */
+  readonly create: string
+  readonly drop: string
+}
+
+/** What the reader is called while a scope is made; then it takes the name of a principal. */
+const readerNow = 'reader'
+
+const named = (schemaName: string, tableName: string) => `${identifier(schemaName)}.${identifier(tableName)}`
+const list = (names: readonly string[]) => names.map(identifier).join(', ')
+
+/**
+ * The catalog of one tenant's tables.
+ * @param database what the client called the database
+ */
+export function scopeOf(key: string, database: string, tables: readonly ShadowTable[]): Scope {
+  const oid = objectIds()
+  const sorted = [...tables].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+  const schemas = [...new Set(sorted.map(({ schemaName }) => schemaName))].filter((name) => name !== 'public')
+  const shown = new Set(sorted.map(orderOf))
+  const create = [
+    `update pg_authid set rolname = '${readerNow}' where oid = ${readerOid}`,
+    `update pg_database set datname = ${literal(database)}`,
+    ...schemas.map(
+      (name) => `insert into pg_namespace values (${oid('schema', name)}, ${literal(name)}, 10, null)`,
+    ),
+    ...sorted.flatMap((table) => createTable(table, oid)),
+    ...sorted.flatMap((table) =>
+      (table.foreignKeys ?? [])
+        .filter((key) => shown.has(orderOf(key)))
+        .map((key) => addForeignKey(table, key)),
+    ),
+    ...[...schemas, ...(shown.size > 0 ? ['public'] : [])].flatMap((name) => [
+      `grant usage on schema ${identifier(name)} to ${readerNow}`,
+      `grant select on all tables in schema ${identifier(name)} to ${readerNow}`,
+    ]),
+  ]
+  const inPublic = sorted.filter(({ schemaName }) => schemaName === 'public')
+  const drop = [
+    ...schemas.map((name) => `drop schema ${identifier(name)} cascade`),
+    ...inPublic.map(({ tableName }) => `drop table ${named('public', tableName)} cascade`),
+  ]
+  return { key, create: create.join(';\n'), drop: drop.join(';\n') }
+}
+
+function orderOf({ schemaName, tableName }: { readonly schemaName: string; readonly tableName: string }) {
+  return JSON.stringify([schemaName, tableName])
+}
+
+function createTable(table: ShadowTable, oid: (...key: readonly string[]) => number): readonly string[] {
+  const { schemaName, tableName, columns, comment, primaryKey } = table
+  const name = named(schemaName, tableName)
+  const id = (part: string) => oid(part, schemaName, tableName)
+  const next = (what: string, part: string) =>
+    `pg_catalog.binary_upgrade_set_next_${what}('${id(part)}'::oid)`
+  const key = primaryKey?.length
+    ? [`constraint ${identifier(keyName(tableName))} primary key (${list(primaryKey)})`]
+    : []
+  const definitions = [
+    ...columns.map(
+      (column) => `${identifier(column.name)} ${typeText(column)}${column.notNull ? ' not null' : ''}`,
+    ),
+    ...key,
+  ]
+  return [
+    `select ${next('heap_pg_class_oid', 'table')}, ${next('heap_relfilenode', 'table')},
+      ${next('pg_type_oid', 'type')}, ${next('array_pg_type_oid', 'array')}`,
+    ...(key.length > 0
+      ? [`select ${next('index_pg_class_oid', 'index')}, ${next('index_relfilenode', 'index')}`]
+      : []),
+    `create table ${name} (${definitions.join(', ')})`,
+    ...(comment === undefined ? [] : [`comment on table ${name} is ${literal(comment)}`]),
+    ...columns.flatMap((column) =>
+      column.comment === undefined
+        ? []
+        : [`comment on column ${name}.${identifier(column.name)} is ${literal(column.comment)}`],
+    ),
+  ]
+}
+
+/** As PostgreSQL names it, where it fits. */
+function keyName(tableName: string): string {
+  return Buffer.byteLength(tableName) <= 58 ? `${tableName}_pkey` : 'pkey'
+}
+
+function addForeignKey(table: ShadowTable, key: ShadowForeignKey): string {
+  const target = `${named(key.schemaName, key.tableName)} (${list(key.referencedColumns)})`
+  return `alter table ${named(table.schemaName, table.tableName)} add foreign key (${list(key.columns)}) references ${target}`
+}

@@ -1,0 +1,68 @@
+/** A governed table as pg_catalog shows it: empty, with the types that statements meet. */
+
+import type { NumericSize, SqlType } from '../../../core/sql-type.ts'
+import { elementOf, isArray } from '../../../core/sql-type.ts'
+import { limits } from '../../../limits.ts'
+import { servedType } from '../../../query/types.ts'
+import type { ReadableTable } from '../../../store/readable-tables.ts'
+
+export interface ShadowColumn {
+  readonly name: string
+  readonly type: SqlType
+  readonly size?: NumericSize
+  readonly notNull: boolean
+  readonly comment?: string
+}
+
+export interface ShadowForeignKey {
+  readonly columns: readonly string[]
+  readonly schemaName: string
+  readonly tableName: string
+  readonly referencedColumns: readonly string[]
+}
+
+export interface ShadowTable {
+  readonly schemaName: string
+  readonly tableName: string
+  readonly columns: readonly ShadowColumn[]
+  readonly comment?: string
+  readonly primaryKey?: readonly string[]
+  /** Those whose other table is not shown are left out. */
+  readonly foreignKeys?: readonly ShadowForeignKey[]
+}
+
+/** PostgreSQL cuts longer identifiers, and so does the parser: such names cannot be said in a statement. */
+const nameBytesMax = 63
+
+/** Whether PostgreSQL can hold a name and a statement can say it. */
+export function isSayable(name: string): boolean {
+  return name !== '' && name.isWellFormed() && !name.includes('\0') && Buffer.byteLength(name) <= nameBytesMax
+}
+
+const reservedSchema = /^(?:pg_.*|information_schema)$/
+
+/**
+ * A readable table as it is shown.
+ * @returns undefined where PostgreSQL could not hold it: names that it would cut, schemas that it keeps for
+ *   itself, too many columns
+ */
+export function shadowTable({ ref, columns, doc }: ReadableTable): ShadowTable | undefined {
+  const schemaName = ref.namespace.join('.')
+  if (!isSayable(schemaName) || !isSayable(ref.name) || reservedSchema.test(schemaName)) return undefined
+  const shown = columns.flatMap(({ name, type, required, masked, doc: comment }): ShadowColumn[] => {
+    const served = servedType(type)
+    if (served === undefined || !isSayable(name)) return []
+    // A mask may give NULL where the table has none.
+    return [{ name, ...served, notNull: required && !masked, ...(comment !== undefined && { comment }) }]
+  })
+  const names = new Set(shown.map(({ name }) => name))
+  if (shown.length > limits.catalogColumnsMax || names.size < shown.length) return undefined
+  return { schemaName, tableName: ref.name, columns: shown, ...(doc !== undefined && { comment: doc }) }
+}
+
+/** The type as a column definition has it. */
+export function typeText({ type, size }: Pick<ShadowColumn, 'type' | 'size'>): string {
+  if (type === 'unknown') return 'text'
+  if (isArray(type)) return `${typeText({ type: elementOf(type), ...(size && { size }) })}[]`
+  return type === 'numeric' && size ? `numeric(${size[0]},${size[1]})` : type
+}

@@ -1,0 +1,78 @@
+/** What is changed once in a new database, before anything is loaded: the version, and views of our own. */
+
+import { catalogFunctions, plainFunctions } from './allowed-names.ts'
+import { literal } from './messages.ts'
+import { readerOid } from './shadow-ddl.ts'
+
+/**
+ * The version that clients are told. Older than the database behind it: what a client knows of 14 is all
+ * there in 18, and clients older than 18 trip over what is newer.
+ */
+export const advertisedVersion = { text: '14.20', number: '140020' } as const
+
+const versionText = `PostgreSQL ${advertisedVersion.text} (Covenant), 64-bit`
+
+/**
+ * A function built into PostgreSQL is called by its OID whatever the catalog says of it, so each override
+ * takes the name of the built-in one, which gets another.
+ */
+const overrides = `
+  alter function pg_catalog.version() rename to svc_version;
+  create function pg_catalog.version() returns text language sql stable parallel safe
+    as $$select ${literal(versionText)}::text$$;
+  alter function pg_catalog.pg_backend_pid() rename to svc_backend_pid;
+  alter function pg_catalog.current_setting(text) rename to svc_setting;
+  alter function pg_catalog.current_setting(text, boolean) rename to svc_setting;
+  create function pg_catalog.pg_backend_pid() returns int4 language sql stable parallel safe
+    as $$select pg_catalog.svc_setting('svc.pid')::int4$$;
+  create function pg_catalog.current_setting(text) returns text language sql stable strict
+    as $$select case lower($1) when 'server_version' then ${literal(advertisedVersion.text)}
+      when 'server_version_num' then ${literal(advertisedVersion.number)}
+      else pg_catalog.svc_setting($1) end$$;
+  create function pg_catalog.current_setting(text, boolean) returns text language sql stable strict
+    as $$select case lower($1) when 'server_version' then ${literal(advertisedVersion.text)}
+      when 'server_version_num' then ${literal(advertisedVersion.number)}
+      else pg_catalog.svc_setting($1, $2) end$$;`
+
+const settings = `
+  create or replace view pg_catalog.pg_settings as
+    select name, case name when 'server_version' then ${literal(advertisedVersion.text)}
+        when 'server_version_num' then ${literal(advertisedVersion.number)} else setting end as setting,
+      unit, category, short_desc, extra_desc, context, vartype, source, min_val, max_val, enumvals, boot_val,
+      reset_val, sourcefile, sourceline, pending_restart
+    from pg_catalog.pg_show_all_settings() where name not like 'svc.%';`
+
+const sessions = `jsonb_to_recordset(coalesce(nullif(svc_setting('svc.activity', true), ''), '[]')::jsonb) as s
+  (pid int4, application_name text, client_addr inet, client_port int4, backend_start timestamptz,
+   query_start timestamptz, state text, query text, ssl bool, version text, cipher text)`
+
+/** A client sees its principal's own connections, which this database knows nothing of. */
+const activity = `
+  create or replace view pg_catalog.pg_stat_activity as
+    select (select d.oid from pg_database d where d.datname = current_database()) as datid,
+      current_database() as datname, s.pid, null::int4 as leader_pid, ${readerOid}::oid as usesysid,
+      pg_get_userbyid(${readerOid}) as usename, s.application_name, s.client_addr, null::text as client_hostname,
+      s.client_port, s.backend_start, s.query_start as xact_start, s.query_start,
+      coalesce(s.query_start, s.backend_start) as state_change, null::text as wait_event_type,
+      null::text as wait_event, s.state, null::xid as backend_xid, null::xid as backend_xmin,
+      null::int8 as query_id, s.query, 'client backend'::text as backend_type
+    from ${sessions};
+  create or replace view pg_catalog.pg_stat_ssl as
+    select s.pid, s.ssl, s.version, s.cipher, null::int4 as bits, null::text as client_dn,
+      null::numeric as client_serial, null::text as issuer_dn
+    from ${sessions};`
+
+/** A second wall behind the list of allowed names: no role but the owner may run what has effects. */
+const executable = `
+  update pg_proc set proacl = array[makeaclitem(10, 10, 'EXECUTE', false)]
+  where provolatile = 'v' and proname <> all (array[${[...catalogFunctions, ...plainFunctions].map(literal).join(',')}])
+    and proname !~ '^pg_(stat_get|show_all_settings|lock_status|cursor|prepared|get_replication|timezone|available)';`
+
+const roles = `
+  select binary_upgrade_set_next_pg_authid_oid('${readerOid}'::oid);
+  create role reader login;
+  delete from pg_database where datname <> current_database();
+  update pg_database set datacl = null, datistemplate = false;`
+
+/** To be run once, as the owner, where changes to the system's own objects are allowed. */
+export const snapshotSql = [overrides, settings, activity, executable, roles].join('\n')

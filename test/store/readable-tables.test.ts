@@ -1,0 +1,102 @@
+/** The listing of a tenant's readable tables, with a foreign tenant that has tables of the same names. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { checkPolicies } from '../../src/query/protect.ts'
+import { type ContractStore, deleteContract, putContract, putMask } from '../../src/store/contracts.ts'
+import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
+import { listReadableTables, readableTablesMark } from '../../src/store/readable-tables.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { commitColumns } from '../support/governed.ts'
+import { openTestStore, type TestStore } from '../support/store.ts'
+
+setDefaultTimeout(60_000)
+
+const tables = ['alpha', 'beta', 'gamma'].map((name) => ({ namespace: ['sales', 'eu'], name }))
+const [alpha, beta] = tables as [(typeof tables)[0], (typeof tables)[0], (typeof tables)[0]]
+let store: TestStore
+let home: TenantId
+let foreign: TenantId
+let on: ContractStore
+
+beforeAll(async () => {
+  store = await openTestStore()
+  home = (await createTenant(store, { name: 'home' })).id
+  foreign = (await createTenant(store, { name: 'foreign' })).id
+  on = { store, tenant: home, actor: 'stella', checkPolicies }
+  const types = { id: 'long', email: 'string', home: 'struct', 'home.city': 'string' }
+  for (const table of tables) {
+    await commitColumns(store, home, table, types)
+    await commitColumns(store, foreign, table, { secret: 'string' })
+    await putContract({ ...on, tenant: foreign }, table, { id: 'theirs', version: 1 })
+  }
+})
+afterAll(() => store[Symbol.asyncDispose]())
+
+const names = async () => (await listReadableTables(store, home)).items.map(({ ref }) => ref.name)
+
+test('a table is listed once it is under an active contract, and no longer when that ends', async () => {
+  expect(await names()).toEqual([])
+  for (const table of tables) await putContract(on, table, { id: table.name, version: 1 })
+  expect(await names()).toEqual(['alpha', 'beta', 'gamma'])
+  await deleteContract(on, beta)
+  expect(await names()).toEqual(['alpha', 'gamma'])
+  await putContract(on, beta, { id: 'beta', version: 1 })
+})
+
+test('its columns are those that a statement can name, and say whether any mask is on them', async () => {
+  await putMask(on, { table: alpha, column: 'email' }, { id: 'm', action: 'show-last-4', exemptRoles: [] })
+  const [first] = (await listReadableTables(store, home)).items
+  expect(first).toEqual({
+    ref: alpha,
+    contract: { id: 'alpha', version: 1 },
+    columns: [
+      { fieldId: 1, name: 'id', type: 'long', required: false, masked: false },
+      { fieldId: 2, name: 'email', type: 'string', required: false, masked: true },
+      { fieldId: 3, name: 'home', type: { type: 'struct' }, required: false, masked: false },
+    ],
+  })
+})
+
+test('pages follow each other to the last table', async () => {
+  const first = await listReadableTables(store, home, { limit: 2 })
+  expect(first.items.map(({ ref }) => ref.name)).toEqual(['alpha', 'beta'])
+  const second = await listReadableTables(store, home, { limit: 2, after: String(first.next) })
+  expect(second.items.map(({ ref }) => ref.name)).toEqual(['gamma'])
+  expect(second.next).toBeUndefined()
+})
+
+test('the mark changes with the set of tables and with a version, not with what a foreign tenant does', async () => {
+  const mark = await readableTablesMark(store, home)
+  await putContract({ ...on, tenant: foreign }, alpha, { id: 'theirs', version: 2 })
+  expect(await readableTablesMark(store, home)).toBe(mark)
+  await putContract(on, alpha, { id: 'alpha', version: 2 })
+  const versioned = await readableTablesMark(store, home)
+  expect(versioned).not.toBe(mark)
+  await deleteContract(on, alpha)
+  expect(await readableTablesMark(store, home)).not.toBe(versioned)
+})
+
+test('no listing and no mark without the sentinel of the tenant', async () => {
+  const remove = () => store.tenantTransaction(home, (tx) => deleteEdge(tx, 'GOVERNS', ''))
+  expect(await remove()).toBe(true)
+  const kinds = await Promise.all(
+    [listReadableTables(store, home), readableTablesMark(store, home)].map((promise) =>
+      promise.then(
+        () => 'an answer',
+        (fault) => fault.kind,
+      ),
+    ),
+  )
+  expect(kinds).toEqual(['unavailable', 'unavailable'])
+  await store.tenantTransaction(home, (tx) =>
+    upsertEdge(tx, home, {
+      label: 'GOVERNS',
+      id: '',
+      from: { label: 'Contract', id: '' },
+      to: { label: 'Table', id: '' },
+      properties: { sentinel: true },
+    }),
+  )
+  expect((await listReadableTables(store, home)).items.length).toBe(2)
+})
