@@ -77,6 +77,8 @@ export const limits = {
   signingKeyMs: 30 * 24 * HOUR,
   /** Milliseconds by which a webhook's signature may be older or newer than the clock. */
   webhookToleranceMs: 300_000,
+  /** Characters of a webhook's signature header: a time and a few signatures. */
+  webhookSignatureCharsMax: 1_024,
   /** Milliseconds for one request to the identity provider. */
   identityProviderMs: 10_000,
 
