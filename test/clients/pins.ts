@@ -97,6 +97,11 @@ export const maven = {
       'iceberg-open-api-1.11.0-tests.jar': '76d2debf256268603964bb8fe8c0a14df117964199b966886ec72476b841692c',
     },
   },
+  'openlineage-spark': {
+    coordinates: ['io.openlineage:openlineage-spark_2.13:1.53.0'],
+    transitive: false,
+    sha256: {},
+  },
   'iceberg-spark': {
     coordinates: [`org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:${iceberg}`],
     transitive: false,

@@ -1,9 +1,9 @@
 /** The floor under precision and recall, on columns that the classifiers are not tuned on, and on those they are. */
 
 import { describe, expect, test } from 'bun:test'
+import { claimsOf } from '../../bench/detection/claims.ts'
 import { labelledTables } from '../../bench/detection/labelled-tables.ts'
 import { type Score, score } from '../../bench/detection/score.ts'
-import { classifyColumn } from '../../src/detection/classify/classify.ts'
 import { knownColumns } from './known-schemas.ts'
 
 const alertF1Min = 0.97
@@ -22,14 +22,14 @@ describe('the classifiers', () => {
   test('find what columns of well-known schemas hold, and alert on nothing else (seeds 1 to 3)', () => {
     const columns = [1, 2, 3].flatMap((seed) => knownColumns({ seed, cells: 60 }))
     expect(columns.length).toBeGreaterThan(1000)
-    expectFloor(score(columns, classifyColumn).scores)
+    expectFloor(score(columns, claimsOf).scores)
   }, 30_000)
 
   test('find what the tables of the benchmark hold, and alert on nothing else (seed 5)', () => {
     const columns = labelledTables({ seed: 5, rounds: 1, cells: 60 })
     expect(columns.length).toBeGreaterThan(200)
     expect(new Set(columns.map(({ domain }) => domain)).size).toBe(15)
-    expectFloor(score(columns, classifyColumn).scores)
+    expectFloor(score(columns, claimsOf).scores)
   }, 30_000)
 })
 
