@@ -46,13 +46,14 @@ const confidences = { name: 0.65, value: 0.55, name_and_value: 0.92 } as const
 
 /**
  * What a column holds, by its name and a sample of its values: at most one finding a class, none where nothing speaks
- * for it. Values are matched as whole cells; what JSON holds comes here as a sample of its own, by its path. Of more
+ * for it, or where it holds flags. Values are matched as whole cells; what JSON holds comes here as a sample of its own, by its path. Of more
  * than 2,000 values, as many are judged, evenly chosen, and `sampled` says so.
  * @returns findings with the confidences of SPEC 2.9; `maskedSample` never holds a value
  */
 export function classifyColumn(sample: ColumnSample): readonly Finding[] {
   const values = evenly(sample.values, judgedMax)
   const sampled = values.length < sample.values.length ? values.length : sample.sampledCount
+  if (holdsFlags(values)) return []
   const column = readCells(values)
   const signals = readNameSignals(sample.name)
   return classes.flatMap((each) => {
@@ -69,6 +70,16 @@ export function classifyColumn(sample: ColumnSample): readonly Finding[] {
       maskedSample: matched === 0 || example === undefined ? undefined : maskValue(example, each),
     }
   })
+}
+
+/** Fewer may be anything, whatever they look like. */
+const flagsMin = 3
+const flag = /^(?:[\p{L}\d]?|true|false|yes|no|on|off|ja|nein|nee|oui|non|si|sí|sim|não|nao)$/iu
+
+/** Whether a column only says whether or which (`Y`, `false`, `2`): its name then tells of something held elsewhere. */
+function holdsFlags(values: readonly string[]): boolean {
+  const filled = values.filter((value) => value.trim() !== '')
+  return filled.length >= flagsMin && filled.every((value) => flag.test(value.trim()))
 }
 
 interface Cells {

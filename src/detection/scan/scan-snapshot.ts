@@ -43,7 +43,8 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
     }
     const files = spread(listed, limits.detectionFilesMax)
     const samples = new ColumnSamples(limits.detectionValuesMax)
-    for (const { name, fieldId } of table.columns) samples.add(name, fieldId)
+    // Booleans hold none of the classes, whatever their column is called.
+    for (const { name, fieldId, type } of table.columns) if (type !== 'boolean') samples.add(name, fieldId)
 
     const metadataBytes = storage.bytesRead
     const problems: { file: string; reason: string }[] = []

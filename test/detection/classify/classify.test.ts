@@ -51,6 +51,21 @@ describe('the confidence of a finding (SPEC 2.9)', () => {
   })
 })
 
+describe('flags are no finding', () => {
+  test.each([
+    ['email_opted_in', ['true', 'false', 'true', '']],
+    ['ssn_received', ['Y', 'N', 'N']],
+    ['iban_erhalten', ['Ja', 'Nein', 'Ja']],
+    ['phone_rule', ['0', '1', '2']],
+  ])('%s', (name, values) => expect(findings(name, values)).toEqual([]))
+
+  test('but so few of them, or anything beside them, leave the name its finding', () => {
+    expect(findings('ssn', ['Y', 'N'])).toMatchObject([{ class: 'us_ssn', confidence: 0.65 }])
+    expect(findings('ssn', ['Y', 'N', 'N', 'see file'])).toMatchObject([{ confidence: 0.65 }])
+    expect(findings('ssn', ['', '', '', ''])).toMatchObject([{ confidence: 0.65 }])
+  })
+})
+
 describe('a column is tagged by the share of its cells', () => {
   const others = (count: number) => Array.from({ length: count }, (_, index) => `text ${index}`)
 

@@ -56,6 +56,12 @@ describe('strings inside JSON', () => {
     ])
   })
 
+  test('have names in any language', () => {
+    expect(told('raw', [JSON.stringify({ numéro_de_téléphone: '+33 1 42 68 53 00' })])).toEqual([
+      ['raw.numéro_de_téléphone', 'phone', 0.92],
+    ])
+  })
+
   test('do not hide what the column holds beside JSON', () => {
     expect(told('remark', [...emails, '{"a": 1}'])).toEqual([['remark', 'email', 0.55]])
   })
