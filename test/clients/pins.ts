@@ -166,6 +166,18 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 600,
   },
+  'spark-lineage': {
+    file: 'spark-lineage.clients.ts',
+    needs: [
+      'python:java',
+      'maven:iceberg-rest',
+      'python:spark',
+      'maven:iceberg-spark',
+      'maven:openlineage-spark',
+    ],
+    quick: false,
+    seconds: 400,
+  },
   rck: {
     file: 'rck.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest'],
