@@ -1,6 +1,6 @@
 /** How fast columns are classified, by what they hold; one thread. */
 
-import { classifyColumn } from '../src/detection/classify/classify.ts'
+import { claimsOf } from './detection/claims.ts'
 import { type LabelledColumn, labelledTables } from './detection/labelled-tables.ts'
 import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
 import { percentile } from './statistics.ts'
@@ -37,5 +37,5 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
 }
 
 function classifyAll(columns: readonly LabelledColumn[]): void {
-  for (const column of columns) classifyColumn(column)
+  for (const column of columns) claimsOf(column)
 }

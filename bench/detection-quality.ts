@@ -1,6 +1,6 @@
 /** How well columns are classified, by class, on labelled tables: a result of the seed, not of the machine. */
 
-import { classifyColumn } from '../src/detection/classify/classify.ts'
+import { claimsOf } from './detection/claims.ts'
 import { labelledTables } from './detection/labelled-tables.ts'
 import { score } from './detection/score.ts'
 import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
@@ -24,7 +24,7 @@ const f1Min = 0.97
 
 async function* run({ smoke, seed, flags, note }: BenchRun): AsyncGenerator<BenchResult> {
   const columns = labelledTables({ seed, rounds: smoke ? 1 : 4, cells: smoke ? 20 : 120 })
-  const { scores, mistakes } = score(columns, classifyColumn)
+  const { scores, mistakes } = score(columns, claimsOf)
   if (flags.values.mistakes === true)
     for (const { scope, class: scored, what, column, kind } of mistakes)
       note(`  ${scope} ${scored} ${what}: ${column} (${kind})`)

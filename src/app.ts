@@ -13,7 +13,6 @@ import { readBody } from './auth/read-body.ts'
 import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
-import { Fault } from './base/fault.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
@@ -28,7 +27,7 @@ import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
 import { TableCache } from './gateway/table-cache.ts'
-import { type License, verifyLicense } from './license/license.ts'
+import { readInstalledLicense } from './license/installed-license.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
@@ -93,7 +92,7 @@ export interface App {
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
-  const license = await installedLicense(config)
+  const license = await readInstalledLicense(config.license, config.demo)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
     log.warn(
@@ -282,18 +281,6 @@ async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: Ab
 
 function addressRules({ upstreamAllow }: Config): AddressRules {
   return { ranges: blockList(upstreamAllow.cidrs), hosts: new Set(upstreamAllow.hosts) }
-}
-
-/** @throws Fault `misconfigured` for a license that cannot be read or does not verify */
-async function installedLicense({ license, demo }: Config): Promise<License | undefined> {
-  if (license === undefined) return undefined
-  if ('text' in license) return verifyLicense(license.text.reveal(), demo)
-  try {
-    return verifyLicense(await Bun.file(license.file).text(), demo)
-  } catch (cause) {
-    if (cause instanceof Fault) throw cause
-    throw new Fault('misconfigured', 'The file that SVC_LICENSE_FILE names cannot be read.', { cause })
-  }
 }
 
 function identityProvider({ idp }: Config): IdentityProvider | undefined {

@@ -9,6 +9,7 @@ import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
 import { type LogLevel, logLevels, type Variable, type VariableName, variables } from './config-variables.ts'
 import { isOrganizationId, parseTenantId, type TenantId } from './core/tenant.ts'
+import type { LicenseSource } from './license/installed-license.ts'
 
 export interface ListenAddress {
   /** Undefined: every interface. IPv6 without brackets. */
@@ -49,7 +50,7 @@ export interface Config {
   readonly upstreamAllow: { readonly cidrs: readonly Cidr[]; readonly hosts: readonly string[] }
   readonly demo: boolean
   readonly logLevel: LogLevel
-  readonly license: { readonly text: Secret } | { readonly file: string } | undefined
+  readonly license: LicenseSource | undefined
   readonly idp: {
     readonly issuerUrl: string | undefined
     readonly clientId: string | undefined

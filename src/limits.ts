@@ -149,6 +149,8 @@ export const limits = {
   signingKeyMs: 30 * 24 * HOUR,
   /** Milliseconds by which a webhook's signature may be older or newer than the clock. */
   webhookToleranceMs: 300_000,
+  /** Characters of a webhook's signature header: a time and a few signatures. */
+  webhookSignatureCharsMax: 1_024,
   /** Milliseconds for one request to the identity provider. */
   identityProviderMs: 10_000,
 
@@ -159,6 +161,12 @@ export const limits = {
   upstreamAddressMs: 60_000,
   /** Open catalogs whose configuration and tokens are kept. */
   catalogPoolCount: 1_000,
+  /** Tables whose vended storage credentials are kept. */
+  vendedCredentialsCount: 1_000,
+  /** Milliseconds for which they are kept at most, whatever the upstream says of their end. */
+  vendedCredentialsMs: 300_000,
+  /** Milliseconds before their end from which they are asked for anew: longer than a scan takes. */
+  vendedMarginMs: 150_000,
 
   /** Milliseconds between two looks of the baseline poller (SPEC 6). */
   detectionPollMs: 30_000,
@@ -207,6 +215,8 @@ if (limits.forwardWithinMs + limits.upstreamCommitMs >= limits.intentLeaseMs)
   throw new Error('limits: a forward must end within the lease of its intent')
 if (limits.graphHopsDefault > limits.graphHopsMax || limits.lineageCycleHops > limits.graphHopsMax)
   throw new Error('limits: hop bounds')
+if (limits.vendedMarginMs <= limits.detectionScanMs)
+  throw new Error('limits: vended credentials would end while a scan runs')
 if (limits.detectionScanMs * 1.5 > limits.detectionLeaseMs)
   throw new Error('limits: a scan must end well within the lease of its snapshot')
 if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')

@@ -4,8 +4,8 @@
  */
 
 import { classes, type SensitiveClass } from '../../src/core/classification.ts'
-import { classifyColumn } from '../../src/detection/classify/classify.ts'
 import { knownColumns } from '../../test/detection/known-schemas.ts'
+import { claimsOf } from './claims.ts'
 import { type LabelledColumn, labelledTables } from './labelled-tables.ts'
 import { type Claim, type Score, score } from './score.ts'
 
@@ -45,16 +45,16 @@ async function compare(python: string): Promise<void> {
         (byColumn.get(column)?.[each][threshold] ?? 0) >= rateMin ? [{ class: each, confidence: 0 }] : [],
       )
     const contestants: readonly (readonly [string, (column: LabelledColumn) => readonly Claim[]])[] = [
-      ['Covenant', classifyColumn],
+      ['Covenant', claimsOf],
       // Presidio sees no names.
-      ['Covenant, names withheld', (column) => classifyColumn({ ...column, name: 'c' })],
+      ['Covenant, names withheld', (column) => claimsOf({ ...column, name: 'c' })],
       ...thresholds.map((least, index) => [`Presidio, score ≥ ${least}`, presidio(index)] as const),
     ]
     console.log(`\n${title}: ${columns.length} columns of ${cells} cells\n`)
     console.log('| class | by | positives | precision | recall | F1 |\n|---|---|---|---|---|---|')
     const rows = [
-      ...contestants.map(([by, claimsOf]) => ({ by, scope: 'any', scores: score(columns, claimsOf).scores })),
-      { by: 'Covenant, alerts', scope: 'alert', scores: score(columns, classifyColumn).scores },
+      ...contestants.map(([by, claims]) => ({ by, scope: 'any', scores: score(columns, claims).scores })),
+      { by: 'Covenant, alerts', scope: 'alert', scores: score(columns, claimsOf).scores },
     ]
     for (const each of classes)
       for (const { by, scope, scores } of rows) {

@@ -36,9 +36,10 @@ async function run(words: readonly string[], { env, stdin, openStore, print }: S
     return
   }
   const { action, field } = await prepareCall(words, commands, stdin)
-  const store = await openStore(parseConfig(env))
+  const config = parseConfig(env)
+  const store = await openStore(config)
   try {
-    const output = printable(await action(store), field)
+    const output = printable(await action(store, config), field)
     if (output !== undefined) print(output)
   } finally {
     await store.close()

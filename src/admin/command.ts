@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import { Fault } from '../base/fault.ts'
+import type { Config } from '../config.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Page, PageRequest } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
@@ -10,9 +11,10 @@ import { Flags, UsageError } from './flags.ts'
 
 /**
  * What a command does once its flags have proved good.
+ * @param config of the service whose store it is
  * @returns what to print: an object or an array as JSON, a string as it is, undefined for nothing
  */
-export type Action = (store: Store) => Promise<unknown>
+export type Action = (store: Store, config: Config) => Promise<unknown>
 
 export interface Command {
   /** The words that name it, such as `session create`. */

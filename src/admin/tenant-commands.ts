@@ -1,5 +1,8 @@
 /** Tenants: make, list, suspend, resume. */
 
+import { systemClock } from '../base/clock.ts'
+import { readInstalledLicense } from '../license/installed-license.ts'
+import { licensedBy } from '../license/licensed.ts'
 import { createTenant, listTenants, resumeTenant, suspendTenant } from '../store/tenants.ts'
 import { assertFound, type Command, everyPage } from './command.ts'
 
@@ -9,10 +12,13 @@ export const tenantCommands: readonly Command[] = [
   {
     words: 'tenant create',
     usage: '--name NAME [--organization org_…]',
-    summary: 'Makes a tenant with its own schema and graph.',
+    summary: 'Makes a tenant with its own schema and graph, where the installed license has room for it.',
     prepare(flags) {
       const tenant = { name: flags.required('name'), organizationId: flags.optional('organization') }
-      return (store) => createTenant(store, tenant)
+      return async (store, { license, demo }) => {
+        const licensed = licensedBy(await readInstalledLicense(license, demo), systemClock)
+        return await createTenant(store, tenant, licensed.requireRoomForTenant)
+      }
     },
   },
   {

@@ -5,8 +5,9 @@
 
 import { Fault } from '../base/fault.ts'
 import { limits } from '../limits.ts'
-import { credentialOf, storageAccess } from '../storage/access.ts'
+import { credentialOf } from '../storage/access.ts'
 import { toReadFailure } from '../storage/read-failure.ts'
+import type { TableAccess } from '../storage/vended-access.ts'
 import { finishRun } from '../store/detection-findings.ts'
 import { queueDepth } from '../store/detection-run-list.ts'
 import { type ClaimedRun, claimRuns, retryRun } from '../store/detection-runs.ts'
@@ -18,6 +19,7 @@ import type { ScanOutcome } from './worker-protocol.ts'
 
 export interface DetectorOptions {
   readonly pool: WorkerPool
+  readonly access: TableAccess
   /** Whether findings at 0.85 or more are told to a chat. */
   readonly alerts: boolean
   /** Called when a run left an alert that is due. */
@@ -132,7 +134,7 @@ export class Detector {
     try {
       const credential = await credentialOf(this.parts.store, run)
       run = await resolveTable(this.parts, run, credential)
-      const access = await storageAccess(credential, this.parts.addressRules)
+      const access = await this.options.access(run.tenant, credential, run.table)
       return { run, outcome: await this.options.pool.run({ metadataLocation: run.metadataLocation, access }) }
     } catch (thrown) {
       if (thrown instanceof Fault) {

@@ -3,6 +3,7 @@
 import type { Secret } from '../base/secret.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
+import { tableAccess } from '../storage/vended-access.ts'
 import { AlertSender } from './alert.ts'
 import { Detector } from './detector.ts'
 import { HitQueue } from './hit-queue.ts'
@@ -48,6 +49,7 @@ export function startDetection(options: DetectionOptions): Detection {
       : new AlertSender(parts, { webhookUrl: chatWebhookUrl, baseUrl: options.baseUrl })
   const detector = new Detector(parts, {
     pool,
+    access: tableAccess(parts),
     alerts: alerts !== undefined,
     onAlert: () => alerts?.wake(),
   })

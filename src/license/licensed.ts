@@ -21,7 +21,7 @@ export interface Licensed {
    * @param count tenants that exist
    * @throws Fault `forbidden` where the license's limit is reached
    */
-  requireRoomForTenant(count: number): void
+  readonly requireRoomForTenant: (count: number) => void
 }
 
 /** The answers for a license, or for none. */

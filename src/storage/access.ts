@@ -61,7 +61,7 @@ export async function credentialByRoot(
 }
 
 /**
- * What a scan may read by a credential.
+ * What may be read by a credential's own storage credentials.
  * @throws ReadFailure where its storage endpoint may not be reached
  */
 export async function storageAccess(
@@ -69,12 +69,11 @@ export async function storageAccess(
   rules: AddressRules,
 ): Promise<StorageAccess> {
   const s3 = s3Access(config)
-  if (s3 !== undefined) await assertReachable(s3.endpoint, rules)
-  return { roots: storageRoots(config), s3 }
+  return { roots: storageRoots(config), s3: s3 && (await reachable(s3, rules, 'of the catalog credential')) }
 }
 
-/** The settings by the names that Iceberg clients give them. */
-function s3Access(config: Readonly<Record<string, unknown>>): S3Access | undefined {
+/** The settings by the names that Iceberg clients give them; undefined where there are no keys among them. */
+export function s3Access(config: Readonly<Record<string, unknown>>): S3Access | undefined {
   const text = (...names: readonly string[]) =>
     names
       .map((name) => config[name])
@@ -95,16 +94,19 @@ function s3Access(config: Readonly<Record<string, unknown>>): S3Access | undefin
   }
 }
 
-async function assertReachable(endpoint: string, rules: AddressRules): Promise<void> {
-  const url = URL.parse(endpoint)
+/**
+ * The access with the addresses of its endpoint, checked.
+ * @param whose said in the failure
+ * @throws ReadFailure where none is allowed
+ */
+export async function reachable(s3: S3Access, rules: AddressRules, whose: string): Promise<S3Access> {
+  const url = URL.parse(s3.endpoint)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw new ReadFailure('the s3.endpoint of the catalog credential is not an http or https URL')
+    throw new ReadFailure(`the s3.endpoint ${whose} is not an http or https URL`)
   try {
-    await new PinnedHost(url, rules).addresses()
+    const addresses = await new PinnedHost(url, rules).addresses()
+    return s3.virtualHosted ? s3 : { ...s3, addresses }
   } catch {
-    throw new ReadFailure(
-      'the s3.endpoint of the catalog credential does not resolve to an allowed address',
-      true,
-    )
+    throw new ReadFailure(`the s3.endpoint ${whose} does not resolve to an allowed address`, true)
   }
 }

@@ -1,9 +1,11 @@
 /**
  * Ranged, counted reads of admitted locations: local files and S3. S3 gets exactly the credentials that the
- * catalog credential holds; what the process finds in its environment is never used for a tenant.
+ * catalog credential holds, or that its catalog vends; what the process finds in its environment is never used for
+ * a tenant.
  */
 
 import { open, realpath, stat } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { AwsClient } from 'aws4fetch'
 import { admitLocation, type Location, parseRoots } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
@@ -11,11 +13,25 @@ import { ReadFailure } from './read-failure.ts'
 /** Plain data: it crosses to the worker. */
 export interface StorageAccess {
   readonly roots: readonly string[]
+  /** For every location that no entry of `vended` covers. */
   readonly s3: S3Access | undefined
+  /** Of those whose prefix an address begins with, the longest counts. */
+  readonly vended?: readonly VendedS3[]
+}
+
+export interface VendedS3 {
+  /** `s3://bucket/…`, a prefix by characters as the Iceberg REST specification has it. */
+  readonly prefix: string
+  readonly s3: S3Access
 }
 
 export interface S3Access {
   readonly endpoint: string
+  /**
+   * Addresses of the endpoint that were checked: connections go there and nowhere else, whatever its name resolves to
+   * by then. Undefined where the bucket's host name is another one.
+   */
+  readonly addresses?: readonly string[] | undefined
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -23,6 +39,8 @@ export interface S3Access {
   /** Whether the bucket stands in the host name rather than in the path. */
   readonly virtualHosted: boolean
 }
+
+type S3Location = Extract<Location, { kind: 's3' }>
 
 export interface StoredFile {
   /** Bytes. */
@@ -61,7 +79,7 @@ export function openStorage(access: StorageAccess): Storage {
   })
   const openFile = async (text: string): Promise<StoredFile> => {
     const location = admitLocation(text, roots)
-    if (location.kind === 's3') return counted(await openS3(access.s3, location))
+    if (location.kind === 's3') return counted(await openS3(s3For(access, location), location))
     const { file, close } = await openLocal(location.path, roots)
     closers.push(close)
     return counted(file)
@@ -80,6 +98,14 @@ export function openStorage(access: StorageAccess): Storage {
       for (const close of closers.splice(0)) await close().catch(() => {})
     },
   }
+}
+
+function s3For({ s3, vended = [] }: StorageAccess, { bucket, key }: S3Location): S3Access | undefined {
+  const address = `s3://${bucket}/${key}`
+  let best: VendedS3 | undefined
+  for (const one of vended)
+    if (address.startsWith(one.prefix) && one.prefix.length >= (best?.prefix.length ?? 0)) best = one
+  return best?.s3 ?? s3
 }
 
 /** Links are resolved before the roots are asked again, so that none leads out of them. */
@@ -122,10 +148,7 @@ async function openLocal(
  * Not Bun.S3Client: it adds the session token of this process's environment to requests that were given
  * credentials of their own.
  */
-async function openS3(
-  access: S3Access | undefined,
-  { bucket, key }: Extract<Location, { kind: 's3' }>,
-): Promise<StoredFile> {
+async function openS3(access: S3Access | undefined, { bucket, key }: S3Location): Promise<StoredFile> {
   if (access === undefined)
     throw new ReadFailure(
       'the catalog credential holds no storage credentials (s3.access-key-id, s3.secret-access-key)',
@@ -140,15 +163,16 @@ async function openS3(
     ...(sessionToken !== undefined && { sessionToken }),
   })
   const url = objectUrl(access, bucket, key)
-  const head = await send(signer, url, 'HEAD')
-  if (!head.ok) throw await refusal(head, signer, url)
+  const ask = (method: 'HEAD' | 'GET', range?: string) => send(signer, access.addresses, url, method, range)
+  const head = await ask('HEAD')
+  if (!head.ok) throw await refusal(head, ask)
   const size = Number(head.headers.get('content-length') ?? Number.NaN)
   if (!Number.isSafeInteger(size)) throw new ReadFailure('storage did not say how large a file is', true)
   return {
     size,
     async read(start, end) {
-      const response = await send(signer, url, 'GET', `bytes=${start}-${end - 1}`)
-      if (!response.ok) throw await refusal(response, signer, url)
+      const response = await ask('GET', `bytes=${start}-${end - 1}`)
+      if (!response.ok) throw await refusal(response, ask)
       const length = Number(response.headers.get('content-length') ?? Number.NaN)
       if (length !== end - start) {
         await response.body?.cancel()
@@ -166,23 +190,44 @@ async function openS3(
 /** Milliseconds for one request. */
 const requestMs = 60_000
 
+type Ask = (method: 'HEAD' | 'GET', range?: string) => Promise<Response>
+
 async function send(
   signer: AwsClient,
+  addresses: readonly string[] | undefined,
   url: string,
   method: 'HEAD' | 'GET',
   range?: string,
 ): Promise<Response> {
   const signed = await signer.sign(url, { method, headers: range === undefined ? {} : { range } })
-  try {
-    return await fetch(signed, {
-      redirect: 'manual',
-      decompress: false,
-      signal: AbortSignal.timeout(requestMs),
-    } as BunFetchRequestInit)
-  } catch {
-    throw new ReadFailure('storage could not be reached', true)
+  const { host, hostname, protocol } = new URL(url)
+  const init: BunFetchRequestInit = {
+    method,
+    headers: { ...Object.fromEntries(signed.headers), host },
+    redirect: 'manual',
+    decompress: false,
+    signal: AbortSignal.timeout(requestMs),
   }
+  if (protocol === 'https:' && isIP(bareHost(hostname)) === 0) init.tls = { serverName: hostname }
+  for (const target of targets(url, addresses))
+    try {
+      return await fetch(target, init)
+    } catch {
+      // The next address may do better.
+    }
+  throw new ReadFailure('storage could not be reached', true)
 }
+
+function targets(url: string, addresses: readonly string[] | undefined): readonly string[] {
+  if (addresses === undefined) return [url]
+  const { protocol, port, pathname } = new URL(url)
+  return addresses.map((address) => {
+    const authority = isIP(address) === 6 ? `[${address}]` : address
+    return `${protocol}//${authority}${port === '' ? '' : `:${port}`}${pathname}`
+  })
+}
+
+const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1')
 
 function objectUrl({ endpoint, virtualHosted }: S3Access, bucket: string, key: string): string {
   const url = new URL(endpoint)
@@ -203,10 +248,10 @@ function encodeSegment(segment: string): string {
 const errorBytesMax = 16 * 1024
 
 /** The answer to a HEAD has no body: a read of one byte says why it was refused. */
-async function refusal(response: Response, signer: AwsClient, url: string): Promise<ReadFailure> {
+async function refusal(response: Response, ask: Ask): Promise<ReadFailure> {
   const { status } = response
   if (status === 404) return new ReadFailure('a file is not there')
-  const told = response.body === null ? await send(signer, url, 'GET', 'bytes=0-0') : response
+  const told = response.body === null ? await ask('GET', 'bytes=0-0') : response
   const text = await told.text().catch(() => '')
   const code =
     /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(text.slice(0, errorBytesMax))?.[1] ?? `status ${status}`

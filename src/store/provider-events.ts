@@ -34,17 +34,17 @@ export type Recorded = 'recorded' | 'known' | 'replayed'
 
 /**
  * Records an event and does what it says, all or nothing, once.
- * @param signature of this delivery; a provider that delivers again signs again
- * @param keptMs for how long a signature is remembered: at least as long as its time stamp is believed
+ * @param delivery what was signed; a provider that delivers again signs another time stamp
+ * @param keptMs for how long a delivery is remembered: at least as long as its time stamp is believed
  */
 export async function recordProviderEvent(
   store: Store,
   event: ProviderEvent,
-  signature: Uint8Array,
+  delivery: string,
   keptMs: number,
 ): Promise<Recorded> {
   return await store.adminTransaction(async (tx) => {
-    if (!(await useOnce(tx, `webhook ${event.provider}`, signature, keptMs))) return 'replayed'
+    if (!(await useOnce(tx, `webhook ${event.provider}`, delivery, keptMs))) return 'replayed'
     const [inserted] = await tx.query<{ readonly tenant_id: TenantId | null }>(
       `insert into svc.provider_event (provider, event_id, event_type, tenant_id, payload)
        values ($1, $2, $3, (select tenant_id from svc.tenant where organization_id = $4 or tenant_id = $5),

@@ -5,6 +5,7 @@ import { isOrganizationId, newTenantId, type TenantId } from '../core/tenant.ts'
 import { provisionTenant } from './migrations.ts'
 import { storableText } from './names.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
 
 export interface Tenant {
@@ -37,17 +38,21 @@ function toTenant(row: Row): Tenant {
 
 /**
  * Makes a tenant, its schema and its graph, all or nothing.
+ * @param admit given how many tenants there are while no other is being made, suspended ones too; throws where there
+ *   is no room for one more
  * @throws Fault `bad_request` for a bad name or organization id, `conflict` where another has the organization
  */
 export async function createTenant(
   store: Store,
   { name, organizationId }: { readonly name: string; readonly organizationId?: string | undefined },
+  admit?: (count: number) => void,
 ): Promise<Tenant> {
   if (name.trim() === '' || name.length > 255) throw new Fault('bad_request', 'A tenant needs a name.')
   if (organizationId !== undefined && !isOrganizationId(organizationId))
     throw new Fault('bad_request', 'An organization id is org_ followed by letters and digits.')
   const id = newTenantId()
   return store.ownerTransaction(id, async (tx) => {
+    if (admit !== undefined) admit(await countTenantsAlone(tx))
     const rows = await tx.query<Row>(
       `insert into svc.tenant (tenant_id, organization_id, name) values ($1, $2, $3) returning ${columns}`,
       [id, organizationId ?? null, storableText(name)],
@@ -85,9 +90,13 @@ export async function listTenants(store: Store, page: PageRequest = {}): Promise
   return toPage(rows.map(toTenant), limit, ({ id }) => id)
 }
 
-/** How many tenants there are, the suspended ones too. */
-export async function countTenants(store: Store): Promise<number> {
-  const [row] = await store.adminQuery<{ readonly count: string }>('select count(*) as count from svc.tenant')
+/** How many tenants there are; whoever else counts waits for the end of this transaction. */
+async function countTenantsAlone(tx: Tx): Promise<number> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('tenants', 0))`)
+  // The owner of a tenant's schema sees that tenant alone.
+  await tx.query('set local role svc_admin')
+  const [row] = await tx.query<{ readonly count: string }>('select count(*) as count from svc.tenant')
+  await tx.query('set local role svc_owner')
   return Number(row?.count)
 }
 

@@ -62,6 +62,26 @@ describe('tenants', () => {
     expect(await states()).toEqual({ [acme]: 'active', [globex]: 'active' })
   })
 
+  test('are no more than the installed license is for, as through /admin', async () => {
+    const limited = (tenants: string) => {
+      const issue = ['scripts/license.ts', 'issue', '--licensee', 'me', '--tenants', tenants]
+      const { stdout } = Bun.spawnSync([process.execPath, ...issue], {
+        cwd: new URL('../..', import.meta.url).pathname,
+      })
+      return { SVC_DEMO: '1', SVC_LICENSE: stdout.toString().trim() }
+    }
+    const create = (env: Readonly<Record<string, string>>) =>
+      cli.run(words('tenant create --name third'), { env })
+    expect(await create(limited('2'))).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'The installed license is for 2 tenants, and there are 2.\n',
+    })
+    expect((await create({ ...limited('3'), SVC_DEMO: '0' })).stderr).toContain('development license')
+    expect(await cli.json<unknown[]>(words('tenant list'))).toHaveLength(2)
+    expect((await create(limited('3'))).status).toBe(0)
+  })
+
   test.each(['tenant suspend', 'policy list'])(
     '%s of a tenant that does not exist ends with 1',
     async (command) => {

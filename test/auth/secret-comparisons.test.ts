@@ -50,13 +50,19 @@ describe('comparisons', () => {
 
   test('are made wherever a secret or signature is checked', () => {
     for (const path of [
-      'src/auth/webhooks/signature.ts',
+      'src/detection/alpha-webhook.ts',
       'src/auth/login/login-state.ts',
       'src/auth/oauth-token.ts',
       'src/store/session-secret.ts',
     ])
       expect(source.find((file) => file.path === path)?.text).toContain('sameSecret(')
   })
+})
+
+test('providers’ webhook signatures are made and compared by the providers’ libraries alone', () => {
+  const own = source.filter(({ path }) => path.startsWith('src/auth/webhooks/'))
+  expect(own.length).toBeGreaterThan(2)
+  expect(own.filter(({ text }) => /createHmac|subtle|sameSecret|timingSafeEqual/.test(text))).toEqual([])
 })
 
 describe('the rule', () => {

@@ -14,7 +14,7 @@ import {
   type IdentityService,
   identityWebhookSecret,
   session,
-  signed,
+  sign,
   startIdentityService,
 } from '../support/identity.ts'
 
@@ -31,15 +31,15 @@ const identityPath = '/webhooks/identity-provider'
 const billingPath = '/webhooks/billing'
 const eventId = () => `evt_${crypto.randomUUID()}`
 
-function deliver(path: string, body: string, header?: string): Promise<Response> {
-  const name = path === identityPath ? 'workos-signature' : 'stripe-signature'
-  return call(service, 'POST', path, { body, ...(header !== undefined && { headers: { [name]: header } }) })
+type SignatureHeaders = Readonly<Record<string, string>>
+
+function deliver(path: string, body: string, headers: SignatureHeaders = {}): Promise<Response> {
+  return call(service, 'POST', path, { body, headers })
 }
-const identity = (event: object) => {
+const identity = async (event: object) => {
   const body = JSON.stringify({ id: eventId(), ...event })
-  return deliver(identityPath, body, signed(body, identityWebhookSecret, clock.ms))
+  return await deliver(identityPath, body, await sign.workos(body, identityWebhookSecret, clock.ms))
 }
-const seconds = () => Math.floor(clock.ms / 1000)
 
 async function tenantWithOrg(): Promise<{ readonly id: TenantId; readonly org: string }> {
   const org = `org_w${organizations++}`
@@ -61,92 +61,186 @@ const cookieStatus = async (secret: string) =>
 const secretStatus = async (secret: string) =>
   (await call(service, 'GET', '/api/v1/session', { secret })).status
 
-const kinds: [path: string, secret: string, unitMs: number, body: () => string][] = [
+interface Kind {
+  readonly path: string
+  readonly secret: string
+  readonly sign: (body: string, secret: string, atMs: number) => Promise<SignatureHeaders>
+  /** The header that carries the signature. */
+  readonly header: string
+  readonly body: () => string
+}
+const identityBody = () => JSON.stringify({ id: eventId(), event: 'user.created', data: {} })
+const billingBody = () => JSON.stringify({ id: eventId(), type: 'invoice.paid', data: {} })
+const kinds: readonly (readonly [string, Kind])[] = [
   [
-    identityPath,
-    identityWebhookSecret,
-    1,
-    () => JSON.stringify({ id: eventId(), event: 'user.created', data: {} }),
+    'WorkOS signatures',
+    {
+      path: identityPath,
+      secret: identityWebhookSecret,
+      sign: sign.workos,
+      header: 'workos-signature',
+      body: identityBody,
+    },
   ],
   [
-    billingPath,
-    billingWebhookSecret,
-    1_000,
-    () => JSON.stringify({ id: eventId(), type: 'invoice.paid', data: {} }),
+    'Stripe signatures',
+    {
+      path: billingPath,
+      secret: billingWebhookSecret,
+      sign: sign.stripe,
+      header: 'stripe-signature',
+      body: billingBody,
+    },
   ],
+  ...[identityPath, billingPath].map((path) => {
+    const secret = path === identityPath ? identityWebhookSecret : billingWebhookSecret
+    const kind = { path, secret, sign: sign.standard, header: 'webhook-signature', body: billingBody }
+    return [`Standard Webhooks at ${path}`, kind] as const
+  }),
 ]
 
-describe.each(kinds)('%s', (path, secret, unitMs, makeBody) => {
-  const now = () => Math.floor(clock.ms / unitMs)
+describe.each(kinds)('%s', (_, { path, secret, sign: signed, header, body: makeBody }) => {
+  const statusOf = async (body: string, headers: SignatureHeaders) =>
+    (await deliver(path, body, headers)).status
+  /** The headers with the signature's own changed. */
+  const altered = (headers: SignatureHeaders, change: (value: string) => string) => ({
+    ...headers,
+    [header]: change(headers[header] ?? ''),
+  })
 
-  test('takes a signed delivery once, and another delivery of the event without effect', async () => {
+  test('a signed delivery is taken once', async () => {
     const body = makeBody()
-    const header = signed(body, secret, now())
-    expect(await (await deliver(path, body, header)).json()).toEqual({ received: 'recorded' })
-    expect((await deliver(path, body, header)).status).toBe(409)
-    const again = await deliver(path, body, signed(body, secret, now() + 2 * (1_000 / unitMs)))
-    expect(await again.json()).toEqual({ received: 'known' })
+    const headers = await signed(body, secret, clock.ms)
+    expect(await (await deliver(path, body, headers)).json()).toEqual({ received: 'recorded' })
+    expect(await statusOf(body, headers)).toBe(409)
+    const signedTwice = altered(headers, (value) => value + spare(header))
+    if (header !== 'workos-signature') expect(await statusOf(body, signedTwice)).toBe(409)
   })
 
-  test('takes any of several signatures, as while a secret is rotated', async () => {
-    const body = makeBody()
-    const [time = '', v1 = ''] = signed(body, secret, now()).split(', ')
-    const header = `${time},v1=${'0'.repeat(64)},${v1},v0=x`
-    expect((await deliver(path, body, header)).status).toBe(200)
+  test('no signature header is 400', async () => {
+    expect(await statusOf(makeBody(), {})).toBe(400)
   })
 
-  test('is 400 without a signature header', async () => {
-    expect((await deliver(path, makeBody())).status).toBe(400)
-  })
-
-  test('is 401 for what does not hold, and one secret does not open the other’s door', async () => {
+  test('what does not hold is 401, and one secret does not open the other’s door', async () => {
     const body = makeBody()
     const other = path === identityPath ? billingWebhookSecret : identityWebhookSecret
-    const tolerance = limits.webhookToleranceMs / unitMs
-    const good = signed(body, secret, now())
-    for (const header of [
-      'nonsense',
-      't=,v1=',
-      `t=${now()}`,
-      signed(body, other, now()),
-      signed(`${body} `, secret, now()),
-      good.replace('v1=', 'v0='),
-      good.slice(0, -2),
-      `${good}00`,
-      good.replace(/t=\d+/, `t=${now() + 1}`),
-      signed(body, secret, now() - tolerance - 1_000 / unitMs),
-      signed(body, secret, now() + tolerance + 2_000 / unitMs),
-      `t=${now()}, ${Array.from({ length: 20 }, () => `v1=${'0'.repeat(64)}`).join(',')},${good.split(', ')[1]}`,
+    const good = await signed(body, secret, clock.ms)
+    for (const headers of [
+      altered(good, () => 'nonsense'),
+      altered(good, () => 't=,v1='),
+      altered(good, (value) => value.replace(/v1.*/, 'v1')),
+      await signed(body, other, clock.ms),
+      await signed(`${body} `, secret, clock.ms),
+      altered(good, (value) => value.replace('v1', 'v0')),
+      altered(good, (value) => value.slice(0, -4)),
+      altered(good, (value) => `${value}00`),
+      altered(good, (value) => value + ` ${spare(header)}`.repeat(200)),
+      await signed(body, secret, clock.ms - limits.webhookToleranceMs - 2_000),
+      await signed(body, secret, clock.ms + limits.webhookToleranceMs + 2_000),
     ])
-      expect({ header, status: (await deliver(path, body, header)).status }).toEqual({ header, status: 401 })
+      expect({ headers, status: await statusOf(body, headers) }).toEqual({ headers, status: 401 })
+    expect(await statusOf(body, good)).toBe(200)
   })
 
-  test('is 413 above 256 KiB and 400 for a signed body that is no event', async () => {
-    const large = 'x'.repeat(limits.webhookBodyBytesMax + 1)
-    expect((await deliver(path, large, signed(large, secret, now()))).status).toBe(413)
-    for (const body of ['', 'x', '[]', '{}', '{"id":7}', '{"id":"a"}', '['.repeat(10_000)])
-      expect((await deliver(path, body, signed(body, secret, now()))).status).toBe(400)
-  })
-
-  test('looks at the signature before the toggle, and has none to believe without a secret', async () => {
+  test('another time stamp than the signed one is 401, however it is written', async () => {
     const body = makeBody()
-    const answer = async (setting: { secret: Secret | undefined; enabled: boolean }, header: string) => {
-      const routes = webhookRoutes({ ...service.app.gateway, identityProvider: setting, billing: setting })
-      const name = path === identityPath ? 'workos-signature' : 'stripe-signature'
-      const request = new Request(`http://svc.example${path}`, {
-        method: 'POST',
+    const good = await signed(body, secret, clock.ms)
+    const stamp = good['webhook-timestamp'] ?? /t=(\d+)/.exec(good[header] ?? '')?.[1] ?? ''
+    for (const other of [`${Number(stamp) + 1}`, `0${stamp}`, `${stamp}x`, `${stamp}.0`, ` ${stamp}e0`]) {
+      const headers = Object.fromEntries(
+        Object.entries(good).map(([name, value]) => [name, value.replace(stamp, other)]),
+      )
+      expect({ other, status: await statusOf(body, headers) }).toEqual({ other, status: 401 })
+    }
+    for (const extra of header === 'webhook-signature' ? [] : [`,t=${stamp}`, `, t=1`])
+      expect(
+        await statusOf(
+          body,
+          altered(good, (value) => value + extra),
+        ),
+      ).toBe(401)
+  })
+
+  test('bytes that are no text, or begin with a byte order mark, are not what was signed', async () => {
+    const text = JSON.stringify({ ...JSON.parse(makeBody()), note: '\ufffd' })
+    const headers = await signed(text, secret, clock.ms)
+    const bytes = Buffer.from(text)
+    const broken = Buffer.from(bytes.toString('latin1').replace('\xef\xbf\xbd', '\xff'), 'latin1')
+    for (const body of [broken, Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes])]) {
+      const sent = await fetch(new URL(path, service.app.url), { method: 'POST', body, headers })
+      expect(sent.status).toBe(401)
+    }
+    expect(await statusOf(text, headers)).toBe(200)
+  })
+
+  test('a body above 256 KiB is 413, and a signed one that is no event is 400', async () => {
+    const large = 'x'.repeat(limits.webhookBodyBytesMax + 1)
+    expect(await statusOf(large, await signed(large, secret, clock.ms))).toBe(413)
+    for (const body of ['x', '[]', '{}', '{"id":7}', '{"id":"a"}', '['.repeat(10_000)])
+      expect({ body, status: await statusOf(body, await signed(body, secret, clock.ms)) }).toEqual({
         body,
-        headers: { [name]: header },
+        status: 400,
       })
+  })
+
+  test('the signature is looked at before the toggle, and none is believed without a secret', async () => {
+    const body = makeBody()
+    const answer = async (
+      setting: { secret: Secret | undefined; enabled: boolean },
+      headers: SignatureHeaders,
+    ) => {
+      const routes = webhookRoutes({ ...service.app.gateway, identityProvider: setting, billing: setting })
+      const request = new Request(`http://svc.example${path}`, { method: 'POST', body, headers })
       return (await routes.handle(request)).status
     }
-    const good = signed(body, secret, now())
+    const good = await signed(body, secret, clock.ms)
     const off = { secret: new Secret(secret), enabled: false }
     expect(await answer(off, good)).toBe(410)
-    expect(await answer(off, good.replace('v1=', 'v1=0'))).toBe(401)
+    expect(await answer(off, await signed(`${body} `, secret, clock.ms))).toBe(401)
     expect(await answer({ secret: undefined, enabled: true }, good)).toBe(401)
-    expect(await answer({ secret: undefined, enabled: true }, signed(body, '', now()))).toBe(401)
+    expect(await answer({ secret: new Secret(''), enabled: true }, good)).toBe(401)
   })
+})
+
+/** A further signature of another secret, as providers write it beside the first. */
+function spare(header: string): string {
+  return header === 'webhook-signature' ? ` v1,${btoa('0'.repeat(32))}` : `,v1=${'0'.repeat(64)}`
+}
+
+test.each(kinds.slice(0, 2))(
+  '%s: another delivery of an event that is known has no effect',
+  async (_, kind) => {
+    const body = kind.body()
+    await deliver(kind.path, body, await kind.sign(body, kind.secret, clock.ms))
+    const again = await deliver(kind.path, body, await kind.sign(body, kind.secret, clock.ms + 2_000))
+    expect(await again.json()).toEqual({ received: 'known' })
+  },
+)
+
+test('a Standard Webhooks message is known by its id, and ends what it names', async () => {
+  const { id, org } = await tenantWithOrg()
+  const body = JSON.stringify({ type: 'organization.deleted', data: { id: org } })
+  const messageId = `msg_${crypto.randomUUID()}`
+  const send = async (atMs: number) =>
+    await deliver(identityPath, body, await sign.standard(body, identityWebhookSecret, atMs, messageId))
+  expect(await (await send(clock.ms)).json()).toEqual({ received: 'recorded' })
+  expect(await (await send(clock.ms + 2_000)).json()).toEqual({ received: 'known' })
+  expect((await getTenant(service.store, id))?.state).toBe('suspended')
+})
+
+test('Stripe’s header holds by any of its signatures, as while a secret is rotated', async () => {
+  const body = billingBody()
+  const { 'stripe-signature': header } = await sign.stripe(body, billingWebhookSecret, clock.ms)
+  const rotated = header.replace('v1=', `v1=${'0'.repeat(64)},v1=`)
+  expect((await deliver(billingPath, body, { 'stripe-signature': `${rotated},v0=x` })).status).toBe(200)
+})
+
+test('a provider’s format is not taken at the other provider’s door', async () => {
+  const body = billingBody()
+  const workos = await sign.workos(body, billingWebhookSecret, clock.ms)
+  const stripe = await sign.stripe(body, identityWebhookSecret, clock.ms)
+  expect((await deliver(billingPath, body, workos)).status).toBe(400)
+  expect((await deliver(identityPath, body, stripe)).status).toBe(400)
 })
 
 describe('the identity provider', () => {
@@ -202,7 +296,7 @@ describe('the identity provider', () => {
   test('an event whose effect fails is not used up: its redelivery takes effect', async () => {
     const { id, org } = await tenantWithOrg()
     const body = JSON.stringify({ id: eventId(), event: 'organization.deleted', data: { id: org } })
-    const header = signed(body, identityWebhookSecret, clock.ms)
+    const headers = await sign.workos(body, identityWebhookSecret, clock.ms)
     const setting = { secret: new Secret(identityWebhookSecret), enabled: true }
     const routes = webhookRoutes({
       ...service.app.gateway,
@@ -213,11 +307,11 @@ describe('the identity provider', () => {
     const request = new Request(`http://svc.example${identityPath}`, {
       method: 'POST',
       body,
-      headers: { 'workos-signature': header },
+      headers,
     })
     expect((await routes.handle(request)).status).toBe(503)
     expect((await getTenant(service.store, id))?.state).toBe('active')
-    expect((await deliver(identityPath, body, header)).status).toBe(200)
+    expect((await deliver(identityPath, body, headers)).status).toBe(200)
     expect((await getTenant(service.store, id))?.state).toBe('suspended')
   })
 })
@@ -236,7 +330,9 @@ test('a billing event is recorded whole, with the tenant that it names', async (
     },
   }
   const body = JSON.stringify(event)
-  expect((await deliver(billingPath, body, signed(body, billingWebhookSecret, seconds()))).status).toBe(200)
+  expect(
+    (await deliver(billingPath, body, await sign.stripe(body, billingWebhookSecret, clock.ms))).status,
+  ).toBe(200)
   const [row] = await service.store.adminQuery<{
     tenant_id: string
     event_type: string

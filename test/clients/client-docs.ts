@@ -1,17 +1,33 @@
-/** Client settings as docs/iceberg-clients.md shows them, with the address and secret of a running gateway put in. */
+/** Client settings as the documentation shows them, with the address and secret of a running gateway put in. */
 
 import { readFileSync } from 'node:fs'
 import type { Gateway } from './gateway.ts'
 
-const text = readFileSync(new URL('../../docs/iceberg-clients.md', import.meta.url), 'utf8')
+const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
+
+/** The first fenced block after `start`, with each placeholder, which must be there, replaced. */
+function documentedBlock(name: string, start: string, values: Readonly<Record<string, string>>): string {
+  const text = page(name)
+  const from = text.indexOf(start)
+  const block = from < 0 ? undefined : /^```\w+\n([\s\S]*?)^```$/m.exec(text.slice(from))?.[1]
+  if (block === undefined) throw new Error(`docs/${name} has no settings after ${start}`)
+  for (const placeholder of Object.keys(values))
+    if (!block.includes(placeholder)) throw new Error(`the settings after ${start} lack ${placeholder}`)
+  return Object.entries(values).reduce((filled, [from, to]) => filled.replaceAll(from, to), block)
+}
 
 /** The fenced block below the heading of `client`. */
 export function documentedSettings(client: string, gateway: Gateway): string {
-  const block = new RegExp(`^## ${client}\n[\\s\\S]*?^\`\`\`\\w+\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text)?.[1]
-  if (block === undefined) throw new Error(`docs/iceberg-clients.md has no settings for ${client}`)
-  for (const placeholder of ['https://covenant.example/v1/iceberg/main', 'svc_SECRET'])
-    if (!block.includes(placeholder)) throw new Error(`the settings for ${client} lack ${placeholder}`)
-  return block
-    .replaceAll('https://covenant.example/v1/iceberg/main', gateway.catalogUri())
-    .replaceAll('svc_SECRET', gateway.secret)
+  return documentedBlock('iceberg-clients.md', `\n## ${client}\n`, {
+    'https://covenant.example/v1/iceberg/main': gateway.catalogUri(),
+    svc_SECRET: gateway.secret,
+  })
+}
+
+/** The settings by which Spark's OpenLineage listener sends to the service. */
+export function documentedLineageSettings(gateway: Gateway, secret: string): string {
+  return documentedBlock('lineage.md', '\nWith Spark, ', {
+    'https://covenant.example': gateway.app.url.origin,
+    svc_SECRET: secret,
+  })
 }

@@ -129,6 +129,11 @@ export const maven = {
     transitive: true,
     sha256: {},
   },
+  'openlineage-spark': {
+    coordinates: ['io.openlineage:openlineage-spark_2.13:1.53.0'],
+    transitive: false,
+    sha256: {},
+  },
   'iceberg-spark': {
     coordinates: [`org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:${iceberg}`],
     transitive: false,
@@ -217,6 +222,18 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'python:spark', 'maven:iceberg-spark'],
     quick: false,
     seconds: 600,
+  },
+  'spark-lineage': {
+    file: 'spark-lineage.clients.ts',
+    needs: [
+      'python:java',
+      'maven:iceberg-rest',
+      'python:spark',
+      'maven:iceberg-spark',
+      'maven:openlineage-spark',
+    ],
+    quick: false,
+    seconds: 400,
   },
   rck: {
     file: 'rck.clients.ts',

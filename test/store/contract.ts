@@ -1,7 +1,7 @@
 /** What every engine of the store must do, with a foreign tenant always present. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Fault, FaultKind } from '../../src/base/fault.ts'
+import { Fault, type FaultKind } from '../../src/base/fault.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { findAudit, listAudit } from '../../src/store/audit.ts'
@@ -436,6 +436,19 @@ function tenants(): void {
   test('refuses a bad organization id and an empty name', async () => {
     expect(await faultOf(createTenant(store, { name: 'x', organizationId: 'org-1' }))).toBe('bad_request')
     expect(await faultOf(createTenant(store, { name: ' ' }))).toBe('bad_request')
+  })
+
+  test('is admitted by the number of all tenants, and no two are made into the room of one', async () => {
+    const count = async () => (await listTenants(store, { limit: 1000 })).items.length
+    const before = await count()
+    const admit = (there: number) => {
+      if (there > before) throw new Fault('forbidden', 'full')
+    }
+    const made = await Promise.all(
+      ['a', 'b', 'c'].map((name) => faultOf(createTenant(store, { name }, admit))),
+    )
+    expect(made.filter((outcome) => outcome === 'forbidden')).toHaveLength(2)
+    expect(await count()).toBe(before + 1)
   })
 
   test('lists tenants page by page, each once', async () => {

@@ -1,6 +1,8 @@
 /** A service with an internal admin organization, and the sessions that identity tests act as. */
 
-import { createHmac } from 'node:crypto'
+import { WorkOS } from '@workos-inc/node'
+import { Webhook } from 'standardwebhooks'
+import { Stripe } from 'stripe'
 import type { SessionScope } from '../../src/core/session.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
@@ -8,8 +10,8 @@ import { createTenant } from '../../src/store/tenants.ts'
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts'
 
 export const internalOrg = 'org_internal'
-export const identityWebhookSecret = 'whs_identity_Zk4canaryQ9'
-export const billingWebhookSecret = 'whs_billing_Zk4canaryQ9'
+export const identityWebhookSecret = `whsec_${btoa('identity_Zk4canaryQ9')}`
+export const billingWebhookSecret = `whsec_${btoa('billing_Zk4canaryQ9')}`
 
 export interface IdentityService extends TestService {
   /** Secret of a session of the internal admin organization. */
@@ -67,8 +69,22 @@ export async function call(
   })
 }
 
-/** A signature header as Stripe (seconds) and WorkOS (milliseconds) write it. */
-export function signed(body: string, secret: string, time: number): string {
-  const v1 = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
-  return `t=${time}, v1=${v1}`
-}
+/** The signature headers that each provider's library writes, at a time in milliseconds. */
+export const sign = {
+  async workos(body: string, secret: string, atMs: number) {
+    const v1 = await new WorkOS('unused').webhooks.computeSignature(atMs, body, secret)
+    return { 'workos-signature': `t=${atMs}, v1=${v1}` }
+  },
+  async stripe(payload: string, secret: string, atMs: number) {
+    const timestamp = Math.floor(atMs / 1_000)
+    const options = { payload, secret, timestamp }
+    return { 'stripe-signature': await Stripe.webhooks.generateTestHeaderStringAsync(options) }
+  },
+  async standard(body: string, secret: string, atMs: number, id = `msg_${crypto.randomUUID()}`) {
+    return {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(atMs / 1_000)),
+      'webhook-signature': new Webhook(secret).sign(id, new Date(atMs), body),
+    }
+  },
+} as const

@@ -11,14 +11,7 @@ import {
   rotateCatalogCredential,
 } from '../../store/catalog-credentials.ts'
 import type { Store } from '../../store/store.ts'
-import {
-  countTenants,
-  createTenant,
-  getTenant,
-  listTenants,
-  resumeTenant,
-  suspendTenant,
-} from '../../store/tenants.ts'
+import { createTenant, getTenant, listTenants, resumeTenant, suspendTenant } from '../../store/tenants.ts'
 import { pageOf, readFields } from './body.ts'
 
 const noTenant = () => new Fault('not_found', 'There is no such tenant.')
@@ -41,11 +34,8 @@ export async function existingTenant(store: Store, text: string | undefined): Pr
 /** A tenant with its schema and graph, from `name` and `organization_id`. */
 export async function newTenant(store: Store, licensed: Licensed, request: Request): Promise<Response> {
   const fields = await readFields(request, 'name', 'organization_id')
-  licensed.requireRoomForTenant(await countTenants(store))
-  const created = await createTenant(store, {
-    name: fields.text('name'),
-    organizationId: fields.optionalText('organization_id'),
-  })
+  const tenant = { name: fields.text('name'), organizationId: fields.optionalText('organization_id') }
+  const created = await createTenant(store, tenant, licensed.requireRoomForTenant)
   return Response.json(created, { status: 201 })
 }
 

@@ -1,4 +1,7 @@
-/** Deliveries of the identity provider (WorkOS's events) and the billing provider (Stripe's) as our events. */
+/**
+ * Deliveries of the identity provider (WorkOS's events) and the billing provider (Stripe's) as our events. A Standard
+ * Webhooks message has its id in a header and its kind in `type`.
+ */
 
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
@@ -9,11 +12,12 @@ const textMax = 255
 
 /**
  * Reads a verified delivery of the identity provider. Of the person only the ids are kept.
+ * @param messageId where the delivery's headers name the event
  * @throws Fault `bad_request` where it is not JSON or has no id or type
  */
-export function readIdentityEvent(body: Uint8Array): ProviderEvent {
+export function readIdentityEvent(body: Uint8Array, messageId?: string): ProviderEvent {
   const event = objectOf(body)
-  const type = required(event, 'event')
+  const type = messageId === undefined ? required(event, 'event') : required(event, 'type')
   const data = event.get('data')
   const about = isJsonObject(data) ? data : new Map<string, JsonValue>()
   const organizationId = type.startsWith('organization.') ? text(about, 'id') : text(about, 'organization_id')
@@ -25,7 +29,7 @@ export function readIdentityEvent(body: Uint8Array): ProviderEvent {
   }
   return {
     provider: 'identity-provider',
-    id: required(event, 'id'),
+    id: messageId ?? required(event, 'id'),
     type,
     organizationId:
       organizationId !== undefined && isOrganizationId(organizationId) ? organizationId : undefined,
@@ -52,14 +56,15 @@ function effectOf(type: string, about: JsonObject, userId: string | undefined): 
 
 /**
  * Reads a verified delivery of the billing provider; it is kept whole.
+ * @param messageId where the delivery's headers name the event
  * @throws Fault `bad_request` where it is not JSON or has no id or type
  */
-export function readBillingEvent(body: Uint8Array): ProviderEvent {
+export function readBillingEvent(body: Uint8Array, messageId?: string): ProviderEvent {
   const event = objectOf(body)
   const metadata = member(member(member(event, 'data'), 'object'), 'metadata')
   return {
     provider: 'billing',
-    id: required(event, 'id'),
+    id: messageId ?? required(event, 'id'),
     type: required(event, 'type'),
     organizationId: undefined,
     tenant: parseTenantId((isJsonObject(metadata) && text(metadata, 'tenant_id')) || ''),

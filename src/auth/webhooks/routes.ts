@@ -14,7 +14,8 @@ import type { Store } from '../../store/store.ts'
 import { answerFaults } from '../answer.ts'
 import { readBody } from '../read-body.ts'
 import { readBillingEvent, readIdentityEvent } from './events.ts'
-import { type SignatureRules, verifySignature } from './signature.ts'
+import { type Scheme, standard, stripe, workos } from './schemes.ts'
+import { verifySignature } from './signature.ts'
 
 export interface WebhookParts {
   readonly store: Store
@@ -24,24 +25,23 @@ export interface WebhookParts {
   readonly billing: { readonly secret: Secret | undefined; readonly enabled: boolean }
 }
 
-interface Kind extends SignatureRules {
-  readonly header: string
+interface Kind {
+  readonly secret: Secret | undefined
   readonly enabled: boolean
-  readonly read: (body: Uint8Array) => ProviderEvent
+  readonly schemes: readonly Scheme[]
+  readonly read: (body: Uint8Array, messageId: string | undefined) => ProviderEvent
 }
 
 /** The two routes. */
 export function webhookRoutes(parts: WebhookParts) {
   const identity: Kind = {
     ...parts.identityProvider,
-    header: 'workos-signature',
-    unitMs: 1,
+    schemes: [workos, standard],
     read: readIdentityEvent,
   }
   const billing: Kind = {
     ...parts.billing,
-    header: 'stripe-signature',
-    unitMs: 1_000,
+    schemes: [stripe, standard],
     read: readBillingEvent,
   }
   const raw = { parse: 'none' } as const
@@ -60,11 +60,17 @@ export function webhookRoutes(parts: WebhookParts) {
 
 async function receive(parts: WebhookParts, kind: Kind, request: Request): Promise<Response> {
   const { bytes } = await readBody(request, limits.webhookBodyBytesMax)
-  const signature = verifySignature(request.headers.get(kind.header), bytes, kind, parts.clock.now())
+  const { schemes, secret } = kind
+  const verified = await verifySignature(request.headers, bytes, schemes, secret, parts.clock.now())
   if (!kind.enabled) throw new Fault('gone', 'This webhook is switched off.')
-  const event = kind.read(bytes)
+  const event = kind.read(bytes, verified.messageId)
   // A stamp may lie ahead of the clock by the tolerance and is believed for as long after it.
-  const recorded = await recordProviderEvent(parts.store, event, signature, 3 * limits.webhookToleranceMs)
+  const recorded = await recordProviderEvent(
+    parts.store,
+    event,
+    verified.replayKey,
+    3 * limits.webhookToleranceMs,
+  )
   if (recorded === 'replayed') throw new Fault('conflict', 'This delivery was received before.')
   const { provider, id, type, effect } = event
   parts.log.info({ provider, eventId: id, type, recorded, effect: effect?.kind }, 'webhook')

@@ -1,46 +1,53 @@
-/**
- * Signatures of webhooks as Stripe and WorkOS write them: `t=<time>,v1=<hex>[,v1=<hex>…]`, an HMAC-SHA256 over
- * `<time>.<body>`. Several v1 stand for several secrets while one is rotated.
- */
+/** Whether a webhook delivery is its provider's: the signature by the provider's library, and what those leave open. */
 
-import { createHmac } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
-import { sameSecret } from '../../base/same-secret.ts'
 import type { Secret } from '../../base/secret.ts'
 import { limits } from '../../limits.ts'
+import type { Scheme } from './schemes.ts'
 
-export interface SignatureRules {
-  readonly secret: Secret | undefined
-  /** Milliseconds of one unit of `t`: Stripe counts seconds, WorkOS milliseconds. */
-  readonly unitMs: 1 | 1_000
+export interface Verified {
+  /** By which the same delivery is known when it comes again: what was signed. */
+  readonly replayKey: string
+  /** The id of the message, where the scheme carries it beside the body. */
+  readonly messageId: string | undefined
 }
 
-const candidatesMax = 8
-
 /**
- * Verifies one delivery. The work is one HMAC, whatever is sent.
- * @param header of the provider's signature header
+ * Verifies one delivery by the first scheme whose header it carries.
  * @param nowMs milliseconds since the Unix epoch
- * @returns what was signed with, by which a replay is known
- * @throws Fault `bad_request` where the header is missing, `unauthenticated` where there is no secret or nothing
- *   holds, or where the time stamp lies further than `limits.webhookToleranceMs` from `nowMs`
+ * @throws Fault `bad_request` where there is no signature header, `unauthenticated` where there is no secret or
+ *   nothing holds, or where the time stamp lies further than `limits.webhookToleranceMs` from `nowMs`
  */
-export function verifySignature(
-  header: string | null,
-  body: Uint8Array,
-  { secret, unitMs }: SignatureRules,
+export async function verifySignature(
+  headers: Headers,
+  bytes: Uint8Array,
+  schemes: readonly Scheme[],
+  secret: Secret | undefined,
   nowMs: number,
-): Uint8Array {
-  if (header === null || header === '')
-    throw new Fault('bad_request', 'The webhook carries no signature header.')
+): Promise<Verified> {
+  const scheme = schemes.find(({ header }) => headers.get(header))
+  if (scheme === undefined) throw new Fault('bad_request', 'The webhook carries no signature header.')
   if (secret === undefined) throw new Fault('unauthenticated', 'No secret is configured for this webhook.')
-  const pairs = header.split(',').map((pair) => pair.trim().split('=', 2))
-  const time = pairs.find(([name]) => name === 't')?.[1] ?? ''
-  const given = pairs.filter(([name]) => name === 'v1').map(([, value]) => value ?? '')
-  const expected = createHmac('sha256', secret.reveal()).update(`${time}.`).update(body).digest()
-  const matches = given.slice(0, candidatesMax).filter((hex) => sameSecret(Buffer.from(hex, 'hex'), expected))
-  const signedAtMs = /^[0-9]{1,15}$/.test(time) ? Number(time) * unitMs : Number.NaN
-  if (matches.length === 0 || !(Math.abs(nowMs - signedAtMs) <= limits.webhookToleranceMs))
-    throw new Fault('unauthenticated', 'The webhook signature does not hold, or it is too old.')
-  return expected
+  const stamp = scheme.stampOf(headers)
+  const body = exactText(bytes)
+  const length = headers.get(scheme.header)?.length ?? 0
+  if (stamp === undefined || body === undefined || length > limits.webhookSignatureCharsMax) throw refused()
+  // The libraries leave stamps of the future open, and each has a clock of its own.
+  if (Math.abs(nowMs - Number(stamp.time) * scheme.unitMs) > limits.webhookToleranceMs) throw refused()
+  const verify = await scheme.load()
+  const holds = await verify({ headers, body, nowMs }, secret.reveal()).catch(() => false)
+  if (holds !== true) throw refused()
+  const { time, messageId } = stamp
+  return { replayKey: [scheme.header, messageId ?? '', time, body].join('\n'), messageId }
+}
+
+const refused = () => new Fault('unauthenticated', 'The webhook signature does not hold, or it is too old.')
+
+/** The libraries sign text: bytes that no text stands for are refused, so that what is verified is what is read. */
+function exactText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
 }

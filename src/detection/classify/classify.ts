@@ -4,7 +4,6 @@ import { type ColumnSample, classes, type Finding, type SensitiveClass } from '.
 import { judgeCreditCard } from './credit-card.ts'
 import { judgeEmail } from './email.ts'
 import { judgeIban } from './iban.ts'
-import { type JsonLeaf, readJsonLeaves } from './json-leaves.ts'
 import { maskValue } from './mask.ts'
 import { type NameSignal, readNameSignals } from './names.ts'
 import { normaliseCell } from './normalise-cell.ts'
@@ -14,10 +13,6 @@ import { matchCells, type ValueMatch } from './value-match.ts'
 
 /** Values of one column that are judged; the share of so many is known well enough. */
 const judgedMax = 2000
-/** Distinct paths inside the JSON of one column. */
-const jsonPathsMax = 200
-/** Characters of JSON of one column. */
-const jsonCharsMax = 4 * 1024 * 1024
 /** Share of the cells with a value that must match. */
 const rateMin = 0.3
 /** Fewer matches may be chance where no name speaks for them. */
@@ -48,50 +43,57 @@ const classifiers: Readonly<Record<SensitiveClass, Classifier>> = {
 }
 
 const confidences = { name: 0.65, value: 0.55, name_and_value: 0.92 } as const
-const strength = { value: 1, name: 2, name_and_value: 3 } as const
-
-/** The values under one name: the column itself, or one path inside its JSON. */
-interface NamedCells {
-  readonly name: string
-  readonly cells: readonly string[]
-  /** Cells that hold something: what the matches are a share of. */
-  readonly filled: number
-}
 
 /**
  * What a column holds, by its name and a sample of its values: at most one finding a class, none where nothing speaks
- * for it. Values are matched as whole cells; where a cell is JSON, each string in it is one, named by its path. Of
- * more than 2,000 values, as many are judged, evenly chosen, and `sampled` says so.
+ * for it, or where it holds flags. Values are matched as whole cells; what JSON holds comes here as a sample of its own, by its path. Of more
+ * than 2,000 values, as many are judged, evenly chosen, and `sampled` says so.
  * @returns findings with the confidences of SPEC 2.9; `maskedSample` never holds a value
  */
 export function classifyColumn(sample: ColumnSample): readonly Finding[] {
   const values = evenly(sample.values, judgedMax)
   const sampled = values.length < sample.values.length ? values.length : sample.sampledCount
-  const best = new Map<SensitiveClass, Evidence>()
-  for (const part of splitParts(sample.name, values)) {
-    const signals = readNameSignals(part.name)
-    for (const each of classes) {
-      const evidence = weigh(part, classifiers[each], signals[each])
-      const known = best.get(each)
-      if (evidence !== undefined && (known === undefined || isStronger(evidence, known)))
-        best.set(each, evidence)
-    }
-  }
-  return classes.flatMap((found) => {
-    const evidence = best.get(found)
+  if (holdsFlags(values)) return []
+  const column = readCells(values)
+  const signals = readNameSignals(sample.name)
+  return classes.flatMap((each) => {
+    const evidence = weigh(column, classifiers[each], signals[each])
     if (evidence === undefined) return []
     const { shape, matched, example } = evidence
     return {
       column: sample.name,
-      class: found,
+      class: each,
       shape,
       confidence: confidences[shape],
-      // A list inside JSON gives one cell several values.
-      matched: Math.min(matched, sampled),
+      matched,
       sampled,
-      maskedSample: matched === 0 || example === undefined ? undefined : maskValue(example, found),
+      maskedSample: matched === 0 || example === undefined ? undefined : maskValue(example, each),
     }
   })
+}
+
+/** Fewer may be anything, whatever they look like. */
+const flagsMin = 3
+const flag = /^(?:[\p{L}\d]?|true|false|yes|no|on|off|ja|nein|nee|oui|non|si|sí|sim|não|nao)$/iu
+
+/** Whether a column only says whether or which (`Y`, `false`, `2`): its name then tells of something held elsewhere. */
+function holdsFlags(values: readonly string[]): boolean {
+  const filled = values.filter((value) => value.trim() !== '')
+  return filled.length >= flagsMin && filled.every((value) => flag.test(value.trim()))
+}
+
+interface Cells {
+  readonly cells: readonly string[]
+  /** Cells that hold something: what the matches are a share of. A value too long to judge matches nothing. */
+  readonly filled: number
+}
+
+function readCells(values: readonly string[]): Cells {
+  const normalised = values.map(normaliseCell)
+  return {
+    cells: normalised.filter((cell): cell is string => cell !== undefined && cell !== ''),
+    filled: normalised.filter((cell) => cell !== '').length,
+  }
 }
 
 interface Evidence {
@@ -100,11 +102,11 @@ interface Evidence {
   readonly example: string | undefined
 }
 
-function weigh(part: NamedCells, classifier: Classifier, signal: NameSignal): Evidence | undefined {
+function weigh(column: Cells, classifier: Classifier, signal: NameSignal): Evidence | undefined {
   if (signal === 'contradicted') return undefined
   const countsWeak = signal === 'sure' || signal === 'likely'
-  const { strong, weak, shaped, example } = classifier.match(part.cells, countsWeak)
-  const filled = Math.max(part.filled, 1)
+  const { strong, weak, shaped, example } = classifier.match(column.cells, countsWeak)
+  const filled = Math.max(column.filled, 1)
   const validShare = (valid: number) => valid / Math.max(valid + shaped, 1)
   if (signal !== 'none') {
     const formSuffices = signal === 'sure' && classifier.formSuffices
@@ -122,48 +124,7 @@ function weigh(part: NamedCells, classifier: Classifier, signal: NameSignal): Ev
     : undefined
 }
 
-function isStronger(left: Evidence, right: Evidence): boolean {
-  const difference = strength[left.shape] - strength[right.shape]
-  return difference > 0 || (difference === 0 && left.matched > right.matched)
-}
-
 function evenly<T>(items: readonly T[], max: number): readonly T[] {
   if (items.length <= max) return items
   return Array.from({ length: max }, (_, index) => items[Math.floor((index * items.length) / max)] as T)
-}
-
-/** The column itself first, then each path inside its JSON. */
-function splitParts(name: string, values: readonly string[]): readonly NamedCells[] {
-  const own: string[] = []
-  const inJson = new Map<string, string[]>()
-  let filled = 0
-  let jsonChars = 0
-  for (const value of values) {
-    const leaves = jsonChars < jsonCharsMax ? readJsonLeaves(value) : undefined
-    if (leaves === undefined) {
-      const cell = normaliseCell(value)
-      if (cell !== '') filled++
-      if (cell) own.push(cell)
-    } else {
-      filled++
-      jsonChars += value.length
-      for (const leaf of leaves) addLeaf(inJson, leaf)
-    }
-  }
-  const parts = [...inJson].map(([path, cells]) => ({
-    name: path === '' ? name : `${name}.${path}`,
-    cells,
-    filled: cells.length,
-  }))
-  return [{ name, cells: own, filled }, ...parts]
-}
-
-function addLeaf(inJson: Map<string, string[]>, { path, value }: JsonLeaf): void {
-  const cell = normaliseCell(value)
-  if (cell === '') return
-  // A value too long to judge counts as one that matches nothing.
-  const cells = inJson.get(path)
-  if (cells === undefined) {
-    if (inJson.size < jsonPathsMax) inJson.set(path, [cell ?? ''])
-  } else if (cells.length < judgedMax) cells.push(cell ?? '')
 }

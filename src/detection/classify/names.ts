@@ -46,7 +46,11 @@ function significantWords(path: string): readonly string[] {
   return words.slice(-wordsMax)
 }
 
-/** `billingCardNo2`, `IBANCode`, `Téléphone_client` to lower-case words without marks. */
+const numberWords = new Map(
+  'zero one two three four five six seven eight nine'.split(' ').map((word, digit) => [word, String(digit)]),
+)
+
+/** `billingCardNo2`, `IBANCode`, `Téléphone_client` to lower-case words without marks; number words are digits. */
 export function splitWords(name: string): readonly string[] {
   return name
     .normalize('NFKD')
@@ -57,6 +61,7 @@ export function splitWords(name: string): readonly string[] {
     .toLowerCase()
     .split(/[^\p{L}\d]+/u)
     .filter((word) => word !== '')
+    .map((word) => numberWords.get(word) ?? word)
 }
 
 function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {

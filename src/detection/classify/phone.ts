@@ -27,7 +27,8 @@ const withoutTrunk: ReadonlySet<CountryCode | undefined> = new Set<CountryCode>(
 )
 
 const form = /^(?:tel:)?\+?[(\d][\d ()./-]*\d\)?(?: ?(?:x|ext\.?|extension|;ext=|#|durchwahl) ?\d{1,7})?$/i
-/** Also made of digits and separators: dates, IPv4 addresses, versions and decimals, SSNs, ZIP+4, ranges. */
+/** Also made of digits and separators: dates, IPv4 addresses, versions and decimals, SSNs, ZIP+4, the IRS's employer
+ * numbers, ranges. */
 const otherForms: readonly RegExp[] = [
   /^\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2}(?: \d+)?$/,
   /^\d{1,2}[-./]\d{1,2}[-./]\d{2,4}$/,
@@ -35,6 +36,8 @@ const otherForms: readonly RegExp[] = [
   /^\d+\.\d+$/,
   /^\d{3}[- ]\d{2}[- ]\d{4}$/,
   /^\d{5}-\d{4}$/,
+  // With a trunk prefix it may be a telephone number.
+  /^[1-9]\d-\d{7}$/,
   /^97[89]-/,
 ]
 const northAmerican = /^(?:1[-. ]?)?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?:$|[^\d])/

@@ -10,7 +10,7 @@ const jsonDepthMax = 16
 /** Paths inside the JSON values of one column. */
 const pathsMax = 500
 const scalarsMax = 1_000
-const plainKey = /^[A-Za-z_][A-Za-z_ -]{0,63}\d{0,3}$/
+const plainKey = /^[\p{L}_][\p{L}\p{M}_ -]{0,63}\d{0,3}$/u
 
 interface Gathered {
   readonly fieldId: bigint | undefined

@@ -5,7 +5,7 @@ import { limits } from '../../limits.ts'
 import { fileName, ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import type { ColumnFinding } from '../../store/detection-findings.ts'
-import { classifyColumn } from '../classify/classify.ts'
+import { classifySamples } from './classify-samples.ts'
 import { ColumnSamples } from './column-samples.ts'
 import { addedFiles, type DataFile, readTableState, spread } from './manifests.ts'
 import { scanFile } from './scan-file.ts'
@@ -43,7 +43,8 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
     }
     const files = spread(listed, limits.detectionFilesMax)
     const samples = new ColumnSamples(limits.detectionValuesMax)
-    for (const { name, fieldId } of table.columns) samples.add(name, fieldId)
+    // Booleans hold none of the classes, whatever their column is called.
+    for (const { name, fieldId, type } of table.columns) if (type !== 'boolean') samples.add(name, fieldId)
 
     const metadataBytes = storage.bytesRead
     const problems: { file: string; reason: string }[] = []
@@ -76,7 +77,7 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
       }
     }
     return {
-      findings: findingsIn(samples),
+      findings: classifySamples(samples),
       reason: counts.failed === 0 ? '' : firstFailure(problems, counts.failed),
       report: {
         snapshotIds: table.snapshots.map((snapshot) => String(snapshot.get('snapshot-id'))),
@@ -102,12 +103,4 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
 function firstFailure(problems: readonly { file: string; reason: string }[], count: number): string {
   const first = problems.find(({ reason }) => !reason.endsWith('are not supported'))
   return `${count} data file(s) could not be scanned; first ${first?.file ?? ''}: ${first?.reason ?? ''}`
-}
-
-function findingsIn(samples: ColumnSamples): readonly ColumnFinding[] {
-  return samples
-    .all()
-    .flatMap(({ fieldId, columnName, ...sample }) =>
-      classifyColumn(sample).map((finding) => ({ finding, fieldId, columnName })),
-    )
 }

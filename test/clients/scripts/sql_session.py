@@ -1,5 +1,6 @@
 """One SQL session with Spark or DuckDB: reads statements as a JSON array, reports each on a line."""
 
+import atexit
 import importlib
 import json
 import os
@@ -19,6 +20,8 @@ def spark():
         .config("spark.sql.warehouse.dir", os.environ["SPARK_CONF_DIR"])
         .getOrCreate()
     )
+    # Listeners tell what they have heard before the session ends.
+    atexit.register(session.stop)
     return lambda statement: [list(row) for row in session.sql(statement).collect()]
 
 

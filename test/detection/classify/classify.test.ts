@@ -51,6 +51,21 @@ describe('the confidence of a finding (SPEC 2.9)', () => {
   })
 })
 
+describe('flags are no finding', () => {
+  test.each([
+    ['email_opted_in', ['true', 'false', 'true', '']],
+    ['ssn_received', ['Y', 'N', 'N']],
+    ['iban_erhalten', ['Ja', 'Nein', 'Ja']],
+    ['phone_rule', ['0', '1', '2']],
+  ])('%s', (name, values) => expect(findings(name, values)).toEqual([]))
+
+  test('but so few of them, or anything beside them, leave the name its finding', () => {
+    expect(findings('ssn', ['Y', 'N'])).toMatchObject([{ class: 'us_ssn', confidence: 0.65 }])
+    expect(findings('ssn', ['Y', 'N', 'N', 'see file'])).toMatchObject([{ confidence: 0.65 }])
+    expect(findings('ssn', ['', '', '', ''])).toMatchObject([{ confidence: 0.65 }])
+  })
+})
+
 describe('a column is tagged by the share of its cells', () => {
   const others = (count: number) => Array.from({ length: count }, (_, index) => `text ${index}`)
 
@@ -115,45 +130,6 @@ describe('a column is tagged by the share of its cells', () => {
       index < 20_000 ? 'x y' : (emails[index % 4] as string),
     )
     expect(findings('email', values)).toMatchObject([{ matched: 1000, sampled: 2000 }])
-  })
-})
-
-describe('strings inside JSON', () => {
-  test('are matched under their own path', () => {
-    const cells = emails.map((email, index) =>
-      JSON.stringify({ id: index, buyer: { email, tags: ['a'] }, n: 1.5 }),
-    )
-    expect(findings('payload', cells)).toEqual([
-      {
-        column: 'payload',
-        class: 'email',
-        shape: 'name_and_value',
-        confidence: 0.92,
-        matched: 4,
-        sampled: 4,
-        maskedSample: '***@*******.***',
-      },
-    ])
-  })
-
-  test('also in lists, in numbers and in JSON inside a string', () => {
-    expect(findings('raw', [JSON.stringify([{ phone: 4155552671 }])])).toMatchObject([
-      { class: 'phone', confidence: 0.92 },
-    ])
-    const nested = JSON.stringify({ body: JSON.stringify({ iban: 'DE89370400440532013000' }) })
-    expect(findings('raw', [nested])).toMatchObject([{ class: 'iban', confidence: 0.92 }])
-  })
-
-  test('count once a cell at most', () => {
-    expect(findings('emails', [JSON.stringify(emails)])).toMatchObject([
-      { matched: 1, sampled: 1, confidence: 0.92 },
-    ])
-  })
-
-  test('without a name that says so are found at 0.55, and one alone not at all', () => {
-    const cells = emails.map((email) => JSON.stringify({ a: email }))
-    expect(findings('raw', cells)).toMatchObject([{ class: 'email', confidence: 0.55 }])
-    expect(findings('raw', [...cells.slice(0, 1), '{"a": 1}', '{"b": []}'])).toEqual([])
   })
 })
 

@@ -10,6 +10,7 @@ describe('a name is cut into words', () => {
     ['Téléphone-Client', ['telephone', 'client']],
     ['STRASSE_ß', ['strasse', 'ss']],
     ['  e.Mail ', ['e', 'mail']],
+    ['phone_two', ['phone', '2']],
     ['___', []],
     ['电话', ['电话']],
   ])('%s', (name, words) => expect(splitWords(name)).toEqual(words))
@@ -40,7 +41,7 @@ describe('a name says its class', () => {
 
 describe('a name that only looks like it says none', () => {
   const names = `email_hash hashed_email email_domain emails_sent is_email_valid email_opt_in phone_type phone_id phoneModel
-    phone_country_code card_last4 last_4_ssn card_brand creditCardExpiry loyalty_card_number gift_card_no ssn_verified iban_country
+    phone_country_code card_last4 last_4_ssn ssnLastFour card_brand creditCardExpiry loyalty_card_number gift_card_no ssn_verified iban_country
     mobile_sessions headphone microphone issn session panel expansion urban cardinality scorecard telemetry emailer hotel`
   test.each(names.split(/\s+/))('%s', (name) => {
     for (const each of classes) expect(readNameSignals(name)[each]).not.toBe('sure')

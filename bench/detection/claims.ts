@@ -1,0 +1,16 @@
+/** What a scan says of a labelled column: its values sampled as a file's are, JSON opened, each path judged. */
+
+import { classifySamples } from '../../src/detection/scan/classify-samples.ts'
+import { ColumnSamples } from '../../src/detection/scan/column-samples.ts'
+import { limits } from '../../src/limits.ts'
+import type { LabelledColumn } from './labelled-tables.ts'
+import type { Claim } from './score.ts'
+
+/** The claims about a column and the paths inside it, the surest first. */
+export function claimsOf({ name, values }: Pick<LabelledColumn, 'name' | 'values'>): readonly Claim[] {
+  const samples = new ColumnSamples(limits.detectionValuesMax)
+  samples.add(name, undefined, values)
+  return classifySamples(samples)
+    .map(({ finding }) => finding)
+    .toSorted((one, other) => other.confidence - one.confidence)
+}

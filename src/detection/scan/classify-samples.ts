@@ -1,0 +1,14 @@
+/** What a scan found, by column: each path inside JSON is judged like a column of that name. */
+
+import type { ColumnFinding } from '../../store/detection-findings.ts'
+import { classifyColumn } from '../classify/classify.ts'
+import type { ColumnSamples } from './column-samples.ts'
+
+/** The findings of all columns and of the paths inside their JSON. */
+export function classifySamples(samples: ColumnSamples): readonly ColumnFinding[] {
+  return samples
+    .all()
+    .flatMap(({ fieldId, columnName, ...sample }) =>
+      classifyColumn(sample).map((finding) => ({ finding, fieldId, columnName })),
+    )
+}

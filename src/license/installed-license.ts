@@ -1,0 +1,30 @@
+/** The license that is installed: text from the environment, or a file. */
+
+import { Fault } from '../base/fault.ts'
+import type { Secret } from '../base/secret.ts'
+import { type License, verifyLicense } from './license.ts'
+
+export type LicenseSource = { readonly text: Secret } | { readonly file: string }
+
+/**
+ * Reads and verifies the installed license.
+ * @param development whether the development key counts
+ * @returns undefined where none is installed
+ * @throws Fault `misconfigured` for a license that cannot be read or does not verify
+ */
+export async function readInstalledLicense(
+  source: LicenseSource | undefined,
+  development: boolean,
+): Promise<License | undefined> {
+  if (source === undefined) return undefined
+  if ('text' in source) return verifyLicense(source.text.reveal(), development)
+  return verifyLicense(await textOf(source.file), development)
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await Bun.file(file).text()
+  } catch (cause) {
+    throw new Fault('misconfigured', 'The file that SVC_LICENSE_FILE names cannot be read.', { cause })
+  }
+}

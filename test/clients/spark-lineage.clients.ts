@@ -1,0 +1,104 @@
+/** Spark's OpenLineage listener: a job that makes a table from a table, seen in the lineage graph. */
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServiceSession } from '../../src/store/sessions.ts'
+import { documentedLineageSettings, documentedSettings } from './client-docs.ts'
+import { type Gateway, startGateway } from './gateway.ts'
+import { send } from './iceberg-api.ts'
+import { packageFolder } from './packages.ts'
+import { startRestFixture } from './servers.ts'
+import { runSession, type Step } from './sessions.ts'
+
+let gateway: Gateway
+let steps: readonly Step[]
+const stack = new AsyncDisposableStack()
+
+const statements = [
+  'CREATE TABLE covenant.ol.orders (id BIGINT, customer STRING, amount BIGINT) USING iceberg',
+  "INSERT INTO covenant.ol.orders VALUES (1, 'a', 10), (2, 'b', 20), (3, 'a', 5)",
+  `CREATE TABLE covenant.ol.revenue USING iceberg AS
+    SELECT customer, sum(amount) AS total FROM covenant.ol.orders GROUP BY customer`,
+  'SELECT * FROM covenant.ol.revenue ORDER BY customer',
+]
+
+beforeAll(async () => {
+  const fixture = stack.use(await startRestFixture())
+  gateway = stack.use(await startGateway({ kind: 'alpha', url: fixture.url, config: { warehouse: 'w' } }))
+  await send({ base: `${fixture.url}/v1` }, 'POST', '/namespaces', '{"namespace":["ol"]}')
+  const { secret } = await createServiceSession(gateway.store, gateway.tenant, {
+    name: 'spark',
+    principal: { sub: 'spark', roles: [] },
+    scopes: ['lineage'],
+  })
+  const home = await mkdtemp(join(tmpdir(), 'covenant-spark-'))
+  stack.defer(() => rm(home, { recursive: true, force: true }))
+  const settings = [documentedSettings('Spark', gateway), documentedLineageSettings(gateway, secret)]
+  await Bun.write(join(home, 'spark-defaults.conf'), settings.join('\n'))
+  const jar = (folder: string, name: string) => join(folder, 'lib', name)
+  steps = await runSession({
+    python: join(packageFolder('python:spark'), 'bin/python'),
+    script: 'sql_session.py',
+    log: 'spark-lineage',
+    args: ['spark', JSON.stringify(statements)],
+    env: {
+      SPARK_CONF_DIR: home,
+      ICEBERG_JAR: [
+        jar(packageFolder('maven:iceberg-spark'), 'iceberg-spark-runtime-4.0_2.13-1.11.0.jar'),
+        jar(packageFolder('maven:openlineage-spark'), 'openlineage-spark_2.13-1.53.0.jar'),
+      ].join(','),
+    },
+    seconds: 300,
+  })
+}, 400_000)
+afterAll(() => stack.disposeAsync())
+
+interface Edge {
+  readonly label: string
+  readonly from: string
+  readonly to: string
+}
+
+async function upstreamOf(node: string): Promise<readonly Edge[]> {
+  const url = new URL('/api/v1/lineage/graph', gateway.app.url)
+  url.search = new URLSearchParams({ node, direction: 'upstream' }).toString()
+  const response = await fetch(url, { headers: { 'x-svc-session': gateway.secret } })
+  return ((await response.json()) as { edges: readonly Edge[] }).edges
+}
+/** Where the table's files lie, by which the listener names its dataset. */
+const location = (edges: readonly Edge[], table: string) =>
+  edges.find(({ label, to }) => label === 'STORED_AS' && to === `table/ol/${table}`)?.from ?? 'none'
+
+test('spark-lineage: every event of the listener is taken: START, RUNNING and COMPLETE of each run', async () => {
+  for (const one of steps) expect(one).not.toHaveProperty('message')
+  const rows = await gateway.store.tenantQuery<{ run_id: string; event_type: string; state: string }>(
+    gateway.tenant,
+    `select run_id, event_type, state from lineage_inbox
+     union all select run_id, event_type, state from lineage_event`,
+  )
+  expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['merged']))
+  const typesOfRuns = [...Map.groupBy(rows, (row) => row.run_id).values()].map(
+    (events) => new Set(events.map((event) => event.event_type)),
+  )
+  expect(typesOfRuns.length).toBeGreaterThan(steps.length)
+  expect(typesOfRuns.filter((types) => types.has('START') && types.has('COMPLETE')).length).toBeGreaterThan(2)
+})
+
+test('spark-lineage: a table made from a table has it upstream, by the tables’ governed names', async () => {
+  const edges = await upstreamOf('table/ol/revenue')
+  const orders = location(await upstreamOf('table/ol/orders'), 'orders')
+  expect(edges).toContainEqual(
+    expect.objectContaining({ label: 'LINEAGE_OF', from: orders, to: location(edges, 'revenue') }),
+  )
+})
+
+test('spark-lineage: a column of it has the column upstream from which it was computed', async () => {
+  const revenue = location(await upstreamOf('table/ol/revenue'), 'revenue')
+  const orders = location(await upstreamOf('table/ol/orders'), 'orders')
+  const column = (dataset: string, name: string) => `${dataset.replace(/^dataset/, 'column')}/${name}`
+  expect(await upstreamOf(column(revenue, 'total'))).toContainEqual(
+    expect.objectContaining({ from: column(orders, 'amount'), to: column(revenue, 'total') }),
+  )
+})

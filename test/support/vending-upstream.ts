@@ -1,0 +1,92 @@
+/**
+ * An upstream catalog that vends storage credentials for one table to whoever brings a token, and the S3 that takes
+ * no others: a ranged store in memory. Each token gets keys of its own.
+ */
+
+import { type Field, IcebergWriter } from './iceberg-writer.ts'
+
+const fields: readonly Field[] = [
+  { id: 1, name: 'id', type: 'long' },
+  { id: 2, name: 'email', type: 'string' },
+]
+
+export interface VendingUpstream extends AsyncDisposable {
+  readonly url: string
+  readonly s3Url: string
+  readonly metadataLocation: string
+  /** The bearer token of each time the table was loaded, with what was asked to be delegated. */
+  readonly loads: { readonly token: string; readonly delegation: string | null }[]
+  /** Access key id and session token of every request to storage. */
+  readonly keysSeen: { readonly key: string; readonly token: string | null }[]
+  /** `config` and `storage-credentials` of the answer; by default keys in `config`. */
+  answer: (token: string) => object
+}
+
+/** The settings that are vended to a token, without an end. */
+export function vendedTo(token: string, s3Url: string): Readonly<Record<string, string>> {
+  return {
+    's3.access-key-id': `KEY-${token}`,
+    's3.secret-access-key': `secret-${token}`,
+    's3.session-token': `session-${token}`,
+    's3.endpoint': s3Url,
+    's3.region': 'eu-central-1',
+  }
+}
+
+/** Starts both, with one snapshot of twenty addresses in `s3://lake/sales/people`. */
+export async function startVendingUpstream(): Promise<VendingUpstream> {
+  const objects = new Map<string, Uint8Array>()
+  const writer = new IcebergWriter({
+    fields,
+    location: 's3://lake/sales/people',
+    put: (location, bytes) => void objects.set(new URL(location).pathname.slice(1), bytes),
+  })
+  const rows = Array.from({ length: 20 }, (_, id) => ({ id, email: `p${id}@example.com` }))
+  const { metadataLocation } = await writer.append([{ rows }])
+  const loads: VendingUpstream['loads'] = []
+  const keysSeen: VendingUpstream['keysSeen'] = []
+
+  const s3 = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch({ url, headers }) {
+      const key = /Credential=([^/]+)\//.exec(headers.get('authorization') ?? '')?.[1] ?? ''
+      const token = headers.get('x-amz-security-token')
+      keysSeen.push({ key, token })
+      if (!key.startsWith('KEY-') || token !== key.replace('KEY-', 'session-'))
+        return new Response('<Error><Code>AccessDenied</Code></Error>', { status: 403 })
+      const bytes = objects.get(decodeURIComponent(new URL(url).pathname).replace('/lake/', ''))
+      if (bytes === undefined) return new Response(null, { status: 404 })
+      const [, from, to] = /bytes=(\d+)-(\d+)/.exec(headers.get('range') ?? '') ?? []
+      return from === undefined
+        ? new Response(bytes as Uint8Array<ArrayBuffer>)
+        : new Response(bytes.slice(Number(from), Number(to) + 1), { status: 206 })
+    },
+  })
+  const upstream = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch({ url, headers }) {
+      const { pathname } = new URL(url)
+      const token = (headers.get('authorization') ?? '').replace('Bearer ', '')
+      if (pathname === '/v1/config') return Response.json({ defaults: {}, overrides: {} })
+      if (!pathname.endsWith('/namespaces/sales/tables/people')) return new Response(null, { status: 404 })
+      loads.push({ token, delegation: headers.get('x-iceberg-access-delegation') })
+      const key = metadataLocation.replace('s3://lake/', '')
+      const metadata: unknown = JSON.parse(new TextDecoder().decode(objects.get(key)))
+      return Response.json({ 'metadata-location': metadataLocation, metadata, ...made.answer(token) })
+    },
+  })
+  const made: VendingUpstream = {
+    url: upstream.url.origin,
+    s3Url: s3.url.origin,
+    metadataLocation,
+    loads,
+    keysSeen,
+    answer: (token) => ({ config: vendedTo(token, s3.url.origin) }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([s3.stop(true), upstream.stop(true)])
+    },
+  }
+  return made
+}
