@@ -132,7 +132,6 @@ test('spark: what policies allow goes on beside what they deny', () => {
 })
 
 test('spark: after a lost answer no data file that the commit refers to is gone', () => {
-  // Iceberg's Java client looks at the table after a 502 and finds its snapshot there.
   expect(step('insertLost')).not.toHaveProperty('message')
   expect(step('readLost').value).toEqual([[1]])
   expect(dataFilesThere(fixture, table('lost'))).toBe(1)
