@@ -24,6 +24,7 @@ const table = (name: string): TableRef => ({ namespace: ['sp'], name })
 
 const statements = {
   namespace: 'CREATE NAMESPACE covenant.sp_free',
+  namespaceThere: 'CREATE NAMESPACE IF NOT EXISTS covenant.sp',
   ctas: "CREATE TABLE covenant.sp.orders USING iceberg AS SELECT 1L AS id, 'a' AS customer",
   insert: "INSERT INTO covenant.sp.orders VALUES (2, 'b')",
   merge: `MERGE INTO covenant.sp.orders t USING (SELECT 2L AS id, 'c' AS customer) s ON t.id = s.id
@@ -122,6 +123,10 @@ test.each([
 ] as const)('spark: shows its user why it was denied: %s', (name, message) => {
   expect(step(name).message).toContain('policy denied: ')
   expect(step(name).message).toContain(message)
+})
+
+test('spark: a namespace that is there is no obstacle to a writer whom its tables’ policies deny', () => {
+  expect(step('namespaceThere')).not.toHaveProperty('message')
 })
 
 test('spark: what policies allow goes on beside what they deny', () => {
