@@ -134,6 +134,8 @@ export const limits = {
   intentLeaseMs: 120_000,
   /** A commit whose intent is older than this is no longer forwarded: its lease could run out on the way. */
   forwardWithinMs: 50_000,
+  /** For looking whether a commit was made whose answer was lost, before the client is answered. */
+  settleWithinMs: 5_000,
   drainMs: 25_000,
   /** For the last answers to leave after the drain. */
   flushMs: 2_000,
@@ -211,8 +213,8 @@ export const limits = {
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
   throw new Error('limits: an intent must outlive the upstream calls it covers')
-if (limits.forwardWithinMs + limits.upstreamCommitMs >= limits.intentLeaseMs)
-  throw new Error('limits: a forward must end within the lease of its intent')
+if (limits.forwardWithinMs + limits.upstreamCommitMs + limits.settleWithinMs >= limits.intentLeaseMs)
+  throw new Error('limits: a forward must end, and be settled, within the lease of its intent')
 if (limits.graphHopsDefault > limits.graphHopsMax || limits.lineageCycleHops > limits.graphHopsMax)
   throw new Error('limits: hop bounds')
 if (limits.vendedMarginMs <= limits.detectionScanMs)

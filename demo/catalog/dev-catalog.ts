@@ -163,7 +163,8 @@ function operationOf(request: Request, pathname: string): Operation {
   if (pathname.endsWith('/config')) return 'config'
   if (pathname.endsWith('/oauth/tokens')) return 'token'
   if (request.method === 'POST' && pathname.endsWith('/transactions/commit')) return 'commit'
-  if (!/\/tables\/[^/]+$/.test(pathname) || pathname.endsWith('/tables/rename')) return 'other'
+  if (!/\/tables\/[^/]+$/.test(pathname) || pathname.endsWith('/tables/rename'))
+    return request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'other'
   if (request.method === 'POST') return 'commit'
   if (request.method !== 'GET') return 'other'
   return request.headers.has('if-none-match') ? 'conditional-load' : 'load'

@@ -1,6 +1,7 @@
 /** What the development catalog is told to do wrong, and how slowly it answers. For tests and benchmarks. */
 
-export const operations = ['config', 'token', 'load', 'conditional-load', 'commit', 'other'] as const
+/** `read`: GET and HEAD of anything but one table; `other`: what changes the catalog without being a commit. */
+export const operations = ['config', 'token', 'load', 'conditional-load', 'commit', 'read', 'other'] as const
 export type Operation = (typeof operations)[number]
 
 /**

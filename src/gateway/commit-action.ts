@@ -10,6 +10,7 @@ import { type CommitIntent, writesMetadata } from '../core/commit.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
 import { committedTable, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from './parts.ts'
+import { type SettledAction, settleAction } from './recovery/settle-action.ts'
 import { DeclaredIntent } from './stages/intent.ts'
 import { assertAllowed, warningsOf } from './stages/judge.ts'
 import { type ActionChange, judgeAction } from './stages/judge-action.ts'
@@ -62,18 +63,38 @@ export async function commitAction(
   declared.declare(baseMetadataLocation)
   await declared.durable()
   parts.passCrashPoint('commit-not-forwarded')
-  let response: ActionCommitted['response']
+  const { response, committed } = await forwardDeclared(parts, upstream, commit, declared)
+  parts.passCrashPoint('commit-forwarded')
+  const read = () => committed ?? committedTable(parseLoadTableResult(response.body))
+  await recordApproval(parts, tenant, declared.intent, judged, writesMetadata(action) ? read : undefined)
+  return { response, warnings }
+}
+
+/** @throws what the catalog throws, save where what is there now shows that the change was made */
+async function forwardDeclared(
+  parts: GatewayParts,
+  upstream: Upstream,
+  commit: ActionCommit,
+  declared: DeclaredIntent,
+): Promise<SettledAction> {
   try {
-    response = await forward(upstream, commit)
+    return { response: await forward(upstream, commit) }
   } catch (error) {
-    if (surelyNotCommitted(error)) await declared.withdraw()
-    else parts.log.error({ err: error, commitId: commit.commitId }, 'commit state unknown; its intent stays')
+    if (surelyNotCommitted(error)) {
+      await declared.withdraw()
+      throw error
+    }
+    parts.passCrashPoint('answer-lost')
+    const registers = commit.request.updates[0]?.get('metadata-location')
+    const settled = await settleAction(parts, upstream, {
+      intent: declared.intent,
+      destination: commit.destination,
+      registers: typeof registers === 'string' ? registers : undefined,
+    })
+    if (settled !== undefined) return settled
+    parts.log.error({ err: error, commitId: commit.commitId }, 'commit state unknown; its intent stays')
     throw error
   }
-  parts.passCrashPoint('commit-forwarded')
-  const read = writesMetadata(action) ? () => committedTable(parseLoadTableResult(response.body)) : undefined
-  await recordApproval(parts, tenant, declared.intent, judged, read)
-  return { response, warnings }
 }
 
 /** What is kept of the request is what was judged: a replay judges the same. */

@@ -28,7 +28,7 @@ export interface TransactionCommit
 
 export interface TableResult {
   readonly commitId: string
-  /** Undefined where the table has no current snapshot. */
+  /** Undefined where the table has no current snapshot, or a lost answer leaves open which it was. */
   readonly newSnapshotId: bigint | undefined
   readonly newMetadataLocation: string
 }
@@ -96,11 +96,11 @@ export async function commitTransaction(
       const declared = new DeclaredIntent(parts, commit.tenant, await intentOf(upstream, commit))
       declared.declare(judged.base?.metadataLocation ?? '')
       await declared.durable()
-      const { result } = await forwardCommit(parts, upstream, commit, declared, judged)
+      const { result, settled } = await forwardCommit(parts, upstream, commit, declared, judged)
       results.push({
         commitId: commit.commitId,
-        newSnapshotId: currentSnapshotId(result.metadata),
-        newMetadataLocation: result.metadataLocation,
+        newSnapshotId: settled ? settled.snapshot?.snapshotId : currentSnapshotId(result.metadata),
+        newMetadataLocation: settled?.metadataLocation ?? result.metadataLocation,
       })
     } catch (thrown) {
       throw failed(commit, faultOf(thrown), results.length)

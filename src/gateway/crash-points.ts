@@ -13,7 +13,9 @@ export const crashPoints = [
   'rejection-recorded',
   /** Allowed, the intent names the right base, and the upstream has seen nothing. */
   'commit-not-forwarded',
-  /** The upstream answered; nothing but the intent remembers that it was asked. */
+  /** The upstream was asked, and its answer is lost; the table is not looked at yet. */
+  'answer-lost',
+  /** The upstream answered, or the table shows what it would have; nothing but the intent remembers that it was asked. */
   'commit-forwarded',
   'approval-recorded',
 ] as const

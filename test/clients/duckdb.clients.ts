@@ -75,21 +75,47 @@ test('duckdb: shows its user why an insert and a drop were denied', async () => 
   expect(steps.at(-1)?.value).toEqual([[0]])
 })
 
-test('duckdb: a commit whose answer is lost is told as such, and is not sent again', async () => {
-  const table: TableRef = { namespace: ['dk'], name: 'lost' }
-  await sql('lost', 'CREATE TABLE covenant.dk.lost (id BIGINT)')
+test.each([
+  ['lose', 'lost_answer'],
+  ['fail', 'failed_answer'],
+] as const)(
+  'duckdb: after a commit whose answer was lost no data file that it refers to is gone: %s',
+  async (effect, name) => {
+    await sql(name, `CREATE TABLE covenant.dk.${name} (id BIGINT)`)
+    let sent = 0
+    gate.interfere = (request, path) => {
+      if (request.method !== 'POST' || !path.endsWith(`/tables/${name}`)) return undefined
+      sent++
+      return effect
+    }
+    const [inserted] = await sql(`${name}-insert`, `INSERT INTO covenant.dk.${name} VALUES (1)`)
+    gate.interfere = () => undefined
+    expect(inserted).not.toHaveProperty('message')
+    expect(sent).toBe(1)
+    expect(dataFilesThere(fixture, { namespace: ['dk'], name })).toBe(1)
+    const [read] = await sql(`${name}-read`, `SELECT * FROM covenant.dk.${name}`)
+    expect(read?.value).toEqual([[1]])
+    expect(await gateway.audit({ namespace: ['dk'], name })).toHaveLength(2)
+  },
+)
+
+test('duckdb: a commit that cannot be told to be made is told as such, and is not sent again', async () => {
+  const table: TableRef = { namespace: ['dk'], name: 'unknown' }
+  await sql('unknown', 'CREATE TABLE covenant.dk.unknown (id BIGINT)')
   let sent = 0
   gate.interfere = (request, path) => {
-    if (request.method !== 'POST' || !path.endsWith('/tables/lost')) return undefined
-    sent++
-    return 'lose'
+    if (!path.includes('/tables/unknown')) return undefined
+    if (request.method === 'POST') sent++
+    return sent > 0 ? new Response('', { status: 502 }) : undefined
   }
-  const [inserted] = await sql('lost-insert', 'INSERT INTO covenant.dk.lost VALUES (1)')
+  const [inserted] = await sql('unknown-insert', 'INSERT INTO covenant.dk.unknown VALUES (1)')
   gate.interfere = () => undefined
   expect(inserted?.message).toContain('may or may not have been made')
   expect(sent).toBe(1)
-  // DuckDB's own doing, see the next test.
+  // DuckDB's own doing, see the next test; nothing refers to the file.
   expect(dataFilesThere(fixture, table)).toBe(0)
+  const [read] = await sql('unknown-read', 'SELECT count(*) FROM covenant.dk.unknown')
+  expect(read?.value).toEqual([[0]])
 })
 
 // Pins a defect of the client, so that docs/compatibility.md stays true: a version that mends it fails here.

@@ -7,8 +7,8 @@ export interface Passed {
   readonly status: number
 }
 
-/** Returns an answer to give instead, 'lose' to pass the request on and spoil the answer, or undefined. */
-export type Interfere = (request: Request, path: string) => Response | 'lose' | undefined
+/** Returns an answer to give instead; 'lose' or 'fail' to pass the request on and spoil its answer, or answer 502; or undefined. */
+export type Interfere = (request: Request, path: string) => Response | 'lose' | 'fail' | undefined
 
 export interface Gate extends AsyncDisposable {
   readonly url: string
@@ -43,6 +43,7 @@ export function openGate(target: string): Gate {
       })
       const received = await answer.bytes()
       gate.passed.push({ method: request.method, path, headers: request.headers, status: answer.status })
+      if (effect === 'fail') return new Response('', { status: 502 })
       if (effect === 'lose') return new Response('{"meta', { status: answer.status })
       return new Response(received.length > 0 ? received : null, {
         status: answer.status,

@@ -197,9 +197,15 @@ test('nessie: without ETags every commit is judged on a fresh load', async () =>
 })
 
 describe('nessie: a commit whose answer is lost', () => {
-  async function loseAnswer(table: TableRef, body: string): Promise<Response> {
-    gate.interfere = (request, path) =>
-      request.method === 'POST' && path.endsWith(`/tables/${table.name}`) ? 'lose' : undefined
+  /** @param blind whether the table cannot be loaded afterwards either */
+  async function loseAnswer(table: TableRef, body: string, blind = false): Promise<Response> {
+    let sent = false
+    gate.interfere = (request, path) => {
+      if (!path.endsWith(`/tables/${table.name}`)) return undefined
+      if (request.method !== 'POST') return sent && blind ? new Response('', { status: 503 }) : undefined
+      sent = true
+      return 'lose'
+    }
     try {
       return await gateway.commit(table, body)
     } finally {
@@ -207,9 +213,20 @@ describe('nessie: a commit whose answer is lost', () => {
     }
   }
 
-  test('nessie: a lost answer is 502, and recovery completes the audit from the snapshot', async () => {
+  test('nessie: a commit whose answer was lost is told as made where its snapshot is the current one', async () => {
     const table = await newTable()
     const answer = await loseAnswer(table, append(7n))
+    expect(answer.status).toBe(200)
+    const now = await loadTable(main, table)
+    expect(await answer.json()).toMatchObject({ 'metadata-location': now['metadata-location'] })
+    expect(await gateway.audit(table)).toMatchObject([
+      { decision: 'APPROVED', metadataLocation: now['metadata-location'] },
+    ])
+  })
+
+  test('nessie: a lost answer is 502 where the table cannot be loaded, and recovery completes the audit', async () => {
+    const table = await newTable()
+    const answer = await loseAnswer(table, append(7n), true)
     expect(answer.status).toBe(502)
     expect(await answer.text()).toContain('CommitStateUnknownException')
     expect(await gateway.audit(table)).toEqual([])
@@ -219,7 +236,7 @@ describe('nessie: a commit whose answer is lost', () => {
 
   test('nessie: recovery leaves a lost commit open where the catalog no longer shows its snapshot', async () => {
     const table = await newTable()
-    expect((await loseAnswer(table, append(7n))).status).toBe(502)
+    expect((await loseAnswer(table, append(7n), true)).status).toBe(502)
     expect((await send(main, 'POST', tablePath(table), append(8n, 2, 7n))).status).toBe(200)
     expect(await recoverIntents(gateway.app.gateway)).toMatchObject({ committed: 0, undecidable: 1 })
     expect(await gateway.audit(table)).toEqual([])

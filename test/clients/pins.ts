@@ -60,6 +60,8 @@ export const python = {
     'rich==15.0.0',
   ],
   spark: ['pyspark==4.0.1', 'py4j==0.10.9.9'],
+  /** Flink's own distribution as the Python API carries it, and nothing of that API. */
+  flink: ['apache-flink-libraries==2.1.3'],
   duckdb: [
     'duckdb==1.5.5',
     'duckdb-extension-iceberg==1.5.5',
@@ -150,6 +152,15 @@ export const maven = {
       keep: ['lib', 'plugin/iceberg', 'plugin/tpch', 'plugin/spooling-filesystem'],
     },
   },
+  /** The SQL client takes its session from the SQL gateway, which the Python package leaves out. */
+  'iceberg-flink': {
+    coordinates: [
+      `org.apache.iceberg:iceberg-flink-runtime-2.1:${iceberg}`,
+      'org.apache.flink:flink-sql-gateway:2.1.3',
+    ],
+    transitive: false,
+    sha256: {},
+  },
 } as const satisfies Record<string, MavenPin>
 
 export const npm = {
@@ -234,6 +245,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     ],
     quick: false,
     seconds: 400,
+  },
+  flink: {
+    file: 'flink.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:flink', 'maven:iceberg-flink'],
+    quick: false,
+    seconds: 600,
   },
   rck: {
     file: 'rck.clients.ts',

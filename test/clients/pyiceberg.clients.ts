@@ -95,7 +95,7 @@ test('pyiceberg: after a lost answer no data file that the commit refers to is g
     request.method === 'POST' && path.endsWith('/tables/lost') ? 'lose' : undefined
   const [appended] = await session('lost', 'append')
   gate.interfere = () => undefined
-  expect(appended?.error).toBe('CommitStateUnknownException')
+  expect(appended).not.toHaveProperty('error')
   const [read] = await session('lost', 'read')
   expect(read?.value).toHaveLength(2)
   expect(dataFilesThere(fixture, table('lost'))).toBe(1)

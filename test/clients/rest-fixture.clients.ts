@@ -140,10 +140,30 @@ test('fixture: a client’s request for vended credentials reaches an alpha cata
   expect(load?.headers.get('x-iceberg-access-delegation')).toBe('vended-credentials')
 })
 
-test('fixture: recovery completes the audit of a commit whose answer was lost', async () => {
+test.each(['lose', 'fail'] as const)(
+  'fixture: a commit whose answer was lost is told as made, with the table, and audited: %s',
+  async (effect) => {
+    const table = await newTable()
+    gate.interfere = (request, path) =>
+      request.method === 'POST' && path.endsWith(`/tables/${table.name}`) ? effect : undefined
+    const answer = await gateway.commit(table, setProperties({ lost: 'yes' }))
+    gate.interfere = () => undefined
+    expect(answer.status).toBe(200)
+    const { 'metadata-location': location } = await loadTable(direct, table)
+    expect(await answer.json()).toMatchObject({ 'metadata-location': location })
+    expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED', metadataLocation: location }])
+  },
+)
+
+test('fixture: recovery completes the audit of a commit whose answer was lost while the table could not be loaded', async () => {
   const table = await newTable()
-  gate.interfere = (request, path) =>
-    request.method === 'POST' && path.endsWith(`/tables/${table.name}`) ? 'lose' : undefined
+  let sent = false
+  gate.interfere = (request, path) => {
+    if (!path.includes(`/tables/${table.name}`)) return undefined
+    if (request.method !== 'POST') return sent ? new Response('', { status: 503 }) : undefined
+    sent = true
+    return 'lose'
+  }
   const answer = await gateway.commit(table, setProperties({ lost: 'yes' }))
   gate.interfere = () => undefined
   expect(answer.status).toBe(502)

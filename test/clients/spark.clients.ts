@@ -24,6 +24,7 @@ const table = (name: string): TableRef => ({ namespace: ['sp'], name })
 
 const statements = {
   namespace: 'CREATE NAMESPACE covenant.sp_free',
+  namespaceThere: 'CREATE NAMESPACE IF NOT EXISTS covenant.sp',
   ctas: "CREATE TABLE covenant.sp.orders USING iceberg AS SELECT 1L AS id, 'a' AS customer",
   insert: "INSERT INTO covenant.sp.orders VALUES (2, 'b')",
   merge: `MERGE INTO covenant.sp.orders t USING (SELECT 2L AS id, 'c' AS customer) s ON t.id = s.id
@@ -124,6 +125,10 @@ test.each([
   expect(step(name).message).toContain(message)
 })
 
+test('spark: a namespace that is there is no obstacle to a writer whom its tables’ policies deny', () => {
+  expect(step('namespaceThere')).not.toHaveProperty('message')
+})
+
 test('spark: what policies allow goes on beside what they deny', () => {
   expect(step('contracted')).not.toHaveProperty('message')
   expect(step('insertIntoContracted')).not.toHaveProperty('message')
@@ -132,7 +137,6 @@ test('spark: what policies allow goes on beside what they deny', () => {
 })
 
 test('spark: after a lost answer no data file that the commit refers to is gone', () => {
-  // Iceberg's Java client looks at the table after a 502 and finds its snapshot there.
   expect(step('insertLost')).not.toHaveProperty('message')
   expect(step('readLost').value).toEqual([[1]])
   expect(dataFilesThere(fixture, table('lost'))).toBe(1)

@@ -10,6 +10,7 @@ import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit-action.ts'
 import { commitTable } from '../commit-table.ts'
 import { commitTransaction, TransactionFault } from '../commit-transaction.ts'
+import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { assertName, upstreamPath } from './client-path.ts'
 import { tableMembers } from './disclosure.ts'
 import {
@@ -200,13 +201,14 @@ export async function dropView(surface: SurfaceRequest): Promise<Response> {
   return await emptyAnswer(surface, { action: 'drop-view', table: nameOf(surface), update: new Map() })
 }
 
-/** createNamespace. */
+/** createNamespace; one that is there already is 409, whatever policies say of it. */
 export async function createNamespace(surface: SurfaceRequest): Promise<Response> {
   const { bytes, object } = await read(surface)
-  const namespace = reader.strings(object, 'namespace')
+  const namespace = levels(reader.strings(object, 'namespace'))
+  await assertNamespaceAbsent(surface, namespace)
   return await namespaceAnswer(surface, {
     action: 'create-namespace',
-    table: { namespace: levels(namespace), name: '' },
+    table: { namespace, name: '' },
     update: object,
     body: bytes,
   })

@@ -3,29 +3,23 @@
  * down, and closes the intents of those it never took. One replica at a time; safe to run at any moment.
  */
 
-import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { CatalogError } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 import { appliedPolicy, type CommitIntent } from '../../core/commit.ts'
-import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import { tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { auditedLocations } from '../../store/audit.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credentials.ts'
 import {
   type ClaimedIntent,
   claimStaleIntents,
   closeIntent,
   countIntents,
-  intentsOnTable,
 } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
-import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
-import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
-import { parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../parts.ts'
 import { committedAt } from './committed-at.ts'
-import { decideIntents, historyOf, type IntentOutcome, type StaleIntent } from './decide.ts'
+import { decideIntents, type IntentOutcome } from './decide.ts'
+import { lookAtTable, staleIntent } from './look.ts'
 import { recoverAction } from './recover-action.ts'
 
 export interface RecoveryReport {
@@ -35,6 +29,8 @@ export interface RecoveryReport {
 }
 
 const intentsPerRun = 500
+/** How long one table's intents wait for commits in flight on it. */
+const othersWaitMs = 5_000
 
 /**
  * Settles every intent whose lease and upstream time-out have passed.
@@ -127,92 +123,30 @@ async function recoverTable(
 ): Promise<void> {
   const table = group[0]?.intent.table
   if (table === undefined) return
-  const current = await loadNow(parts, tenant, credential, table)
-
-  const claimedIds = new Set(group.map((one) => one.intent.commitId))
-  const othersInFlight = !(await othersFinished(parts, tenant, table, claimedIds))
+  const now = await lookAtTable(
+    parts,
+    parts.catalogs.get(tenant, credential),
+    tenant,
+    table,
+    new Set(group.map((one) => one.intent.commitId)),
+    { othersWaitMs },
+  )
   const outcomes = decideIntents(
-    group.map((one) => stale(one, current?.metadata)),
-    current && {
-      metadataLocation: current.metadataLocation,
-      metadata: current.metadata,
-      audited: await auditedLocations(
-        parts.store,
-        tenant,
-        table,
-        historyOf(current).map((entry) => entry.metadataLocation),
-      ),
-      othersInFlight,
-    },
+    group.map((one) => staleIntent(one.intent, now?.result.metadata)),
+    now?.evidence,
   )
   for (const { intent } of group) {
     const outcome = outcomes.get(intent.commitId)
-    if (outcome?.kind === 'committed' && current !== undefined)
+    if (outcome?.kind === 'committed' && now !== undefined)
       await recordVerdict(parts.store, tenant, {
         intent,
         decision: 'APPROVED',
         reason: '',
         policies: (await policiesAtIntent(parts.store, tenant, table, intent.commitId)).map(appliedPolicy),
         outcomes: [],
-        committed: committedAt(current, intent, outcome.metadataLocation),
+        committed: committedAt(now.result, intent, outcome.metadataLocation),
       })
     if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
     count(parts, intent, counts, outcome)
   }
 }
-
-async function loadNow(
-  parts: GatewayParts,
-  tenant: TenantId,
-  credential: CatalogCredential,
-  table: TableRef,
-) {
-  try {
-    const loaded = await parts.catalogs.get(tenant, credential).loadTable(table, {})
-    if (loaded.status !== 'loaded') throw new Error('an unconditional load was answered 304')
-    return parseLoadTableResult(loaded.body)
-  } catch (error) {
-    if (error instanceof CatalogError && error.code === 'ErrTableNotFound') return undefined
-    throw error
-  }
-}
-
-/**
- * Waits until the commits that are in flight on the table now are audited or withdrawn. A table load before
- * this, an audit look-up after it: what the one shows and the other does not, no living process will explain.
- */
-async function othersFinished(
-  parts: GatewayParts,
-  tenant: TenantId,
-  table: TableRef,
-  claimed: ReadonlySet<string>,
-): Promise<boolean> {
-  const open = async () => new Set(await intentsOnTable(parts.store, tenant, table)).difference(claimed)
-  let waitedFor = await open()
-  const deadlineMs = performance.now() + othersWaitMs
-  while (waitedFor.size > 0 && performance.now() < deadlineMs) {
-    await Bun.sleep(othersPollMs)
-    waitedFor = waitedFor.intersection(await open())
-  }
-  return waitedFor.size === 0
-}
-
-const othersWaitMs = 5_000
-const othersPollMs = 50
-
-function stale(one: ClaimedIntent, metadata: JsonObject | undefined): StaleIntent {
-  return { intent: one.intent, effectsHold: metadata !== undefined && effectsHold(one, metadata) }
-}
-
-/** Applying the same updates once more changes nothing but clocks and logs. */
-function effectsHold(one: ClaimedIntent, metadata: JsonObject): boolean {
-  try {
-    const request = parseCommitRequest(Bun.zstdDecompressSync(one.intent.body as Uint8Array<ArrayBuffer>))
-    const again = applyUpdates(metadata, request.updates, { nowMs: one.intent.receivedAtMs })
-    return [...again].every(([key, value]) => volatile.has(key) || Bun.deepEquals(value, metadata.get(key)))
-  } catch {
-    return false
-  }
-}
-
-const volatile: ReadonlySet<JsonValue> = new Set(['last-updated-ms', 'metadata-log', 'snapshot-log'])

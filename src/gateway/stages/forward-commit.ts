@@ -2,13 +2,15 @@
 
 import type { Body } from '../../auth/read-body.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
-import type { CommitIntent } from '../../core/commit.ts'
+import type { CommitIntent, CommittedTable } from '../../core/commit.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { type CommitRequest, snapshotIdsAdded } from '../../wire/iceberg/commit-request.ts'
 import { committedTable } from '../../wire/iceberg/table-metadata.ts'
+import { discloseAnswer, tableMembers } from '../client-surface/disclosure.ts'
 import type { GatewayParts } from '../parts.ts'
+import { type SettledCommit, settleCommit } from '../recovery/settle.ts'
 import type { DeclaredIntent } from './intent.ts'
 import type { Judged } from './judge.ts'
 import { cachedTable } from './load-current.ts'
@@ -57,9 +59,16 @@ async function compress(bytes: Uint8Array): Promise<Uint8Array> {
   return bytes.length <= inlineCompressBytesMax ? Bun.zstdCompressSync(bytes) : await Bun.zstdCompress(bytes)
 }
 
+/** An accepted commit: the upstream's answer, or the table as it is now where that answer was lost. */
+export interface Forwarded extends CommittedResponse {
+  /** Set where the answer was lost: what the commit made, which `result` may be past. */
+  readonly settled?: CommittedTable
+}
+
 /**
  * Forwards an allowed commit whose intent is durable, and audits it.
- * @throws what the catalog throws; nothing once the upstream has accepted
+ * @throws what the catalog throws, save where the table shows that the commit was made; nothing once the upstream
+ *   has accepted
  */
 export async function forwardCommit(
   parts: GatewayParts,
@@ -67,13 +76,14 @@ export async function forwardCommit(
   commit: TableCommit,
   declared: DeclaredIntent,
   judged: Judged,
-): Promise<CommittedResponse> {
+): Promise<Forwarded> {
   parts.passCrashPoint('commit-not-forwarded')
   const response = await forward(parts, upstream, commit, declared)
   parts.passCrashPoint('commit-forwarded')
-  await recordApproval(parts, commit.tenant, declared.intent, judged, () => committedTable(response.result))
+  const { body, headers, result, settled } = response
+  await recordApproval(parts, commit.tenant, declared.intent, judged, () => settled ?? committedTable(result))
   try {
-    const entry = cachedTable(commit.table, response.body, response.result, response.headers.etag)
+    const entry = cachedTable(commit.table, body, result, headers.etag)
     parts.tables.set(commit.tenant, upstream.credential, commit.table, entry)
   } catch (err) {
     parts.log.warn({ err, commitId: commit.commitId }, 'the committed table could not be cached')
@@ -86,15 +96,33 @@ async function forward(
   upstream: Upstream,
   commit: TableCommit,
   declared: DeclaredIntent,
-): Promise<CommittedResponse> {
+): Promise<Forwarded> {
   try {
     // Not the client's signal: a commit under way is seen through even where the client has left.
     return await upstream.catalog.commitTable(commit.table, commit.body.bytes, {
       ...(commit.idempotencyKey === undefined ? {} : { idempotencyKey: commit.idempotencyKey }),
     })
   } catch (error) {
-    if (surelyNotCommitted(error)) await declared.withdraw()
-    else parts.log.error({ err: error, commitId: commit.commitId }, 'commit state unknown; its intent stays')
+    if (surelyNotCommitted(error)) {
+      await declared.withdraw()
+      throw error
+    }
+    parts.passCrashPoint('answer-lost')
+    const settled = await settleCommit(parts, upstream, commit.tenant, declared.intent)
+    if (settled !== undefined) return answerOf(settled)
+    parts.log.error({ err: error, commitId: commit.commitId }, 'commit state unknown; its intent stays')
     throw error
+  }
+}
+
+/** What the upstream would have answered, without the configuration that loads carry. */
+function answerOf({ now, committed }: SettledCommit): Forwarded {
+  const { body, etag, result } = now
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', ...(etag !== undefined && { etag }) },
+    body: discloseAnswer(body, tableMembers, { vended: false, masked: true }),
+    result,
+    settled: committed,
   }
 }

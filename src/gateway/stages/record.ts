@@ -85,6 +85,10 @@ const notCommitted: ReadonlySet<FaultKind> = new Set([
   'bad_request',
   'misconfigured',
   'not_acceptable',
+  'not_found',
+  'conflict',
+  'unprocessable',
+  'not_implemented',
 ])
 
 /** Whether a failed forward says that the upstream's state did not change; a doubt is a no. */

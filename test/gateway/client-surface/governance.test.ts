@@ -308,6 +308,53 @@ describe('a view', () => {
 })
 
 describe('a namespace', () => {
+  const named = (namespace: string) => send(service, 'POST', '/namespaces', { namespace: [namespace] })
+  const changesSent = () => service.catalog.faults.counts.other
+
+  test('that is there already is 409, though a policy of a table in it denies everything, or cannot be evaluated', async () => {
+    for (const [namespace, definitionCel] of [
+      ['there', 'false'],
+      ['there_broken', 'table.no_such_key == 1'],
+    ] as const) {
+      expect((await named(namespace)).status).toBe(200)
+      await govern(
+        service,
+        { namespace: [namespace], name: 't' },
+        `${namespace}-acl`,
+        'write_acl',
+        definitionCel,
+      )
+      const rows = (await audit(service)).length
+      const answer = await named(namespace)
+      expect(answer.status).toBe(409)
+      expect(await answer.json()).toMatchObject({ error: { type: 'AlreadyExistsException' } })
+      expect((await audit(service)).length).toBe(rows)
+    }
+  })
+
+  test('that is not there is created only as the policies of the names in it allow', async () => {
+    await govern(service, { namespace: ['absent'], name: 't' }, 'absent-acl', 'write_acl', 'false')
+    await expectDenied(named('absent'), 'absent-acl')
+    expect((await send(service, 'HEAD', '/namespaces/absent')).status).toBe(404)
+    await govern(
+      service,
+      { namespace: ['absent_broken'], name: 't' },
+      'absent-broken',
+      'write_acl',
+      'table.no_such_key == 1',
+    )
+    expect((await named('absent_broken')).status).toBe(503)
+    expect((await send(service, 'HEAD', '/namespaces/absent_broken')).status).toBe(404)
+  })
+
+  test('is not created where the upstream does not say whether it is there', async () => {
+    service.catalog.faults.add({ operation: 'read', effect: 'fail', status: 500 })
+    const before = changesSent()
+    expect((await named('unsaid')).status).toBe(502)
+    expect(changesSent()).toBe(before)
+    expect((await send(service, 'HEAD', '/namespaces/unsaid')).status).toBe(404)
+  })
+
   test('with governed names below is changed only as their write policies allow', async () => {
     const tree = (name: string) => ({ namespace: ['tree', 'deep'], name })
     await govern(

@@ -24,6 +24,7 @@ beforeAll(async () => {
   tenant = await addTenant(service.store, 'governed', proxy.url)
   for (const name of ['orders', 'view', 'fresh'])
     await govern(service, { namespace: ['sales'], name }, `no-${name}`, 'write_acl', 'false', { tenant })
+  await govern(service, { namespace: ['unmade'], name: 't' }, 'no-unmade', 'write_acl', 'false', { tenant })
 })
 afterAll(async () => {
   await proxy[Symbol.asyncDispose]()
@@ -37,7 +38,7 @@ const view = { name: 'fresh', schema: schemaOf(orderFields), 'view-version': ver
 
 /** A body that the operation would take, where it takes one. */
 const bodies: Readonly<Record<string, unknown>> = {
-  createNamespace: { namespace: ['sales'], properties: {} },
+  createNamespace: { namespace: ['unmade'], properties: {} },
   updateProperties: { updates: { a: '1' }, removals: [] },
   createTable: createTable('fresh'),
   registerTable: { name: 'fresh', 'metadata-location': 'file:///x/1.metadata.json' },

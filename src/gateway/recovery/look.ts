@@ -1,0 +1,114 @@
+/** What recovery and the settling of lost answers go by: one table as the upstream and the audit show it now. */
+
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { type Catalog, CatalogError } from '../../catalog/catalog.ts'
+import type { CommitIntent } from '../../core/commit.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { auditedLocations } from '../../store/audit.ts'
+import { intentsOnTable } from '../../store/commit-intents.ts'
+import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
+import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
+import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import type { GatewayParts } from '../parts.ts'
+import { historyOf, type StaleIntent, type TableEvidence } from './decide.ts'
+
+export interface TableNow {
+  /** The LoadTableResult as it came. */
+  readonly body: Uint8Array
+  readonly etag: string | undefined
+  readonly result: LoadTableResult
+  readonly evidence: TableEvidence
+}
+
+export interface LookOptions {
+  /** Ends the load early. */
+  readonly signal?: AbortSignal
+  /** Milliseconds to wait for commits in flight on the table; those that then still are count as such. */
+  readonly othersWaitMs: number
+}
+
+/**
+ * One table now. The load comes before the wait for others, and the audit after both: what the one shows and the
+ * other does not, no living process will explain.
+ * @param mine commit ids of the intents that are being decided; all others on the table are others
+ * @returns undefined where the table does not exist
+ * @throws what the upstream or the store throws
+ */
+export async function lookAtTable(
+  parts: GatewayParts,
+  catalog: Catalog,
+  tenant: TenantId,
+  table: TableRef,
+  mine: ReadonlySet<string>,
+  { signal, othersWaitMs }: LookOptions,
+): Promise<TableNow | undefined> {
+  const loaded = await loadNow(catalog, table, signal)
+  if (loaded === undefined) return undefined
+  const result = parseLoadTableResult(loaded.body)
+  const othersInFlight = !(await othersFinished(parts, tenant, table, mine, othersWaitMs))
+  const locations = historyOf(result).map((entry) => entry.metadataLocation)
+  return {
+    ...loaded,
+    result,
+    evidence: {
+      metadataLocation: result.metadataLocation,
+      metadata: result.metadata,
+      audited: await auditedLocations(parts.store, tenant, table, locations),
+      othersInFlight,
+    },
+  }
+}
+
+async function loadNow(
+  catalog: Catalog,
+  table: TableRef,
+  signal: AbortSignal | undefined,
+): Promise<Pick<TableNow, 'body' | 'etag'> | undefined> {
+  try {
+    const loaded = await catalog.loadTable(table, { signal })
+    if (loaded.status !== 'loaded') throw new Error('an unconditional load was answered 304')
+    return { body: loaded.body, etag: loaded.etag }
+  } catch (error) {
+    if (error instanceof CatalogError && error.code === 'ErrTableNotFound') return undefined
+    throw error
+  }
+}
+
+const othersPollMs = 50
+
+/** Whether the commits that are in flight on the table now are audited or withdrawn within the time. */
+async function othersFinished(
+  { store }: GatewayParts,
+  tenant: TenantId,
+  table: TableRef,
+  mine: ReadonlySet<string>,
+  waitMs: number,
+): Promise<boolean> {
+  const open = async () => new Set(await intentsOnTable(store, tenant, table)).difference(mine)
+  let waitedFor = await open()
+  const deadlineMs = performance.now() + waitMs
+  while (waitedFor.size > 0 && performance.now() < deadlineMs) {
+    await Bun.sleep(othersPollMs)
+    waitedFor = waitedFor.intersection(await open())
+  }
+  return waitedFor.size === 0
+}
+
+/** An intent as it is decided: with whether the table is as the commit would have left it. */
+export function staleIntent(intent: CommitIntent, metadata: JsonObject | undefined): StaleIntent {
+  return { intent, effectsHold: metadata !== undefined && effectsHold(intent, metadata) }
+}
+
+/** Applying the same updates once more changes nothing but clocks and logs. */
+function effectsHold(intent: CommitIntent, metadata: JsonObject): boolean {
+  try {
+    const request = parseCommitRequest(Bun.zstdDecompressSync(intent.body as Uint8Array<ArrayBuffer>))
+    const again = applyUpdates(metadata, request.updates, { nowMs: intent.receivedAtMs })
+    return [...again].every(([key, value]) => volatile.has(key) || Bun.deepEquals(value, metadata.get(key)))
+  } catch {
+    return false
+  }
+}
+
+const volatile: ReadonlySet<JsonValue> = new Set(['last-updated-ms', 'metadata-log', 'snapshot-log'])

@@ -1,0 +1,353 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  appendSnapshot,
+  createTable,
+  firstSnapshotId,
+  orderFields,
+  schemaOf,
+  setProperties,
+} from '../../demo/commits.ts'
+import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
+import { limits } from '../../src/limits.ts'
+import { listAudit } from '../../src/store/audit.ts'
+import { countIntents } from '../../src/store/commit-intents.ts'
+import { addTenant, commit, startTestService, type TestService, type TestTenant } from '../support/service.ts'
+import { send as sendClient } from '../support/surface.ts'
+
+setDefaultTimeout(60_000)
+
+/** What the upstream's answer to the next change becomes; told the path, once the change is made or not. */
+type Lose = (path: string, pass: () => Promise<Response>) => Promise<Response>
+
+let service: TestService
+let proxy: ReturnType<typeof Bun.serve>
+let tenant: TestTenant
+let upstreamHeaders: Readonly<Record<string, string>>
+let lose: Lose | undefined
+let tables = 0
+const failed = () => new Response('{}', { status: 500 })
+
+beforeAll(async () => {
+  service = await startTestService({ intentTimes: { leaseMs: limits.intentLeaseMs, upstreamMs: 0 } })
+  proxy = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      const headers = new Headers(request.headers)
+      headers.delete('host')
+      const body = await request.bytes()
+      const pass = async () => {
+        const answer = await fetch(`${service.catalog.url}${pathname}${search}`, {
+          method: request.method,
+          headers,
+          ...(body.length > 0 && { body }),
+        })
+        return new Response([204, 304].includes(answer.status) ? null : await answer.bytes(), {
+          status: answer.status,
+          headers: answer.headers,
+        })
+      }
+      const changes = ['POST', 'DELETE'].includes(request.method) && !pathname.endsWith('/tokens')
+      const how = changes ? lose : undefined
+      return how === undefined ? await pass() : await how(pathname, pass)
+    },
+  })
+  tenant = await addTenant(service.store, 'behind-proxy', proxy.url.href.replace(/\/$/, ''))
+  const token = await fetch(`${service.catalog.url}/v1/oauth/tokens`, {
+    method: 'POST',
+    body: 'grant_type=client_credentials&client_id=gateway&client_secret=s3cret',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  const { access_token } = (await token.json()) as { access_token: string }
+  upstreamHeaders = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
+})
+afterEach(() => {
+  lose = undefined
+  service.catalog.faults.reset()
+})
+afterAll(async () => {
+  await proxy.stop(true)
+  await service[Symbol.asyncDispose]()
+})
+
+/** Past the gateway. */
+async function direct(method: string, path: string, body?: string): Promise<Response> {
+  const init = { method, headers: upstreamHeaders, ...(body !== undefined && { body }) }
+  return await fetch(`${service.catalog.url}/v1/dev${path}`, init)
+}
+
+async function newTable(): Promise<string> {
+  const name = `lost_${++tables}`
+  expect((await direct('POST', '/namespaces/sales/tables', createTable(name))).status).toBe(200)
+  return name
+}
+
+const send = (table: string, body: string) =>
+  commit(service, body, {
+    secret: tenant.secret,
+    path: `/v1/iceberg/main/namespaces/sales/tables/${table}`,
+  })
+const onSurface = (method: string, path: string, body?: unknown) =>
+  sendClient(service, method, path, body, { tenant })
+const ref = (name: string) => ({ namespace: ['sales'], name })
+
+async function approved(table: string) {
+  const { items } = await listAudit(service.store, tenant.tenant, { table: ref(table), limit: 100 })
+  return items.filter(({ decision }) => decision === 'APPROVED')
+}
+
+/** What recovery does once the leases of all intents are over. */
+async function recover() {
+  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
+  return await recoverIntents(service.app.gateway)
+}
+
+interface Loaded {
+  readonly 'metadata-location': string
+  readonly config?: unknown
+  readonly metadata: { readonly properties: Record<string, string>; readonly 'current-snapshot-id': number }
+}
+const loadedNow = async (table: string) =>
+  (await (await direct('GET', `/namespaces/sales/tables/${table}`)).json()) as Loaded
+
+const append = appendSnapshot({
+  snapshotId: firstSnapshotId,
+  sequenceNumber: 1,
+  timestampMs: 1_800_000_000_000,
+})
+const commits = [
+  ['that adds a snapshot', append],
+  ['that only sets properties', setProperties({ owner: 'ops' })],
+] as const
+
+describe.each(commits)('a commit %s', (_what, body) => {
+  test('that was made though its answer was lost is 200 with the table, audited, and leaves no intent', async () => {
+    const table = await newTable()
+    lose = async (_path, pass) => {
+      await pass()
+      return failed()
+    }
+    const answer = await send(table, body)
+    expect(answer.status).toBe(200)
+    const { config, ...result } = (await answer.json()) as Loaded
+    const { config: _config, ...now } = await loadedNow(table)
+    expect(result).toEqual(now)
+    expect(config ?? {}).toEqual({})
+    expect(await approved(table)).toMatchObject([{ metadataLocation: now['metadata-location'] }])
+    expect((await countIntents(service.store)).open).toBe(0)
+  })
+
+  test('is 200 on the client surface, too', async () => {
+    const table = await newTable()
+    lose = async (_path, pass) => {
+      await pass()
+      return failed()
+    }
+    const answer = await onSurface('POST', `/namespaces/sales/tables/${table}`, body)
+    expect(answer.status).toBe(200)
+    expect(await approved(table)).toHaveLength(1)
+  })
+
+  test('that was not made is 502 with its state unknown, and is closed by recovery', async () => {
+    const table = await newTable()
+    lose = async () => failed()
+    const answer = await send(table, body)
+    expect(answer.status).toBe(502)
+    expect(await answer.json()).toMatchObject({ error: { type: 'CommitStateUnknownException' } })
+    expect((await countIntents(service.store)).open).toBe(1)
+    expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
+    expect(await approved(table)).toEqual([])
+  })
+
+  test('that was made, but on a table that cannot be loaded now, is 502 and audited by recovery', async () => {
+    const table = await newTable()
+    lose = async (_path, pass) => {
+      await pass()
+      service.catalog.faults.add({ operation: 'load', effect: 'fail', status: 503, times: 100 })
+      service.catalog.faults.add({ operation: 'conditional-load', effect: 'fail', status: 503, times: 100 })
+      return failed()
+    }
+    expect((await send(table, body)).status).toBe(502)
+    service.catalog.faults.reset()
+    expect(await recover()).toMatchObject({ committed: 1, undecidable: 0 })
+    expect(await approved(table)).toHaveLength(1)
+  })
+
+  test('that was not made, while another writer made a different one, is not told as made', async () => {
+    const table = await newTable()
+    lose = async () => {
+      await direct('POST', `/namespaces/sales/tables/${table}`, setProperties({ other: 'writer' }))
+      return failed()
+    }
+    expect((await send(table, body)).status).toBe(502)
+    expect(await approved(table)).toEqual([])
+    // The file is explained by nobody, so that recovery cannot tell either; the intent stays and alerts.
+    expect(await recover()).toMatchObject({ committed: 0 })
+    expect((await countIntents(service.store)).open).toBe(1)
+    await service.store.tenantQuery(tenant.tenant, 'delete from svc.commit_intent where tenant_id = $1', [
+      tenant.tenant,
+    ])
+  })
+})
+
+test('a commit whose table moved on before it was looked at is told with the table as it is, and audited where it stood', async () => {
+  const table = await newTable()
+  let made = ''
+  lose = async (path, pass) => {
+    made = ((await (await pass()).json()) as Loaded)['metadata-location']
+    await direct('POST', `/namespaces/sales/tables/${table}`, setProperties({ later: 'yes' }))
+    expect(path).toEndWith(table)
+    return failed()
+  }
+  const answer = await send(table, append)
+  expect(answer.status).toBe(200)
+  expect(((await answer.json()) as Loaded).metadata.properties.later).toBe('yes')
+  expect(await approved(table)).toMatchObject([{ metadataLocation: made }])
+})
+
+test('a commit that creates its table is told as made where its snapshot is there', async () => {
+  const name = `created_${++tables}`
+  const body = JSON.stringify({
+    requirements: [{ type: 'assert-create' }],
+    updates: [
+      { action: 'assign-uuid', uuid: crypto.randomUUID() },
+      { action: 'upgrade-format-version', 'format-version': 2 },
+      { action: 'add-schema', schema: schemaOf(orderFields), 'last-column-id': 4 },
+      { action: 'set-current-schema', 'schema-id': -1 },
+      { action: 'add-spec', spec: { 'spec-id': 0, fields: [] } },
+      { action: 'set-default-spec', 'spec-id': -1 },
+      { action: 'add-sort-order', 'sort-order': { 'order-id': 0, fields: [] } },
+      { action: 'set-default-sort-order', 'sort-order-id': -1 },
+      { action: 'set-location', location: `file:///warehouse/sales/${name}` },
+      ...JSON.parse(append).updates,
+    ],
+  })
+  let upstream = 0
+  lose = async (_path, pass) => {
+    upstream = (await pass()).status
+    return failed()
+  }
+  const answer = await onSurface('POST', `/namespaces/sales/tables/${name}`, body)
+  expect(upstream).toBe(200)
+  expect(answer.status).toBe(200)
+  expect(await approved(name)).toHaveLength(1)
+})
+
+describe('a transaction', () => {
+  const changesOf = (names: readonly string[]) =>
+    JSON.stringify({
+      'table-changes': names.map((name) => ({
+        identifier: ref(name),
+        ...JSON.parse(setProperties({ owner: name })),
+      })),
+    })
+
+  async function losing(table: string, made: boolean): Promise<void> {
+    lose = async (path, pass) => {
+      if (!path.endsWith(`/tables/${table}`)) return await pass()
+      if (made) await pass()
+      return failed()
+    }
+  }
+
+  test('of which one answer was lost is whole where all commits were made', async () => {
+    const names = [await newTable(), await newTable()]
+    for (const lost of names) {
+      await losing(lost, true)
+      const literal = await commit(service, changesOf(names), {
+        secret: tenant.secret,
+        path: '/v1/iceberg/main/transactions/commit',
+      })
+      expect(literal.status).toBe(200)
+      const { results } = (await literal.json()) as { results: { 'new-metadata-location': string }[] }
+      const now = await Promise.all(names.map(loadedNow))
+      expect(results.map((one) => one['new-metadata-location'])).toEqual(
+        now.map((one) => one['metadata-location']),
+      )
+      const surface = await onSurface('POST', '/transactions/commit', changesOf([lost]))
+      expect(surface.status).toBe(204)
+    }
+    expect((await countIntents(service.store)).open).toBe(0)
+  })
+
+  test('is 502 naming the table where its commit cannot be told, and the others stay', async () => {
+    const names = [await newTable(), await newTable()]
+    await losing(names[1] ?? '', false)
+    const answer = await onSurface('POST', '/transactions/commit', changesOf(names))
+    expect(answer.status).toBe(502)
+    expect(await answer.text()).toContain(`sales.${names[1]}: `)
+    expect(await approved(names[0] ?? '')).toHaveLength(1)
+    expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
+  })
+})
+
+describe('a change that is no commit', () => {
+  const losing = (made: boolean): Lose => {
+    return async (_path, pass) => {
+      if (made) await pass()
+      return failed()
+    }
+  }
+
+  const actions = [
+    ['drop-table', 204, (name: string) => onSurface('DELETE', `/namespaces/sales/tables/${name}`)],
+    [
+      'rename-table',
+      204,
+      (name: string) =>
+        onSurface('POST', '/tables/rename', { source: ref(name), destination: ref(`${name}_new`) }),
+    ],
+  ] as const
+
+  test.each(actions)('%s is told as made where it was', async (_action, status, change) => {
+    const name = await newTable()
+    lose = losing(true)
+    expect((await change(name)).status).toBe(status)
+    expect(await approved(name)).toHaveLength(1)
+    expect((await countIntents(service.store)).open).toBe(0)
+  })
+
+  test.each(actions)('%s is 502 where it was not made', async (_action, _status, change) => {
+    const name = await newTable()
+    lose = losing(false)
+    expect((await change(name)).status).toBe(502)
+    expect((await direct('GET', `/namespaces/sales/tables/${name}`)).status).toBe(200)
+    expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
+  })
+
+  test('register-table is told as made, with the table, where it was', async () => {
+    const name = await newTable()
+    const { 'metadata-location': location } = await loadedNow(name)
+    await direct('DELETE', `/namespaces/sales/tables/${name}`)
+    lose = losing(true)
+    const answer = await onSurface('POST', '/namespaces/sales/register', {
+      name: `${name}_again`,
+      'metadata-location': location,
+    })
+    expect(answer.status).toBe(200)
+    expect(((await answer.json()) as Loaded)['metadata-location']).toBe(location)
+    expect(await approved(`${name}_again`)).toMatchObject([{ metadataLocation: location }])
+  })
+
+  test('create-table is 502 even where it was made: a table does not say who created it', async () => {
+    const name = `made_${++tables}`
+    lose = losing(true)
+    const answer = await onSurface('POST', '/namespaces/sales/tables', createTable(name))
+    expect(answer.status).toBe(502)
+    expect(await recover()).toMatchObject({ committed: 1, undecidable: 0 })
+  })
+
+  test('refused by the upstream leaves no intent behind', async () => {
+    const name = await newTable()
+    const taken = await newTable()
+    for (const [answer, status] of [
+      [await onSurface('POST', '/namespaces/sales/tables', createTable(name)), 409],
+      [await onSurface('POST', '/tables/rename', { source: ref(name), destination: ref(taken) }), 409],
+      [await onSurface('DELETE', '/namespaces/sales/views/none'), 404],
+      [await onSurface('DELETE', '/namespaces/sales'), 409],
+    ] as const)
+      expect(answer.status).toBe(status)
+    expect((await countIntents(service.store)).open).toBe(0)
+  })
+})
