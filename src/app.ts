@@ -21,6 +21,7 @@ import { contractRoutes } from './contract/routes.ts'
 import type { ReadEngineName } from './core/read-engine.ts'
 import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
+import { engineKinds } from './engine/engine-kinds.ts'
 import { type EngineKind, EnginePool } from './engine/engine-pool.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
@@ -136,7 +137,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
-  const engines = new EnginePool(options.engines ?? new Map())
+  const engines = new EnginePool(
+    options.engines ?? engineKinds({ addressRules: addressRules(config), ...config.readEngine }),
+  )
   const queries = queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({

@@ -37,6 +37,23 @@ export const variables = {
     about:
       '32 bytes in base64 or hex that encrypt stored secrets. Required with `SVC_DATABASE_URL`; the embedded store makes a key file of its own.',
   },
+  SVC_READ_DIR: {
+    about:
+      'Directory for the embedded read engine: copies of data files, and what does not fit into memory. Unset: a temporary one. Each process makes its own folder in it.',
+  },
+  SVC_READ_MEMORY_MB: {
+    default: '2048',
+    about: 'Memory of the embedded read engine in MiB, 256 to 1048576.',
+  },
+  SVC_READ_CACHE_MB: {
+    default: '10240',
+    about:
+      'Copies of data files that are kept on disk, in MiB, 64 to 16777216; as much again may hold what does not fit into memory.',
+  },
+  SVC_READ_QUERIES: {
+    default: '4',
+    about: 'Statements that the embedded read engine runs at once, 1 to 256; sixteen times as many may wait.',
+  },
   SVC_L3_WORKERS: { default: '4', about: 'Detection workers, 1 to 64.' },
   SVC_ALPHA_WEBHOOK_ENABLED: { default: '1', about: '`0`: `/v1/webhooks/alpha` answers 410.' },
   SVC_IDP_WEBHOOK_ENABLED: { default: '1', about: '`0`: `/webhooks/identity-provider` answers 410.' },

@@ -35,6 +35,13 @@ export interface Config {
   readonly migrate: boolean
   readonly poolMax: number
   readonly detectionWorkers: number
+  readonly readEngine: {
+    /** Undefined: a temporary one. */
+    readonly directory: string | undefined
+    readonly memoryBytes: number
+    readonly cacheBytes: number
+    readonly queries: number
+  }
   readonly alphaWebhookEnabled: boolean
   readonly idpWebhookEnabled: boolean
   readonly billingWebhookEnabled: boolean
@@ -75,6 +82,8 @@ export class ConfigError extends Error {
     super(problems.map(({ variable, message }) => `${variable}: ${message}`).join('\n'))
   }
 }
+
+const bytesPerMiB = 1024 * 1024
 
 /**
  * Reads the service's settings.
@@ -202,6 +211,12 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     migrate: flag('SVC_MIGRATE'),
     poolMax: integer('SVC_POOL_MAX', 1, 200),
     detectionWorkers: integer('SVC_L3_WORKERS', 1, 64),
+    readEngine: {
+      directory: text('SVC_READ_DIR'),
+      memoryBytes: integer('SVC_READ_MEMORY_MB', 256, 1_048_576) * bytesPerMiB,
+      cacheBytes: integer('SVC_READ_CACHE_MB', 64, 16_777_216) * bytesPerMiB,
+      queries: integer('SVC_READ_QUERIES', 1, 256),
+    },
     alphaWebhookEnabled: flag('SVC_ALPHA_WEBHOOK_ENABLED'),
     idpWebhookEnabled: flag('SVC_IDP_WEBHOOK_ENABLED'),
     billingWebhookEnabled: flag('SVC_BILLING_WEBHOOK_ENABLED'),

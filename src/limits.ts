@@ -68,6 +68,8 @@ export const limits = {
   queryMs: 900_000,
   /** Milliseconds for which a finished run waits until its engine has let go. */
   engineCloseMs: 5_000,
+  /** Statements that may wait for the embedded engine, for each that it may run. */
+  engineQueueFactor: 16,
 
   /** Rows of one batch of a result. */
   resultBatchRows: 4_096,

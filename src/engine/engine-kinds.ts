@@ -1,36 +1,46 @@
 /** The read engines that there are, made for a catalog credential when its first statement asks. */
 
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Fault } from '../base/fault.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { ReadEngineName } from '../core/read-engine.ts'
-import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
 import { storageAccess } from '../storage/access.ts'
+import { ReadFailure } from '../storage/read-failure.ts'
+import type { StorageAccess } from '../storage/storage.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from './duckdb/duckdb-host.ts'
-import type { Engine } from './engine.ts'
+import { unreadable } from './engine-error.ts'
 import type { EngineKind } from './engine-pool.ts'
+import { parseTrinoSettings } from './trino/settings.ts'
+import { openTrino } from './trino/trino-engine.ts'
 
 export interface EngineKindOptions {
   readonly addressRules: AddressRules
-  readonly duckdb: DuckdbSettings
+  /** In which a folder of this process is made; undefined: that of temporary files. */
+  readonly directory: string | undefined
+  readonly memoryBytes: number
+  readonly cacheBytes: number
+  /** Statements that DuckDB runs at once. */
+  readonly queries: number
 }
 
 /** Every kind by its name. */
 export function engineKinds(options: EngineKindOptions): ReadonlyMap<ReadEngineName, EngineKind> {
-  return new Map([['duckdb', duckdbKind(options)]])
-}
-
-/** A folder for DuckDB's files that no other process has. */
-export function ownFolder(): string {
-  return join(tmpdir(), `covenant-read-${process.pid}-${crypto.randomUUID()}`)
+  return new Map([
+    ['duckdb', duckdbKind(options)],
+    ['trino', trinoKind(options)],
+  ])
 }
 
 /** DuckDB starts with the first statement: a service that serves no reads does not pay for it. */
-function duckdbKind({ addressRules, duckdb }: EngineKindOptions): EngineKind {
+function duckdbKind(options: EngineKindOptions): EngineKind {
   let host: Promise<DuckdbHost> | undefined
+  const settings = duckdbSettings(options)
   const started = () => {
-    host ??= startDuckdb(duckdb)
+    host ??= startDuckdb(settings)
     // A start that failed is tried again by the next statement.
     host.catch(() => {
       host = undefined
@@ -38,37 +48,56 @@ function duckdbKind({ addressRules, duckdb }: EngineKindOptions): EngineKind {
     return host
   }
   return {
-    open: (tenant, credential) => lazyEngine(async () => {
-      const [running, access] = await Promise.all([started(), storageAccess(credential, addressRules)])
-      return running.engine({ tenant, access, key: scopeKey(tenant, credential) })
+    open: (tenant, credential) => ({
+      dialect: 'duckdb',
+      async open(tables, run) {
+        // The endpoint's addresses are looked up anew each time.
+        const access = await accessOf(credential, options.addressRules)
+        const key = JSON.stringify([tenant, credential.id, credential.version])
+        return await (await started()).engine({ tenant, access, key }).open(tables, run)
+      },
+      async close() {},
     }),
     async close() {
       const running = await host?.catch(() => undefined)
       host = undefined
       await running?.close()
+      await rm(settings.folder, { recursive: true, force: true })
     },
   }
 }
 
-function scopeKey(tenant: TenantId, { id, version }: CatalogCredential): string {
-  return JSON.stringify([tenant, id, version])
+async function accessOf(credential: CatalogCredential, rules: AddressRules): Promise<StorageAccess> {
+  try {
+    return await storageAccess(credential, rules)
+  } catch (thrown) {
+    if (thrown instanceof ReadFailure) throw unreadable(thrown)
+    throw thrown
+  }
 }
 
-/** An engine whose making may fail, and is tried again by the next statement. */
-function lazyEngine(make: () => Promise<Engine>): Engine {
-  let made: Promise<Engine> | undefined
+function duckdbSettings({ directory, memoryBytes, cacheBytes, queries }: EngineKindOptions): DuckdbSettings {
   return {
-    dialect: 'duckdb',
-    async open(tables, run) {
-      made ??= make()
-      made.catch(() => {
-        made = undefined
-      })
-      return await (await made).open(tables, run)
+    folder: join(directory ?? tmpdir(), `covenant-read-${process.pid}-${crypto.randomUUID()}`),
+    threads: availableParallelism(),
+    memoryBytesMax: memoryBytes,
+    spillBytesMax: cacheBytes,
+    cacheBytesMax: cacheBytes,
+    placesMax: queries,
+    queueMax: queries * limits.engineQueueFactor,
+    runMs: limits.queryMs,
+  }
+}
+
+/** A coordinator is asked with each statement, so there is nothing to start or to end. */
+function trinoKind({ addressRules }: EngineKindOptions): EngineKind {
+  return {
+    open(_tenant, credential) {
+      const settings = parseTrinoSettings(credential)
+      if (settings === undefined)
+        throw new Fault('misconfigured', 'The catalog credential names no `trino.uri` to read by.')
+      return openTrino(settings, { addressRules } as never)
     },
-    async close() {
-      const engine = await made?.catch(() => undefined)
-      await engine?.close()
-    },
+    async close() {},
   }
 }

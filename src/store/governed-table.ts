@@ -5,7 +5,13 @@ import type { Principal } from '../core/principal.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { type Governance, loadGovernance, type StoredColumn, type StoredPolicy, topColumns } from './governance.ts'
+import {
+  type Governance,
+  loadGovernance,
+  type StoredColumn,
+  type StoredPolicy,
+  topColumns,
+} from './governance.ts'
 import type { Store } from './store.ts'
 
 /**
