@@ -10,6 +10,7 @@ import { graphTraverse } from './graph-traverse.ts'
 import { lineageIngest } from './lineage-ingest.ts'
 import { policyEval } from './policy-eval.ts'
 import { queryCompile } from './query-compile.ts'
+import { queryScan } from './query-scan.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 
@@ -20,6 +21,7 @@ const entries: readonly BenchEntry[] = [
   graphTraverse,
   lineageIngest,
   queryCompile,
+  queryScan,
   detectionScan,
   detectionQuality,
   detectionClassify,

@@ -22,6 +22,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'graph-traverse': ['p50_ms'],
   'lineage-ingest': ['events_per_s', 'p95_ms'],
   'query-compile': ['p50_ms', 'p95_ms'],
+  'query-scan': ['ratio_vs_duckdb'],
   'detection-scan': ['mb_per_s_per_worker', 'http_p99_ratio'],
   'detection-quality': ['precision', 'recall', 'f1', 'false_alerts'],
   'detection-classify': ['cells_per_s'],

@@ -8,8 +8,13 @@ import { DuckDBInstance } from '@duckdb/node-api'
 /**
  * The file that DuckDB makes of a SELECT.
  * @param fieldIds DuckDB's struct: `{id: 1, tags: {__duckdb_field_id: 2, element: 3}}`; none where absent
+ * @param setup statements to run before
  */
-export async function duckdbParquet(select: string, fieldIds?: string): Promise<Uint8Array> {
+export async function duckdbParquet(
+  select: string,
+  fieldIds?: string,
+  setup: readonly string[] = [],
+): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'parquet-'))
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
@@ -17,6 +22,7 @@ export async function duckdbParquet(select: string, fieldIds?: string): Promise<
     const path = join(folder, 'file.parquet')
     const ids = fieldIds === undefined ? '' : `, FIELD_IDS ${fieldIds}`
     await connection.run("SET TimeZone = 'UTC'")
+    for (const statement of setup) await connection.run(statement)
     await connection.run(`COPY (${select}) TO '${path}' (FORMAT parquet${ids})`)
     return new Uint8Array(readFileSync(path))
   } finally {

@@ -9,17 +9,21 @@ const inlineBytesMax = 12
 
 /** Texts; '' where the row is NULL: what a cell holds there may point anywhere. */
 export function strings(raw: RawVector): string[] {
-  return cells(raw, '', (cell) => cell.toString('utf8'))
+  return cells(raw, '', (from, start, end) => from.toString('utf8', start, end))
 }
 
 /** Byte strings, copied. */
 export function blobs(raw: RawVector): Uint8Array[] {
-  return cells(raw, new Uint8Array(0), (cell) => new Uint8Array(cell))
+  return cells(raw, new Uint8Array(0), (from, start, end) => new Uint8Array(from.subarray(start, end)))
 }
 
-function cells<T>({ bytes, validity, count }: RawVector, absent: T, read: (cell: Buffer) => T): T[] {
-  const { buffer, byteOffset } = bytes
-  const view = new DataView(buffer, byteOffset, bytes.byteLength)
+/** @param read a value out of a buffer: one for all short values, so that none is made a row */
+function cells<T>(
+  { bytes, validity, count }: RawVector,
+  absent: T,
+  read: (from: Buffer, start: number, end: number) => T,
+): T[] {
+  const inline = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const values = new Array<T>(count)
   for (let row = 0; row < count; row++) {
     if (validity !== undefined && ((validity[row >> 3] ?? 0) & (1 << (row & 7))) === 0) {
@@ -27,12 +31,13 @@ function cells<T>({ bytes, validity, count }: RawVector, absent: T, read: (cell:
       continue
     }
     const at = row * cellBytes
-    const length = view.getUint32(at, true)
-    if (length <= inlineBytesMax) values[row] = read(Buffer.from(buffer, byteOffset + at + 4, length))
-    else {
-      const far = duckdb.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + at + 8, length)
-      values[row] = read(Buffer.from(far.buffer, far.byteOffset, far.length))
+    const length = inline.readUInt32LE(at)
+    if (length <= inlineBytesMax) {
+      values[row] = read(inline, at + 4, at + 4 + length)
+      continue
     }
+    const far = duckdb.get_data_from_pointer(bytes.buffer as ArrayBuffer, bytes.byteOffset + at + 8, length)
+    values[row] = read(Buffer.from(far.buffer, far.byteOffset, far.length), 0, length)
   }
   return values
 }
