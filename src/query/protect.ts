@@ -5,6 +5,7 @@
 
 import type {
   AttachedMask,
+  BoundNames,
   GovernedColumn,
   GovernedTable,
   PolicyOrigin,
@@ -115,7 +116,7 @@ export function checkPolicies(table: GovernedTable): PolicyProblem[] {
     if (ids.length > 0) attempt(ids, () => protectColumn(table, index, principal))
     for (const mask of column.masks)
       if (mask.expression !== undefined)
-        attempt([mask.policyId], () => resolveMask(table, column, mask.expression ?? '', principal))
+        attempt([mask.policyId], () => resolveMask(table, column, mask, principal))
   }
   return problems
 }
@@ -137,18 +138,27 @@ function protectColumn(table: GovernedTable, index: number, principal: Principal
   const { mask, problem } = chooseMask(column.masks, column.type, column.required)
   if (problem !== undefined) throw new SqlError('42501', problem)
   if (mask?.expression === undefined) return { index, mask }
-  return { index, mask, expression: resolveMask(table, column, mask.expression, principal) }
+  return { index, mask, expression: resolveMask(table, column, mask, principal) }
 }
 
-function resolveFilter(table: GovernedTable, { expression, fieldId }: RowFilter, principal: Principal): Expr {
-  return condition(resolveRaw(table, expression, principal, fieldId), 'a row filter')
+function resolveFilter(
+  table: GovernedTable,
+  { expression, fieldId, names }: RowFilter,
+  principal: Principal,
+): Expr {
+  return condition(resolveRaw(table, expression, principal, { fieldId, names }), 'a row filter')
 }
 
-function resolveMask(table: GovernedTable, column: GovernedColumn, text: string, principal: Principal): Expr {
+function resolveMask(
+  table: GovernedTable,
+  column: GovernedColumn,
+  { expression = '', names }: AttachedMask,
+  principal: Principal,
+): Expr {
   const served = servedType(column.type)
   if (served === undefined)
     throw new SqlError('0A000', 'apply-expression on a column of this type is not supported.')
-  const expr = resolveRaw(table, text, principal, column.fieldId)
+  const expr = resolveRaw(table, expression, principal, { fieldId: column.fieldId, names })
   if (
     expr.type !== 'unknown' &&
     expr.type !== served.type &&
@@ -165,15 +175,24 @@ function resolveMask(table: GovernedTable, column: GovernedColumn, text: string,
     : { kind: 'cast', type: served.type, size: served.size, arg: value }
 }
 
+/** What a policy calls a column: by the names it is bound to, else by today's. */
+function namesOf(
+  { name, policyName = name, fieldId }: GovernedColumn,
+  bound: BoundNames | undefined,
+): string[] {
+  if (bound === undefined) return policyName === null ? [] : [policyName]
+  return Object.entries(bound).flatMap(([known, id]) => (id === fieldId ? [known] : []))
+}
+
 /**
  * Resolves a policy's expression over the raw columns; no subquery, parameter, aggregate or window is known.
- * @param attachedTo field id of the column that is `this_column` here
+ * @param attached the field id of the column that is `this_column` here, and what the policy's names are bound to
  */
 function resolveRaw(
   table: GovernedTable,
   text: string,
   principal: Principal,
-  attachedTo: number | undefined,
+  attached: { readonly fieldId: number | undefined; readonly names: BoundNames | undefined },
 ): Expr {
   const resolver: Resolver = {
     findTable: () => undefined,
@@ -189,12 +208,13 @@ function resolveRaw(
       throw new SqlError('0A000', 'A subquery in a policy is not supported.')
     },
   }
-  const columns = table.columns.flatMap(({ name, policyName = name, fieldId, type }, index) => {
-    const served = servedType(type)
+  const columns = table.columns.flatMap((column, index) => {
+    const served = servedType(column.type)
     if (served === undefined) return []
     const expr = { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const
-    const names = [policyName, ...(fieldId === attachedTo ? ['this_column'] : [])]
-    return names.flatMap((known) => (known === null ? [] : [{ name: known, expr }]))
+    const names = namesOf(column, attached.names)
+    if (column.fieldId === attached.fieldId) names.push('this_column')
+    return names.map((name) => ({ name, expr }))
   })
   const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
   const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }

@@ -2,8 +2,11 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Fault } from '../../src/base/fault.ts'
+import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { compileQuery } from '../../src/query/compile.ts'
+import { renderSql } from '../../src/query/emit/render.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import {
   type ContractStore,
@@ -80,7 +83,9 @@ test('filters and masks apply to all but exempt roles, and to no other tenant', 
   await putRowFilter(on, { table: people }, { id: 'f', expression: 'id > 10', exemptRoles })
   await putMask(on, { table: people, column: 'email' }, { id: 'm', action: 'mask-alphanum', exemptRoles })
   const table = await load()
-  expect(table?.rowFilters).toEqual([{ policyId: 'f', expression: 'id > 10', origin: { kind: 'table' } }])
+  expect(table?.rowFilters).toEqual([
+    { policyId: 'f', expression: 'id > 10', origin: { kind: 'table' }, names: { id: 1 } },
+  ])
   expect(table?.columns[1]?.masks).toEqual([
     { policyId: 'm', action: 'mask-alphanum', origin: { kind: 'column' } },
   ])
@@ -228,6 +233,34 @@ test('several tables are loaded at once, each with what is its own', async () =>
     ['two', undefined, 7n, ['f'], []],
   ])
   expect((await loadGovernances(store, foreign, [one, two])).size).toBe(0)
+})
+
+test('a filter means the columns that it named when it was saved, whoever has their names since', async () => {
+  const table = { namespace: ['many'], name: 'swapped' }
+  await commitColumns(store, home, table, { id: 'long', region: 'string', note: 'string' })
+  await putRowFilter(on, { table }, { id: 'eu', expression: "Region = 'eu'", exemptRoles: [] })
+  const mask = { id: 'm', action: 'apply-expression', expression: 'upper(note)', exemptRoles: [] }
+  await putMask(on, { table, column: 'region' }, mask)
+  // A writer swaps the names.
+  await commitColumns(store, home, table, { id: 'long', note: 'string', region: 'string' }, 1_800_000_000_000)
+  const governed = await loadGovernedTable(store, home, table, analyst)
+  expect(governed?.rowFilters).toMatchObject([{ names: { region: 2 } }])
+  expect(governed?.columns.map(({ name, masks }) => [name, masks[0]?.names])).toEqual([
+    ['id', undefined],
+    ['note', { note: 3 }],
+    ['region', undefined],
+  ])
+  const sql = renderSql(
+    compileQuery({
+      text: 'SELECT note FROM many.swapped',
+      principal: analyst,
+      tables: [{ ...(governed as GovernedTable), readableWithoutContract: true }],
+      searchPath: [],
+    }).emit('duckdb'),
+    'duckdb',
+  )
+  expect(sql).toContain(`"note" = 'eu'`)
+  expect(sql).toContain('upper(_b."region")')
 })
 
 test('a filter stays with a column that was dropped: the table is refused until a steward decides', async () => {
