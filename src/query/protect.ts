@@ -16,7 +16,7 @@ import type { Principal } from '../core/principal.ts'
 import type { Expr } from './ir.ts'
 import { parseExpression } from './parse.ts'
 import { coerce, condition } from './resolve/coerce.ts'
-import { newScope, type Resolver } from './resolve/context.ts'
+import { newScope, type Resolver, type ScopeColumn } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { SqlError, toSqlError } from './sql-error.ts'
 import { servedType, spokenType } from './types.ts'
@@ -175,25 +175,17 @@ function resolveMask(
     : { kind: 'cast', type: served.type, size: served.size, arg: value }
 }
 
-/** What a policy calls a column: by the names it is bound to, else by today's. */
-function namesOf(
-  { name, policyName = name, fieldId }: GovernedColumn,
-  bound: BoundNames | undefined,
-): string[] {
-  if (bound === undefined) return policyName === null ? [] : [policyName]
-  return Object.entries(bound).flatMap(([known, id]) => (id === fieldId ? [known] : []))
+/** The column that a policy is attached to, and what its names are bound to. */
+interface Attached {
+  readonly fieldId: number | undefined
+  readonly names: BoundNames | undefined
 }
 
 /**
  * Resolves a policy's expression over the raw columns; no subquery, parameter, aggregate or window is known.
- * @param attached the field id of the column that is `this_column` here, and what the policy's names are bound to
+ * @param attached whose column is `this_column` here
  */
-function resolveRaw(
-  table: GovernedTable,
-  text: string,
-  principal: Principal,
-  attached: { readonly fieldId: number | undefined; readonly names: BoundNames | undefined },
-): Expr {
+function resolveRaw(table: GovernedTable, text: string, principal: Principal, attached: Attached): Expr {
   const resolver: Resolver = {
     findTable: () => undefined,
     principal,
@@ -208,15 +200,46 @@ function resolveRaw(
       throw new SqlError('0A000', 'A subquery in a policy is not supported.')
     },
   }
-  const columns = table.columns.flatMap((column, index) => {
-    const served = servedType(column.type)
-    if (served === undefined) return []
-    const expr = { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const
-    const names = namesOf(column, attached.names)
-    if (column.fieldId === attached.fieldId) names.push('this_column')
-    return names.map((name) => ({ name, expr }))
-  })
+  const columns = columnsFor(table, attached)
   const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
   const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }
   return resolver.expr(parseExpression(text), env)
+}
+
+/** The columns that a policy can name: by the names it is bound to, else by today's, and its own column. */
+function columnsFor(table: GovernedTable, { fieldId, names }: Attached): readonly ScopeColumn[] {
+  const { byFieldId, today } = rawColumns(table)
+  const bound = names && Object.entries(names)
+  const named = (name: string, id: number) => {
+    const expr = byFieldId.get(id)
+    return expr === undefined ? [] : [{ name, expr }]
+  }
+  return [
+    ...(bound?.flatMap(([name, id]) => named(name, id)) ?? today),
+    ...(fieldId === undefined ? [] : named('this_column', fieldId)),
+  ]
+}
+
+interface RawColumns {
+  readonly byFieldId: ReadonlyMap<number, ScopeColumn['expr']>
+  readonly today: readonly ScopeColumn[]
+}
+
+const rawColumnsOf = new WeakMap<GovernedTable, RawColumns>()
+
+/** The served columns of the physical table, made once for all policies of one statement. */
+function rawColumns(table: GovernedTable): RawColumns {
+  const known = rawColumnsOf.get(table)
+  if (known !== undefined) return known
+  const byFieldId = new Map<number, ScopeColumn['expr']>()
+  const today = table.columns.flatMap(({ name, policyName = name, fieldId, type }, index) => {
+    const served = servedType(type)
+    if (served === undefined) return []
+    const expr = { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const
+    byFieldId.set(fieldId, expr)
+    return policyName === null ? [] : [{ name: policyName, expr }]
+  })
+  const columns = { byFieldId, today }
+  rawColumnsOf.set(table, columns)
+  return columns
 }
