@@ -24,6 +24,7 @@ import { isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.t
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { pinTable } from '../../src/store/pins.ts'
 import { createTenant } from '../../src/store/tenants.ts'
+import { failingStore } from '../support/failing-store.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
@@ -233,6 +234,50 @@ test('several tables are loaded at once, each with what is its own', async () =>
     ['two', undefined, 7n, ['f'], []],
   ])
   expect((await loadGovernances(store, foreign, [one, two])).size).toBe(0)
+})
+
+test('a filter of a tag filters every table that has it, and keeps their files from being given out', async () => {
+  const tagged: TableRef = { namespace: ['many'], name: 'tagged' }
+  const untagged: TableRef = { namespace: ['many'], name: 'untagged' }
+  for (const table of [tagged, untagged]) await commitColumns(store, home, table, { id: 'long', owner: 'string' })
+  await putRowFilter(
+    on,
+    { tag: 'owner' },
+    { id: 'own', expression: 'this_column = current_principal()', exemptRoles: ['officer'] },
+  )
+  await putTag(on, tagged, 'owner', 'owner')
+  const governed = await loadGovernedTable(store, home, tagged, analyst)
+  expect(governed?.rowFilters).toEqual([
+    {
+      policyId: 'own',
+      expression: 'this_column = current_principal()',
+      origin: { kind: 'tag', tag: 'owner' },
+      fieldId: 2,
+    },
+  ])
+  const masked = (table: TableRef, principal = analyst) => isMaskedFor(store, home, table, principal)
+  expect([await masked(tagged), await masked(tagged, officer), await masked(untagged)]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(await deleteRowFilter(on, { tag: 'owner' }, 'own')).toBe(true)
+  expect(await masked(tagged)).toBe(false)
+})
+
+test('a change that cannot be recorded is not made', async () => {
+  const blind = { ...on, store: failingStore(store, /insert into svc\.contract_change/) }
+  const before = await loadGovernance(store, home, people)
+  const filter = { id: 'unrecorded', expression: 'id > 0', exemptRoles: [] }
+  expect((await faultOf(putRowFilter(blind, { table: people }, filter)))?.kind).toBe('unavailable')
+  await putContract(on, people, { id: 'kept', version: 1 })
+  expect((await faultOf(deleteContract(blind, people)))?.kind).toBe('unavailable')
+  const pin = { snapshotId: 1n, schemaId: 0n, catalog: 'main' }
+  const change = { table: people, actor: 'stella', atMs: 0 }
+  expect((await faultOf(pinTable(blind.store, home, change, pin)))?.kind).toBe('unavailable')
+  const after = await loadGovernance(store, home, people)
+  expect(after).toEqual({ ...before, contract: { id: 'kept', version: 1 } } as never)
+  await deleteContract(on, people)
 })
 
 test('a filter means the columns that it named when it was saved, whoever has their names since', async () => {
