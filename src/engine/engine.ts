@@ -22,7 +22,23 @@ export interface TableSnapshot {
   readonly metadataLocation: string
   /** Undefined where the table has no snapshot: it reads as empty. */
   readonly snapshotId: bigint | undefined
+  /** What the statement can use of the table at most, where that is known. */
+  readonly ranges?: readonly ColumnRange[] | undefined
 }
+
+/**
+ * Values of a column among which every row of use lies: for leaving out files, never for dropping rows. NULL
+ * is of no use.
+ */
+export interface ColumnRange {
+  readonly fieldId: number
+  /** Inclusive; undefined where there is no bound. */
+  readonly lower: RangeBound | undefined
+  readonly upper: RangeBound | undefined
+}
+
+/** Integers, also days, and micros of `time`, `timestamp` and `timestamptz`, as bigints; texts as they are. */
+export type RangeBound = bigint | string | boolean
 
 export interface EngineRun {
   /** In the engine's usage and logs; a UUID. */

@@ -147,7 +147,8 @@ async function plan(
   const snapshots = compiled.reads.map(({ table }): TableSnapshot => {
     const snapshot = loaded.snapshots.get(tableKey(table.ref))
     if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')
-    return { table, metadataLocation: snapshot.metadataLocation, snapshotId: snapshot.snapshotId }
+    const { metadataLocation, snapshotId } = snapshot
+    return { table, metadataLocation, snapshotId, ranges: compiled.ranges.get(table) }
   })
   const engine = await watch.race(engineOf(parts.engines, tenant, loaded.credential))
   const { dialect } = engine
