@@ -18,11 +18,10 @@ import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
 import { contractRoutes } from './contract/routes.ts'
-import type { ReadEngineName } from './core/read-engine.ts'
 import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
-import { engineKinds } from './engine/engine-kinds.ts'
-import { type EngineKind, EnginePool } from './engine/engine-pool.ts'
+import type { EngineKinds } from './engine/engine-kinds.ts'
+import { openEngines } from './engine/open-engines.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
@@ -66,7 +65,7 @@ export interface AppOptions {
   /** Those of limits.ts unless a test shortens them. */
   readonly intentTimes?: IntentTimes
   /** The kinds of read engine that there are; a test brings its own. */
-  readonly engines?: ReadonlyMap<ReadEngineName, EngineKind>
+  readonly engines?: EngineKinds
 }
 
 export interface App {
@@ -137,9 +136,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
-  const engines = new EnginePool(
-    options.engines ?? engineKinds({ addressRules: addressRules(config), ...config.readEngine }),
-  )
+  const engines =
+    options.engines ?? openEngines({ addressRules: addressRules(config), ...config.readEngine })
   const queries = queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
@@ -259,7 +257,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await detection.stop()
       await metricsListener.stop(true)
       await policies.close()
-      await engines.close()
+      for (const kind of engines.values()) await kind.close()
       catalogs.close()
     },
   }

@@ -13,9 +13,17 @@ export type PolicyOrigin =
   | { readonly kind: 'column' }
   | { readonly kind: 'tag'; readonly tag: string }
 
+/**
+ * Field ids of the columns that a policy's expression names, as they were when it was saved: a column that is
+ * renamed stays the one that is meant, and one that takes its name does not become it.
+ */
+export type BoundNames = Readonly<Record<string, number>>
+
 export interface AttachedMask extends ColumnMask {
   readonly policyId: string
   readonly origin: PolicyOrigin
+  /** Absent for a policy of a tag: its names are looked up in each table. */
+  readonly names?: BoundNames
 }
 
 export interface RowFilter {
@@ -25,6 +33,8 @@ export interface RowFilter {
   readonly expression: string
   /** Field id of the column that it is attached to, itself or by its tag: `this_column` in the expression. */
   readonly fieldId?: number
+  /** Absent for a policy of a tag, as in {@link AttachedMask}. */
+  readonly names?: BoundNames
 }
 
 export interface GovernedColumn {
@@ -32,7 +42,7 @@ export interface GovernedColumn {
   readonly fieldId: number
   readonly type: IcebergType
   readonly required: boolean
-  /** Its name in filters and masks where that is another, as in an older schema; null: they cannot name it. */
+  /** Its name in policies that bind no names, where that is another, as in an older schema; null: it has none. */
   readonly policyName?: string | null
   /** All that apply to the principal; the stricter wins, an ambiguous pair refuses. */
   readonly masks: readonly AttachedMask[]

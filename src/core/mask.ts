@@ -27,6 +27,8 @@ export interface ColumnMask {
   readonly action: string
   /** With apply-expression only: a SQL expression over the raw columns, of the column's type. */
   readonly expression?: string
+  /** Field ids of the columns that the expression names; absent where they are today's. */
+  readonly names?: Readonly<Record<string, number>>
 }
 
 /**
@@ -117,8 +119,13 @@ function strictness(mask: ColumnMask): number {
   return (maskActions as readonly string[]).indexOf(mask.action)
 }
 
+/** One text means two things where its names are bound to other columns. */
+function meaningOf({ expression, names }: ColumnMask): string | undefined {
+  return expression === undefined ? undefined : JSON.stringify([expression, names])
+}
+
 function ambiguous(a: ColumnMask, b: ColumnMask): boolean {
-  if (a.action === b.action) return a.expression !== b.expression
+  if (a.action === b.action) return meaningOf(a) !== meaningOf(b)
   const actions = [a.action, b.action]
   // NULL says nothing at all, so it is stricter than any expression.
   if (actions.includes('replace-with-null')) return false

@@ -1,103 +1,32 @@
-/** The read engines that there are, made for a catalog credential when its first statement asks. */
+/** Which engine reads by a catalog credential: the kind that its configuration names. */
 
-import { rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Fault } from '../base/fault.ts'
-import type { AddressRules } from '../catalog/address.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
-import type { ReadEngineName } from '../core/read-engine.ts'
-import { limits } from '../limits.ts'
-import { storageAccess } from '../storage/access.ts'
-import { ReadFailure } from '../storage/read-failure.ts'
-import type { StorageAccess } from '../storage/storage.ts'
-import { type DuckdbHost, type DuckdbSettings, startDuckdb } from './duckdb/duckdb-host.ts'
-import { unreadable } from './engine-error.ts'
-import type { EngineKind } from './engine-pool.ts'
-import { parseTrinoSettings } from './trino/settings.ts'
-import { openTrino } from './trino/trino-engine.ts'
+import { type ReadEngineName, readEngineOf } from '../core/read-engine.ts'
+import type { TenantId } from '../core/tenant.ts'
+import type { Engine } from './engine.ts'
 
-export interface EngineKindOptions {
-  readonly addressRules: AddressRules
-  /** In which a folder of this process is made; undefined: that of temporary files. */
-  readonly directory: string | undefined
-  readonly memoryBytes: number
-  readonly cacheBytes: number
-  /** Statements that DuckDB runs at once. */
-  readonly queries: number
+/** One kind of engine, with what its engines share. */
+export interface EngineKind {
+  /**
+   * The engine as a tenant's credential sees it; asked for each query, so what is dear to make is kept here.
+   * @throws Fault `misconfigured`, or EngineError, where the credential's configuration cannot be used
+   */
+  engine(tenant: TenantId, credential: CatalogCredential): Promise<Engine>
+  /** Ends all of its engines. */
+  close(): Promise<void>
 }
 
-/** Every kind by its name. */
-export function engineKinds(options: EngineKindOptions): ReadonlyMap<ReadEngineName, EngineKind> {
-  return new Map([
-    ['duckdb', duckdbKind(options)],
-    ['trino', trinoKind(options)],
-  ])
-}
+export type EngineKinds = ReadonlyMap<ReadEngineName, EngineKind>
 
-/** DuckDB starts with the first statement: a service that serves no reads does not pay for it. */
-function duckdbKind(options: EngineKindOptions): EngineKind {
-  let host: Promise<DuckdbHost> | undefined
-  const settings = duckdbSettings(options)
-  const started = () => {
-    host ??= startDuckdb(settings)
-    // A start that failed is tried again by the next statement.
-    host.catch(() => {
-      host = undefined
-    })
-    return host
-  }
-  return {
-    open: (tenant, credential) => ({
-      dialect: 'duckdb',
-      async open(tables, run) {
-        // The endpoint's addresses are looked up anew each time.
-        const access = await accessOf(credential, options.addressRules)
-        const key = JSON.stringify([tenant, credential.id, credential.version])
-        return await (await started()).engine({ tenant, access, key }).open(tables, run)
-      },
-      async close() {},
-    }),
-    async close() {
-      const running = await host?.catch(() => undefined)
-      host = undefined
-      await running?.close()
-      await rm(settings.folder, { recursive: true, force: true })
-    },
-  }
-}
-
-async function accessOf(credential: CatalogCredential, rules: AddressRules): Promise<StorageAccess> {
-  try {
-    return await storageAccess(credential, rules)
-  } catch (thrown) {
-    if (thrown instanceof ReadFailure) throw unreadable(thrown)
-    throw thrown
-  }
-}
-
-function duckdbSettings({ directory, memoryBytes, cacheBytes, queries }: EngineKindOptions): DuckdbSettings {
-  return {
-    folder: join(directory ?? tmpdir(), `covenant-read-${process.pid}-${crypto.randomUUID()}`),
-    threads: availableParallelism(),
-    memoryBytesMax: memoryBytes,
-    spillBytesMax: cacheBytes,
-    cacheBytesMax: cacheBytes,
-    placesMax: queries,
-    queueMax: queries * limits.engineQueueFactor,
-    runMs: limits.queryMs,
-  }
-}
-
-/** A coordinator is asked with each statement, so there is nothing to start or to end. */
-function trinoKind({ addressRules }: EngineKindOptions): EngineKind {
-  return {
-    open(_tenant, credential) {
-      const settings = parseTrinoSettings(credential)
-      if (settings === undefined)
-        throw new Fault('misconfigured', 'The catalog credential names no `trino.uri` to read by.')
-      return openTrino(settings, { addressRules } as never)
-    },
-    async close() {},
-  }
+/** @throws Fault `misconfigured` where the credential's engine is not there; what {@link EngineKind} throws */
+export async function engineOf(
+  kinds: EngineKinds,
+  tenant: TenantId,
+  credential: CatalogCredential,
+): Promise<Engine> {
+  const name = readEngineOf(credential.config)
+  const kind = kinds.get(name)
+  if (kind === undefined) throw new Fault('misconfigured', `The read engine ${name} is not available.`)
+  return await kind.engine(tenant, credential)
 }

@@ -7,11 +7,13 @@ import { fingerprintSync } from 'libpg-query'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
+import type { ColumnRange } from '../engine/engine.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedPolicy, appliedPolicies, type Protection, protectTable } from './protect.ts'
+import { columnRanges } from './ranges.ts'
 import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { resolveQuery } from './resolve/select.ts'
@@ -47,6 +49,8 @@ export interface CompiledQuery {
   readonly parameters: readonly SqlType[]
   readonly reads: readonly TableRead[]
   readonly policies: readonly AppliedPolicy[]
+  /** What it can use of each table at most. */
+  readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
   /** Whether a run needs a fresh salt. */
   readonly usesSalt: boolean
   /** Of the statement without its literals. */
@@ -105,6 +109,7 @@ function compile(input: CompileInput): CompiledQuery {
     ),
     reads: readsOf(resolver),
     policies: distinctPolicies(policies),
+    ranges: columnRanges(query, resolver.tables, protections),
     usesSalt: policies.some(({ action }) => action === 'sha-256-query-local'),
     fingerprint: fingerprintStatement(text) ?? '',
     emit: (dialect) => {

@@ -5,6 +5,7 @@
 
 import type {
   AttachedMask,
+  BoundNames,
   GovernedColumn,
   GovernedTable,
   PolicyOrigin,
@@ -115,7 +116,7 @@ export function checkPolicies(table: GovernedTable): PolicyProblem[] {
     if (ids.length > 0) attempt(ids, () => protectColumn(table, index, principal))
     for (const mask of column.masks)
       if (mask.expression !== undefined)
-        attempt([mask.policyId], () => resolveMask(table, column, mask.expression ?? '', principal))
+        attempt([mask.policyId], () => resolveMask(table, column, mask, principal))
   }
   return problems
 }
@@ -137,18 +138,27 @@ function protectColumn(table: GovernedTable, index: number, principal: Principal
   const { mask, problem } = chooseMask(column.masks, column.type, column.required)
   if (problem !== undefined) throw new SqlError('42501', problem)
   if (mask?.expression === undefined) return { index, mask }
-  return { index, mask, expression: resolveMask(table, column, mask.expression, principal) }
+  return { index, mask, expression: resolveMask(table, column, mask, principal) }
 }
 
-function resolveFilter(table: GovernedTable, { expression, fieldId }: RowFilter, principal: Principal): Expr {
-  return condition(resolveRaw(table, expression, principal, fieldId), 'a row filter')
+function resolveFilter(
+  table: GovernedTable,
+  { expression, fieldId, names }: RowFilter,
+  principal: Principal,
+): Expr {
+  return condition(resolveRaw(table, expression, principal, { fieldId, names }), 'a row filter')
 }
 
-function resolveMask(table: GovernedTable, column: GovernedColumn, text: string, principal: Principal): Expr {
+function resolveMask(
+  table: GovernedTable,
+  column: GovernedColumn,
+  { expression = '', names }: AttachedMask,
+  principal: Principal,
+): Expr {
   const served = servedType(column.type)
   if (served === undefined)
     throw new SqlError('0A000', 'apply-expression on a column of this type is not supported.')
-  const expr = resolveRaw(table, text, principal, column.fieldId)
+  const expr = resolveRaw(table, expression, principal, { fieldId: column.fieldId, names })
   if (
     expr.type !== 'unknown' &&
     expr.type !== served.type &&
@@ -165,16 +175,17 @@ function resolveMask(table: GovernedTable, column: GovernedColumn, text: string,
     : { kind: 'cast', type: served.type, size: served.size, arg: value }
 }
 
+/** The column that a policy is attached to, and what its names are bound to. */
+interface Attached {
+  readonly fieldId: number | undefined
+  readonly names: BoundNames | undefined
+}
+
 /**
  * Resolves a policy's expression over the raw columns; no subquery, parameter, aggregate or window is known.
- * @param attachedTo field id of the column that is `this_column` here
+ * @param attached whose column is `this_column` here
  */
-function resolveRaw(
-  table: GovernedTable,
-  text: string,
-  principal: Principal,
-  attachedTo: number | undefined,
-): Expr {
+function resolveRaw(table: GovernedTable, text: string, principal: Principal, attached: Attached): Expr {
   const resolver: Resolver = {
     findTable: () => undefined,
     principal,
@@ -189,38 +200,46 @@ function resolveRaw(
       throw new SqlError('0A000', 'A subquery in a policy is not supported.')
     },
   }
-  const columns = rawColumns(table)
-  const attached = columns.find(({ fieldId }) => fieldId === attachedTo)
-  const named = columns.filter(({ name }) => name !== null) as readonly ScopeColumn[]
-  const known = attached === undefined ? named : [...named, { name: 'this_column', expr: attached.expr }]
-  const scope = {
-    ...newScope(undefined),
-    relations: [{ alias: table.tableName, columns: known }],
-    columns: known,
-  }
+  const columns = columnsFor(table, attached)
+  const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
   const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }
   return resolver.expr(parseExpression(text), env)
 }
 
-interface RawColumn {
-  /** As policies name it; null for one that they cannot. */
-  readonly name: string | null
-  readonly fieldId: number
-  readonly expr: ScopeColumn['expr']
+/** The columns that a policy can name: by the names it is bound to, else by today's, and its own column. */
+function columnsFor(table: GovernedTable, { fieldId, names }: Attached): readonly ScopeColumn[] {
+  const { byFieldId, today } = rawColumns(table)
+  const bound = names && Object.entries(names)
+  const named = (name: string, id: number) => {
+    const expr = byFieldId.get(id)
+    return expr === undefined ? [] : [{ name, expr }]
+  }
+  return [
+    ...(bound?.flatMap(([name, id]) => named(name, id)) ?? today),
+    ...(fieldId === undefined ? [] : named('this_column', fieldId)),
+  ]
 }
 
-const rawColumnsOf = new WeakMap<GovernedTable, readonly RawColumn[]>()
+interface RawColumns {
+  readonly byFieldId: ReadonlyMap<number, ScopeColumn['expr']>
+  readonly today: readonly ScopeColumn[]
+}
+
+const rawColumnsOf = new WeakMap<GovernedTable, RawColumns>()
 
 /** The served columns of the physical table, made once for all policies of one statement. */
-function rawColumns(table: GovernedTable): readonly RawColumn[] {
+function rawColumns(table: GovernedTable): RawColumns {
   const known = rawColumnsOf.get(table)
   if (known !== undefined) return known
-  const columns = table.columns.flatMap(({ name, policyName = name, fieldId, type }, index): RawColumn[] => {
+  const byFieldId = new Map<number, ScopeColumn['expr']>()
+  const today = table.columns.flatMap(({ name, policyName = name, fieldId, type }, index) => {
     const served = servedType(type)
     if (served === undefined) return []
     const expr = { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const
-    return [{ name: policyName, fieldId, expr }]
+    byFieldId.set(fieldId, expr)
+    return policyName === null ? [] : [{ name: policyName, expr }]
   })
+  const columns = { byFieldId, today }
   rawColumnsOf.set(table, columns)
   return columns
 }

@@ -11,7 +11,7 @@ import type { SqlType } from '../core/sql-type.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { UsageOutcome } from '../core/usage.ts'
 import type { EngineSession, TableSnapshot } from '../engine/engine.ts'
-import type { EnginePool } from '../engine/engine-pool.ts'
+import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import { recordUsage } from '../store/usage.ts'
 import { batchBytes } from './batch-bytes.ts'
@@ -26,7 +26,7 @@ import { SqlError } from './sql-error.ts'
 import { namesOf, type QueryProgress, usageOf } from './usage-of.ts'
 
 export interface RunParts extends LoadParts {
-  readonly engines: Pick<EnginePool, 'get'>
+  readonly engines: EngineKinds
   readonly clock: Clock
   readonly log: Logger
   /** Milliseconds that a run may take; default limits.queryMs. */
@@ -147,9 +147,10 @@ async function plan(
   const snapshots = compiled.reads.map(({ table }): TableSnapshot => {
     const snapshot = loaded.snapshots.get(tableKey(table.ref))
     if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')
-    return { table, metadataLocation: snapshot.metadataLocation, snapshotId: snapshot.snapshotId }
+    const { metadataLocation, snapshotId } = snapshot
+    return { table, metadataLocation, snapshotId, ranges: compiled.ranges.get(table) }
   })
-  const engine = parts.engines.get(tenant, loaded.credential)
+  const engine = await watch.race(engineOf(parts.engines, tenant, loaded.credential))
   const { dialect } = engine
   const salt = crypto.getRandomValues(new Uint8Array(32))
   const render = (relation: (table: GovernedTable) => string) =>

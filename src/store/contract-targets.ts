@@ -1,6 +1,7 @@
 /** What policies are attached to: tables, columns and tags, as nodes of the graph. */
 
 import { Fault } from '../base/fault.ts'
+import type { BoundNames } from '../core/governed-table.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { readGovernance, type StoredColumn } from './governance.ts'
@@ -44,6 +45,25 @@ export async function endsOf(tx: Tx, target: FilterTarget): Promise<readonly End
   const { table, column } = target
   if (column === undefined) return [['Table', tableId(table)]]
   return (await columnsNamed(tx, { table, column })).map(({ id }) => ['Column', id])
+}
+
+/**
+ * Field ids of the current columns that an expression may name.
+ * @returns undefined for a target in many tables, or without an expression
+ */
+export async function boundNames(
+  tx: Tx,
+  target: FilterTarget,
+  expression: string | undefined,
+): Promise<BoundNames | undefined> {
+  if ('tag' in target || expression === undefined) return undefined
+  const governance = await readGovernance((text, params) => tx.query(text, params), target.table)
+  // Unquoted names fold, and a quote within a name is doubled: rather one name too many than one too few.
+  const text = expression.toLowerCase().replaceAll('""', '"')
+  const columns = governance?.columns.filter(
+    ({ current, name }) => current && text.includes(name.toLowerCase()),
+  )
+  return Object.fromEntries((columns ?? []).map(({ name, fieldId }) => [name, fieldId]))
 }
 
 /** Joins two nodes. @throws Fault `internal` where one is missing */

@@ -11,6 +11,7 @@ import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { type ContractChange, holdContracts, recordChange } from './contract-changes.ts'
 import {
+  boundNames,
   columnsNamed,
   connect,
   type End,
@@ -111,7 +112,7 @@ export async function putRowFilter(
     await upsertNode(tx, tenant, {
       label: 'RowFilter',
       id,
-      properties: { policy_id: filter.id, ...value },
+      properties: { policy_id: filter.id, ...value, names: await boundNames(tx, target, expression) },
     })
     await connect(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'FILTERS', id, ['RowFilter', id], end)
     return tables
@@ -147,7 +148,7 @@ export async function putMask(on: ContractStore, target: MaskTarget, mask: NewMa
     await upsertNode(tx, tenant, {
       label: 'ColumnMask',
       id,
-      properties: { policy_id: mask.id, ...value },
+      properties: { policy_id: mask.id, ...value, names: await boundNames(tx, target, expression) },
     })
     await connect(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'MASKS', id, ['ColumnMask', id], end)
     return tables

@@ -1,7 +1,7 @@
 /** What governs reading tables, as the graph has it: contract, pin, columns, tags, row filters, column masks. */
 
 import { Fault } from '../base/fault.ts'
-import type { AttachedMask, PolicyOrigin } from '../core/governed-table.ts'
+import type { AttachedMask, BoundNames, PolicyOrigin } from '../core/governed-table.ts'
 import type { IcebergType } from '../core/iceberg-type.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -14,6 +14,7 @@ export interface StoredPolicy {
   readonly policyId: string
   /** Roles of the principal for which it does not apply. */
   readonly exemptRoles: readonly string[]
+  readonly names?: BoundNames
 }
 
 export interface StoredRowFilter extends StoredPolicy {
@@ -211,10 +212,11 @@ function governanceOf(ref: TableRef, found: readonly Found[], readable: boolean)
 }
 
 function storedPolicy(properties: Properties): StoredPolicy {
-  const roles = properties.exempt_roles
+  const { exempt_roles: roles, names } = properties
   return {
     policyId: String(properties.policy_id),
     exemptRoles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+    ...(names !== undefined && { names: names as BoundNames }),
   }
 }
 

@@ -11,6 +11,7 @@ import { checkPolicies } from '../../src/query/protect.ts'
 import type { QueryContext, QueryService } from '../../src/query/query-service.ts'
 import { queryService, type RunParts } from '../../src/query/run.ts'
 import type { SqlError } from '../../src/query/sql-error.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import {
   type ContractStore,
   deleteContract,
@@ -65,7 +66,7 @@ function build(change: Partial<RunParts> = {}): QueryService {
   return queryService({
     store: service.store,
     states: new TableStates(service.app.gateway.catalogs, 1_000_000),
-    engines: { get: () => scripted.engine },
+    engines: new Map([['duckdb', { engine: async () => scripted.engine, close: async () => {} }]]),
     clock: systemClock,
     log: createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
     ...change,
@@ -434,16 +435,35 @@ describe('when a part is not there', () => {
     expect(await lastUsage()).toMatchObject({ outcome: 'failed', sqlState: '58000' })
   })
 
-  test('an engine that is not there refuses', async () => {
-    queries = build({
-      engines: {
-        get: () => {
-          throw new Error(canary)
-        },
-      },
+  test('an engine that cannot be had refuses, without a word of why', async () => {
+    queries = build({ engines: new Map() })
+    const missing = await ran(text)
+    expect(missing.error).toMatchObject({ sqlState: '58000' })
+    const engine = () => Promise.reject(new Error(canary))
+    queries = build({ engines: new Map([['duckdb', { engine, close: async () => {} }]]) })
+    expect((await ran(text)).error).toMatchObject({ sqlState: 'XX000', message: 'The query failed.' })
+    expect(lines.join('')).not.toContain(canary)
+  })
+
+  test('the engine is the one that the catalog’s credential names', async () => {
+    const { catalog, store, owner } = service
+    const endpoint = catalog.url
+    const config = { warehouse: 'dev', credential: 'gateway:s3cret', read_engine: 'trino' }
+    const named = { nickname: 'trino', kind: 'alpha', endpoint, config } as const
+    await putCatalogCredential(store, owner.tenant, named)
+    expect((await ran(text, { catalog: 'trino' })).error).toMatchObject({ sqlState: '58000' })
+    const kind = {
+      engine: async () => ({ ...scripted.engine, dialect: 'trino' as const }),
+      close: async () => {},
+    }
+    queries = build({ engines: new Map([['trino', kind]]) })
+    expect((await ran(text, { catalog: 'trino' })).error).toBeUndefined()
+    expect(await lastUsage()).toMatchObject({ engine: 'trino', catalog: 'trino' })
+    expect((await ran(text)).error).toMatchObject({ sqlState: '58000' })
+    const wrong = { ...named, config: { ...config, read_engine: 'spark' } }
+    expect(await putCatalogCredential(store, owner.tenant, wrong).catch((fault) => fault)).toMatchObject({
+      kind: 'bad_request',
     })
-    const { error } = await ran(text)
-    expect([error?.sqlState, error?.message]).toEqual(['XX000', 'The query failed.'])
   })
 })
 

@@ -2,8 +2,11 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Fault } from '../../src/base/fault.ts'
+import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { compileQuery } from '../../src/query/compile.ts'
+import { renderSql } from '../../src/query/emit/render.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import {
   type ContractStore,
@@ -21,6 +24,7 @@ import { isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.t
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { pinTable } from '../../src/store/pins.ts'
 import { createTenant } from '../../src/store/tenants.ts'
+import { failingStore } from '../support/failing-store.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
@@ -80,7 +84,9 @@ test('filters and masks apply to all but exempt roles, and to no other tenant', 
   await putRowFilter(on, { table: people }, { id: 'f', expression: 'id > 10', exemptRoles })
   await putMask(on, { table: people, column: 'email' }, { id: 'm', action: 'mask-alphanum', exemptRoles })
   const table = await load()
-  expect(table?.rowFilters).toEqual([{ policyId: 'f', expression: 'id > 10', origin: { kind: 'table' } }])
+  expect(table?.rowFilters).toEqual([
+    { policyId: 'f', expression: 'id > 10', origin: { kind: 'table' }, names: { id: 1 } },
+  ])
   expect(table?.columns[1]?.masks).toEqual([
     { policyId: 'm', action: 'mask-alphanum', origin: { kind: 'column' } },
   ])
@@ -228,6 +234,78 @@ test('several tables are loaded at once, each with what is its own', async () =>
     ['two', undefined, 7n, ['f'], []],
   ])
   expect((await loadGovernances(store, foreign, [one, two])).size).toBe(0)
+})
+
+test('a filter of a tag filters every table that has it, and keeps their files from being given out', async () => {
+  const tagged: TableRef = { namespace: ['many'], name: 'tagged' }
+  const untagged: TableRef = { namespace: ['many'], name: 'untagged' }
+  for (const table of [tagged, untagged]) await commitColumns(store, home, table, { id: 'long', owner: 'string' })
+  await putRowFilter(
+    on,
+    { tag: 'owner' },
+    { id: 'own', expression: 'this_column = current_principal()', exemptRoles: ['officer'] },
+  )
+  await putTag(on, tagged, 'owner', 'owner')
+  const governed = await loadGovernedTable(store, home, tagged, analyst)
+  expect(governed?.rowFilters).toEqual([
+    {
+      policyId: 'own',
+      expression: 'this_column = current_principal()',
+      origin: { kind: 'tag', tag: 'owner' },
+      fieldId: 2,
+    },
+  ])
+  const masked = (table: TableRef, principal = analyst) => isMaskedFor(store, home, table, principal)
+  expect([await masked(tagged), await masked(tagged, officer), await masked(untagged)]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(await deleteRowFilter(on, { tag: 'owner' }, 'own')).toBe(true)
+  expect(await masked(tagged)).toBe(false)
+})
+
+test('a change that cannot be recorded is not made', async () => {
+  const blind = { ...on, store: failingStore(store, /insert into svc\.contract_change/) }
+  const before = await loadGovernance(store, home, people)
+  const filter = { id: 'unrecorded', expression: 'id > 0', exemptRoles: [] }
+  expect((await faultOf(putRowFilter(blind, { table: people }, filter)))?.kind).toBe('unavailable')
+  await putContract(on, people, { id: 'kept', version: 1 })
+  expect((await faultOf(deleteContract(blind, people)))?.kind).toBe('unavailable')
+  const pin = { snapshotId: 1n, schemaId: 0n, catalog: 'main' }
+  const change = { table: people, actor: 'stella', atMs: 0 }
+  expect((await faultOf(pinTable(blind.store, home, change, pin)))?.kind).toBe('unavailable')
+  const after = await loadGovernance(store, home, people)
+  expect(after).toEqual({ ...before, contract: { id: 'kept', version: 1 } } as never)
+  await deleteContract(on, people)
+})
+
+test('a filter means the columns that it named when it was saved, whoever has their names since', async () => {
+  const table = { namespace: ['many'], name: 'swapped' }
+  await commitColumns(store, home, table, { id: 'long', region: 'string', note: 'string' })
+  await putRowFilter(on, { table }, { id: 'eu', expression: "Region = 'eu'", exemptRoles: [] })
+  const mask = { id: 'm', action: 'apply-expression', expression: 'upper(note)', exemptRoles: [] }
+  await putMask(on, { table, column: 'region' }, mask)
+  // A writer swaps the names.
+  await commitColumns(store, home, table, { id: 'long', note: 'string', region: 'string' }, 1_800_000_000_000)
+  const governed = await loadGovernedTable(store, home, table, analyst)
+  expect(governed?.rowFilters).toMatchObject([{ names: { region: 2 } }])
+  expect(governed?.columns.map(({ name, masks }) => [name, masks[0]?.names])).toEqual([
+    ['id', undefined],
+    ['note', { note: 3 }],
+    ['region', undefined],
+  ])
+  const sql = renderSql(
+    compileQuery({
+      text: 'SELECT note FROM many.swapped',
+      principal: analyst,
+      tables: [{ ...(governed as GovernedTable), readableWithoutContract: true }],
+      searchPath: [],
+    }).emit('duckdb'),
+    'duckdb',
+  )
+  expect(sql).toContain(`"note" = 'eu'`)
+  expect(sql).toContain('upper(_b."region")')
 })
 
 test('a filter stays with a column that was dropped: the table is refused until a steward decides', async () => {

@@ -1,0 +1,99 @@
+/** The read engines that there are, made for a catalog credential when its first statement asks. */
+
+import { rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Fault } from '../base/fault.ts'
+import type { AddressRules } from '../catalog/address.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
+import type { ReadEngineName } from '../core/read-engine.ts'
+import { limits } from '../limits.ts'
+import { storageAccess } from '../storage/access.ts'
+import { ReadFailure } from '../storage/read-failure.ts'
+import type { StorageAccess } from '../storage/storage.ts'
+import { type DuckdbHost, type DuckdbSettings, startDuckdb } from './duckdb/duckdb-host.ts'
+import { unreadable } from './engine-error.ts'
+import type { EngineKind, EngineKinds } from './engine-kinds.ts'
+import { parseTrinoSettings } from './trino/settings.ts'
+import { openTrino } from './trino/trino-engine.ts'
+
+export interface EngineOptions {
+  readonly addressRules: AddressRules
+  /** In which a folder of this process is made; undefined: that of temporary files. */
+  readonly directory: string | undefined
+  readonly memoryBytes: number
+  readonly cacheBytes: number
+  /** Statements that DuckDB runs at once. */
+  readonly queries: number
+}
+
+/** Every kind by its name. */
+export function openEngines(options: EngineOptions): EngineKinds {
+  return new Map<ReadEngineName, EngineKind>([
+    ['duckdb', duckdbKind(options)],
+    ['trino', trinoKind(options)],
+  ])
+}
+
+/** DuckDB starts with the first statement: a service that serves no reads does not pay for it. */
+function duckdbKind(options: EngineOptions): EngineKind {
+  let host: Promise<DuckdbHost> | undefined
+  const settings = duckdbSettings(options)
+  const started = () => {
+    host ??= startDuckdb(settings)
+    // A start that failed is tried again by the next statement.
+    host.catch(() => {
+      host = undefined
+    })
+    return host
+  }
+  return {
+    async engine(tenant, credential) {
+      // The endpoint's addresses are looked up anew each time.
+      const [running, access] = await Promise.all([started(), accessOf(credential, options.addressRules)])
+      const key = JSON.stringify([tenant, credential.id, credential.version])
+      return running.engine({ tenant, access, key })
+    },
+    async close() {
+      const running = await host?.catch(() => undefined)
+      host = undefined
+      await running?.close()
+      await rm(settings.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function accessOf(credential: CatalogCredential, rules: AddressRules): Promise<StorageAccess> {
+  try {
+    return await storageAccess(credential, rules)
+  } catch (thrown) {
+    if (thrown instanceof ReadFailure) throw unreadable(thrown)
+    throw thrown
+  }
+}
+
+function duckdbSettings({ directory, memoryBytes, cacheBytes, queries }: EngineOptions): DuckdbSettings {
+  return {
+    folder: join(directory ?? tmpdir(), `covenant-read-${process.pid}-${crypto.randomUUID()}`),
+    threads: availableParallelism(),
+    memoryBytesMax: memoryBytes,
+    spillBytesMax: cacheBytes,
+    cacheBytesMax: cacheBytes,
+    placesMax: queries,
+    queueMax: queries * limits.engineQueueFactor,
+    runMs: limits.queryMs,
+  }
+}
+
+/** A coordinator is asked with each statement, so there is nothing to start or to end. */
+function trinoKind({ addressRules }: EngineOptions): EngineKind {
+  return {
+    async engine(_tenant, credential) {
+      const settings = parseTrinoSettings(credential)
+      if (settings === undefined)
+        throw new Fault('misconfigured', 'The catalog credential names no `trino.uri` to read by.')
+      return openTrino(settings, { addressRules } as never)
+    },
+    async close() {},
+  }
+}

@@ -1,0 +1,49 @@
+/** The commands of docs/contracts.md and docs/usage.md, as a reader would paste them. */
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
+import { recordUsage } from '../../src/store/usage.ts'
+import { commitColumns } from '../support/governed.ts'
+import { session } from '../support/identity.ts'
+import { commit, orders, startTestService } from '../support/service.ts'
+import { usageRecord } from '../support/usage.ts'
+
+setDefaultTimeout(60_000)
+
+const page = (name: string) => Bun.file(new URL(`../../docs/${name}.md`, import.meta.url)).text()
+const commands = (text: string) =>
+  [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('\n')
+
+test('the commands do what the pages say', async () => {
+  await using service = await startTestService()
+  const { tenant } = service.owner
+  const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
+  expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
+  const strings = Object.fromEntries(['region', 'email', 'phone'].map((name) => [name, 'string']))
+  await commitColumns(
+    service.store,
+    tenant,
+    orders,
+    { amount: 'decimal(12, 2)', ...strings },
+    Date.now() + 1_000,
+  )
+  await recordUsage(service.store, tenant, usageRecord({ startedAtMs: Date.UTC(2026, 5, 1) }))
+  const secret = await session(service, tenant, ['read', 'admin'], ['steward'], 'stella')
+
+  const text = `${await page('contracts')}\n${await page('usage')}`
+  const script = commands(text)
+    .replaceAll('https://covenant.example', service.app.url.href.replace(/\/$/, ''))
+    .replaceAll('curl -sS', 'curl -sS --fail-with-body')
+  const shell = Bun.spawn(['bash', '-e', '-c', script], {
+    env: { ...process.env, SECRET: secret },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, exit] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited])
+  expect({ exit, err }).toEqual({ exit: 0, err: '' })
+  expect(out).toContain('"id":"europe","expression":"region = \'eu\'","exempt_roles":["auditor"]')
+  expect(out).toContain(`"kind":"pin","snapshot_id":"${firstSnapshotId}"`)
+  expect(out).toContain('"readable_without_contract":true')
+  expect(out).toContain('"action":"delete-row-filter"')
+  expect(out).toContain('{"items":[{"key":"sales.orders","queries":1,')
+})
