@@ -84,7 +84,7 @@ export async function startTrino({ catalogs, config, spooling }: TrinoOptions): 
       'io.trino.server.TrinoServer',
     ]
     stack.use(await startServer('trino', command, `${url}/v1/info`, { cwd: folder }))
-    while (!(await isReady(url))) await Bun.sleep(200)
+    while (!(await isReady(url, Object.keys(catalogs)))) await Bun.sleep(200)
     return { url, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
@@ -92,17 +92,19 @@ export async function startTrino({ catalogs, config, spooling }: TrinoOptions): 
   }
 }
 
-/** It takes queries before it knows of itself as a node that could run them. */
-async function isReady(url: string): Promise<boolean> {
+/** It takes queries before it knows of itself as a node that could run those of every catalog. */
+async function isReady(url: string, catalogs: readonly string[]): Promise<boolean> {
   const info = (await (await fetch(`${url}/v1/info`)).json()) as { readonly starting: boolean }
   if (info.starting) return false
-  const nodes = await trinoSql(url, `SELECT node_id FROM system.runtime.nodes WHERE state = 'active'`).catch(
-    (error: unknown) => {
-      if (error instanceof TrinoRefusal) return []
-      throw error
-    },
-  )
-  return nodes.length > 0
+  try {
+    for (const catalog of catalogs)
+      await trinoSql(url, `SELECT * FROM ${catalog}.information_schema.schemata`)
+    const nodes = await trinoSql(url, `SELECT 1 FROM system.runtime.nodes WHERE state = 'active'`)
+    return nodes.length > 0
+  } catch (error) {
+    if (error instanceof TrinoRefusal) return false
+    throw error
+  }
 }
 
 async function writeProperties(path: string, properties: Properties): Promise<void> {
