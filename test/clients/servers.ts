@@ -18,6 +18,21 @@ export interface NessieServer extends CatalogServer {
   readonly nativeUrl: string
 }
 
+/** An S3 emulator with one bucket; any credentials will do. */
+export async function startS3(bucket: string): Promise<{ readonly url: string } & AsyncDisposable> {
+  const url = `http://127.0.0.1:${freePort()}`
+  const moto = join(packageFolder('python:moto'), 'bin/moto_server')
+  const server = await startServer(
+    'moto',
+    [moto, '-H', '127.0.0.1', '-p', new URL(url).port],
+    `${url}/moto-api/`,
+  )
+  const made = await fetch(`${url}/${bucket}`, { method: 'PUT' })
+  if (made.ok) return { url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  await server[Symbol.asyncDispose]()
+  throw new Error(`the S3 emulator answered ${made.status}`)
+}
+
 /**
  * Nessie, in memory, its warehouse in an S3 emulator: Nessie serves Iceberg tables from object stores only.
  * @param issuer an OpenID provider whose tokens it demands; without one it is open
@@ -25,12 +40,7 @@ export interface NessieServer extends CatalogServer {
 export async function startNessie(issuer?: string): Promise<NessieServer> {
   const stack = new AsyncDisposableStack()
   try {
-    const s3 = `http://127.0.0.1:${freePort()}`
-    const moto = join(packageFolder('python:moto'), 'bin/moto_server')
-    stack.use(await startServer('moto', [moto, '-H', '127.0.0.1', '-p', new URL(s3).port], `${s3}/moto-api/`))
-    const bucket = await fetch(`${s3}/warehouse`, { method: 'PUT' })
-    if (!bucket.ok) throw new Error(`the S3 emulator answered ${bucket.status}`)
-
+    const { url: s3 } = stack.use(await startS3('warehouse'))
     const [port, managementPort] = [freePort(), freePort()]
     const settings: Record<string, string | number> = {
       'quarkus.http.host': '127.0.0.1',

@@ -46,13 +46,17 @@ export async function startTrino({ catalogs, config, spooling }: TrinoOptions): 
     await mkdir(join(folder, 'catalog'))
     for (const [name, properties] of Object.entries(catalogs))
       await writeProperties(join(folder, 'catalog', `${name}.properties`), properties)
-    if (spooling !== undefined) await writeProperties(join(folder, 'spooling-manager.properties'), spooling)
+    // Looked for in the working directory, wherever the other files are.
+    await mkdir(join(folder, 'etc'))
+    if (spooling !== undefined)
+      await writeProperties(join(folder, 'etc/spooling-manager.properties'), spooling)
     await writeProperties(join(folder, 'log.properties'), { io: 'WARN', org: 'WARN', Bootstrap: 'WARN' })
     await writeProperties(join(folder, 'config.properties'), {
       coordinator: 'true',
       'node-scheduler.include-coordinator': 'true',
       'http-server.http.port': String(port),
       'discovery.uri': url,
+      'plugin.dir': join(packageFolder('maven:trino'), 'plugin'),
       'query.max-memory': '900MB',
       'query.max-memory-per-node': '900MB',
       'task.concurrency': '2',
@@ -65,9 +69,7 @@ export async function startTrino({ catalogs, config, spooling }: TrinoOptions): 
       'log.levels-file': join(folder, 'log.properties'),
       config: join(folder, 'config.properties'),
       'catalog.config-dir': join(folder, 'catalog'),
-      ...(spooling && { 'spooling-manager.config-file': join(folder, 'spooling-manager.properties') }),
     }
-    const home = packageFolder('maven:trino')
     const command = [
       java('python:java-25'),
       '-Xmx2g',
@@ -78,15 +80,29 @@ export async function startTrino({ catalogs, config, spooling }: TrinoOptions): 
       '--enable-native-access=ALL-UNNAMED',
       ...Object.entries(settings).map(([name, value]) => `-D${name}=${value}`),
       '-cp',
-      join(home, 'lib/*'),
+      join(packageFolder('maven:trino'), 'lib/*'),
       'io.trino.server.TrinoServer',
     ]
-    stack.use(await startServer('trino', command, `${url}/v1/info`, { cwd: home }))
-    while (((await (await fetch(`${url}/v1/info`)).json()) as { starting: boolean }).starting)
-      await Bun.sleep(200)
+    stack.use(await startServer('trino', command, `${url}/v1/info`, { cwd: folder }))
+    while (!(await isReady(url, Object.keys(catalogs)))) await Bun.sleep(200)
     return { url, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
+    throw error
+  }
+}
+
+/** It takes queries before it knows of itself as a node that could run those of every catalog. */
+async function isReady(url: string, catalogs: readonly string[]): Promise<boolean> {
+  const info = (await (await fetch(`${url}/v1/info`)).json()) as { readonly starting: boolean }
+  if (info.starting) return false
+  try {
+    for (const catalog of catalogs)
+      await trinoSql(url, `SELECT * FROM ${catalog}.information_schema.schemata`)
+    const nodes = await trinoSql(url, `SELECT 1 FROM system.runtime.nodes WHERE state = 'active'`)
+    return nodes.length > 0
+  } catch (error) {
+    if (error instanceof TrinoRefusal) return false
     throw error
   }
 }

@@ -70,9 +70,9 @@ export async function loadTable(catalogUrl: string, { ref }: GovernedTable): Pro
 }
 
 /** The engine under test, at a Trino whose catalog `lake` is the one at `catalogUrl`. */
-export function trinoEngine(url: string, catalogUrl: string): Engine {
+export function trinoEngine(url: string, catalogUrl: string, segmentOrigins: readonly URL[] = []): Engine {
   return openTrino(
-    { endpoint: new URL(url), catalog: 'lake', auth: { kind: 'none' }, segmentOrigins: [] },
+    { endpoint: new URL(url), catalog: 'lake', auth: { kind: 'none' }, segmentOrigins },
     {
       addressRules: parseAddressPolicy({ allow: ['127.0.0.0/8'] }),
       loadMetadata: ({ table }) => loadTable(catalogUrl, table),

@@ -83,29 +83,36 @@ function emitIs(dialect: Dialect, test: string, sql: string): string {
   return `(${sql} IS ${test.startsWith('NOT') ? '' : 'NOT '}DISTINCT FROM ${value})`
 }
 
-/** Fills a template; braces inside the arguments stay what they are. */
+/** What belongs into the parentheses of an aggregate's or window function's own call, and behind them. */
+interface OwnCall {
+  readonly before: string
+  readonly inside: string
+  readonly behind: string
+}
+
+/**
+ * Fills a template in one pass: what is filled in is never looked at again, so that text of a statement which
+ * looks like a place in a template stays text.
+ */
 function fill(
   template: Template,
   call: CallExpr | AggregateExpr,
   args: readonly string[],
   name: string,
+  own?: OwnCall,
 ): string {
   if (template === null) throw notSupported(`${name} on this engine`)
   if (typeof template === 'string')
-    return template.replace(/\{(\d+|\*)\}/g, (_, place: string) =>
-      place === '*' ? args.join(', ') : (args[Number(place)] ?? ''),
-    )
+    return template.replace(own ? /\{(\d+|\*)\}|[[\]]/g : /\{(\d+|\*)\}/g, (mark, place?: string) => {
+      if (own && mark === '[') return `(${own.before}`
+      if (own && mark === ']') return `${own.inside})${own.behind}`
+      return place === '*' ? args.join(', ') : (args[Number(place)] ?? '')
+    })
   return template(args, {
     types: call.args.map(({ type }) => type),
     type: call.type,
     literals: call.args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)),
   })
-}
-
-/** Opens the brackets of an aggregate's own call and adds what belongs there. */
-function ownCall(template: Template, before: string, inside: string, behind: string): Template {
-  if (typeof template !== 'string') return template
-  return template.replace('[', () => `(${before}`).replace(/\](?!.*\])/s, () => `${inside})${behind}`)
 }
 
 function emitAggregate(emitter: Emitter, expr: AggregateExpr, over: string): string {
@@ -118,13 +125,13 @@ function emitAggregate(emitter: Emitter, expr: AggregateExpr, over: string): str
   if (filter !== '' && over !== '' && !dialect.filtersWindows) {
     const [first, ...rest] = args
     const only = (sql: string) => `CASE WHEN ${conditions.join(' AND ')} THEN ${sql} END`
-    if (first === undefined) template = `count[${only('1')}]`
-    else args = [only(first), ...rest]
+    if (first === undefined) template = 'count[{0}]'
+    args = [only(first ?? '1'), ...rest]
     filter = ''
   }
   const order = expr.orderBy.length > 0 ? ` ORDER BY ${emitSort(emitter, expr.orderBy, false)}` : ''
-  const own = ownCall(template, expr.distinct ? 'DISTINCT ' : '', order, `${filter}${over}`)
-  return fill(own, expr, args, expr.def.name)
+  const own = { before: expr.distinct ? 'DISTINCT ' : '', inside: order, behind: `${filter}${over}` }
+  return fill(template, expr, args, expr.def.name, own)
 }
 
 function emitWindow(emitter: Emitter, { call, partitionBy, orderBy, frame }: WindowExpr): string {
@@ -141,7 +148,8 @@ function emitWindow(emitter: Emitter, { call, partitionBy, orderBy, frame }: Win
   const over = ` OVER (${clauses.join(' ')})`
   if (call.kind === 'aggregate') return emitAggregate(emitter, call, over)
   const args = call.args.map((arg) => emitExpression(emitter, arg))
-  return fill(ownCall(emitter.dialect.template(call.def), '', '', over), call, args, call.def.name)
+  const own = { before: '', inside: '', behind: over }
+  return fill(emitter.dialect.template(call.def), call, args, call.def.name, own)
 }
 
 function emitBound(emitter: Emitter, { bound, offset }: FrameBound): string {

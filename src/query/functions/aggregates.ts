@@ -1,7 +1,7 @@
 /**
  * Aggregates and window functions. What an engine returns is cast to PostgreSQL's result type. Square
- * brackets stand for the parentheses of the aggregate's own call: the emitter adds DISTINCT, ORDER BY, FILTER
- * and OVER there.
+ * brackets stand for the parentheses of the aggregate's own calls: the emitter adds DISTINCT, ORDER BY, FILTER
+ * and OVER to each.
  */
 
 import type { SqlType } from '../../core/sql-type.ts'
@@ -52,6 +52,14 @@ const statistic = (name: string, duckdb = name, trino = duckdb): AggregateDef[] 
   aggregate(name, 'float8', 'float8', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
 ]
 
+/** By a sum that is exact: engines add up doubles, and lose digits with every row. */
+const average = '(CAST(sum[{0}] AS DOUBLE) / nullif(count[{0}], 0))'
+const averages: readonly AggregateDef[] = [
+  ...statistic('avg').filter(({ args }) => args[0] !== 'numeric'),
+  aggregate('avg', 'numeric', 'numeric', average, average, may),
+  aggregate('avg', 'interval', 'interval', 'avg[{0}]', null),
+]
+
 const paired = (name: string): AggregateDef =>
   aggregate(name, 'float8 float8', 'float8', `${name}[{0}, {1}]`, `${name}[{0}, {1}]`, may)
 
@@ -72,8 +80,7 @@ export const aggregates: ReadonlyMap<string, readonly AggregateDef[]> = byName([
   aggregate('count', 'any', 'int8', 'count[{0}]'),
   ...ordered,
   ...sums,
-  ...statistic('avg'),
-  aggregate('avg', 'interval', 'interval', 'avg[{0}]', null),
+  ...averages,
   ...statistic('stddev', 'stddev_samp'),
   ...statistic('stddev_samp'),
   ...statistic('stddev_pop'),

@@ -145,8 +145,8 @@ const part =
     const template = fields[name]?.[engine === 'duckdb' ? 0 : 1]
     if (template === null || template === undefined) throw notSupported(`extract(${name}) on this engine`)
     const sql = intervalPart(name, type) ?? template
-    const written = sql.replaceAll(
-      '{0}',
+    // As a function: a `$` in a replacement's text has a meaning of its own.
+    const written = sql.replaceAll('{0}', () =>
       engine === 'trino' && type === 'timestamptz' ? `(${value} AT TIME ZONE 'UTC')` : value,
     )
     if (result === 'DOUBLE') return `CAST(${written} AS DOUBLE)`

@@ -94,14 +94,13 @@ export function toCharTemplate(engine: Engine): Template {
     const pattern = literals[1]
     if (typeof pattern !== 'string') return 'CAST(NULL AS VARCHAR)'
     const inUtc = engine === 'trino' && types[0] === 'timestamptz' ? `(${value} AT TIME ZONE 'UTC')` : value
-    return parts(pattern, tables[engine])
-      .map((part) => part.replaceAll('{0}', () => inUtc))
+    return parts(pattern, tables[engine], inUtc)
       .reduce((joined, part) => `${joined} || ${part}`, `''`)
       .replace(/^(.*)$/s, '($1)')
   }
 }
 
-function parts(pattern: string, table: readonly (readonly [string, string])[]): string[] {
+function parts(pattern: string, table: readonly (readonly [string, string])[], value: string): string[] {
   const out: string[] = []
   let rest = pattern
   while (rest !== '') {
@@ -111,7 +110,7 @@ function parts(pattern: string, table: readonly (readonly [string, string])[]): 
       out.push(`'${(quoted[1] ?? '').replaceAll("'", "''")}'`)
       rest = rest.slice(quoted[0].length)
     } else if (found) {
-      out.push(found[1])
+      out.push(found[1].replaceAll('{0}', () => value))
       rest = rest.slice(found[0].length)
       if (/^(TH|th|SP)/.test(rest)) throw notSupported('This to_char pattern')
     } else {

@@ -139,4 +139,17 @@ export const inferenceAttacks = [
     `SELECT split_part('a''b''c', '''', 2)`,
     `SELECT '\\', 'a\\b', E'a\\nb', '--', '/*', '*/'`,
   ]),
+  ...attacksOf('text that looks like a place in a template', 'same', [
+    `SELECT max(' OR (SELECT max(ssn) FROM main.base_customers) > ') FILTER (WHERE status = '{0}') FROM orders`,
+    `SELECT string_agg(status, ' OR 1 = ' ORDER BY status) FILTER (WHERE status <> '{1}') FROM orders`,
+    `SELECT id, max('x'' || (SELECT max(note) FROM main.base_orders) || ''') OVER (PARTITION BY status || '{0}') FROM orders`,
+    `SELECT array_agg('x'' AS b'::text ORDER BY status || '{0}') IS NULL FROM orders`,
+    `SELECT id, lag(' || note || '::text) OVER (ORDER BY id, status || '{0}') FROM orders`,
+    `SELECT count(*) FILTER (WHERE status <> '{*}'), count(status) FILTER (WHERE status <> ']' AND tags <> ARRAY['[', ']']) FROM orders`,
+    `SELECT id, count(*) FILTER (WHERE status <> '{0}]') OVER (ORDER BY id, region || '[{0}') FROM orders`,
+    `SELECT to_char(CASE WHEN status = ' || note || ' THEN created_at ELSE created_at END, '"{0}"YYYY') FROM orders`,
+    `SELECT extract(year FROM CASE WHEN status = '$''' THEN ordered_on ELSE ordered_on END) FROM orders`,
+    `SELECT extract(year FROM CASE WHEN status IN ('$$', '$&', '$\`') THEN created_at ELSE created_at END) FROM orders`,
+    `SELECT date_part('month', CASE WHEN status = '{0}' THEN ordered_on ELSE ordered_on END) FROM orders`,
+  ]),
 ]

@@ -1,6 +1,7 @@
 /** DuckDB as the engine under test, its values in PostgreSQL's text form. */
 
 import { DuckDBInstance, DuckDBListValue } from '@duckdb/node-api'
+import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import { elementOf, isArray, type SqlType } from '../../../src/core/sql-type.ts'
 import { type CompiledQuery, compileQuery } from '../../../src/query/compile.ts'
 import { renderSql } from '../../../src/query/emit/render.ts'
@@ -13,14 +14,26 @@ export interface Answer {
 
 export type Subject = Awaited<ReturnType<typeof openSubject>>
 
-/** Opens a database with the fixture and a function that runs statements through the compiler. */
-export async function openSubject() {
+/** Tables that statements can name, and what makes them in DuckDB. */
+export interface SubjectTables {
+  readonly tables: readonly GovernedTable[]
+  readonly searchPath: readonly string[]
+  readonly setup: readonly string[]
+}
+
+/** Opens a database with tables, the fixture's by default, and a function that runs statements through the compiler. */
+export async function openSubject(
+  { tables, searchPath, setup }: SubjectTables = {
+    tables: governedTables,
+    searchPath: ['sales', 'hr'],
+    setup: duckdbSetup(),
+  },
+) {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   await connection.run("SET TimeZone = 'UTC'")
-  for (const statement of duckdbSetup()) await connection.run(statement)
-  const compile = (text: string): CompiledQuery =>
-    compileQuery({ text, principal, tables: governedTables, searchPath: ['sales', 'hr'] })
+  for (const statement of setup) await connection.run(statement)
+  const compile = (text: string): CompiledQuery => compileQuery({ text, principal, tables, searchPath })
   const runSql = async (sql: string) => (await connection.runAndReadAll(sql)).getRows()
   return {
     compile,
