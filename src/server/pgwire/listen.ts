@@ -27,6 +27,7 @@ export interface PgwireServer {
   readonly port: number
   /** How many clients are connected, let in or not. */
   readonly connections: () => number
+  readonly clients: () => Iterable<Client>
   /**
    * Takes no more clients, lets statements under way finish and ends connections that are idle.
    * @returns whether all were gone in time; the rest are closed
@@ -66,6 +67,7 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
   return {
     port: listener.port,
     connections: () => connections.size,
+    clients: () => connections,
     async stop(timeoutMs) {
       listener.stop(false)
       const reason = new WireError('57P01', 'terminating connection due to administrator command', 'FATAL')
