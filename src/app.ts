@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import { AccessTokens } from './auth/access-token.ts'
 import { administrationRoutes } from './auth/administration/routes.ts'
-import { ownBearerReader, readUnverifiedBearer, verifyingBearerReader } from './auth/bearer.ts'
+import { ownBearerReader, readUnverifiedBearer, tokenVerifier, verifyingBearerReader } from './auth/bearer.ts'
 import { sessionFinder } from './auth/find-session.ts'
 import { IdentityProvider } from './auth/login/identity-provider.ts'
 import { loginRoutes } from './auth/login/routes.ts'
@@ -33,13 +33,18 @@ import { retryLineage } from './lineage/retry.ts'
 import { lineageRoutes } from './lineage/routes.ts'
 import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
+import { explainLines } from './query/explain.ts'
 import { checkPolicies } from './query/protect.ts'
+import type { QueryService } from './query/query-service.ts'
 import { queryRoutes } from './query/routes.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
 import { type Jobs, startJobs } from './server/jobs.ts'
 import { listenMetrics, opsRoutes } from './server/ops.ts'
+import type { CatalogService } from './server/pgwire/catalog-service.ts'
+import type { TlsOptions } from './server/pgwire/listen.ts'
+import { startPgwire } from './server/pgwire/start-pgwire.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
 import { isMaskedFor } from './store/governance.ts'
@@ -59,6 +64,10 @@ export interface AppOptions {
   readonly passCrashPoint?: PassCrashPoint
   /** Those of limits.ts unless a test shortens them. */
   readonly intentTimes?: IntentTimes
+  /** What runs the statements of the read surfaces; without it the PostgreSQL wire is not served. */
+  readonly queries?: QueryService
+  /** What answers statements about pg_catalog and information_schema there. */
+  readonly systemCatalog?: CatalogService
 }
 
 export interface App {
@@ -66,6 +75,8 @@ export interface App {
   /** Base address of the public listener. */
   readonly url: URL
   readonly metricsUrl: URL
+  /** Port of the PostgreSQL wire; undefined where it is not served. */
+  readonly pgwirePort: number | undefined
   readonly jobs: Jobs
   readonly gateway: GatewayParts
   readonly detection: Detection
@@ -111,9 +122,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const tokens = new AccessTokens(store, clock)
-  const foreignBearer = config.jwt
-    ? verifyingBearerReader({ ...config.jwt, url: config.jwt.jwksUrl })
-    : readUnverifiedBearer
+  const jwks = config.jwt && { ...config.jwt, url: config.jwt.jwksUrl }
+  const verifyToken = jwks && tokenVerifier(jwks)
+  const foreignBearer = jwks ? verifyingBearerReader(jwks, verifyToken) : readUnverifiedBearer
   const auth = {
     findSession: sessionFinder(store, tokens),
     identify: principalChain({
@@ -223,18 +234,42 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
   })
 
+  const { queries, systemCatalog } = options
+  const pgwire =
+    queries &&
+    (await startPgwire({
+      hostname: config.pgwireListen.host,
+      port: config.pgwireListen.port,
+      tls: await pgwireTls(config),
+      allowPlaintext: config.pgwireAllowPlaintext,
+      store,
+      tokens,
+      verifyToken,
+      organizationClaim: config.idp.organizationClaim,
+      queries,
+      catalog: systemCatalog,
+      explain: (context, statement) => explainLines(store, context, statement),
+      metrics,
+      log,
+      clock,
+    }))
+
   return {
     routes,
     url: http.url,
     metricsUrl: metricsListener.url,
+    pgwirePort: pgwire?.port,
     jobs,
     gateway,
     detection,
     issueToken: auth.issueToken,
     licensed,
     async stop() {
-      const finished = await drain.close(limits.drainMs)
-      if (!finished) log.error('requests were still under way when the drain time ran out')
+      const [answered, ended] = await Promise.all([
+        drain.close(limits.drainMs),
+        pgwire?.stop(limits.drainMs) ?? true,
+      ])
+      if (!answered || !ended) log.error('requests were still under way when the drain time ran out')
       // What is answered is not yet sent: the listener closes once the last byte is out.
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
@@ -277,6 +312,16 @@ async function installedLicense({ license, demo }: Config): Promise<License | un
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault('misconfigured', 'The file that SVC_LICENSE_FILE names cannot be read.', { cause })
+  }
+}
+
+/** @throws Fault `misconfigured` where a file cannot be read */
+async function pgwireTls({ pgwireTls: files }: Config): Promise<TlsOptions | undefined> {
+  if (files === undefined) return undefined
+  try {
+    return { cert: await Bun.file(files.certFile).text(), key: await Bun.file(files.keyFile).text() }
+  } catch (cause) {
+    throw new Fault('misconfigured', 'The files that SVC_PGWIRE_TLS_… name cannot be read.', { cause })
   }
 }
 

@@ -14,6 +14,7 @@ import { loadGovernedTable } from '../store/governance.ts'
 import type { Store } from '../store/store.ts'
 import { compileQuery } from './compile.ts'
 import { dialects, renderSql } from './emit/render.ts'
+import type { QueryContext } from './query-service.ts'
 import { referencedRelations } from './references.ts'
 import { SqlError } from './sql-error.ts'
 
@@ -91,6 +92,34 @@ export async function explain(
     })),
     fingerprint: compiled.fingerprint,
   }
+}
+
+/**
+ * The same for a client of a wire, one line a row: columns, tables, policies, and the SQL for the engine.
+ * The caller has made sure that its principal is a steward.
+ * @throws SqlError as the compiler does; Fault of the store
+ */
+export async function explainLines(
+  store: Store,
+  { tenant, principal }: QueryContext,
+  statement: string,
+): Promise<readonly string[]> {
+  const input = {
+    statement,
+    dialect: 'duckdb',
+    principal,
+    impersonates: false,
+    parameters: undefined,
+  } as const
+  const { columns, reads, policies, sql } = await explain(store, tenant, input, true)
+  return [
+    `Columns: ${columns.map(({ name, type }) => `${name} ${type}`).join(', ')}`,
+    ...reads.map(
+      ({ namespace, name, columns: read }) => `Reads ${[...namespace, name].join('.')}: ${read.join(', ')}`,
+    ),
+    ...policies.map((policy) => `Policy: ${JSON.stringify(policy)}`),
+    ...`${sql}`.split('\n'),
+  ]
 }
 
 async function namedTables(
