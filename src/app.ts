@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import { AccessTokens } from './auth/access-token.ts'
 import { administrationRoutes } from './auth/administration/routes.ts'
-import { ownBearerReader, readUnverifiedBearer, verifyingBearerReader } from './auth/bearer.ts'
+import { ownBearerReader, readUnverifiedBearer, tokenVerifier, verifyingBearerReader } from './auth/bearer.ts'
 import { sessionFinder } from './auth/find-session.ts'
 import { IdentityProvider } from './auth/login/identity-provider.ts'
 import { loginRoutes } from './auth/login/routes.ts'
@@ -13,6 +13,7 @@ import { readBody } from './auth/read-body.ts'
 import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
+import { Fault } from './base/fault.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
@@ -35,6 +36,7 @@ import { retryLineage } from './lineage/retry.ts'
 import { lineageRoutes } from './lineage/routes.ts'
 import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
+import { explainLines } from './query/explain.ts'
 import { checkPolicies } from './query/protect.ts'
 import type { QueryService } from './query/query-service.ts'
 import { queryRoutes } from './query/routes.ts'
@@ -45,6 +47,9 @@ import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
 import { type Jobs, startJobs } from './server/jobs.ts'
 import { listenMetrics, opsRoutes } from './server/ops.ts'
+import type { CatalogService } from './server/pgwire/catalog-service.ts'
+import type { TlsOptions } from './server/pgwire/listen.ts'
+import { startPgwire } from './server/pgwire/start-pgwire.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
 import { isMaskedFor } from './store/governed-table.ts'
@@ -66,6 +71,8 @@ export interface AppOptions {
   readonly intentTimes?: IntentTimes
   /** The kinds of read engine that there are; a test brings its own. */
   readonly engines?: EngineKinds
+  /** What answers statements about pg_catalog and information_schema there. */
+  readonly systemCatalog?: CatalogService
 }
 
 export interface App {
@@ -73,6 +80,8 @@ export interface App {
   /** Base address of the public listener. */
   readonly url: URL
   readonly metricsUrl: URL
+  /** Port of the PostgreSQL wire; undefined where it is not served. */
+  readonly pgwirePort: number
   readonly jobs: Jobs
   readonly gateway: GatewayParts
   readonly detection: Detection
@@ -121,9 +130,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const tokens = new AccessTokens(store, clock)
-  const foreignBearer = config.jwt
-    ? verifyingBearerReader({ ...config.jwt, url: config.jwt.jwksUrl })
-    : readUnverifiedBearer
+  const jwks = config.jwt && { ...config.jwt, url: config.jwt.jwksUrl }
+  const verifyToken = jwks && tokenVerifier(jwks)
+  const foreignBearer = jwks ? verifyingBearerReader(jwks, verifyToken) : readUnverifiedBearer
   const auth = {
     findSession: sessionFinder(store, tokens),
     identify: principalChain({
@@ -237,10 +246,28 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
   })
 
+  const pgwire = await startPgwire({
+    hostname: config.pgwireListen.host,
+    port: config.pgwireListen.port,
+    tls: await pgwireTls(config),
+    allowPlaintext: config.pgwireAllowPlaintext,
+    store,
+    tokens,
+    verifyToken,
+    organizationClaim: config.idp.organizationClaim,
+    queries,
+    systemCatalog: options.systemCatalog,
+    explain: (context, statement) => explainLines(store, context, statement),
+    metrics,
+    log,
+    clock,
+  })
+
   return {
     routes,
     url: http.url,
     metricsUrl: metricsListener.url,
+    pgwirePort: pgwire.port,
     jobs,
     gateway,
     detection,
@@ -248,8 +275,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     issueToken: auth.issueToken,
     licensed,
     async stop() {
-      const finished = await drain.close(limits.drainMs)
-      if (!finished) log.error('requests were still under way when the drain time ran out')
+      const [answered, ended] = await Promise.all([
+        drain.close(limits.drainMs),
+        pgwire.stop(limits.drainMs),
+      ])
+      if (!answered || !ended) log.error('requests were still under way when the drain time ran out')
       // What is answered is not yet sent: the listener closes once the last byte is out.
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
@@ -282,6 +312,16 @@ async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: Ab
 
 function addressRules({ upstreamAllow }: Config): AddressRules {
   return { ranges: blockList(upstreamAllow.cidrs), hosts: new Set(upstreamAllow.hosts) }
+}
+
+/** @throws Fault `misconfigured` where a file cannot be read */
+async function pgwireTls({ pgwireTls: files }: Config): Promise<TlsOptions | undefined> {
+  if (files === undefined) return undefined
+  try {
+    return { cert: await Bun.file(files.certFile).text(), key: await Bun.file(files.keyFile).text() }
+  } catch (cause) {
+    throw new Fault('misconfigured', 'The files that SVC_PGWIRE_TLS_… name cannot be read.', { cause })
+  }
 }
 
 function identityProvider({ idp }: Config): IdentityProvider | undefined {

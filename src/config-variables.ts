@@ -23,6 +23,20 @@ export const variables = {
   },
   SVC_METRICS_ADDR: { default: ':9100', about: 'Address of the metrics listener.' },
   SVC_PGWIRE_ADDR: { default: ':5433', about: 'Address of the PostgreSQL wire listener.' },
+  SVC_PGWIRE_TLS_CERT_FILE: {
+    emptyRefused: true,
+    about:
+      'Certificate chain (PEM) of the PostgreSQL wire. Unset: no TLS there, and secrets are taken on loopback only.',
+  },
+  SVC_PGWIRE_TLS_KEY_FILE: {
+    emptyRefused: true,
+    about: 'Private key (PEM) of that certificate. Required with `SVC_PGWIRE_TLS_CERT_FILE`.',
+  },
+  SVC_PGWIRE_ALLOW_PLAINTEXT: {
+    default: '0',
+    about:
+      '`1`: the PostgreSQL wire takes secrets from other machines without TLS, as behind a TLS terminator.',
+  },
   SVC_DATABASE_URL: {
     secret: true,
     emptyRefused: true,

@@ -24,6 +24,8 @@ export interface Config {
   readonly publicUrl: string | undefined
   readonly metricsListen: ListenAddress
   readonly pgwireListen: ListenAddress
+  readonly pgwireTls: { readonly certFile: string; readonly keyFile: string } | undefined
+  readonly pgwireAllowPlaintext: boolean
   readonly store:
     | { readonly kind: 'postgres'; readonly databaseUrl: Secret; readonly secretsKey: Secret<Uint8Array> }
     /** Without a key, main keeps one in a file (mode 0600) inside the data directory. */
@@ -143,6 +145,13 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     return address
   })
 
+  const pgwireCertFile = text('SVC_PGWIRE_TLS_CERT_FILE')
+  const pgwireKeyFile = text('SVC_PGWIRE_TLS_KEY_FILE')
+  if (pgwireCertFile !== undefined)
+    required('SVC_PGWIRE_TLS_KEY_FILE', pgwireKeyFile, 'SVC_PGWIRE_TLS_CERT_FILE')
+  if (pgwireKeyFile !== undefined)
+    required('SVC_PGWIRE_TLS_CERT_FILE', pgwireCertFile, 'SVC_PGWIRE_TLS_KEY_FILE')
+
   const databaseUrl = optional('SVC_DATABASE_URL', parseDatabaseUrl, 'a postgres:// URL')
   const secretsKeyText = text('SVC_SECRETS_KEY')
   const secretsKey = optional(
@@ -204,6 +213,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     publicUrl,
     metricsListen,
     pgwireListen,
+    pgwireTls:
+      pgwireCertFile !== undefined && pgwireKeyFile !== undefined
+        ? { certFile: pgwireCertFile, keyFile: pgwireKeyFile }
+        : undefined,
+    pgwireAllowPlaintext: flag('SVC_PGWIRE_ALLOW_PLAINTEXT'),
     store:
       databaseUrl !== undefined && secretsKey !== undefined
         ? { kind: 'postgres', databaseUrl: new Secret(databaseUrl), secretsKey }

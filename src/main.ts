@@ -15,7 +15,10 @@ async function main(): Promise<void> {
   const metrics = createMetrics()
   const store = await openConfiguredStore(config, metrics, log)
   const app = await startApp({ config, store, metrics, log })
-  log.info({ url: app.url.href, metrics: app.metricsUrl.href, store: store.engine }, 'listening')
+  log.info(
+    { url: app.url.href, metrics: app.metricsUrl.href, pgwirePort: app.pgwirePort, store: store.engine },
+    'listening',
+  )
 
   let stopping = false
   const stop = async (signal: string) => {

@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts'
 import { compileQuery } from './compile.ts'
 import { dialects, renderSql } from './emit/render.ts'
 import { namedRefs } from './named-refs.ts'
+import type { QueryContext } from './query-service.ts'
 
 export interface ExplainInput {
   readonly statement: string
@@ -89,4 +90,32 @@ export async function explain(
     })),
     fingerprint: compiled.fingerprint,
   }
+}
+
+/**
+ * The same for a client of a wire, one line a row: columns, tables, policies, and the SQL for the engine.
+ * The caller has made sure that its principal is a steward.
+ * @throws SqlError as the compiler does; Fault of the store
+ */
+export async function explainLines(
+  store: Store,
+  { tenant, principal }: QueryContext,
+  statement: string,
+): Promise<readonly string[]> {
+  const input = {
+    statement,
+    dialect: 'duckdb',
+    principal,
+    impersonates: false,
+    parameters: undefined,
+  } as const
+  const { columns, reads, policies, sql } = await explain(store, tenant, input, true)
+  return [
+    `Columns: ${columns.map(({ name, type }) => `${name} ${type}`).join(', ')}`,
+    ...reads.map(
+      ({ namespace, name, columns: read }) => `Reads ${[...namespace, name].join('.')}: ${read.join(', ')}`,
+    ),
+    ...policies.map((policy) => `Policy: ${JSON.stringify(policy)}`),
+    ...`${sql}`.split('\n'),
+  ]
 }

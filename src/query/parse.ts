@@ -28,7 +28,7 @@ export function parseStatements(text: string): readonly RawStmt[] {
     throw new SqlError('42601', 'The statement holds characters that are not text.')
   if ((text.match(nesting)?.length ?? 0) > operatorsMax)
     throw new SqlError('54001', 'The statement has too many operators.')
-  return parse(text)
+  return text.trim() === '' ? [] : parse(text)
 }
 
 /**

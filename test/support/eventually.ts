@@ -1,7 +1,9 @@
 /** Waits for what happens in its own time; the test's time-out is the bound. */
 
 /** Asks again until `ask` gives something other than undefined or false. */
-export async function eventually<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
+export async function eventually<T>(
+  ask: () => Promise<T | undefined | false> | T | undefined | false,
+): Promise<T> {
   for (;;) {
     const answer = await ask()
     if (answer !== undefined && answer !== false) return answer

@@ -79,8 +79,11 @@ export function planFetch(session: SessionState, tree: FetchStmt): Plan {
     })
   return {
     parameterOids: [],
-    describe: (outbox) =>
-      session.portals.get(name)?.portal.describe(outbox) ?? writeBare(outbox.writer, 'noData'),
+    describe: (outbox) => {
+      const cursor = session.portals.get(name)?.portal
+      if (cursor === undefined) writeBare(outbox.writer, 'noData')
+      else cursor.describe(outbox)
+    },
     open: async ({ resultFormats }) =>
       new FetchPortal(session, name, count, (column) => formatAt(resultFormats, column)),
   }

@@ -4,6 +4,7 @@ import { BlockList, isIP } from 'node:net'
 import type { Socket, TCPSocketListener } from 'bun'
 import { limits } from '../../limits.ts'
 import type { Client } from './client.ts'
+import { DirectTls, tlsHandshake } from './direct-tls.ts'
 import { Inbox } from './inbox.ts'
 import { Outbox } from './outbox.ts'
 import { type ServeParts, serveClient } from './serve-client.ts'
@@ -26,6 +27,7 @@ export interface PgwireServer {
   readonly port: number
   /** How many clients are connected, let in or not. */
   readonly connections: () => number
+  readonly clients: () => Iterable<Client>
   /**
    * Takes no more clients, lets statements under way finish and ends connections that are idle.
    * @returns whether all were gone in time; the rest are closed
@@ -65,6 +67,7 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
   return {
     port: listener.port,
     connections: () => connections.size,
+    clients: () => connections,
     async stop(timeoutMs) {
       listener.stop(false)
       const reason = new WireError('57P01', 'terminating connection due to administrator command', 'FATAL')
@@ -94,6 +97,14 @@ function isLoopback(address: string): boolean {
   return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6')
 }
 
+/** What bytes go through now: the plain socket, or TLS on it. */
+interface Channel {
+  write(bytes: Uint8Array): number
+  end(): void
+  pause(): void
+  resume(): void
+}
+
 /** One socket, in plain text until TLS takes it over. */
 class Connection implements Client {
   readonly inbox: Inbox
@@ -101,14 +112,15 @@ class Connection implements Client {
   readonly address: string
   readonly isLoopback: boolean
   readonly #gone = new AbortController()
-  #socket: Socket<unknown>
-  #encrypted = false
+  #channel: Channel
+  #encryption: 'none' | 'upgraded' | DirectTls = 'none'
+  #hasRead = false
 
   constructor(
-    plain: Socket<Attached>,
+    readonly plain: Socket<Attached>,
     readonly tls: TlsOptions | undefined,
   ) {
-    this.#socket = plain
+    this.#channel = plain
     this.address = plain.remoteAddress
     this.isLoopback = isLoopback(plain.remoteAddress)
     this.inbox = new Inbox(plain)
@@ -116,7 +128,7 @@ class Connection implements Client {
   }
 
   get isEncrypted(): boolean {
-    return this.#encrypted
+    return this.#encryption !== 'none'
   }
 
   get offersTls(): boolean {
@@ -129,8 +141,8 @@ class Connection implements Client {
 
   startTls(): void {
     if (this.tls === undefined) throw new Error('TLS is not configured')
-    this.#encrypted = true
-    const [, secured] = this.#socket.upgradeTLS<undefined>({
+    this.#encryption = 'upgraded'
+    const [, secured] = this.plain.upgradeTLS<undefined>({
       data: undefined,
       isServer: true,
       tls: { ...this.tls, ALPNProtocols: 'postgresql' },
@@ -142,25 +154,43 @@ class Connection implements Client {
         end: () => this.closed(),
       },
     } as never)
-    this.#socket = secured as Socket<unknown>
-    this.inbox.redirect(this.#socket)
-    this.outbox.redirect(this.#socket)
+    this.#redirect(secured as Socket<unknown>)
   }
 
-  /** Once TLS has taken over, the plain socket's handlers still see its ciphertext. */
   plainData(chunk: Uint8Array): void {
-    if (!this.#encrypted) this.inbox.push(chunk)
+    if (!this.#hasRead && chunk[0] === tlsHandshake && this.tls !== undefined) this.#startDirectTls(this.tls)
+    this.#hasRead = true
+    if (this.#encryption === 'none') this.inbox.push(chunk)
+    else if (this.#encryption !== 'upgraded') this.#encryption.feed(chunk)
+    // Once the socket was upgraded, the plain handlers still see its ciphertext, which others have read.
   }
 
   plainDrained(): void {
-    if (!this.#encrypted) this.outbox.drained()
+    if (this.#encryption === 'none') this.outbox.drained()
+    else if (this.#encryption !== 'upgraded') this.#encryption.sinkDrained()
+  }
+
+  #startDirectTls(tls: TlsOptions): void {
+    const direct = new DirectTls(tls, this.plain, {
+      data: (chunk) => this.inbox.push(chunk),
+      drained: () => this.outbox.drained(),
+      closed: () => this.terminate(),
+    })
+    this.#encryption = direct
+    this.#redirect(direct)
+  }
+
+  #redirect(channel: Channel): void {
+    this.#channel = channel
+    this.inbox.redirect(channel)
+    this.outbox.redirect(channel)
   }
 
   end(): void {
     this.closed()
-    this.#socket.end()
+    this.#channel.end()
     // A client that never closes its side does not keep the socket.
-    setTimeout(() => this.#socket.terminate(), limits.flushMs).unref()
+    setTimeout(() => this.plain.terminate(), limits.flushMs).unref()
   }
 
   /** Nobody is there any more. */
@@ -173,6 +203,6 @@ class Connection implements Client {
 
   terminate(): void {
     this.closed()
-    this.#socket.terminate()
+    this.plain.terminate()
   }
 }

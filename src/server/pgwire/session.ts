@@ -301,7 +301,8 @@ export class Session {
           tenant: identity.tenant,
           sub: identity.principal.sub,
           processId: state.processId,
-          bytes: outbox.sentBytes - sentBytes + outbox.writer.length - written,
+          // Less than nothing where what was written was dropped.
+          bytes: Math.max(outbox.sentBytes - sentBytes + outbox.writer.length - written, 0),
           sqlState,
           queueMs: startedMs - this.#arrivedMs,
           sendMs: outbox.waitedMs - waitedMs,

@@ -1,0 +1,122 @@
+/**
+ * TLS from the first byte on (PostgreSQL 17's `sslnegotiation=direct`). The socket has been read from when that
+ * shows, so the handshake goes over a stream that is fed what was read.
+ */
+
+import { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+
+/** First byte of a TLS handshake record; of a start-up packet it would mean a length of 370 million. */
+export const tlsHandshake = 0x16
+const protocolName = 'postgresql'
+
+/** The plain socket, as far as ciphertext needs it. */
+export interface CipherSink {
+  /** @returns how many of the bytes were taken; negative where the socket is closed */
+  write(bytes: Uint8Array): number
+  end(): void
+  pause(): void
+  resume(): void
+}
+
+export interface DirectTlsHandlers {
+  readonly data: (chunk: Uint8Array) => void
+  readonly drained: () => void
+  readonly closed: () => void
+}
+
+export class DirectTls {
+  readonly #stream: CipherStream
+  readonly #socket: TLSSocket
+  #blocked = false
+
+  constructor(
+    tls: { readonly cert: string; readonly key: string },
+    sink: CipherSink,
+    { data, drained, closed }: DirectTlsHandlers,
+  ) {
+    this.#stream = new CipherStream(sink)
+    this.#socket = new TLSSocket(this.#stream as never, {
+      ...tls,
+      isServer: true,
+      ALPNProtocols: [protocolName],
+    })
+    this.#socket.on('secure', () => {
+      // Without the name the bytes could be another protocol's, sent here by a trick (ALPACA).
+      if (this.#socket.alpnProtocol !== protocolName) this.#socket.destroy()
+    })
+    this.#socket.on('data', data)
+    this.#socket.on('drain', () => {
+      this.#blocked = false
+      drained()
+    })
+    this.#socket.on('error', closed)
+    this.#socket.on('close', closed)
+    this.#socket.on('end', closed)
+  }
+
+  /** Ciphertext that has arrived. */
+  feed(chunk: Uint8Array): void {
+    this.#stream.push(Buffer.from(chunk))
+  }
+
+  /** The plain socket takes bytes again. */
+  sinkDrained(): void {
+    this.#stream.drained()
+  }
+
+  write(bytes: Uint8Array): number {
+    if (this.#blocked) return 0
+    // The stream keeps what it is given until it is sent; the caller's buffer is used again.
+    this.#blocked = !this.#socket.write(Buffer.from(bytes))
+    return bytes.length
+  }
+
+  end(): void {
+    this.#socket.end()
+  }
+
+  terminate(): void {
+    this.#socket.destroy()
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+}
+
+class CipherStream extends Duplex {
+  #unsent: { rest: Uint8Array; readonly done: () => void } | undefined
+
+  constructor(readonly sink: CipherSink) {
+    super()
+  }
+
+  override _read(): void {
+    // Bytes are pushed as they arrive.
+  }
+
+  override _write(chunk: Uint8Array, _: string, done: () => void): void {
+    this.#unsent = { rest: chunk, done }
+    this.drained()
+  }
+
+  override _final(done: () => void): void {
+    this.sink.end()
+    done()
+  }
+
+  drained(): void {
+    const unsent = this.#unsent
+    if (unsent === undefined) return
+    const count = Math.max(this.sink.write(unsent.rest), 0)
+    unsent.rest = unsent.rest.subarray(count)
+    if (unsent.rest.length > 0) return
+    this.#unsent = undefined
+    unsent.done()
+  }
+}

@@ -1,0 +1,84 @@
+/** Puts the PostgreSQL wire together over a store: credentials, cancel requests of all replicas, listener. */
+
+import { randomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { AccessTokens } from '../../auth/access-token.ts'
+import type { VerifyToken } from '../../auth/bearer.ts'
+import { credentialReader } from '../../auth/read-credential.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { QueryService } from '../../query/query-service.ts'
+import { openCancelChannel } from '../../store/cancel-channel.ts'
+import { hasCatalogCredential } from '../../store/catalog-credentials.ts'
+import type { Store } from '../../store/store.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { CancelKeys, type CancelRequest } from './cancel-keys.ts'
+import type { CatalogService } from './catalog-service.ts'
+import { ConnectionSlots, defaultSlots } from './connection-slots.ts'
+import { type ListenOptions, listenPgwire } from './listen.ts'
+import { LoginThrottle } from './login-throttle.ts'
+import type { ExplainStatement } from './session-state.ts'
+import { wireMeter } from './wire-meter.ts'
+
+export interface PgwireOptions extends ListenOptions {
+  readonly allowPlaintext: boolean
+  readonly store: Store
+  readonly tokens: AccessTokens
+  readonly verifyToken: VerifyToken | undefined
+  readonly organizationClaim: string
+  readonly queries: QueryService
+  readonly catalog: CatalogService | undefined
+  readonly explain: ExplainStatement
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+export interface Pgwire {
+  readonly port: number
+  /** @returns whether all statements had ended in time */
+  stop(timeoutMs: number): Promise<boolean>
+}
+
+/** Starts serving. @throws Fault where the store does not answer; Error where the address is taken */
+export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
+  const { store, tokens, verifyToken, organizationClaim, metrics, log, clock } = options
+  const channel = await openCancelChannel(store, (message) => {
+    const request = readRequest(message)
+    if (request !== undefined) cancelKeys.cancelHere(request)
+  })
+  const cancelKeys = new CancelKeys(
+    channel && { publish: (request) => channel.publish(JSON.stringify(request)) },
+  )
+  const server = listenPgwire(options, {
+    queries: options.queries,
+    catalog: options.catalog,
+    explain: options.explain,
+    meter: wireMeter(metrics, log),
+    log,
+    clock,
+    credentials: credentialReader({ store, tokens, verifyToken, organizationClaim, clock }),
+    throttle: new LoginThrottle(clock),
+    allowPlaintext: options.allowPlaintext,
+    mockKey: randomBytes(32),
+    slots: new ConnectionSlots(defaultSlots),
+    cancelKeys,
+    hasCatalog: (tenant, nickname) => hasCatalogCredential(store, tenant, nickname),
+  })
+  return {
+    port: server.port,
+    async stop(timeoutMs) {
+      const finished = await server.stop(timeoutMs)
+      await channel?.close()
+      return finished
+    },
+  }
+}
+
+function readRequest(message: string): CancelRequest | undefined {
+  try {
+    const { processId, keyDigest } = JSON.parse(message)
+    return Number.isInteger(processId) && typeof keyDigest === 'string' ? { processId, keyDigest } : undefined
+  } catch {
+    return undefined
+  }
+}

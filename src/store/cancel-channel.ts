@@ -1,0 +1,37 @@
+/** How replicas tell each other to cancel: NOTIFY on the store's PostgreSQL. The embedded store has one process. */
+
+import type { Store } from './store.ts'
+
+const channelName = 'svc_pgwire_cancel'
+
+export interface StoreChannel {
+  /** @throws Fault where the store does not answer */
+  publish(message: string): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Listens for what replicas publish, this one too.
+ * @param onMessage is called for each message; those sent while the connection is being made again are lost
+ * @returns undefined on the embedded store
+ * @throws Fault where no session can be opened
+ */
+export async function openCancelChannel(
+  store: Store,
+  onMessage: (message: string) => void,
+): Promise<StoreChannel | undefined> {
+  if (store.engine === 'embedded') return undefined
+  const link = await store.openLink()
+  try {
+    await link.sql.listen(channelName, onMessage)
+  } catch (error) {
+    await link.discard()
+    throw error
+  }
+  return {
+    async publish(message) {
+      await store.adminQuery('select pg_notify($1, $2)', [channelName, message])
+    },
+    close: () => link.close(),
+  }
+}

@@ -1,0 +1,353 @@
+/** What ends statements and connections: cancel, leaving, slowness, time, numbers, revocation, shutdown. */
+
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Clock } from '../../../src/base/clock.ts'
+import { Fault } from '../../../src/base/fault.ts'
+import { CancelKeys, type CancelRequest } from '../../../src/server/pgwire/cancel-keys.ts'
+import { ConnectionSlots, defaultSlots } from '../../../src/server/pgwire/connection-slots.ts'
+import { LoginThrottle } from '../../../src/server/pgwire/login-throttle.ts'
+import { eventually } from '../../support/eventually.ts'
+import {
+  endless,
+  numbers,
+  startWire,
+  type TestQuery,
+  testCredentials,
+  testTenant,
+} from '../../support/pgwire.ts'
+import { frames, reportFields, spoken, WireClient } from '../../support/wire-client.ts'
+
+setDefaultTimeout(60_000)
+const { query, parse, bind, execute, sync } = frames
+
+/** Rows of 1 KiB without end; counts the batches that were asked for. */
+function torrent(): TestQuery & { asked: number } {
+  const text = 'x'.repeat(1_000)
+  const torrentQuery = {
+    asked: 0,
+    columns: [{ name: 't', type: 'text' as const }],
+    async *batches() {
+      for (;;) {
+        torrentQuery.asked++
+        yield {
+          rowCount: 100,
+          columns: [{ type: 'text' as const, values: Array.from({ length: 100 }, () => text) }],
+        }
+      }
+    },
+  }
+  return torrentQuery
+}
+
+const cancelPacket = ({ processId, key }: WireClient, change = 0) => {
+  const body = Buffer.concat([Buffer.alloc(4), key])
+  body.writeInt32BE(processId)
+  body[4] = (body[4] ?? 0) ^ change
+  return frames.packet(80_877_102, body)
+}
+
+describe('a cancel request', () => {
+  test.each([0x3_0000, 0x3_0002])(
+    'stops the statement under way and nothing else (protocol %d)',
+    async (protocol) => {
+      await using wire = await startWire({
+        queries: { endless: endless(), 'select endless': endless(), 'select 1': numbers(1) },
+      })
+      const client = await wire.logIn({}, protocol)
+      client.send(query('select endless'))
+      await eventually(() => wire.runs.length === 1)
+      const other = await WireClient.connect(wire.options)
+      other.send(cancelPacket(client))
+      expect((await client.until('Z')).map(spoken)).toEqual([
+        'T n',
+        'D 1',
+        'E 57014 canceling statement due to user request',
+        'Z I',
+      ])
+      expect(wire.runs[0]?.state).toBe('stopped')
+      // The connection of a cancel request is closed without a word.
+      expect(await other.until('never')).toEqual([])
+      expect(await client.ask(query('select 1'))).toContain('C SELECT 1')
+      client.close()
+    },
+  )
+
+  test('with another key does nothing', async () => {
+    await using wire = await startWire({ queries: { 'select endless': endless() } })
+    const client = await wire.logIn()
+    client.send(query('select endless'))
+    await eventually(() => wire.runs.length === 1)
+    const other = await WireClient.connect(wire.options)
+    other.send(cancelPacket(client, 1))
+    await other.until('never')
+    expect(wire.runs[0]?.state).toBe('running')
+    client.vanish()
+  })
+
+  test('for a connection of another replica reaches it by the channel', async () => {
+    const replicas: CancelKeys[] = []
+    const publish = async (request: CancelRequest) => {
+      for (const each of replicas) each.cancelHere(request)
+    }
+    const [here, there] = [new CancelKeys({ publish }), new CancelKeys({ publish })]
+    replicas.push(here, there)
+    await using first = await startWire({
+      queries: { 'select endless': endless() },
+      parts: { cancelKeys: here },
+    })
+    await using second = await startWire({ parts: { cancelKeys: there } })
+    const client = await first.logIn()
+    client.send(query('select endless'))
+    await eventually(() => first.runs.length === 1)
+    const other = await WireClient.connect(second.options)
+    other.send(cancelPacket(client))
+    expect((await client.until('Z')).map(spoken)).toContain('E 57014 canceling statement due to user request')
+    client.close()
+  })
+})
+
+describe('a client that leaves', () => {
+  test('in the middle of a statement stops the engine', async () => {
+    await using wire = await startWire({ queries: { 'select endless': endless() } })
+    const client = await wire.logIn()
+    client.send(query('select endless'))
+    await eventually(() => wire.runs.length === 1)
+    client.vanish()
+    await eventually(() => wire.runs[0]?.state === 'stopped' && wire.server.connections() === 0)
+  })
+
+  test('with portals and cursors open closes them', async () => {
+    await using wire = await startWire({ queries: { 'select many': numbers(1_000) } })
+    const client = await wire.logIn()
+    await client.ask(query('begin; declare c cursor for select many; fetch c'))
+    await client.ask(parse('select many'), bind({ portal: 'p' }), execute('p', 1), sync())
+    client.close()
+    await eventually(() => wire.runs.length === 2 && wire.runs.every(({ state }) => state === 'stopped'))
+  })
+})
+
+describe('a client that does not read', () => {
+  test('pauses the engine and holds less than 4 MiB of ours', async () => {
+    const rows = torrent()
+    await using wire = await startWire({ queries: { 'select torrent': rows } })
+    const client = await wire.logIn()
+    client.pause()
+    client.send(query('select torrent'))
+    // The kernel's buffers on both sides fill first; then nothing more is asked for.
+    let before = -1
+    await eventually(async () => {
+      const stands = rows.asked > 0 && rows.asked === before
+      before = rows.asked
+      await Bun.sleep(100)
+      return stands
+    })
+    const [connection] = wire.server.clients()
+    expect(connection?.outbox.heldBytes).toBeGreaterThan(0)
+    expect(connection?.outbox.heldBytes).toBeLessThan(4 * 1024 * 1024)
+    const paused = rows.asked
+    client.resume()
+    await eventually(() => rows.asked > paused + 100)
+    client.vanish()
+    await eventually(() => wire.runs[0]?.state === 'stopped')
+  })
+})
+
+describe('time', () => {
+  test('of a statement is limited by statement_timeout', async () => {
+    await using wire = await startWire({ queries: { 'select endless': endless() } })
+    const client = await wire.logIn({ options: '-c statement_timeout=50ms' })
+    expect(await client.ask(query('select endless'))).toContain(
+      'E 57014 canceling statement due to statement timeout',
+    )
+    expect(wire.runs[0]?.state).toBe('stopped')
+    client.close()
+  })
+
+  test.each([
+    ['idle_session_timeout', [], '57P05'],
+    ['idle_in_transaction_session_timeout', ['begin'], '25P03'],
+  ] as const)('without a statement is limited by %s', async (setting, texts, sqlState) => {
+    await using wire = await startWire()
+    const client = await wire.logIn({ options: `-c ${setting}=30ms` })
+    for (const text of texts) await client.ask(query(text))
+    const [ended] = await client.until('E')
+    expect(ended && reportFields(ended)).toMatchObject({ S: 'FATAL', C: sqlState })
+  })
+
+  test('before the credential is limited', async () => {
+    await using wire = await startWire({ parts: { authenticationMs: 30 } })
+    const silent = await WireClient.connect(wire.options)
+    expect(await silent.until('never')).toEqual([])
+    const slow = await WireClient.connect(wire.options)
+    slow.send(frames.startup({ user: 'ada', database: 'main' }))
+    const ended = (await slow.until('E')).at(-1)
+    expect(ended && reportFields(ended).C).toBe('57014')
+  })
+})
+
+describe('numbers', () => {
+  test.each([
+    ['all', { connectionsMax: 1 }],
+    ['a tenant', { tenantMax: 1 }],
+    ['a principal', { principalMax: 1 }],
+  ])('of connections of %s are limited', async (_, max) => {
+    await using wire = await startWire({ parts: { slots: new ConnectionSlots({ ...defaultSlots, ...max }) } })
+    const first = await wire.logIn()
+    const second = await WireClient.connect(wire.options)
+    second.send(frames.startup({ user: 'ada', database: 'main' }))
+    await second.until('R')
+    second.send(frames.password('svc_test_secret'))
+    const refused = (await second.until('E')).at(-1)
+    expect(refused && reportFields(refused).C).toBe('53300')
+    first.close()
+    await eventually(() => wire.server.connections() === 0)
+    ;(await wire.logIn()).close()
+  })
+
+  test('of clients that nobody knows yet are limited', async () => {
+    const slots = new ConnectionSlots({ ...defaultSlots, strangersMax: 1 })
+    await using wire = await startWire({ parts: { slots } })
+    const first = await WireClient.connect(wire.options)
+    await eventually(() => wire.server.connections() === 1)
+    const second = await WireClient.connect(wire.options)
+    const [refused] = await second.until('E')
+    expect(refused && reportFields(refused).C).toBe('53300')
+    first.close()
+  })
+
+  test('of prepared statements and portals are limited', async () => {
+    await using wire = await startWire({ queries: { 'select 1': numbers(1) } })
+    const client = await wire.logIn()
+    const statements = Array.from({ length: 1_001 }, (_, index) => parse('select 1', `s${index}`))
+    expect((await client.ask(...statements, sync())).at(-2)).toStartWith('E 54000')
+    const portals = Array.from({ length: 101 }, (_, index) => bind({ portal: `p${index}`, statement: 's1' }))
+    expect((await client.ask(...portals, sync())).at(-2)).toStartWith('E 54000')
+    client.close()
+  })
+})
+
+describe('a credential that counts no more', () => {
+  test('ends the connection at the next statement, before anything of it is sent', async () => {
+    const credentials = testCredentials()
+    await using wire = await startWire({
+      queries: { 'select many': numbers(500_000, 5_000) },
+      parts: { credentials },
+    })
+    for (const texts of [
+      [query('select many')],
+      [parse('select many'), bind(), execute(), sync()],
+      [query('begin')],
+    ]) {
+      credentials.valid = true
+      const client = await wire.logIn()
+      await client.ask(query('show timezone'))
+      credentials.valid = false
+      client.send(...texts)
+      expect((await client.until('never')).map(spoken)).toEqual([
+        'E 57P01 the credential of this connection counts no more',
+      ])
+    }
+    await eventually(() => wire.runs.every(({ state }) => state !== 'running'))
+  })
+
+  test('is not distinguished from one that cannot be checked: nothing is answered', async () => {
+    const credentials = testCredentials()
+    const unknown = {
+      ...credentials,
+      bySecret: async (secret: string) => {
+        const found = await credentials.bySecret(secret)
+        const stillValid = () => Promise.reject(new Fault('unavailable', 'The database is not available.'))
+        return found && { ...found, stillValid }
+      },
+    }
+    await using wire = await startWire({
+      queries: { 'select 1': numbers(1) },
+      parts: { credentials: unknown },
+    })
+    const client = await wire.logIn()
+    client.send(query('select 1'))
+    expect((await client.until('never')).map(spoken)).toEqual([
+      'E 58000 the credential of this connection cannot be checked',
+    ])
+  })
+})
+
+describe('an address whose clients keep failing', () => {
+  test('waits ever longer, and everybody else does not', () => {
+    let now = 0
+    const clock: Clock = { now: () => now }
+    const throttle = new LoginThrottle(clock)
+    for (let count = 0; count < 4; count++) throttle.failed('192.0.2.1')
+    expect(throttle.turn('192.0.2.1')).toBe(0)
+    for (let count = 0; count < 3; count++) throttle.failed('192.0.2.1')
+    expect(throttle.turn('192.0.2.1')).toBe(400)
+    expect(throttle.turn('192.0.2.1')).toBe(800)
+    expect(throttle.turn('192.0.2.2')).toBe(0)
+    now = 3_600_000
+    expect(throttle.turn('192.0.2.1')).toBe(0)
+  })
+
+  test('is a whole /64 of IPv6', () => {
+    const throttle = new LoginThrottle({ now: () => 0 })
+    for (let count = 0; count < 9; count++) throttle.failed(`2001:db8:0:1::${count}`)
+    expect(throttle.turn('2001:db8:0:1:ffff::1')).toBeGreaterThan(0)
+    expect(throttle.turn('2001:db8:0:2::1')).toBe(0)
+  })
+})
+
+describe('shutdown', () => {
+  test('ends idle connections and lets a statement finish', async () => {
+    let finish = () => {}
+    const gate = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const slow: TestQuery = {
+      columns: [{ name: 'n', type: 'int4' }],
+      async *batches() {
+        await gate
+        yield { rowCount: 1, columns: [{ type: 'int4', values: Int32Array.of(7) }] }
+      },
+    }
+    await using wire = await startWire({ queries: { 'select slow': slow } })
+    const [idle, busy] = [await wire.logIn(), await wire.logIn()]
+    busy.send(query('select slow'))
+    await eventually(() => wire.runs.length === 1)
+    const stopped = wire.server.stop(10_000)
+    expect((await idle.until('never')).map(spoken)).toEqual([
+      'E 57P01 terminating connection due to administrator command',
+    ])
+    finish()
+    expect((await busy.until('never')).map(spoken)).toEqual([
+      'T n',
+      'D 7',
+      'C SELECT 1',
+      'Z I',
+      'E 57P01 terminating connection due to administrator command',
+    ])
+    expect(await stopped).toBe(true)
+  })
+})
+
+describe('what is measured', () => {
+  test('is told by tenant, and the log holds no literal', async () => {
+    await using wire = await startWire({ queries: { "select 'canary', n": numbers(3) } })
+    const client = await wire.logIn()
+    await client.ask(query("select 'canary', n"))
+    await client.ask(query("select 'canary' from nowhere"))
+    const scraped = await wire.metrics.registry.metrics()
+    for (const line of [
+      `svc_pgwire_connections{tenant="${testTenant}"} 1`,
+      `svc_pgwire_queries_total{tenant="${testTenant}",outcome="done"} 1`,
+      `svc_pgwire_queries_total{tenant="${testTenant}",outcome="failed"} 1`,
+      `svc_pgwire_rows_total{tenant="${testTenant}"} 3`,
+      `svc_pgwire_stage_duration_ms_count{tenant="${testTenant}",stage="plan"} 2`,
+    ])
+      expect(scraped).toContain(line)
+    expect(wire.log()).toContain('queryId')
+    expect(wire.log()).not.toContain('canary')
+    client.close()
+    await eventually(async () =>
+      (await wire.metrics.registry.metrics()).includes(`svc_pgwire_connections{tenant="${testTenant}"} 0`),
+    )
+  })
+})

@@ -1,0 +1,324 @@
+/** What a connection keeps: settings, transactions, cursors, prepared statements, COPY. */
+
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
+import { numbers, startWire, testCredentials, type WireService } from '../../support/pgwire.ts'
+import { frames, type WireClient } from '../../support/wire-client.ts'
+
+setDefaultTimeout(60_000)
+const { parse, bind, execute, sync, query, describe: describeFrame } = frames
+
+let wire: WireService
+let client: WireClient
+beforeAll(async () => {
+  wire = await startWire({
+    queries: {
+      'select n from three': numbers(3, 2),
+      'SELECT * FROM "s"."three"': numbers(3),
+      'SELECT "n" FROM "three"': numbers(3),
+      'select $1': {
+        columns: [{ name: 'x', type: 'text' }],
+        parameters: ['text'],
+        async *batches({ parameters: [x] }) {
+          yield { rowCount: 1, columns: [{ type: 'text', values: [x ?? ''] }] }
+        },
+      },
+      'select path': {
+        columns: [{ name: 'path', type: 'text' }],
+        async *batches({ context }) {
+          yield { rowCount: 1, columns: [{ type: 'text', values: [context.searchPath.join('/')] }] }
+        },
+      },
+    },
+  })
+})
+afterAll(() => wire[Symbol.asyncDispose]())
+beforeEach(async () => {
+  client = await wire.logIn()
+})
+afterEach(() => client.close())
+
+/** The answers to several texts, one after another. */
+async function say(...texts: readonly string[]): Promise<string[]> {
+  const answers: string[] = []
+  for (const text of texts) answers.push(...(await client.ask(query(text))))
+  return answers
+}
+
+describe('settings', () => {
+  test('are set, shown and reset, and the client is told of those it watches', async () => {
+    expect(
+      await say("set application_name = 'bi'", 'show application_name', 'reset application_name'),
+    ).toEqual([
+      ...['S application_name=bi', 'C SET', 'Z I'],
+      ...['T application_name', 'D bi', 'C SHOW', 'Z I'],
+      ...['S application_name=', 'C RESET', 'Z I'],
+    ])
+  })
+
+  test('come back when the transaction that set them is rolled back, or has failed', async () => {
+    await say('begin', 'set statement_timeout = 5000', 'rollback')
+    expect(await say('show statement_timeout')).toContain('D 10min')
+    await say("set statement_timeout = '5s'; select nowhere")
+    expect(await say('show statement_timeout')).toContain('D 10min')
+    await say('begin', "set statement_timeout = '5s'", 'commit')
+    expect(await say('show statement_timeout')).toContain('D 5s')
+  })
+
+  test('of SET LOCAL end with the transaction', async () => {
+    await say('begin', "set local application_name = 'x'")
+    expect(await say('show application_name')).toContain('D x')
+    expect(await say('commit')).toEqual(['S application_name=', 'C COMMIT', 'Z I'])
+    expect((await say("set local application_name = 'x'"))[0]).toStartWith('N 25P01')
+  })
+
+  test('of a savepoint come back with it', async () => {
+    await say('begin', 'savepoint a', "set application_name = 'x'", 'rollback to a')
+    expect(await say('show application_name')).toContain('D ')
+  })
+
+  test('search_path is what unqualified names are looked for in', async () => {
+    await say('set search_path to Sales, "Other One", pg_catalog')
+    expect(await say('select path')).toContain('D sales/Other One/pg_catalog')
+    expect(await say("select set_config('search_path', 'a', false)")).toContain('D a')
+    expect(await say('select path')).toContain('D a')
+  })
+
+  test.each([
+    ['set nothing_of_ours = 1', '42704'],
+    ['show nothing_of_ours', '42704'],
+    ["set timezone = 'Europe/Berlin'", '22023'],
+    ["set datestyle = 'German'", '22023'],
+    ["set client_encoding = 'LATIN1'", '22023'],
+    ['set standard_conforming_strings = off', '22023'],
+    ['set row_security = off', '22023'],
+    ["set server_version = '9'", '55P02'],
+    ["set statement_timeout = 'soon'", '22023'],
+    ['set role postgres', '42501'],
+    ["set session authorization 'bob'", '42501'],
+    ["set transaction snapshot 'x'", '0A000'],
+    ["prepare transaction 'x'", '0A000'],
+    ['discard all; select 1', '25001'],
+  ])('%s is refused with %s', async (text, sqlState) => {
+    expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
+  })
+
+  test.each([
+    'set timezone to utc',
+    'set time zone default',
+    "set names 'utf8'",
+    'set session characteristics as transaction read only',
+    'set transaction isolation level serializable',
+    'set enable_seqscan = off',
+    "set my.variable = 'x'",
+    'set role none',
+    'reset role',
+    'reset all',
+    'reset session authorization',
+    'set session authorization ada',
+    'discard plans',
+    'discard temp',
+    'unlisten *',
+    'deallocate all',
+    'close all',
+    'select pg_advisory_unlock_all()',
+  ])('%s succeeds', async (text) => {
+    const answers = await say(text)
+    expect(answers.filter((answer) => answer.startsWith('E'))).toEqual([])
+    expect(answers.at(-1)).toBe('Z I')
+  })
+
+  test('SHOW ALL shows all, in as many steps as asked for', async () => {
+    const all = await say('show all')
+    expect(all).toContain('D server_version|14.18|')
+    const rows = all.filter((answer) => answer.startsWith('D')).length
+    const steps = await client.ask(parse('show all'), bind(), execute('', 2), execute('', 0), sync())
+    expect(steps.filter((answer) => answer.startsWith('D'))).toHaveLength(rows)
+    expect(steps).toContain('s')
+  })
+})
+
+describe('transactions', () => {
+  test('are read by their states, I, T and E', async () => {
+    expect(await say('begin', 'select nowhere', 'select n from three', 'commit')).toEqual([
+      ...['C BEGIN', 'Z T'],
+      ...['E 42P01 The relation does not exist.', 'Z E'],
+      ...['E 25P02 current transaction is aborted, commands ignored until end of transaction block', 'Z E'],
+      ...['C ROLLBACK', 'Z I'],
+    ])
+  })
+
+  test('go on from a savepoint after a failure', async () => {
+    const answers = await say(
+      'begin',
+      'savepoint a',
+      'select nowhere',
+      'rollback to savepoint a',
+      'release a',
+      'commit',
+    )
+    expect(answers.filter((answer) => /^[CZ]/.test(answer))).toEqual([
+      ...[
+        'C BEGIN',
+        'Z T',
+        'C SAVEPOINT',
+        'Z T',
+        'Z E',
+        'C ROLLBACK',
+        'Z T',
+        'C RELEASE',
+        'Z T',
+        'C COMMIT',
+        'Z I',
+      ],
+    ])
+  })
+
+  test('warn where there is one already, or none', async () => {
+    expect((await say('begin', 'begin'))[2]).toStartWith('N 25001')
+    expect((await say('rollback', 'commit'))[2]).toStartWith('N 25P01')
+  })
+
+  test.each([
+    ['savepoint a', '25P01'],
+    ['begin; rollback to nowhere', '3B001'],
+  ])('%s is refused with %s', async (text, sqlState) => {
+    expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
+  })
+
+  test('chain', async () => {
+    expect(await say('begin', 'commit and chain')).toContain('Z T')
+  })
+})
+
+describe('cursors', () => {
+  test('are read forward, in steps, to their end', async () => {
+    expect(
+      await say(
+        'begin',
+        'declare c cursor for select n from three',
+        'fetch 2 from c',
+        'fetch all from c',
+        'fetch next from c',
+      ),
+    ).toEqual([
+      ...['C BEGIN', 'Z T', 'C DECLARE CURSOR', 'Z T'],
+      ...['T n', 'D 1', 'D 2', 'C FETCH 2', 'Z T'],
+      ...['T n', 'D 3', 'C FETCH 1', 'Z T'],
+      ...['T n', 'C FETCH 0', 'Z T'],
+    ])
+  })
+
+  test('are moved, closed, and closed with their transaction', async () => {
+    await say('begin', 'declare c cursor for select n from three')
+    expect(await say('move 2 in c', 'fetch c')).toEqual(['C MOVE 2', 'Z T', 'T n', 'D 3', 'C FETCH 1', 'Z T'])
+    expect(await say('close c', 'close c')).toContain('E 34000 cursor "c" does not exist')
+    await say('rollback', 'begin', 'declare c cursor for select n from three', 'commit')
+    expect((await say('fetch c'))[0]).toStartWith('E 34000')
+  })
+
+  test('WITH HOLD outlive their transaction, and no rollback', async () => {
+    await say('declare c cursor with hold for select n from three')
+    expect(await say('fetch 1 from c', 'fetch all from c')).toContain('D 3')
+    expect(await say('close c')).toContain('C CLOSE CURSOR')
+  })
+
+  test('made behind a savepoint go with it', async () => {
+    await say('begin', 'declare a cursor for select n from three', 'savepoint s')
+    await say('declare b cursor for select n from three', 'rollback to s')
+    expect((await say('fetch a'))[1]).toBe('D 1')
+    expect((await say('fetch b'))[0]).toStartWith('E 34000')
+  })
+
+  test('take the parameters of the statement that declares them, and send what FETCH asks for', async () => {
+    await say('begin')
+    await client.ask(parse('declare c cursor for select $1'), bind({ parameters: ['hi'] }), execute(), sync())
+    expect(
+      await client.ask(
+        parse('fetch all from c'),
+        describeFrame('S'),
+        bind({ resultFormats: [1] }),
+        execute(),
+        sync(),
+      ),
+    ).toEqual(['1', 't ', 'T x', '2', 'D hi', 'C FETCH 1', 'Z T'])
+  })
+
+  test.each([
+    ['declare c cursor for select n from three', '25P01'],
+    ['begin; declare c scroll cursor for select n from three', '0A000'],
+    ['begin; declare c cursor for select n from three; declare c cursor for select n from three', '42P03'],
+    ['begin; declare c cursor for select n from three; fetch backward 1 from c', '55000'],
+    ['begin; declare c cursor for select n from three; fetch absolute 2 from c', '55000'],
+    ['begin; declare c cursor for select n from three; fetch 0 from c', '55000'],
+  ])('%s is refused with %s', async (text, sqlState) => {
+    expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
+  })
+})
+
+describe('prepared statements in SQL', () => {
+  test('are prepared, run with constants, and forgotten', async () => {
+    expect(
+      await say('prepare p (text) as select $1', "execute p('a;b')", 'deallocate p', 'execute p'),
+    ).toEqual([
+      ...['C PREPARE', 'Z I'],
+      ...['T x', 'D a;b', 'C SELECT 1', 'Z I'],
+      ...['C DEALLOCATE', 'Z I'],
+      ...['E 26000 prepared statement "p" does not exist', 'Z I'],
+    ])
+  })
+})
+
+describe('COPY to STDOUT', () => {
+  test('sends a query, a table or columns of it', async () => {
+    for (const [text, count] of [
+      ['copy (select n from three) to stdout', 3],
+      ['copy s.three to stdout (format csv, header)', 3],
+      ['copy three (n) to stdout with (format binary)', 3],
+    ] as const) {
+      client.send(query(text))
+      const answers = await client.until('Z')
+      expect(answers.map(({ type }) => type).join('')).toMatch(/^Hd+cCZ$/)
+      expect(answers.at(-2)?.body.toString()).toBe(`COPY ${count}\0`)
+    }
+  })
+
+  test.each([
+    ["copy three to '/etc/passwd'", '42501'],
+    ["copy (select n from three) to program 'sh'", '42501'],
+    ['copy three from stdin', '25006'],
+    ["copy three to stdout (delimiter 'ab')", '22023'],
+    ["copy three to stdout (format 'parquet')", '22023'],
+    ['copy (select n from three) to stdout (freeze)', '0A000'],
+  ])('%s is refused with %s', async (text, sqlState) => {
+    expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
+  })
+})
+
+describe('EXPLAIN', () => {
+  test('shows a steward what would run', async () => {
+    expect(await say('explain select n from three')).toEqual([
+      'T QUERY PLAN',
+      'D for ada: select n from three',
+      'C EXPLAIN',
+      'Z I',
+    ])
+    expect((await say('explain (costs off) select n from three'))[1]).toBe('D for ada: select n from three')
+  })
+
+  test('runs nothing, and is refused to everybody else', async () => {
+    expect((await say('explain analyze select n from three'))[0]).toStartWith('E 0A000')
+    await using other = await startWire({ parts: { credentials: testCredentials([]) } })
+    const reader = await other.logIn()
+    expect((await reader.ask(query('explain select 1')))[0]).toStartWith('E 42501')
+    reader.close()
+  })
+})
