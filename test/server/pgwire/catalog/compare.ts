@@ -1,9 +1,9 @@
 /** The same statements to the catalog and to a real PostgreSQL with the same tables, made comparable. */
 
-import { startOracle } from '../../../query/support/postgres.ts'
 import { newTenantId } from '../../../../src/core/tenant.ts'
-import type { CatalogSession } from '../../../../src/server/pgwire/catalog-service.ts'
 import { openCatalogService } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
+import type { CatalogSession } from '../../../../src/server/pgwire/catalog-service.ts'
+import { startOracle } from '../../../query/support/postgres.ts'
 import { openRealSession, type RealSession } from './real-postgres.ts'
 import { foreignTables, sampleDdl, sampleTables } from './sample-catalog.ts'
 import { type Answer, frame, query, readAnswer } from './wire.ts'
@@ -23,15 +23,18 @@ export interface Side {
   readonly oids: ReadonlyMap<string, string>
 }
 
+/** From 12000 on, OIDs depend on how a database was built. */
 const objects = `
-  select oid::text, oid::regclass::text from pg_class where oid >= 16384 and relkind = 'r' and relnamespace <> 99
+  select oid::text, oid::regclass::text from pg_class where oid >= 12000 and relkind <> 'i' and relnamespace <> 99
   union all select oid::text, 'index ' || oid::regclass::text from pg_class
-    where oid >= 16384 and relkind = 'i' and relnamespace <> 99
-  union all select oid::text, 'type ' || oid::regtype::text from pg_type where oid >= 16384
-  union all select oid::text, 'schema ' || nspname from pg_namespace where oid >= 16384
-  union all select oid::text, 'constraint ' || conname from pg_constraint where oid >= 16384
-  union all select oid::text, 'role ' || rolname from pg_roles where oid >= 16384
-  union all select oid::text, 'database ' || datname from pg_database where datname = current_database()`
+    where oid >= 12000 and relkind = 'i' and relnamespace <> 99
+  union all select oid::text, 'type ' || oid::regtype::text from pg_type where oid >= 12000
+  union all select oid::text, 'schema ' || nspname from pg_namespace where oid >= 12000
+  union all select oid::text, 'constraint ' || conname from pg_constraint where oid >= 12000
+  union all select oid::text, 'role ' || rolname from pg_roles where oid >= 12000
+  union all select oid::text, 'extension ' || extname from pg_extension
+  union all select oid::text, 'configuration ' || cfgname from pg_ts_config where oid >= 12000
+  union all select oid::text, 'database ' || datname from pg_database where oid >= 12000`
 
 async function sideOf(send: Send): Promise<Side> {
   const { rows, error } = await send(query(objects))
@@ -43,7 +46,6 @@ async function sideOf(send: Send): Promise<Side> {
 export async function startPair(): Promise<Pair | undefined> {
   const oracle = await startOracle()
   if (oracle === undefined) return undefined
-  const real = await realSession(String((oracle.admin.options as { path?: unknown }).path))
   const tenant = newTenantId()
   const service = openCatalogService({
     source: {
@@ -62,7 +64,10 @@ export async function startPair(): Promise<Pair | undefined> {
   }
   // A foreign tenant has been there before, and is again between any two.
   const foreign = { ...session, tenant: newTenantId() }
-  await service.execute(foreign, query('select relname from pg_class'))
+  const [real] = await Promise.all([
+    realSession(String((oracle.admin.options as { path?: unknown }).path)),
+    service.execute(foreign, query('select relname from pg_class')),
+  ])
   return {
     covers: service.covers,
     catalog: await sideOf(async (messages) => readAnswer(await service.execute(session, messages))),
@@ -106,10 +111,19 @@ export function messagesFor(text: string): Uint8Array {
   return Buffer.concat([frame('P', '', text, [0, 0]), frame('D', [0x53], ''), frame('S')])
 }
 
+export interface Comparable {
+  readonly columns: readonly string[]
+  readonly rows: readonly string[]
+  readonly error: string | undefined
+}
+
 /** Rows in an order of their own, with the names of objects in the place of their OIDs. */
-export function comparable({ columns, rows, error }: Answer, { oids }: Side): unknown {
+export function comparable({ columns, rows, error }: Answer, { oids }: Side): Comparable {
   const names = new Map([...oids].map(([name, oid]) => [oid, `<${name}>`]))
-  const cell = (value: string | null) => value?.replace(/\b\d{5,10}\b/g, (digits) => names.get(digits) ?? digits)
+  const cell = (value: string | null) =>
+    value
+      ?.replace(/\b\d{5,10}\b/g, (digits) => names.get(digits) ?? digits)
+      .replace(/pg_toast_\d+/g, 'pg_toast_n')
   const lines = rows.map((row) => JSON.stringify(row.map((value) => cell(value) ?? null))).sort()
   return { columns, rows: lines, error: error?.code }
 }

@@ -1,6 +1,6 @@
 /** A session with a real PostgreSQL, message by message, so that its answers are read as the catalog's are. */
 
-import { frame, query, type Answer, readAnswer } from './wire.ts'
+import { type Answer, frame, query, readAnswer } from './wire.ts'
 
 export interface RealSession {
   /** Sends messages and reads up to ReadyForQuery. */
@@ -10,7 +10,11 @@ export interface RealSession {
 }
 
 /** @param socketPath of a server that trusts whoever connects */
-export async function openRealSession(socketPath: string, user: string, database: string): Promise<RealSession> {
+export async function openRealSession(
+  socketPath: string,
+  user: string,
+  database: string,
+): Promise<RealSession> {
   let pending: PromiseWithResolvers<Answer> | undefined
   let received = Buffer.alloc(0)
   const socket = await Bun.connect({

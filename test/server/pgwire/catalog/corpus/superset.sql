@@ -5,7 +5,7 @@ SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = 'sales' AND c.relkind IN ('r', 'p')
 ;
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = 'sales' AND c.relkind IN ('v', 'm')
+WHERE n.nspname = 'sales' AND c.relkind IN ('v', 'm') AND pg_table_is_visible(c.oid)
 ;
 SELECT datname FROM pg_database WHERE datistemplate = false
 ;
