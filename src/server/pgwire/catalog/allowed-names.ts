@@ -12,7 +12,7 @@ export const catalogRelations = words(`
   pg_available_extensions pg_cast pg_class pg_collation pg_constraint pg_conversion pg_cursors pg_database
   pg_db_role_setting pg_default_acl pg_depend pg_description pg_enum pg_event_trigger pg_extension
   pg_foreign_data_wrapper pg_foreign_server pg_foreign_table pg_group pg_index pg_indexes pg_inherits pg_init_privs
-  pg_language pg_locks pg_matviews pg_namespace pg_opclass pg_operator pg_opfamily pg_parameter_acl
+  pg_language pg_largeobject_metadata pg_locks pg_matviews pg_namespace pg_opclass pg_operator pg_opfamily pg_parameter_acl
   pg_partitioned_table pg_policies pg_policy pg_prepared_statements pg_prepared_xacts pg_proc pg_publication
   pg_publication_namespace pg_publication_rel pg_publication_tables pg_range pg_replication_slots pg_rewrite pg_roles
   pg_rules pg_seclabel pg_seclabels pg_sequence pg_sequences pg_settings pg_shdepend pg_shdescription pg_shseclabel
@@ -50,7 +50,7 @@ export const catalogFunctions = words(`
   pg_stat_get_tuples_updated pg_stat_get_tuples_deleted pg_stat_get_last_vacuum_time pg_stat_get_last_analyze_time
   pg_statistics_obj_is_visible pg_table_is_visible pg_table_size pg_tablespace_databases pg_tablespace_location
   pg_tablespace_size pg_total_relation_size pg_trigger_depth pg_ts_config_is_visible pg_ts_dict_is_visible
-  pg_ts_parser_is_visible pg_ts_template_is_visible pg_type_is_visible row_security_active session_user
+  pg_ts_parser_is_visible pg_ts_template_is_visible pg_type_is_visible row_security_active session_user ts_token_type
   shobj_description system_user to_regclass to_regcollation to_regnamespace to_regoper to_regoperator to_regproc
   to_regprocedure to_regrole to_regtype to_regtypemod txid_current_if_assigned txid_current_snapshot user version
   _pg_expandarray _pg_char_max_length _pg_char_octet_length _pg_datetime_precision _pg_index_position
@@ -72,7 +72,7 @@ export const plainFunctions = words(`
   jsonb_strip_nulls jsonb_to_record jsonb_to_recordset jsonb_typeof justify_days justify_hours justify_interval lag
   last_value lcm lead least left length ln log lower lpad ltrim make_date make_interval make_time make_timestamp
   make_timestamptz max md5 min min_scale mod name normalize now nth_value ntile num_nonnulls num_nulls numeric
-  octet_length oid overlay parse_ident percent_rank percentile_cont percentile_disc pg_column_size pg_typeof position
+  octet_length oid like_escape similar_escape similar_to_escape overlay parse_ident percent_rank percentile_cont percentile_disc pg_column_size pg_typeof position
   pow power quote_ident quote_literal quote_nullable radians random rank regclass regexp_count regexp_instr
   regexp_like regexp_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table regexp_substr
   repeat replace reverse right round row_number row_to_json rpad rtrim sha256 sign split_part sqrt starts_with

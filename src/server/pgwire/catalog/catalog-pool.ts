@@ -38,6 +38,9 @@ export class CatalogPool {
   #waiting = 0
   #closed = false
 
+  /** @param statementMs milliseconds that one statement may take */
+  constructor(private readonly statementMs: number) {}
+
   /**
    * Runs one statement.
    * @throws StatementFailure; Fault `unavailable` where there are too many, or a database fails
@@ -79,7 +82,7 @@ export class CatalogPool {
 
   async #runOn(lane: Lane, { scope, role, begin, frontend }: CatalogStatement): Promise<Uint8Array> {
     const worker = await this.#prepare(lane, scope, role)
-    return worker.statement(begin, frontend)
+    return worker.statement(begin, frontend, this.statementMs)
   }
 
   /** A Worker that holds the scope and shows the role; a failure on the way ends it. */

@@ -72,9 +72,9 @@ export class CatalogWorker {
    * @returns what the database answered, an error among it
    * @throws StatementFailure, Fault `unavailable`; then it has ended
    */
-  async statement(begin: string, frontend: Uint8Array): Promise<Uint8Array> {
+  async statement(begin: string, frontend: Uint8Array, ms: number): Promise<Uint8Array> {
     const late = () => new StatementFailure('timeout')
-    const answer = await this.#ask({ kind: 'statement', begin, frontend }, limits.catalogStatementMs, late)
+    const answer = await this.#ask({ kind: 'statement', begin, frontend }, ms, late)
     if (answer.kind === 'answered') return answer.messages
     this.end()
     throw unusable(answer.kind)

@@ -17,6 +17,8 @@ export interface CatalogOptions {
   readonly source: TableSource
   /** The connections of the session's own principal in its tenant, its own among them. */
   readonly activity: (session: CatalogSession) => readonly ActivityRow[]
+  /** Milliseconds that one statement may take; default `limits.catalogStatementMs`. */
+  readonly statementMs?: number
 }
 
 export interface OpenCatalogService extends CatalogService {
@@ -31,8 +33,9 @@ export interface OpenCatalogService extends CatalogService {
  * from one call to the next, portals neither. Refusals and errors of the statement are ErrorResponses in what
  * it returns; it throws Fault `unavailable` and what the source throws, where the statement could not be run.
  */
-export function openCatalogService({ source, activity }: CatalogOptions): OpenCatalogService {
-  const pool = new CatalogPool()
+export function openCatalogService(options: CatalogOptions): OpenCatalogService {
+  const { source, activity, statementMs = limits.catalogStatementMs } = options
+  const pool = new CatalogPool(statementMs)
   const scopeFor = scopeCache(source, () => performance.now())
   return {
     covers: coverageOf,

@@ -25,7 +25,7 @@ interface Kept {
   readonly scope: Scope
 }
 
-const catalogsKeptMax = 100
+const catalogsKeptMax = 50
 
 /**
  * @param nowMs a clock that only goes forward

@@ -61,12 +61,17 @@ export function beginStatement(session: CatalogSession, activity: readonly Activ
   const settings: [string, string][] = [...session.settings].filter(([name]) =>
     shownSettings.has(name.toLowerCase()),
   )
-  const path = session.searchPath.map(identifier).join(', ')
+  const path = session.searchPath.map(pathEntry).join(', ')
   settings.push(['search_path', path || '""'])
   settings.push(['svc.pid', String(session.backendPid)], ['svc.activity', JSON.stringify(activity)])
   const set = settings.map(([name, value]) => `set_config(${literal(name)}, ${literal(value)}, true)`)
   return `begin read only; select ${set.join(', ')};
     set local session authorization ${identifier(roleName(session.principal.sub))}`
+}
+
+/** As PostgreSQL prints it: quoted only where it must be. */
+function pathEntry(schema: string): string {
+  return /^[a-z_][a-z0-9_$]*$/.test(schema) ? schema : identifier(schema)
 }
 
 /** Ends it; nothing of the statement stays, prepared names neither. */

@@ -14,25 +14,27 @@ const versionText = `PostgreSQL ${advertisedVersion.text} (Covenant), 64-bit`
 
 /**
  * A function built into PostgreSQL is called by its OID whatever the catalog says of it, so each override
- * takes the name of the built-in one, which gets another.
+ * takes the name of the built-in one, which gets another, and in the end a schema that nobody looks at.
  */
 const overrides = `
   alter function pg_catalog.version() rename to svc_version;
-  create function pg_catalog.version() returns text language sql stable parallel safe
-    as $$select ${literal(versionText)}::text$$;
   alter function pg_catalog.pg_backend_pid() rename to svc_backend_pid;
   alter function pg_catalog.current_setting(text) rename to svc_setting;
   alter function pg_catalog.current_setting(text, boolean) rename to svc_setting;
+  create function pg_catalog.version() returns text language sql stable parallel safe
+    return ${literal(versionText)}::text;
   create function pg_catalog.pg_backend_pid() returns int4 language sql stable parallel safe
-    as $$select pg_catalog.svc_setting('svc.pid')::int4$$;
+    return pg_catalog.svc_setting('svc.pid')::int4;
   create function pg_catalog.current_setting(text) returns text language sql stable strict
-    as $$select case lower($1) when 'server_version' then ${literal(advertisedVersion.text)}
-      when 'server_version_num' then ${literal(advertisedVersion.number)}
-      else pg_catalog.svc_setting($1) end$$;
+    return case lower($1) when 'server_version' then ${literal(advertisedVersion.text)}
+      when 'server_version_num' then ${literal(advertisedVersion.number)} else pg_catalog.svc_setting($1) end;
   create function pg_catalog.current_setting(text, boolean) returns text language sql stable strict
-    as $$select case lower($1) when 'server_version' then ${literal(advertisedVersion.text)}
+    return case lower($1) when 'server_version' then ${literal(advertisedVersion.text)}
       when 'server_version_num' then ${literal(advertisedVersion.number)}
-      else pg_catalog.svc_setting($1, $2) end$$;`
+      else pg_catalog.svc_setting($1, $2) end;`
+
+const hidden = `
+  update pg_proc set pronamespace = 'pg_toast'::regnamespace where proname like 'svc\\_%';`
 
 const settings = `
   create or replace view pg_catalog.pg_settings as
@@ -60,9 +62,16 @@ const activity = `
   create or replace view pg_catalog.pg_stat_ssl as
     select s.pid, s.ssl, s.version, s.cipher, null::int4 as bits, null::text as client_dn,
       null::numeric as client_serial, null::text as issuer_dn
+    from ${sessions};
+  create or replace view pg_catalog.pg_stat_gssapi as
+    select s.pid, false as gss_authenticated, null::text as principal, false as encrypted,
+      false as credentials_delegated
     from ${sessions};`
 
-/** A second wall behind the list of allowed names: no role but the owner may run what has effects. */
+/**
+ * A second wall behind the list of allowed names, for a function can be called as if it were a column: no
+ * role but the owner may run what has effects, which is what volatile means.
+ */
 const executable = `
   update pg_proc set proacl = array[makeaclitem(10, 10, 'EXECUTE', false)]
   where provolatile = 'v' and proname <> all (array[${[...catalogFunctions, ...plainFunctions].map(literal).join(',')}])
@@ -72,7 +81,8 @@ const roles = `
   select binary_upgrade_set_next_pg_authid_oid('${readerOid}'::oid);
   create role reader login;
   delete from pg_database where datname <> current_database();
+  delete from pg_shdescription where classoid = 'pg_database'::regclass;
   update pg_database set datacl = null, datistemplate = false;`
 
 /** To be run once, as the owner, where changes to the system's own objects are allowed. */
-export const snapshotSql = [overrides, settings, activity, executable, roles].join('\n')
+export const snapshotSql = [overrides, settings, activity, hidden, executable, roles].join('\n')
