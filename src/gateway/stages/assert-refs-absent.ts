@@ -7,7 +7,7 @@ import { Fault } from '../../base/fault.ts'
 import { intentsOnTable } from '../../store/commit-intents.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { GatewayParts } from '../parts.ts'
-import type { TableCommit } from './forward-commit.ts'
+import type { Change } from './judge.ts'
 import { loadCurrent } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 
@@ -19,7 +19,7 @@ import type { Upstream } from './open-upstream.ts'
 export async function assertRefsAbsent(
   parts: GatewayParts,
   upstream: Upstream,
-  { commitId, tenant, table, request, signal }: TableCommit,
+  { commitId, tenant, table, request, signal }: Change & { readonly commitId: string },
 ): Promise<void> {
   if (upstream.catalog.assertsAbsentRefs) return
   const absent = request.requirements.filter(
