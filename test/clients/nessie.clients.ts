@@ -350,3 +350,28 @@ describe('nessie: a commit whose answer is lost', () => {
     expect(await gateway.audit(table)).toEqual([])
   })
 })
+
+test('nessie: a drop and a rename whose answers were lost are told as made, and audited', async () => {
+  const surface: Target = {
+    base: `${gateway.catalogUri()}/v1`,
+    headers: { 'x-svc-session': gateway.secret },
+  }
+  const table = await newTable()
+  const destination = { ...table, name: `${table.name}_new` }
+  gate.interfere = (request) => (['POST', 'DELETE'].includes(request.method) ? 'fail' : undefined)
+  try {
+    const moved = await send(
+      surface,
+      'POST',
+      '/tables/rename',
+      JSON.stringify({ source: table, destination }),
+    )
+    expect(moved.status).toBe(204)
+    expect((await send(surface, 'DELETE', tablePath(destination))).status).toBe(204)
+  } finally {
+    gate.interfere = () => undefined
+  }
+  expect((await send(main, 'GET', tablePath(destination))).status).toBe(404)
+  expect(await gateway.audit(table)).toMatchObject([{ action: 'rename-table', decision: 'APPROVED' }])
+  expect(await gateway.audit(destination)).toMatchObject([{ action: 'drop-table', decision: 'APPROVED' }])
+})
