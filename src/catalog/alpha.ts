@@ -12,6 +12,8 @@ const alpha: Dialect = {
   // Polaris gives its catalog's name as it is.
   prefixPath: (prefix) => (/^\.{1,2}$/.test(prefix) ? undefined : encodeURIComponent(prefix)),
   isTableNotFound: () => false,
+  committedState: () => undefined,
+  assertsAbsentRefs: true,
 }
 
 /** Polaris grants nothing without a role; this one stands for all roles of the client. */

@@ -125,7 +125,10 @@ export interface CommittedResponse {
   readonly headers: Readonly<Record<string, string>>
   /** The upstream's LoadTableResult, byte for byte. */
   readonly body: Uint8Array
-  /** `body`, parsed: an answer that does not parse is `commit_unknown`. */
+  /**
+   * `body`, parsed: an answer that does not parse is `commit_unknown`. Its metadata location is the one that a load of
+   * this state names, which `body` may not (Nessie); where that cannot be had, it is the one in `body`.
+   */
   readonly result: LoadTableResult
 }
 
@@ -172,6 +175,8 @@ export interface ForwardedResponse {
  */
 export interface Catalog {
   readonly kind: CatalogKind
+  /** Whether the upstream holds a commit to `assert-ref-snapshot-id` with a null id: the ref must not exist. */
+  readonly assertsAbsentRefs: boolean
   /** Capabilities (SPEC 2.2). */
   capabilities(): CatalogCapabilities
   /** ListTables: one page of the tables of a namespace. */

@@ -59,6 +59,7 @@ export function openRestCatalog(
 
 class RestCatalog implements Catalog {
   readonly kind: CatalogKind
+  readonly assertsAbsentRefs: boolean
   readonly #session: RestSession
   readonly #loadMs: number
   readonly #commitMs: number
@@ -69,6 +70,7 @@ class RestCatalog implements Catalog {
     options: RestCatalogOptions,
   ) {
     this.kind = dialect.kind
+    this.assertsAbsentRefs = dialect.assertsAbsentRefs
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
     this.#commitMs = options.commitMs ?? limits.upstreamCommitMs
     this.#session = new RestSession(dialect, config, options)
@@ -150,7 +152,26 @@ class RestCatalog implements Catalog {
     } catch (thrown) {
       throw commitUnknown(table, 'answered 200 with a body that is no LoadTableResult', thrown)
     }
-    return { status: 200, headers: keptHeaders(response.headers), body: response.body, result }
+    return {
+      status: 200,
+      headers: keptHeaders(response.headers),
+      body: response.body,
+      result: await this.#located(path, result),
+    }
+  }
+
+  /** The commit's result with the metadata file that a load of it names; as it is where that cannot be had. */
+  async #located(path: string, result: LoadTableResult): Promise<LoadTableResult> {
+    const state = this.dialect.committedState(result)
+    if (state === undefined) return result
+    try {
+      const request = { method: 'GET', path: `${path}${encodeURIComponent(state)}` } as const
+      const { status, body } = await this.#session.call(request, limits.settleWithinMs, undefined)
+      if (status !== 200) return result
+      return { ...result, metadataLocation: parseResult(body).metadataLocation }
+    } catch {
+      return result
+    }
   }
 
   async expireSnapshots(

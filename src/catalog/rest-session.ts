@@ -8,6 +8,7 @@ import { Fault } from '../base/fault.ts'
 import type { CatalogKind } from '../core/catalog.ts'
 import { limits } from '../limits.ts'
 import { parseErrorModel } from '../wire/iceberg/error-model.ts'
+import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import { type AddressRules, type Lookup, PinnedHost } from './address.ts'
 import { CatalogError, type UpstreamAnswer } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
@@ -32,6 +33,13 @@ export interface Dialect {
   prefixPath(prefix: string): string | undefined
   /** Whether an answer other than 404 also says that the table does not exist. */
   isTableNotFound(answer: UpstreamAnswer): boolean
+  /**
+   * What follows the table's name in a load of exactly the state that a commit answered, where that answer names no
+   * metadata file; else undefined. Decoded.
+   */
+  committedState(result: LoadTableResult): string | undefined
+  /** Whether a commit's `assert-ref-snapshot-id` with a null id is held to. */
+  readonly assertsAbsentRefs: boolean
 }
 
 export interface RestCatalogOptions {

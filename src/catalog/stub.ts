@@ -10,6 +10,7 @@ export function openStub(kind: CatalogKind): Catalog {
   }
   return {
     kind,
+    assertsAbsentRefs: false,
     capabilities: () => catalogCapabilities[kind],
     listTables: refuse,
     getTable: refuse,

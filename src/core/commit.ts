@@ -79,6 +79,8 @@ export interface CommitIntent {
   readonly body: Uint8Array
   /** Empty for a table that did not exist. */
   readonly baseMetadataLocation: string
+  /** Of an action on a table that is there: it stays the same while metadata files come and go. */
+  readonly baseTableUuid?: string
   /** Snapshot ids that the body's `add-snapshot` updates name. */
   readonly snapshotIds: readonly bigint[]
   /** Milliseconds since the Unix epoch, by this process's clock; `commit.received_at`. */

@@ -44,7 +44,11 @@ export async function commitAction(
   const judged = await judgeAction(parts, upstream, commit)
   const { verdict } = judged
   const baseMetadataLocation = judged.base?.metadataLocation ?? commit.baseMetadataLocation
-  const withoutBase = await intentOf(upstream, commit)
+  const tableUuid = judged.base?.metadata.get('table-uuid')
+  const withoutBase = {
+    ...(await intentOf(upstream, commit)),
+    ...(typeof tableUuid === 'string' && { baseTableUuid: tableUuid }),
+  }
   if (verdict.kind === 'deny')
     await recordRejection(
       parts,

@@ -17,11 +17,14 @@ function documentedBlock(name: string, start: string, values: Readonly<Record<st
 }
 
 /** The fenced block below the heading of `client`. */
-export function documentedSettings(client: string, gateway: Gateway): string {
+export function documentedSettings(
+  client: string,
+  gateway: Pick<Gateway, 'catalogUri' | 'secret' | 'sessionId'>,
+): string {
   return documentedBlock('iceberg-clients.md', `\n## ${client}\n`, {
     'https://covenant.example/v1/iceberg/main': gateway.catalogUri(),
     svc_SECRET: gateway.secret,
-  })
+  }).replaceAll('SESSION_ID', gateway.sessionId)
 }
 
 /** The settings by which Spark's OpenLineage listener sends to the service. */

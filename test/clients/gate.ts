@@ -14,6 +14,8 @@ export interface Gate extends AsyncDisposable {
   readonly url: string
   readonly passed: Passed[]
   interfere: Interfere
+  /** Awaited once the target has answered, before the answer is passed back. */
+  afterwards: (request: Request, path: string) => Promise<void>
 }
 
 /** @param target base address of the upstream */
@@ -43,6 +45,7 @@ export function openGate(target: string): Gate {
       })
       const received = await answer.bytes()
       gate.passed.push({ method: request.method, path, headers: request.headers, status: answer.status })
+      await gate.afterwards(request, path)
       if (effect === 'fail') return new Response('', { status: 502 })
       if (effect === 'lose') return new Response('{"meta', { status: answer.status })
       return new Response(received.length > 0 ? received : null, {
@@ -55,6 +58,7 @@ export function openGate(target: string): Gate {
     url: `http://127.0.0.1:${server.port}${prefix}`,
     passed: [],
     interfere: () => undefined,
+    afterwards: async () => {},
     [Symbol.asyncDispose]: () => server.stop(true),
   }
   return gate

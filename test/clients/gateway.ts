@@ -2,6 +2,7 @@
 
 import { UnsecuredJWT } from 'jose'
 import { type App, startApp } from '../../src/app.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { CatalogKind } from '../../src/core/catalog.ts'
 import type { Policy } from '../../src/core/policy.ts'
@@ -28,6 +29,8 @@ export interface Gateway extends AsyncDisposable {
   readonly tenant: TenantId
   /** A session secret with the scopes `commit` and `read`. */
   readonly secret: string
+  /** Of that session. */
+  readonly sessionId: string
   /** Registers a further catalog. */
   register(prefix: string, upstream: Upstream): Promise<void>
   /** What a client sets as its catalog URI for a prefix. */
@@ -47,13 +50,15 @@ export interface CommitOptions {
 export interface GatewayOptions {
   /** Makes every intent stale at once, so that recovery looks at it. */
   readonly intentsStaleAtOnce?: boolean
+  /** The service's, where it differs from the machine's. */
+  readonly clock?: Clock
 }
 
 /** Starts the service with the upstream under the prefix `main`. */
 export async function startGateway(upstream: Upstream, options: GatewayOptions = {}): Promise<Gateway> {
   const store = await openTestStore()
   const { id: tenant } = await createTenant(store, { name: 'acme' })
-  const { secret } = await createServiceSession(store, tenant, {
+  const { secret, id: sessionId } = await createServiceSession(store, tenant, {
     name: 'clients',
     principal: { sub: 'clients', roles: [] },
     scopes: ['commit', 'read'],
@@ -76,6 +81,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
     store,
     metrics: createMetrics(),
     log: createLogger({ level: 'silent' }),
+    ...(options.clock && { clock: options.clock }),
     ...(options.intentsStaleAtOnce ? { intentTimes: { leaseMs: 0, upstreamMs: 0 } } : {}),
   })
   return {
@@ -83,6 +89,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
     store,
     tenant,
     secret,
+    sessionId,
     register,
     catalogUri: (prefix = 'main') => new URL(`/v1/iceberg/${prefix}`, app.url).href,
     govern: (table, policy) =>

@@ -7,7 +7,7 @@ import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
-import { createTable, loadTable, send, type Target, tablePath } from './iceberg-api.ts'
+import { createTable, type LoadedTable, loadTable, send, type Target, tablePath } from './iceberg-api.ts'
 import { type Issuer, startIssuer } from './issuer.ts'
 import { freePort } from './processes.ts'
 import { type NessieServer, startNessie } from './servers.ts'
@@ -68,6 +68,101 @@ test('nessie: a commit that adds a snapshot keeps its 64-bit id', async () => {
   expect(answer.status).toBe(200)
   expect(await (await send(main, 'GET', tablePath(table))).text()).toContain(String(firstSnapshotId))
   expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED' }])
+})
+
+test('nessie: the audit names the metadata file that a load names, of the very state that the commit made', async () => {
+  const table = await newTable()
+  const answer = await gateway.commit(table, setProperties({ a: '1' }))
+  expect(answer.status).toBe(200)
+  const { 'metadata-location': first } = await loadTable(main, table)
+  expect(first).toMatch(/^s3:.*\.metadata\.json$/)
+  expect(await gateway.audit(table)).toMatchObject([{ metadataLocation: first }])
+
+  // A writer past the gateway commits right behind it.
+  gate.afterwards = async (request, path) => {
+    if (request.method !== 'POST' || !path.endsWith(`/tables/${table.name}`)) return
+    await send(main, 'POST', tablePath(table), setProperties({ a: '3' }))
+  }
+  expect((await gateway.commit(table, append(firstSnapshotId))).status).toBe(200)
+  gate.afterwards = async () => {}
+  const { 'metadata-location': third } = await loadTable(main, table)
+  const [second] = await gateway.audit(table)
+  expect(second?.metadataLocation).toMatch(/^s3:.*\.metadata\.json$/)
+  expect([first, third]).not.toContain(second?.metadataLocation ?? '')
+})
+
+test('nessie: a client is told the file, and no address of the catalog', async () => {
+  const table = await newTable()
+  const surface: Target = {
+    base: `${gateway.catalogUri()}/v1`,
+    headers: { 'x-svc-session': gateway.secret },
+  }
+  const answer = await send(surface, 'POST', tablePath(table), setProperties({ a: '1' }))
+  const text = await answer.text()
+  const { 'metadata-location': location } = await loadTable(main, table)
+  expect(JSON.parse(text)).toMatchObject({ 'metadata-location': location })
+  expect(text).not.toContain(new URL(nessie.url).host)
+})
+
+test('nessie: where the file cannot be had the commit is still made, and audited as the catalog named it', async () => {
+  const table = await newTable()
+  gate.interfere = (request, path) =>
+    request.method === 'GET' && path.includes(`/tables/${table.name}%40`)
+      ? new Response('', { status: 503 })
+      : undefined
+  const answer = await gateway.commit(table, setProperties({ a: '1' }))
+  gate.interfere = () => undefined
+  expect(answer.status).toBe(200)
+  const { 'metadata-location': named } = (await answer.json()) as LoadedTable
+  expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED', metadataLocation: named }])
+})
+
+/** A first snapshot as Iceberg's clients send it: the branch must not exist. */
+function firstSnapshot(snapshotId: bigint): string {
+  const { updates } = JSON.parse(append(snapshotId)) as { updates: unknown }
+  return JSON.stringify({
+    requirements: [{ type: 'assert-ref-snapshot-id', ref: 'main', 'snapshot-id': null }],
+    updates,
+  })
+}
+
+// Pins a defect of the server, so that docs/compatibility.md stays true: a version that mends it fails here.
+test('nessie: takes a second first snapshot, without the gateway', async () => {
+  const table = await newTable()
+  for (const id of [1n, 2n])
+    expect((await send(main, 'POST', tablePath(table), firstSnapshot(id))).status).toBe(200)
+})
+
+test('nessie: a second first snapshot is 409', async () => {
+  const table = await newTable()
+  expect((await gateway.commit(table, firstSnapshot(1n))).status).toBe(200)
+  const late = await gateway.commit(table, firstSnapshot(2n))
+  expect(late.status).toBe(409)
+  expect(await late.json()).toMatchObject({ error: { type: 'CommitFailedException' } })
+  expect((await loadTable(main, table)).metadata.snapshots).toMatchObject([{ 'snapshot-id': 1 }])
+  expect(await countIntents(gateway.store)).toMatchObject({ open: 0 })
+})
+
+test('nessie: of two writers that race for the first snapshot of 20 tables one each is acknowledged', async () => {
+  // Of its own, because it rests on the leases of intents.
+  await using gateway = await startGateway(upstream())
+  for (let round = 0; round < 20; round++) {
+    const table = await newTable()
+    const acknowledged: bigint[] = []
+    const statuses = new Set<number>()
+    const writer = async (id: bigint) => {
+      while (acknowledged.length === 0) {
+        const { status } = await gateway.commit(table, firstSnapshot(id))
+        statuses.add(status)
+        if (status === 200) acknowledged.push(id)
+      }
+    }
+    await Promise.all([writer(1n), writer(2n)])
+    expect(statuses.isSubsetOf(new Set([200, 409]))).toBe(true)
+    expect(acknowledged).toHaveLength(1)
+    const { snapshots = [] } = (await loadTable(main, table)).metadata
+    expect(snapshots.map((one) => BigInt(one['snapshot-id']))).toEqual(acknowledged)
+  }
 })
 
 test('nessie: a denied commit never reaches the catalog', async () => {
@@ -254,4 +349,29 @@ describe('nessie: a commit whose answer is lost', () => {
     expect(await recoverIntents(gateway.app.gateway)).toMatchObject({ notCommitted: 1 })
     expect(await gateway.audit(table)).toEqual([])
   })
+})
+
+test('nessie: a drop and a rename whose answers were lost are told as made, and audited', async () => {
+  const surface: Target = {
+    base: `${gateway.catalogUri()}/v1`,
+    headers: { 'x-svc-session': gateway.secret },
+  }
+  const table = await newTable()
+  const destination = { ...table, name: `${table.name}_new` }
+  gate.interfere = (request) => (['POST', 'DELETE'].includes(request.method) ? 'fail' : undefined)
+  try {
+    const moved = await send(
+      surface,
+      'POST',
+      '/tables/rename',
+      JSON.stringify({ source: table, destination }),
+    )
+    expect(moved.status).toBe(204)
+    expect((await send(surface, 'DELETE', tablePath(destination))).status).toBe(204)
+  } finally {
+    gate.interfere = () => undefined
+  }
+  expect((await send(main, 'GET', tablePath(destination))).status).toBe(404)
+  expect(await gateway.audit(table)).toMatchObject([{ action: 'rename-table', decision: 'APPROVED' }])
+  expect(await gateway.audit(destination)).toMatchObject([{ action: 'drop-table', decision: 'APPROVED' }])
 })

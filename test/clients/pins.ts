@@ -246,6 +246,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 400,
   },
+  oauth: {
+    file: 'oauth.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:pyiceberg', 'python:spark', 'maven:iceberg-spark'],
+    quick: false,
+    seconds: 300,
+  },
   flink: {
     file: 'flink.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'python:flink', 'maven:iceberg-flink'],

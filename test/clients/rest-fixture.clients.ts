@@ -214,3 +214,28 @@ test('fixture: two writers race for 200 commits: each acknowledged one is in the
   expect(new Set(approved.map((entry) => entry.metadataLocation)).size).toBe(acknowledged.length)
   expect(approved).toHaveLength(acknowledged.length)
 }, 120_000)
+
+test('fixture: a drop and a rename whose answers were lost are told as made, and audited', async () => {
+  const surface: Target = {
+    base: `${gateway.catalogUri()}/v1`,
+    headers: { 'x-svc-session': gateway.secret },
+  }
+  const table = await newTable()
+  const destination = { ...table, name: `${table.name}_new` }
+  gate.interfere = (request) => (['POST', 'DELETE'].includes(request.method) ? 'fail' : undefined)
+  try {
+    const moved = await send(
+      surface,
+      'POST',
+      '/tables/rename',
+      JSON.stringify({ source: table, destination }),
+    )
+    expect(moved.status).toBe(204)
+    expect((await send(surface, 'DELETE', tablePath(destination))).status).toBe(204)
+  } finally {
+    gate.interfere = () => undefined
+  }
+  expect((await send(direct, 'GET', tablePath(destination))).status).toBe(404)
+  expect(await gateway.audit(table)).toMatchObject([{ action: 'rename-table', decision: 'APPROVED' }])
+  expect(await gateway.audit(destination)).toMatchObject([{ action: 'drop-table', decision: 'APPROVED' }])
+})

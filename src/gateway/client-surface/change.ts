@@ -6,7 +6,7 @@ import type { CatalogAction } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { parseCommitRequest, parseTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
-import { topLevelMembers } from '../../wire/iceberg/members.ts'
+import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit-action.ts'
 import { commitTable } from '../commit-table.ts'
 import { commitTransaction, TransactionFault } from '../commit-transaction.ts'
@@ -44,7 +44,8 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
     signal: request.signal,
   })
   const { etag } = response.headers
-  return answer(200, discloseAccepted(response.body, tableMembers, { vended: false, masked: false }), {
+  const stripped = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
+  return answer(200, withLocation(stripped, response.result.metadataLocation), {
     ...(etag !== undefined && { etag }),
     ...verdictHeaders(commitId, warnings),
   })
@@ -68,6 +69,13 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
     const { fault } = thrown
     throw new Fault('commit_unknown', fault.publicMessage, { cause: fault })
   }
+}
+
+/** Nessie's answer names an address of its own, which clients cannot reach and are not to know. */
+function withLocation(body: Uint8Array, metadataLocation: string): Uint8Array {
+  const named = topLevelMembers(body).get('metadata-location')
+  if (named === undefined || Buffer.from(named).toString() === JSON.stringify(metadataLocation)) return body
+  return withStringMember(body, 'metadata-location', metadataLocation)
 }
 
 type Action = Pick<ActionCommit, 'action' | 'table'> &

@@ -43,10 +43,14 @@ export function decideAction(
     }
     case 'drop-table':
     case 'unregister-table':
-      return holds(found, intent.baseMetadataLocation) ? notCommitted : committed
+      if (found === undefined) return committed
+      if (isBase(intent, found)) return notCommitted
+      return uuidOf(found) !== undefined && intent.baseTableUuid !== undefined
+        ? committed
+        : undecidable('what has the name now may be the table or another')
     case 'rename-table':
-      if (holds(destination, intent.baseMetadataLocation)) return committed
-      if (holds(found, intent.baseMetadataLocation)) return notCommitted
+      if (isBase(intent, destination)) return committed
+      if (isBase(intent, found)) return notCommitted
       return undecidable('the table is under neither of its names')
     case 'rename-view':
       if (found !== undefined) return notCommitted
@@ -76,6 +80,17 @@ function decideCreation(intent: CommitIntent, found: Found | undefined): IntentO
   if (first === undefined || found.table.audited.has(first.metadataLocation)) return notCommitted
   if (Number(first.timestampMs) < intent.receivedAtMs - clockSkewMs) return notCommitted
   return { kind: 'committed', metadataLocation: first.metadataLocation }
+}
+
+/** Whether the table that the intent was judged on is there; not every catalog shows its history. */
+function isBase(intent: CommitIntent, found: Found | undefined): boolean {
+  const uuid = uuidOf(found)
+  if (uuid !== undefined && intent.baseTableUuid !== undefined) return uuid === intent.baseTableUuid
+  return holds(found, intent.baseMetadataLocation)
+}
+
+function uuidOf(found: Found | undefined): JsonValue | undefined {
+  return found?.table?.metadata.get('table-uuid')
 }
 
 /** Whether a table with this metadata file in its history is there. */

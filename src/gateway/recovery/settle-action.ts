@@ -54,7 +54,12 @@ const settlers: { readonly [action in NonNullable<CommitIntent['action']>]?: Set
 
   'rename-table': async (upstream, { intent, destination }, signal) => {
     const found = destination && (await load(upstream, destination, signal))
-    return found && holds(found.result, intent.baseMetadataLocation) ? noContent : undefined
+    const { baseTableUuid, baseMetadataLocation } = intent
+    const moved =
+      found !== undefined &&
+      (holds(found.result, baseMetadataLocation) ||
+        (baseTableUuid !== undefined && found.result.metadata.get('table-uuid') === baseTableUuid))
+    return moved ? noContent : undefined
   },
 
   'register-table': async (upstream, { intent, registers }, signal) => {

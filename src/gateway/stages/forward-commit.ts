@@ -11,6 +11,7 @@ import { committedTable } from '../../wire/iceberg/table-metadata.ts'
 import { discloseAnswer, tableMembers } from '../client-surface/disclosure.ts'
 import type { GatewayParts } from '../parts.ts'
 import { type SettledCommit, settleCommit } from '../recovery/settle.ts'
+import { assertRefsAbsent } from './assert-refs-absent.ts'
 import type { DeclaredIntent } from './intent.ts'
 import type { Judged } from './judge.ts'
 import { cachedTable } from './load-current.ts'
@@ -67,7 +68,7 @@ export interface Forwarded extends CommittedResponse {
 
 /**
  * Forwards an allowed commit whose intent is durable, and audits it.
- * @throws what the catalog throws, save where the table shows that the commit was made; nothing once the upstream
+ * @throws Fault `conflict` for a ref that must not exist yet; what the catalog throws, save where the table shows that the commit was made; nothing once the upstream
  *   has accepted
  */
 export async function forwardCommit(
@@ -77,6 +78,14 @@ export async function forwardCommit(
   declared: DeclaredIntent,
   judged: Judged,
 ): Promise<Forwarded> {
+  try {
+    await assertRefsAbsent(parts, upstream, commit)
+    // The look may have taken its time.
+    await declared.durable()
+  } catch (error) {
+    await declared.withdraw()
+    throw error
+  }
   parts.passCrashPoint('commit-not-forwarded')
   const response = await forward(parts, upstream, commit, declared)
   parts.passCrashPoint('commit-forwarded')

@@ -38,6 +38,19 @@ export function topLevelMembers(body: Uint8Array): ReadonlyMap<string, Uint8Arra
   return members
 }
 
+/**
+ * The object with one member's value exchanged for a string; all other bytes of values as they came.
+ * @throws as {@link topLevelMembers}
+ */
+export function withStringMember(body: Uint8Array, key: string, text: string): Uint8Array {
+  const members = new Map([...topLevelMembers(body), [key, Buffer.from(JSON.stringify(text))]])
+  const parts = [...members].flatMap(([name, value], index) => [
+    Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
+    value,
+  ])
+  return Buffer.concat([...parts, Buffer.from('}')])
+}
+
 /** Where the value that begins at `from` ends: at the comma or bracket that follows it. */
 function valueEnd(body: Uint8Array, from: number): number {
   let depth = 0

@@ -32,6 +32,18 @@ function table(locations: readonly string[], audited: readonly string[] = [], fi
   return { table: { metadataLocation: locations.at(-1) ?? '', metadata, audited: new Set(audited) } }
 }
 
+/** A table that was committed to since, of a catalog that shows one metadata file. */
+function ofUuid(uuid: string): Found {
+  const { table: found } = table(['later'])
+  if (found === undefined) throw new Error('a table is no table')
+  return { table: { ...found, metadata: new Map([...found.metadata, ['table-uuid', uuid]]) } }
+}
+
+const ofTable = (action: CatalogAction, baseTableUuid: string): CommitIntent => ({
+  ...intent(action, 'm1'),
+  baseTableUuid,
+})
+
 const none = new Map<string, JsonValue>()
 const kind = (...args: Parameters<typeof decideAction>) => decideAction(...args).kind
 
@@ -59,13 +71,24 @@ test('a registration is committed where the table has the registered file in its
 })
 
 test.each(['drop-table', 'unregister-table'] as const)(
-  'a %s is committed where the table is gone, or another has its name',
+  'a %s is committed where the table is gone, or surely another has its name',
   (action) => {
     expect(kind(intent(action, 'm1'), none, undefined, undefined)).toBe('committed')
-    expect(kind(intent(action, 'm1'), none, table(['x1']), undefined)).toBe('committed')
+    expect(kind(ofTable(action, 'u1'), none, ofUuid('u2'), undefined)).toBe('committed')
     expect(kind(intent(action, 'm1'), none, table(['m0', 'm1', 'm2']), undefined)).toBe('not-committed')
+    // A catalog that shows no history.
+    expect(kind(ofTable(action, 'u1'), none, ofUuid('u1'), undefined)).toBe('not-committed')
+    expect(kind(intent(action, 'm1'), none, table(['x1']), undefined)).toBe('undecidable')
   },
 )
+
+test('a rename of a table is where its uuid is', () => {
+  const rename = ofTable('rename-table', 'u1')
+  expect(kind(rename, none, undefined, ofUuid('u1'))).toBe('committed')
+  expect(kind(rename, none, ofUuid('u2'), ofUuid('u1'))).toBe('committed')
+  expect(kind(rename, none, ofUuid('u1'), ofUuid('u2'))).toBe('not-committed')
+  expect(kind(rename, none, ofUuid('u2'), ofUuid('u3'))).toBe('undecidable')
+})
 
 test('a rename of a table is where its history is', () => {
   const rename = intent('rename-table', 'm1')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { topLevelMembers } from '../../../src/wire/iceberg/members.ts'
+import { topLevelMembers, withStringMember } from '../../../src/wire/iceberg/members.ts'
 
 function members(text: string): Record<string, string> {
   const found = topLevelMembers(new TextEncoder().encode(text))
@@ -59,4 +59,14 @@ describe('the members of an object', () => {
       { seed, numRuns: 300 },
     )
   })
+})
+
+test('one member is exchanged for a string, and the others keep their bytes', () => {
+  const exchange = (text: string) =>
+    new TextDecoder().decode(withStringMember(new TextEncoder().encode(text), 'a', 'x"y'))
+  expect(exchange('{ "b" : 1.50, "a": "z" , "c":{ "d": 9007199254740993 } }')).toBe(
+    '{"b":1.50,"a":"x\\"y","c":{ "d": 9007199254740993 }}',
+  )
+  expect(exchange('{}')).toBe('{"a":"x\\"y"}')
+  expect(() => exchange('[]')).toThrow()
 })

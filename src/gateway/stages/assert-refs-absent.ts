@@ -1,0 +1,36 @@
+/**
+ * The requirement that a ref must not exist yet, for upstreams that take it as always true: two writers that both
+ * make a table's first snapshot would both be acknowledged, and one of the snapshots lost.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import { intentsOnTable } from '../../store/commit-intents.ts'
+import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
+import type { GatewayParts } from '../parts.ts'
+import type { Change } from './judge.ts'
+import { loadCurrent } from './load-current.ts'
+import type { Upstream } from './open-upstream.ts'
+
+/**
+ * Two such commits never pass together: each has a durable intent before it looks for those of others, and whichever
+ * looks last sees the other's, or loads what it made. Writers past the gateway are not seen.
+ * @throws Fault `conflict`, for which the client rebases; what the load and the store throw
+ */
+export async function assertRefsAbsent(
+  parts: GatewayParts,
+  upstream: Upstream,
+  { commitId, tenant, table, request, signal }: Change & { readonly commitId: string },
+): Promise<void> {
+  if (upstream.catalog.assertsAbsentRefs) return
+  const absent = request.requirements.filter(
+    (one) => one.get('type') === 'assert-ref-snapshot-id' && (one.get('snapshot-id') ?? null) === null,
+  )
+  if (absent.length === 0) return
+  const others = (await intentsOnTable(parts.store, tenant, table)).filter((id) => id !== commitId)
+  if (others.length > 0)
+    throw new Fault('conflict', 'Requirement failed: another commit on the table is under way.', {
+      type: 'CommitFailedException',
+    })
+  const base = await loadCurrent(parts, tenant, upstream, table, true, signal)
+  if (base !== undefined) checkRequirements(base.metadata, absent)
+}
