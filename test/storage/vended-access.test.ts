@@ -36,7 +36,13 @@ const credential = (
   kind: 'alpha',
   nickname: 'lake',
   endpoint: upstream.url,
-  config: { endpoint: upstream.url, warehouse: 'w', token: 'acme', storage_roots: ['s3://lake/sales'], ...config },
+  config: {
+    endpoint: upstream.url,
+    warehouse: 'w',
+    token: 'acme',
+    storage_roots: ['s3://lake/sales'],
+    ...config,
+  },
   ...more,
 })
 const open = (rules = addressRules) =>
