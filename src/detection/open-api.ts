@@ -1,30 +1,23 @@
 /** What the OpenAPI document says of the detection resources. */
 
+import {
+  answer,
+  content,
+  count,
+  error,
+  list,
+  object,
+  oneOf,
+  query,
+  type Schema,
+  said,
+  text,
+  time,
+  uuid,
+} from '../base/json-schema.ts'
 import { classes } from '../core/classification.ts'
 import { detectionDecisions, findingStatuses, hitSources, runStates } from '../core/detection.ts'
 import { limits } from '../limits.ts'
-
-/** A JSON Schema of OpenAPI 3.0. */
-export type Schema = Readonly<Record<string, unknown>>
-
-const text = { type: 'string' } as const
-const time = { type: 'string', format: 'date-time' } as const
-const uuid = { type: 'string', format: 'uuid' } as const
-const count = { type: 'integer', minimum: 0 } as const
-const oneOf = (values: readonly string[]) => ({ type: 'string', enum: [...values] }) as const
-const said = (schema: Schema, description: string): Schema => ({ ...schema, description })
-const list = (items: Schema): Schema => ({ type: 'array', items })
-
-/** An object with these members and no others; a name that ends in `?` may be absent. */
-function object(members: Readonly<Record<string, Schema>>): Schema {
-  const names = Object.keys(members)
-  return {
-    type: 'object',
-    additionalProperties: false,
-    required: names.filter((name) => !name.endsWith('?')),
-    properties: Object.fromEntries(names.map((name) => [name.replace(/\?$/, ''), members[name]])),
-  }
-}
 
 const table = object({ namespace: list(text), name: text })
 
@@ -88,10 +81,6 @@ const finding = object({
 const page = (items: Schema) =>
   object({ items: list(items), 'next?': said(text, 'the `after` of the next page') })
 
-const content = (schema: Schema) => ({ 'application/json': { schema: schema as object } })
-const answer = (description: string, schema: Schema) => ({ description, content: content(schema) })
-const errorModel = object({ error: object({ message: text, type: text, code: { type: 'integer' } }) })
-const error = (description: string) => answer(description, errorModel)
 const always = {
   400: error('A parameter or the body is not as it must be'),
   401: error('No session'),
@@ -99,12 +88,6 @@ const always = {
 }
 const reading = { ...always, 403: error('The session lacks the scope `read`') }
 
-const query = (name: string, schema: Schema) => ({
-  name,
-  in: 'query' as const,
-  required: false,
-  schema: schema as object,
-})
 const id = { name: 'id', in: 'path' as const, required: true, schema: uuid }
 const pages = [
   query('limit', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }),

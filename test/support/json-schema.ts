@@ -4,6 +4,7 @@ interface Schema {
   readonly type?: string
   readonly enum?: readonly unknown[]
   readonly format?: string
+  readonly nullable?: boolean
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -19,6 +20,7 @@ const formats: Readonly<Record<string, RegExp>> = {
 
 /** Where and how `value` departs from `schema`; empty where it does not. */
 export function departures(value: unknown, schema: Schema, at = '$'): readonly string[] {
+  if (value === null && schema.nullable === true) return []
   if (schema.enum !== undefined && !schema.enum.includes(value))
     return [`${at}: ${JSON.stringify(value)} is not listed`]
   switch (schema.type) {
