@@ -185,6 +185,8 @@ export const limits = {
   /** What one snapshot's scan reads of data files, and how many of them. */
   detectionBytesMax: 64 * MiB,
   detectionFilesMax: 64,
+  /** Characters of the reason of a steward's decision. */
+  decisionReasonCharsMax: 2_000,
   /** Row groups of one file. */
   detectionRowGroupsMax: 4,
   /** Values of one column. */

@@ -18,6 +18,14 @@ import { type DetectionRun, findRun, listRuns, requestRescan } from '../store/de
 import type { Page } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { type AlphaWebhookParts, receiveAlphaWebhook } from './alpha-webhook.ts'
+import {
+  alphaWebhookDetail,
+  decisionDetail,
+  findingsDetail,
+  rescanDetail,
+  runDetail,
+  runsDetail,
+} from './open-api.ts'
 
 export interface DetectionRouteParts extends AlphaWebhookParts {
   readonly store: Store
@@ -34,7 +42,6 @@ interface Context {
 }
 
 const base = '/api/v1/detection'
-const raw = { parse: 'none' } as const
 
 /** The routes; bodies are read here, never by the framework. */
 export function detectionRoutes(parts: DetectionRouteParts) {
@@ -47,32 +54,32 @@ export function detectionRoutes(parts: DetectionRouteParts) {
         await receiveAlphaWebhook(parts, request)
         return new Response(null, { status: 200 })
       }),
-      raw,
+      { parse: 'none', detail: alphaWebhookDetail },
     )
     .get(
       `${base}/runs`,
       answer(({ request }) => getRuns(parts, request)),
-      raw,
+      { parse: 'none', detail: runsDetail },
     )
     .get(
       `${base}/runs/:id`,
       answer(({ request, params }) => getRun(parts, request, params.id ?? '')),
-      raw,
+      { parse: 'none', detail: runDetail },
     )
     .get(
       `${base}/findings`,
       answer(({ request }) => getFindings(parts, request)),
-      raw,
+      { parse: 'none', detail: findingsDetail },
     )
     .post(
       `${base}/findings/:id/decisions`,
       answer(({ request, params }) => postDecision(parts, request, params.id ?? '')),
-      raw,
+      { parse: 'none', detail: decisionDetail },
     )
     .post(
       `${base}/rescans`,
       answer(({ request }) => postRescan(parts, request)),
-      raw,
+      { parse: 'none', detail: rescanDetail },
     )
 }
 
@@ -115,8 +122,11 @@ async function postDecision(parts: DetectionRouteParts, request: Request, id: st
   if (decision === undefined)
     throw new Fault('bad_request', `The decision must be one of ${detectionDecisions.join(', ')}.`)
   const reason = body.get('reason') ?? ''
-  if (typeof reason !== 'string' || reason.length > reasonLengthMax)
-    throw new Fault('bad_request', `The reason must be a text of at most ${reasonLengthMax} characters.`)
+  if (typeof reason !== 'string' || reason.length > limits.decisionReasonCharsMax)
+    throw new Fault(
+      'bad_request',
+      `The reason must be a text of at most ${limits.decisionReasonCharsMax} characters.`,
+    )
   // Taking a Tag away is declassification: a steward attests to it (SPEC 2.10).
   const declassifies = decision !== 'confirm'
   const principal = declassifies
@@ -131,8 +141,6 @@ async function postDecision(parts: DetectionRouteParts, request: Request, id: st
   if (finding === undefined) throw new Fault('not_found', 'There is no such finding.')
   return Response.json(findingView(finding))
 }
-
-const reasonLengthMax = 2_000
 
 async function postRescan(parts: DetectionRouteParts, request: Request): Promise<Response> {
   const session = await requireSession(request, parts.findSession, 'admin')

@@ -13,9 +13,9 @@ import {
 } from '../store/catalog-credentials.ts'
 import type { ClaimedRun } from '../store/detection-runs.ts'
 import type { Store } from '../store/store.ts'
-import { rootMatchLength } from './locations.ts'
+import { parseRoots, rootMatchLength } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
-import type { S3Access, StorageAccess } from './storage.ts'
+import { bucketUrl, type S3Access, type StorageAccess } from './storage.ts'
 
 /** The registered roots of a credential, as they were written. */
 export function storageRoots(config: Readonly<Record<string, unknown>>): readonly string[] {
@@ -69,7 +69,8 @@ export async function storageAccess(
   rules: AddressRules,
 ): Promise<StorageAccess> {
   const s3 = s3Access(config)
-  return { roots: storageRoots(config), s3: s3 && (await reachable(s3, rules, 'of the catalog credential')) }
+  const roots = storageRoots(config)
+  return { roots, s3: s3 && (await reachable(s3, roots, rules, 'of the catalog credential')) }
 }
 
 /** The settings by the names that Iceberg clients give them; undefined where there are no keys among them. */
@@ -95,17 +96,28 @@ export function s3Access(config: Readonly<Record<string, unknown>>): S3Access | 
 }
 
 /**
- * The access with the addresses of its endpoint, checked.
+ * The access with the addresses of the hosts at which the buckets of `roots` are asked, checked.
  * @param whose said in the failure
- * @throws ReadFailure where none is allowed
+ * @throws ReadFailure where one has none that is allowed
  */
-export async function reachable(s3: S3Access, rules: AddressRules, whose: string): Promise<S3Access> {
-  const url = URL.parse(s3.endpoint)
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+export async function reachable(
+  s3: S3Access,
+  roots: readonly string[],
+  rules: AddressRules,
+  whose: string,
+): Promise<S3Access> {
+  const endpoint = URL.parse(s3.endpoint)
+  if (endpoint === null || (endpoint.protocol !== 'https:' && endpoint.protocol !== 'http:'))
     throw new ReadFailure(`the s3.endpoint ${whose} is not an http or https URL`)
+  const buckets = parseRoots(roots).flatMap((root) => (root.kind === 's3' ? [root.bucket] : []))
+  const urls = new Map(
+    buckets.map((bucket) => bucketUrl(s3, bucket)).map((url) => [url.hostname, url] as const),
+  )
   try {
-    const addresses = await new PinnedHost(url, rules).addresses()
-    return s3.virtualHosted ? s3 : { ...s3, addresses }
+    const addresses = [...urls].map(
+      async ([host, url]) => [host, await new PinnedHost(url, rules).addresses()] as const,
+    )
+    return { ...s3, addresses: Object.fromEntries(await Promise.all(addresses)) }
   } catch {
     throw new ReadFailure(`the s3.endpoint ${whose} does not resolve to an allowed address`, true)
   }

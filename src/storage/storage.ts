@@ -28,10 +28,10 @@ export interface VendedS3 {
 export interface S3Access {
   readonly endpoint: string
   /**
-   * Addresses of the endpoint that were checked: connections go there and nowhere else, whatever its name resolves to
-   * by then. Undefined where the bucket's host name is another one.
+   * Checked addresses by host name: connections go there and nowhere else, whatever the names resolve to by then.
+   * Undefined: not checked, which the caller answers for.
    */
-  readonly addresses?: readonly string[] | undefined
+  readonly addresses?: Readonly<Record<string, readonly string[]>> | undefined
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -194,7 +194,7 @@ type Ask = (method: 'HEAD' | 'GET', range?: string) => Promise<Response>
 
 async function send(
   signer: AwsClient,
-  addresses: readonly string[] | undefined,
+  addresses: S3Access['addresses'],
   url: string,
   method: 'HEAD' | 'GET',
   range?: string,
@@ -218,10 +218,11 @@ async function send(
   throw new ReadFailure('storage could not be reached', true)
 }
 
-function targets(url: string, addresses: readonly string[] | undefined): readonly string[] {
+function targets(url: string, addresses: S3Access['addresses']): readonly string[] {
   if (addresses === undefined) return [url]
-  const { protocol, port, pathname } = new URL(url)
-  return addresses.map((address) => {
+  const { protocol, port, hostname, pathname } = new URL(url)
+  const checked = Object.hasOwn(addresses, hostname) ? (addresses[hostname] ?? []) : []
+  return checked.map((address) => {
     const authority = isIP(address) === 6 ? `[${address}]` : address
     return `${protocol}//${authority}${port === '' ? '' : `:${port}`}${pathname}`
   })
@@ -229,11 +230,18 @@ function targets(url: string, addresses: readonly string[] | undefined): readonl
 
 const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1')
 
-function objectUrl({ endpoint, virtualHosted }: S3Access, bucket: string, key: string): string {
+/** Where a bucket is asked. */
+export function bucketUrl({ endpoint, virtualHosted }: S3Access, bucket: string): URL {
   const url = new URL(endpoint)
+  if (virtualHosted) url.hostname = `${bucket}.${url.hostname}`
+  return url
+}
+
+function objectUrl(access: S3Access, bucket: string, key: string): string {
+  const { virtualHosted } = access
+  const url = bucketUrl(access, bucket)
   const path = key.split('/').map(encodeSegment).join('/')
   const base = url.pathname.replace(/\/+$/, '')
-  if (virtualHosted) url.hostname = `${bucket}.${url.hostname}`
   return `${url.origin}${base}/${virtualHosted ? '' : `${bucket}/`}${path}`
 }
 

@@ -50,11 +50,12 @@ export function tableAccess({ catalogs, addressRules, clock = systemClock }: Tab
   async function vend(tenant: TenantId, credential: CatalogCredential, table: TableRef): Promise<Vended> {
     const body = await loadTable(catalogs, tenant, credential, table)
     const configs = vendedConfigs(body)
+    const roots = storageRoots(credential.config)
     const s3: VendedS3[] = []
     for (const { prefix, config } of configs) {
       const access = s3Access(withOwnSettings(config, credential.config))
       if (access !== undefined)
-        s3.push({ prefix, s3: await reachable(access, addressRules, 'that the upstream vends') })
+        s3.push({ prefix, s3: await reachable(access, roots, addressRules, 'that the upstream vends') })
     }
     if (s3.length === 0)
       throw new ReadFailure(

@@ -77,7 +77,7 @@ test('what was vended is in no log line and in no table', async () => {
     service.owner.tenant,
     `select to_jsonb(r)::text as row from svc.detection_run r`,
   )
-  expect(rows).toHaveLength(1)
+  expect(rows).not.toEqual([])
   for (const text of [service.log(), JSON.stringify(rows)])
     for (const secret of ['secret-acme', 'session-acme', 'KEY-acme']) expect(text).not.toContain(secret)
 })

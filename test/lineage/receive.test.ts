@@ -17,6 +17,8 @@ let service: TestService
 let foreign: TestTenant
 /** Whether merges fail, as if the database had gone away in the middle. */
 let mergesFail = false
+/** Whether nothing can be stored either. */
+let storingFails = false
 
 beforeAll(async () => {
   service = await startTestService({
@@ -26,7 +28,12 @@ beforeAll(async () => {
         ...store,
         // Storing without merging still works: its third parameter is false.
         tenantQuery: (tenant, text, params, options) =>
-          (mergesFail && params?.[2] === true ? failing : store).tenantQuery(tenant, text, params, options),
+          (storingFails || (mergesFail && params?.[2] === true) ? failing : store).tenantQuery(
+            tenant,
+            text,
+            params,
+            options,
+          ),
       }
     },
   })
@@ -555,6 +562,18 @@ describe('events made by openlineage-python 1.54.0', () => {
     // Its symlink names a table of the catalog `main`.
     expect((await graph(service, 'table/sales/revenue')).status).toBe(200)
   })
+})
+
+test('an event that cannot be stored is 503, says so, and nothing of it is there', async () => {
+  const runId = crypto.randomUUID()
+  const event = lineageEvent({ runId, inputs: ['v1'], outputs: ['v2'] })
+  storingFails = true
+  const response = await sendLineage(service, event)
+  storingFails = false
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+  expect(await message(response)).not.toContain('is stored')
+  expect((await getJson(service, runPath(runId))).status).toBe(404)
+  expect((await sendLineage(service, event)).status).toBe(202)
 })
 
 describe('when the merge fails', () => {

@@ -7,7 +7,7 @@ import type { CatalogCredential } from '../../src/core/catalog.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
 import { scanSnapshot } from '../../src/detection/scan/scan-snapshot.ts'
 import { limits } from '../../src/limits.ts'
-import { openStorage } from '../../src/storage/storage.ts'
+import { openStorage, type S3Access } from '../../src/storage/storage.ts'
 import { tableAccess } from '../../src/storage/vended-access.ts'
 import { startVendingUpstream, type VendingUpstream, vendedTo } from '../support/vending-upstream.ts'
 
@@ -36,7 +36,13 @@ const credential = (
   kind: 'alpha',
   nickname: 'lake',
   endpoint: upstream.url,
-  config: { endpoint: upstream.url, warehouse: 'w', token: 'acme', storage_roots: ['s3://lake/sales'], ...config },
+  config: {
+    endpoint: upstream.url,
+    warehouse: 'w',
+    token: 'acme',
+    storage_roots: ['s3://lake/sales'],
+    ...config,
+  },
   ...more,
 })
 const open = (rules = addressRules) =>
@@ -196,17 +202,27 @@ describe('the endpoint', () => {
       people,
     )
     const [vended] = access.vended ?? []
-    expect(vended?.s3.addresses).toContain('127.0.0.1')
-    const moved = [{ prefix: '', s3: { ...vendedOr(vended), endpoint: withHost('moved.invalid') } }]
-    const file = await openStorage({ ...access, vended: moved }).open(upstream.metadataLocation)
-    expect(file.size).toBeGreaterThan(0)
+    if (vended === undefined) throw new Error('nothing was vended')
+    const { localhost = [] } = vended.s3.addresses ?? {}
+    expect(localhost).toContain('127.0.0.1')
+    const readAt = async (changes: Partial<S3Access>) => {
+      const endpoint = upstream.s3Url.replace('127.0.0.1', 'moved.invalid')
+      const moved = { prefix: '', s3: { ...vended.s3, endpoint, ...changes } }
+      return await failure(openStorage({ ...access, vended: [moved] }).open(upstream.metadataLocation))
+    }
+    expect(await readAt({ addresses: { 'moved.invalid': localhost } })).toBe('none')
+    // No host but those that were checked: not by another name, not by a bucket's.
+    expect(await readAt({})).toBe('storage could not be reached')
+    expect(await readAt({ addresses: { 'moved.invalid': localhost }, virtualHosted: true })).toBe(
+      'storage could not be reached',
+    )
   })
 
-  const withHost = (host: string) => upstream.s3Url.replace('127.0.0.1', host)
-  function vendedOr(one: { readonly s3: Parameters<typeof openStorage>[0]['s3'] } | undefined) {
-    if (one?.s3 === undefined) throw new Error('nothing was vended')
-    return one.s3
-  }
+  test('with the bucket in its host name is checked by that name', async () => {
+    const own = { 's3.access-key-id': 'A', 's3.secret-access-key': 'B', 's3.path-style-access': 'false' }
+    const asked = open()(tenant, credential({ ...own, 's3.endpoint': 'http://storage.invalid' }), people)
+    expect(await failure(asked)).toContain('does not resolve to an allowed address')
+  })
 })
 
 test('an upstream that vends nothing usable is a reason that says so', async () => {

@@ -37,7 +37,11 @@ export async function scanFile(
   share: FileShare,
 ): Promise<void> {
   const { metadata, leaves } = await readFooter(file)
-  const targets = targetsOf(leaves, columns)
+  // Booleans hold none of the classes, whatever their column is called.
+  const targets = targetsOf(
+    leaves.filter(({ element }) => element.type !== 'BOOLEAN'),
+    columns,
+  )
   for (const { name, fieldId } of targets) samples.add(name, fieldId)
   const readable = targets.filter(({ hasValues }) => hasValues)
   const groups = spread(

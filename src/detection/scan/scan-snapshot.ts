@@ -43,7 +43,7 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
     }
     const files = spread(listed, limits.detectionFilesMax)
     const samples = new ColumnSamples(limits.detectionValuesMax)
-    // Booleans hold none of the classes, whatever their column is called.
+    // As in a file: booleans hold none of the classes.
     for (const { name, fieldId, type } of table.columns) if (type !== 'boolean') samples.add(name, fieldId)
 
     const metadataBytes = storage.bytesRead

@@ -193,6 +193,16 @@ describe('a scan', () => {
     expect(JSON.stringify(result.findings.map(({ finding }) => finding.column))).not.toContain('example.org')
   })
 
+  test('judges a column of booleans by nothing, another without readable values by its name', async () => {
+    const { metadataLocation } = await newTable({
+      fields: [
+        { id: 1, name: 'email', type: 'boolean' },
+        { id: 2, name: 'ssn', type: 'double' },
+      ],
+    }).append([{ rows: [{ email: true, ssn: 1.5 }] }])
+    expect(found(await scan(metadataLocation))).toEqual(['ssn us_ssn name'])
+  })
+
   test('samples row groups all over a file within its bounds', async () => {
     const rows = [...emails(4_000).map((row) => ({ ...row, email: 'none' })), ...emails(1_000)]
     const { metadataLocation } = await newTable().append([{ rows, rowGroupSize: 500 }])

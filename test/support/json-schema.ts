@@ -1,0 +1,64 @@
+/** Whether a value is what an OpenAPI document says: the part of JSON Schema that our documents use, strictly. */
+
+interface Schema {
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly format?: string
+  readonly nullable?: boolean
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+const formats: Readonly<Record<string, RegExp>> = {
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/,
+}
+
+/** Where and how `value` departs from `schema`; empty where it does not. */
+export function departures(value: unknown, schema: Schema, at = '$'): readonly string[] {
+  if (value === null && schema.nullable === true) return []
+  if (schema.enum !== undefined && !schema.enum.includes(value))
+    return [`${at}: ${JSON.stringify(value)} is not listed`]
+  switch (schema.type) {
+    case 'object':
+      return objectDepartures(value, schema, at)
+    case 'array':
+      return Array.isArray(value)
+        ? value.flatMap((item, index) => departures(item, schema.items ?? {}, `${at}[${index}]`))
+        : [`${at} is no array`]
+    case 'integer':
+    case 'number': {
+      const number = typeof value === 'number' ? value : Number.NaN
+      const whole = schema.type === 'number' || Number.isInteger(number)
+      const within =
+        number >= (schema.minimum ?? Number.NEGATIVE_INFINITY) &&
+        number <= (schema.maximum ?? Number.POSITIVE_INFINITY)
+      return whole && within ? [] : [`${at}: ${JSON.stringify(value)} is no such ${schema.type}`]
+    }
+    case 'string': {
+      const format = schema.format === undefined ? undefined : formats[schema.format]
+      const fits = typeof value === 'string' && (format === undefined || format.test(value))
+      return fits ? [] : [`${at}: ${JSON.stringify(value)} is no ${schema.format ?? 'string'}`]
+    }
+    default:
+      return []
+  }
+}
+
+function objectDepartures(value: unknown, schema: Schema, at: string): readonly string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${at} is no object`]
+  const properties = schema.properties ?? {}
+  const missing = (schema.required ?? []).filter((name) => !(name in value))
+  return [
+    ...missing.map((name) => `${at}.${name} is missing`),
+    ...Object.entries(value).flatMap(([name, member]) => {
+      const known = properties[name]
+      if (known !== undefined) return departures(member, known, `${at}.${name}`)
+      return schema.additionalProperties === false ? [`${at}.${name} is not described`] : []
+    }),
+  ]
+}
