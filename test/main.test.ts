@@ -37,6 +37,7 @@ test('the service starts on an empty data directory, keeps its key to itself, an
       SVC_DATA_DIR: folder,
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_PGWIRE_ADDR: '127.0.0.1:0',
     })
     const lines = process_.stdout.pipeThrough(new TextDecoderStream())
     let log = ''

@@ -76,6 +76,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
     config: parseConfig({
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_PGWIRE_ADDR: '127.0.0.1:0',
       SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
     }),
     store,

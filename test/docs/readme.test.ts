@@ -37,6 +37,7 @@ byHandTest('curl is there: the walk-through of the README does what the README s
         SVC_DATA_DIR: folder,
         SVC_LISTEN_ADDR: `127.0.0.1:${http}`,
         SVC_METRICS_ADDR: `127.0.0.1:${metrics}`,
+        SVC_PGWIRE_ADDR: '127.0.0.1:0',
         CATALOG_PORT: String(catalog),
       },
       stdout: 'pipe',

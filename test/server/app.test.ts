@@ -155,7 +155,11 @@ test('refuses to start with a catalog credential whose kind has only a stub adap
     config: {},
   })
   const starting = startApp({
-    config: parseConfig({ SVC_LISTEN_ADDR: '127.0.0.1:0', SVC_METRICS_ADDR: '127.0.0.1:0' }),
+    config: parseConfig({
+      SVC_LISTEN_ADDR: '127.0.0.1:0',
+      SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    }),
     store,
     metrics: createMetrics(),
     log: createLogger({ level: 'silent' }),

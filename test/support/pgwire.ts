@@ -7,6 +7,7 @@ import type { SqlType } from '../../src/core/sql-type.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import type { PreparedQuery, QueryContext, QueryService } from '../../src/query/query-service.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
+import { Activity } from '../../src/server/pgwire/activity.ts'
 import { CancelKeys } from '../../src/server/pgwire/cancel-keys.ts'
 import { ConnectionSlots, defaultSlots } from '../../src/server/pgwire/connection-slots.ts'
 import { listenPgwire, type PgwireServer, type TlsOptions } from '../../src/server/pgwire/listen.ts'
@@ -92,6 +93,7 @@ export async function startWire(options: WireServiceOptions = {}): Promise<WireS
       allowPlaintext: false,
       mockKey: new Uint8Array(32),
       slots: new ConnectionSlots(defaultSlots),
+      activity: new Activity(),
       cancelKeys: new CancelKeys(undefined),
       hasCatalog: async (_, nickname) => nickname === 'main',
       ...options.parts,

@@ -10,6 +10,7 @@ import {
   writeReadyForQuery,
   writeReport,
 } from '../../wire/postgres/backend-messages.ts'
+import type { Activity } from './activity.ts'
 import { type AuthenticationParts, authenticate } from './authenticate.ts'
 import type { CancelKeys } from './cancel-keys.ts'
 import type { Client } from './client.ts'
@@ -24,6 +25,7 @@ import { ConnectionClosed, toReport, WireError } from './wire-error.ts'
 export interface ServeParts extends AuthenticationParts, SessionParts {
   readonly slots: ConnectionSlots
   readonly cancelKeys: CancelKeys
+  readonly activity: Activity
   /** Whether a tenant has a catalog of this nickname. @throws Fault where that cannot be told */
   readonly hasCatalog: (tenant: TenantId, nickname: string) => Promise<boolean>
   /** Milliseconds; limits.ts unless a test shortens it. */
@@ -98,10 +100,13 @@ function openSession(
     transaction: new Transaction(settings),
     statements: new Map(),
     portals: new Map(),
+    current: { text: '', startedAtMs: undefined, isRunning: false },
     tally: { rows: 0, planMs: 0, runMs: 0, queryId: undefined },
     notice: (severity, sqlState, message) => writeReport(writer, { severity, sqlState, message }),
   }
   const session = new Session(state, inbox)
+  const { address, isEncrypted } = client
+  release.push(parts.activity.add({ state, address, isEncrypted, startedAtMs: parts.clock.now() }))
   const close = () => session.close()
   client.gone.addEventListener('abort', close, { once: true })
   release.push(() => {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { ReadCredential } from '../../auth/read-credential.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
+import type { CurrentStatement } from './activity.ts'
 import type { CatalogService } from './catalog-service.ts'
 import type { Outbox } from './outbox.ts'
 import type { Plan, Portal } from './portal.ts'
@@ -61,6 +62,7 @@ export interface SessionState {
   /** Portals and cursors, which share their names. */
   readonly portals: Map<string, OpenPortal>
   tally: Tally
+  readonly current: CurrentStatement
   /** Tells the client something before the statement under way is over. */
   notice(severity: 'WARNING' | 'NOTICE', sqlState: string, message: string): void
 }

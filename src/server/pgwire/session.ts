@@ -283,6 +283,9 @@ export class Session {
     const { sentBytes, waitedMs } = state.outbox
     const written = state.outbox.writer.length
     const startedMs = performance.now()
+    if (place !== undefined) state.current.text = place.text
+    if (isStatement) state.current.startedAtMs = state.parts.clock.now()
+    state.current.isRunning = isStatement
     let sqlState: string | undefined
     try {
       return await step(stop.signal)
@@ -294,6 +297,7 @@ export class Session {
     } finally {
       clearTimeout(timer)
       this.#current = undefined
+      state.current.isRunning = false
       if (isStatement || sqlState !== undefined) {
         const { outbox, tally, identity } = state
         state.parts.meter.statement({

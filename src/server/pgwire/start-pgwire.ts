@@ -11,7 +11,9 @@ import { openCancelChannel } from '../../store/cancel-channel.ts'
 import { hasCatalogCredential } from '../../store/catalog-credentials.ts'
 import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import { Activity } from './activity.ts'
 import { CancelKeys, type CancelRequest } from './cancel-keys.ts'
+import { openCatalogService, storeTables } from './catalog/open-catalog-service.ts'
 import type { CatalogService } from './catalog-service.ts'
 import { ConnectionSlots, defaultSlots } from './connection-slots.ts'
 import { type ListenOptions, listenPgwire } from './listen.ts'
@@ -26,7 +28,8 @@ export interface PgwireOptions extends ListenOptions {
   readonly verifyToken: VerifyToken | undefined
   readonly organizationClaim: string
   readonly queries: QueryService
-  readonly catalog: CatalogService | undefined
+  /** What answers statements about the catalog; by default a database of its own. */
+  readonly systemCatalog?: CatalogService | undefined
   readonly explain: ExplainStatement
   readonly metrics: Metrics
   readonly log: Logger
@@ -49,9 +52,15 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
   const cancelKeys = new CancelKeys(
     channel && { publish: (request) => channel.publish(JSON.stringify(request)) },
   )
+  const activity = new Activity()
+  const ownCatalog =
+    options.systemCatalog === undefined
+      ? openCatalogService({ source: storeTables(store), activity: (session) => activity.of(session) })
+      : undefined
   const server = listenPgwire(options, {
     queries: options.queries,
-    catalog: options.catalog,
+    catalog: ownCatalog ?? options.systemCatalog,
+    activity,
     explain: options.explain,
     meter: wireMeter(metrics, log),
     log,
@@ -69,6 +78,7 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
     async stop(timeoutMs) {
       const finished = await server.stop(timeoutMs)
       await channel?.close()
+      ownCatalog?.close()
       return finished
     },
   }

@@ -96,7 +96,7 @@ export async function startLake(): Promise<Lake> {
   )
   const env = (user: string, secret: string): ClientEnvironment => ({
     PGHOST: '127.0.0.1',
-    PGPORT: String(0),
+    PGPORT: String(app.pgwirePort),
     PGUSER: user,
     PGPASSWORD: secret,
     PGDATABASE: 'lake',

@@ -58,7 +58,7 @@ test.skipIf(server === undefined)(
         verifyToken: undefined,
         organizationClaim: 'org_id',
         queries,
-        catalog: undefined,
+        systemCatalog: undefined,
         explain: async () => [],
         metrics: createMetrics(),
         log: createLogger({ level: 'silent' }),

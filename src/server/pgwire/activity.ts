@@ -1,0 +1,62 @@
+/** What the connections of this process are doing: rows of pg_stat_activity, each principal's own alone. */
+
+import type { ActivityRow } from './catalog/session-sql.ts'
+import type { CatalogSession } from './catalog-service.ts'
+import type { SessionState } from './session-state.ts'
+
+/** The statement that a connection runs, or ran last. */
+export interface CurrentStatement {
+  text: string
+  /** Milliseconds since 1970. */
+  startedAtMs: number | undefined
+  isRunning: boolean
+}
+
+/** One connection from its start on. */
+export interface Connected {
+  readonly state: SessionState
+  readonly address: string
+  readonly isEncrypted: boolean
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number
+}
+
+export class Activity {
+  readonly #open = new Set<Connected>()
+
+  /** @returns what takes the connection off again */
+  add(connected: Connected): () => void {
+    this.#open.add(connected)
+    return () => this.#open.delete(connected)
+  }
+
+  /** The connections of the session's own principal, in its tenant and catalog. */
+  of({ tenant, principal, catalog }: CatalogSession): readonly ActivityRow[] {
+    return [...this.#open]
+      .filter(
+        ({ state }) =>
+          state.identity.tenant === tenant &&
+          state.identity.principal.sub === principal.sub &&
+          state.catalog === catalog,
+      )
+      .map(rowOf)
+  }
+}
+
+function rowOf({ state, address, isEncrypted, startedAtMs }: Connected): ActivityRow {
+  const { current, transaction, processId, settings } = state
+  const time = (ms: number) => new Date(ms).toISOString()
+  return {
+    pid: processId,
+    application_name: settings.get('application_name'),
+    client_addr: address,
+    client_port: null,
+    backend_start: time(startedAtMs),
+    query_start: current.startedAtMs === undefined ? null : time(current.startedAtMs),
+    state: current.isRunning ? 'active' : transaction.status === 'I' ? 'idle' : 'idle in transaction',
+    query: current.text,
+    ssl: isEncrypted,
+    version: null,
+    cipher: null,
+  }
+}
