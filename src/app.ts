@@ -146,7 +146,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const lineage = new LineageReceiver({ store, metrics, log })
   const engines =
-    options.engines ?? openEngines({ addressRules: addressRules(config), ...config.readEngine })
+    options.engines ?? openEngines({ addressRules: addressRules(config), catalogs, ...config.readEngine })
   const queries = queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
@@ -275,10 +275,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     issueToken: auth.issueToken,
     licensed,
     async stop() {
-      const [answered, ended] = await Promise.all([
-        drain.close(limits.drainMs),
-        pgwire.stop(limits.drainMs),
-      ])
+      const [answered, ended] = await Promise.all([drain.close(limits.drainMs), pgwire.stop(limits.drainMs)])
       if (!answered || !ended) log.error('requests were still under way when the drain time ran out')
       // What is answered is not yet sent: the listener closes once the last byte is out.
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
