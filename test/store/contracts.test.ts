@@ -239,7 +239,8 @@ test('several tables are loaded at once, each with what is its own', async () =>
 test('a filter of a tag filters every table that has it, and keeps their files from being given out', async () => {
   const tagged: TableRef = { namespace: ['many'], name: 'tagged' }
   const untagged: TableRef = { namespace: ['many'], name: 'untagged' }
-  for (const table of [tagged, untagged]) await commitColumns(store, home, table, { id: 'long', owner: 'string' })
+  for (const table of [tagged, untagged])
+    await commitColumns(store, home, table, { id: 'long', owner: 'string' })
   await putRowFilter(
     on,
     { tag: 'owner' },
