@@ -145,7 +145,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
-  const engines = options.engines ?? openEngines({ addressRules: addressRules(config), ...config.readEngine })
+  const engines =
+    options.engines ?? openEngines({ addressRules: addressRules(config), catalogs, ...config.readEngine })
   const queries = queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({

@@ -4,21 +4,28 @@ import { rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from '../base/fault.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { AddressRules } from '../catalog/address.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { CatalogPool } from '../catalog/open-catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { ReadEngineName } from '../core/read-engine.ts'
+import type { TableRef } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
 import { storageAccess } from '../storage/access.ts'
 import { ReadFailure } from '../storage/read-failure.ts'
 import type { StorageAccess } from '../storage/storage.ts'
+import { parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from './duckdb/duckdb-host.ts'
-import { unreadable } from './engine-error.ts'
+import { EngineError, unreadable } from './engine-error.ts'
 import type { EngineKind, EngineKinds } from './engine-kinds.ts'
 import { parseTrinoSettings } from './trino/settings.ts'
 import { openTrino } from './trino/trino-engine.ts'
 
 export interface EngineOptions {
   readonly addressRules: AddressRules
+  /** Where the metadata of a table that Trino reads comes from, by the same credential. */
+  readonly catalogs: CatalogPool
   /** In which a folder of this process is made; undefined: that of temporary files. */
   readonly directory: string | undefined
   readonly memoryBytes: number
@@ -86,14 +93,29 @@ function duckdbSettings({ directory, memoryBytes, cacheBytes, queries }: EngineO
 }
 
 /** A coordinator is asked with each statement, so there is nothing to start or to end. */
-function trinoKind({ addressRules }: EngineOptions): EngineKind {
+function trinoKind({ addressRules, catalogs }: EngineOptions): EngineKind {
   return {
-    async engine(_tenant, credential) {
+    async engine(tenant, credential) {
       const settings = parseTrinoSettings(credential)
       if (settings === undefined)
         throw new Fault('misconfigured', 'The catalog credential names no `trino.uri` to read by.')
-      return openTrino(settings, { addressRules } as never)
+      const catalog = catalogs.get(tenant, credential)
+      return openTrino(settings, {
+        addressRules,
+        loadMetadata: ({ table }, signal) => metadataOf(catalog, table.ref, signal),
+      })
     },
     async close() {},
   }
+}
+
+async function metadataOf(catalog: Catalog, table: TableRef, signal: AbortSignal): Promise<JsonObject> {
+  try {
+    const loaded = await catalog.loadTable(table, { signal })
+    if (loaded.status === 'loaded') return parseLoadTableResult(loaded.body).metadata
+  } catch (cause) {
+    if (signal.aborted) throw cause
+    throw new EngineError('58030', 'a snapshot of the statement cannot be read', { cause })
+  }
+  throw new EngineError('58030', 'a snapshot of the statement cannot be read')
 }

@@ -42,7 +42,8 @@ const listText = `
   union all select 'column', p.id::text, c.properties, null, 0 from ${columnsOf}
   union all select 'mask', p.id::text, c.properties, null, 0 from ${columnsOf}
     where exists (select 1 from "MASKS" m where m.end_id = c.id)
-      or exists (select 1 from "TAGGED" g join "APPLIES_TO" a on a.end_id = g.end_id where g.start_id = c.id)`
+      or exists (select 1 from "TAGGED" g join "APPLIES_TO" a on a.end_id = g.end_id
+        join "ColumnMask" m on m.id = a.start_id where g.start_id = c.id)`
 
 interface Row {
   readonly kind: 'table' | 'column' | 'mask'

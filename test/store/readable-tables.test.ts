@@ -3,7 +3,14 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
-import { type ContractStore, deleteContract, putContract, putMask } from '../../src/store/contracts.ts'
+import {
+  type ContractStore,
+  deleteContract,
+  putContract,
+  putMask,
+  putRowFilter,
+  putTag,
+} from '../../src/store/contracts.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { listReadableTables, readableTablesMark } from '../../src/store/readable-tables.ts'
 import { createTenant } from '../../src/store/tenants.ts'
@@ -56,6 +63,15 @@ test('its columns are those that a statement can name, and say whether any mask 
       { fieldId: 3, name: 'home', type: { type: 'struct' }, required: false, masked: false },
     ],
   })
+})
+
+test('a row filter of a tag masks no column', async () => {
+  const masked = async () => (await listReadableTables(store, home)).items[0]?.columns[0]?.masked
+  await putTag(on, alpha, 'id', 'own')
+  await putRowFilter(on, { tag: 'own' }, { id: 'f', expression: 'this_column > 0', exemptRoles: [] })
+  expect(await masked()).toBe(false)
+  await putMask(on, { tag: 'own' }, { id: 'm', action: 'sha-256-global', exemptRoles: [] })
+  expect(await masked()).toBe(true)
 })
 
 test('pages follow each other to the last table', async () => {
