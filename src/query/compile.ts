@@ -12,6 +12,7 @@ import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedPolicy, appliedPolicies, type Protection, protectTable } from './protect.ts'
+import { type TableRanges, tableRanges } from './ranges.ts'
 import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { resolveQuery } from './resolve/select.ts'
@@ -57,6 +58,8 @@ export interface CompiledQuery {
    * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
    */
   readonly emit: (dialect: DialectName) => readonly SqlPart[]
+  /** What a run can use of its tables at most, with the parameters' text forms; for engines to leave out files. */
+  readonly ranges: (parameters?: readonly (string | null)[]) => TableRanges
 }
 
 /**
@@ -118,6 +121,7 @@ function compile(input: CompileInput): CompiledQuery {
         throw toSqlError(thrown)
       }
     },
+    ranges: (parameters = []) => tableRanges(query, resolver.tables, protections, parameters),
   }
 }
 
