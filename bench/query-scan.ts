@@ -63,6 +63,7 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
     placesMax: 1,
     queueMax: 1,
     runMs: 600_000,
+    poolThreads: 16,
   })
   const alone = await DuckDBInstance.create(':memory:', {
     threads: String(threads),

@@ -68,6 +68,10 @@ export const variables = {
     default: '4',
     about: 'Statements that the embedded read engine runs at once, 1 to 256; sixteen times as many may wait.',
   },
+  UV_THREADPOOL_SIZE: {
+    about:
+      'Threads of the runtime for native calls, 1 to 1024; at least four more than SVC_READ_QUERIES. The npm scripts and the container set 16.',
+  },
   SVC_L3_WORKERS: { default: '4', about: 'Detection workers, 1 to 64.' },
   SVC_ALPHA_WEBHOOK_ENABLED: { default: '1', about: '`0`: `/v1/webhooks/alpha` answers 410.' },
   SVC_IDP_WEBHOOK_ENABLED: { default: '1', about: '`0`: `/webhooks/identity-provider` answers 410.' },

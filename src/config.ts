@@ -43,6 +43,7 @@ export interface Config {
     readonly memoryBytes: number
     readonly cacheBytes: number
     readonly queries: number
+    readonly poolThreads: number | undefined
   }
   readonly alphaWebhookEnabled: boolean
   readonly idpWebhookEnabled: boolean
@@ -230,6 +231,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       memoryBytes: integer('SVC_READ_MEMORY_MB', 256, 1_048_576) * bytesPerMiB,
       cacheBytes: integer('SVC_READ_CACHE_MB', 64, 16_777_216) * bytesPerMiB,
       queries: integer('SVC_READ_QUERIES', 1, 256),
+      poolThreads:
+        text('UV_THREADPOOL_SIZE') === undefined ? undefined : integer('UV_THREADPOOL_SIZE', 1, 1_024),
     },
     alphaWebhookEnabled: flag('SVC_ALPHA_WEBHOOK_ENABLED'),
     idpWebhookEnabled: flag('SVC_IDP_WEBHOOK_ENABLED'),

@@ -38,6 +38,7 @@ test('the service starts on an empty data directory, keeps its key to itself, an
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',
       SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      UV_THREADPOOL_SIZE: '16',
     })
     const lines = process_.stdout.pipeThrough(new TextDecoderStream())
     let log = ''

@@ -12,10 +12,8 @@ import type { CatalogCredential } from '../core/catalog.ts'
 import type { ReadEngineName } from '../core/read-engine.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
-import { storageAccess } from '../storage/access.ts'
-import { ReadFailure } from '../storage/read-failure.ts'
-import type { StorageAccess } from '../storage/storage.ts'
 import { parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import { credentialScope } from './duckdb/credential-scope.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from './duckdb/duckdb-host.ts'
 import { EngineError, unreadable } from './engine-error.ts'
 import type { EngineKind, EngineKinds } from './engine-kinds.ts'
@@ -32,6 +30,8 @@ export interface EngineOptions {
   readonly cacheBytes: number
   /** Statements that DuckDB runs at once. */
   readonly queries: number
+  /** UV_THREADPOOL_SIZE of this process; undefined: as many as there are cores. */
+  readonly poolThreads: number | undefined
 }
 
 /** Every kind by its name. */
@@ -57,9 +57,9 @@ function duckdbKind(options: EngineOptions): EngineKind {
   return {
     async engine(tenant, credential) {
       // The endpoint's addresses are looked up anew each time.
-      const [running, access] = await Promise.all([started(), accessOf(credential, options.addressRules)])
-      const key = JSON.stringify([tenant, credential.id, credential.version])
-      return running.engine({ tenant, access, key })
+      const scope = credentialScope(tenant, credential, options.addressRules)
+      const [running, known] = await Promise.all([started(), scope])
+      return running.engine(known)
     },
     async close() {
       const running = await host?.catch(() => undefined)
@@ -70,16 +70,8 @@ function duckdbKind(options: EngineOptions): EngineKind {
   }
 }
 
-async function accessOf(credential: CatalogCredential, rules: AddressRules): Promise<StorageAccess> {
-  try {
-    return await storageAccess(credential, rules)
-  } catch (thrown) {
-    if (thrown instanceof ReadFailure) throw unreadable(thrown)
-    throw thrown
-  }
-}
-
-function duckdbSettings({ directory, memoryBytes, cacheBytes, queries }: EngineOptions): DuckdbSettings {
+function duckdbSettings(options: EngineOptions): DuckdbSettings {
+  const { directory, memoryBytes, cacheBytes, queries, poolThreads } = options
   return {
     folder: join(directory ?? tmpdir(), `covenant-read-${process.pid}-${crypto.randomUUID()}`),
     threads: availableParallelism(),
@@ -89,6 +81,7 @@ function duckdbSettings({ directory, memoryBytes, cacheBytes, queries }: EngineO
     placesMax: queries,
     queueMax: queries * limits.engineQueueFactor,
     runMs: limits.queryMs,
+    poolThreads: poolThreads ?? availableParallelism(),
   }
 }
 

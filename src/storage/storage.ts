@@ -65,6 +65,7 @@ export function openStorage(access: StorageAccess): Storage {
   const roots = parseRoots(access.roots)
   const closers: (() => Promise<void>)[] = []
   let bytesRead = 0
+  let isClosed = false
   const counted = (file: StoredFile): StoredFile => ({
     size: file.size,
     async read(start, end) {
@@ -81,6 +82,11 @@ export function openStorage(access: StorageAccess): Storage {
     const location = admitLocation(text, roots)
     if (location.kind === 's3') return counted(await openS3(s3For(access, location), location))
     const { file, close } = await openLocal(location.path, roots)
+    // Whoever closed it does not wait for what was still being opened.
+    if (isClosed) {
+      await close()
+      throw new ReadFailure('storage was closed', true)
+    }
     closers.push(close)
     return counted(file)
   }
@@ -95,6 +101,7 @@ export function openStorage(access: StorageAccess): Storage {
       return file.read(0, file.size)
     },
     async close() {
+      isClosed = true
       for (const close of closers.splice(0)) await close().catch(() => {})
     },
   }

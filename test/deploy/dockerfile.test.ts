@@ -83,3 +83,9 @@ test('what is copied is admitted by .dockerignore, and nothing else is', () => {
   // The migrations come with the store.
   expect(copied.filter((path) => path !== 'migrations' && !existsSync(new URL(path, root)))).toEqual([])
 })
+
+test('the image gives the process as many pool threads as scripts/bun.sh does', () => {
+  const [, threads] = /UV_THREADPOOL_SIZE:-(\d+)/.exec(read('scripts/bun.sh')) ?? []
+  expect(Number(threads)).toBeGreaterThan(8)
+  expect(finalStage.find((line) => line.startsWith('ENV '))).toContain(` UV_THREADPOOL_SIZE=${threads}`)
+})

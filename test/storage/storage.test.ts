@@ -56,6 +56,16 @@ test('reads ranges and counts their bytes', async () => {
   expect(await file.read(5, 11).catch((thrown: Error) => thrown.message)).toContain('ends before')
 })
 
+test('a local file that is being opened while storage closes is closed, too', async () => {
+  const from = openStorage({ roots: [new URL('.', import.meta.url).pathname], s3: undefined })
+  const opening = from.open(import.meta.path).then(
+    () => undefined,
+    (thrown: Error) => thrown.message,
+  )
+  await from.close()
+  expect(await opening).toBe('storage was closed')
+})
+
 test.each([
   ['none', 'a file is not there', false],
   ['denied', 'storage refused access', false],

@@ -41,6 +41,7 @@ export async function startTestEngine(settings: Partial<DuckdbSettings> = {}): P
     placesMax: 2,
     queueMax: 2,
     runMs: 60_000,
+    poolThreads: 16,
     ...settings,
   })
   const engine = host.engine({ tenant, key: 'own', access: { roots: [tables], s3: undefined } })

@@ -21,6 +21,7 @@ export type FieldType =
   | 'timestamp'
   | 'timestamptz'
   | 'timestamp_ns'
+  | 'timestamptz_ns'
   | 'uuid'
   | 'binary'
   | `decimal(${number},${number})`

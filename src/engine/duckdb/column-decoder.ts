@@ -18,14 +18,7 @@ import { EngineError } from '../engine-error.ts'
 import { decimals, doublesAsDecimals, integersAsDecimals } from './decode-numeric.ts'
 import { blobs, strings, uuids } from './decode-text.ts'
 import { gather } from './gather.ts'
-
-/** The raw values of one vector and where it has them. */
-export interface RawVector {
-  /** Of DuckDB's own memory: gone with the chunk. */
-  readonly bytes: Uint8Array
-  readonly validity: Uint8Array | undefined
-  readonly count: number
-}
+import { hasValue, type RawVector } from './raw-vector.ts'
 
 type Read = (raw: RawVector) => ColumnVector
 type Decode = (vector: duckdb.Vector, count: number) => ColumnVector
@@ -134,15 +127,10 @@ function decoderOfType(type: SqlType, from: DuckDBType): Decode | undefined {
 function nullsDecoder(type: SqlType, from: DuckDBType): Decode {
   if (from.typeId !== INTEGER) throw mismatch()
   return (vector, count) => {
-    const { validity } = rawVector(vector, count, 4)
-    if (count > 0 && (validity === undefined || hasBit(validity, count))) throw mismatch()
+    const raw = rawVector(vector, count, 4)
+    for (let row = 0; row < count; row++) if (hasValue(raw, row)) throw mismatch()
     return { ...emptyValues(type, count), validity: new Uint8Array((count + 7) >> 3) }
   }
-}
-
-function hasBit(validity: Uint8Array, count: number): boolean {
-  for (let row = 0; row < count; row++) if (((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0) return true
-  return false
 }
 
 function emptyValues(type: SqlType, count: number): ColumnVector {
@@ -188,9 +176,8 @@ function listDecoder(decodeElements: Decode): Decode {
     const indices: number[] = []
     let isInOrder = true
     for (let row = 0; row < count; row++) {
-      const isValid = raw.validity === undefined || ((raw.validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
       const start = Number(entries[row * 2])
-      const length = isValid ? Number(entries[row * 2 + 1]) : 0
+      const length = hasValue(raw, row) ? Number(entries[row * 2 + 1]) : 0
       if (length > 0 && start !== indices.length) isInOrder = false
       for (let index = 0; index < length; index++) indices.push(start + index)
       offsets[row + 1] = indices.length

@@ -23,6 +23,8 @@ const rules: Readonly<Record<string, TypeRule>> = {
   timestamp: { sql: 'TIMESTAMP', readsFrom: ['TIMESTAMP', 'TIMESTAMP WITH TIME ZONE', 'DATE'] },
   timestamptz: { sql: 'TIMESTAMPTZ', readsFrom: ['TIMESTAMP WITH TIME ZONE', 'TIMESTAMP'] },
   timestamp_ns: { sql: 'TIMESTAMP_NS', readsFrom: ['TIMESTAMP_NS', 'DATE'] },
+  // DuckDB cuts these to micros as it reads them.
+  timestamptz_ns: { sql: 'TIMESTAMPTZ', readsFrom: ['TIMESTAMP WITH TIME ZONE'] },
   uuid: { sql: 'UUID', readsFrom: ['UUID'] },
   binary: { sql: 'BLOB', readsFrom: ['BLOB'] },
 }

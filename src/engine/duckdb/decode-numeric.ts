@@ -1,7 +1,7 @@
 /** Numerics out of DuckDB's decimals, integers and doubles: unscaled integers and a scale. */
 
 import { EngineError } from '../engine-error.ts'
-import type { RawVector } from './column-decoder.ts'
+import { hasValue, type RawVector } from './raw-vector.ts'
 
 /** Unscaled values of decimals that DuckDB keeps in 2, 4, 8 or 16 bytes each. */
 export function decimals({ bytes, count }: RawVector, width: number): BigInt64Array | bigint[] {
@@ -38,13 +38,12 @@ function huge(buffer: ArrayBuffer, count: number): bigint[] {
  * Doubles as the shortest decimals that read back as them, at one scale for the batch.
  * @throws EngineError 22003 for NaN and infinities
  */
-export function doublesAsDecimals({ bytes, count, validity }: RawVector) {
-  const doubles = new Float64Array(bytes.slice().buffer)
+export function doublesAsDecimals(raw: RawVector) {
+  const doubles = new Float64Array(raw.bytes.slice().buffer)
   const parts: { readonly digits: bigint; readonly scale: number }[] = []
   let scale = 0
-  for (let row = 0; row < count; row++) {
-    const isValid = validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
-    const part = isValid ? shortest(doubles[row] ?? 0) : zero
+  for (let row = 0; row < raw.count; row++) {
+    const part = hasValue(raw, row) ? shortest(doubles[row] ?? 0) : zero
     parts.push(part)
     if (part.scale > scale) scale = part.scale
   }

@@ -1,7 +1,7 @@
 /** Strings, byte strings and UUIDs out of DuckDB's 16-byte cells (`string_t`, `hugeint_t`). */
 
 import duckdb from '@duckdb/node-bindings'
-import type { RawVector } from './column-decoder.ts'
+import { hasValue, type RawVector } from './raw-vector.ts'
 
 const cellBytes = 16
 /** A cell holds shorter values itself, after their length; longer ones it points to. */
@@ -18,15 +18,12 @@ export function blobs(raw: RawVector): Uint8Array[] {
 }
 
 /** @param read a value out of a buffer: one for all short values, so that none is made a row */
-function cells<T>(
-  { bytes, validity, count }: RawVector,
-  absent: T,
-  read: (from: Buffer, start: number, end: number) => T,
-): T[] {
+function cells<T>(raw: RawVector, absent: T, read: (from: Buffer, start: number, end: number) => T): T[] {
+  const { bytes, count } = raw
   const inline = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const values = new Array<T>(count)
   for (let row = 0; row < count; row++) {
-    if (validity !== undefined && ((validity[row >> 3] ?? 0) & (1 << (row & 7))) === 0) {
+    if (!hasValue(raw, row)) {
       values[row] = absent
       continue
     }

@@ -23,6 +23,7 @@ const forms: Readonly<Record<string, RegExp>> = {
   timestamp: /^-?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?$/,
   timestamptz: /^-?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(\+00:00|Z)$/,
   timestamp_ns: /^-?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?$/,
+  timestamptz_ns: /^-?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(\+00:00|Z)$/,
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   binary: /^([0-9a-f]{2})*$/i,
 }

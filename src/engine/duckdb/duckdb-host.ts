@@ -34,7 +34,15 @@ export interface DuckdbSettings extends InstanceSettings {
   readonly queueMax: number
   /** Milliseconds from a place to the end. */
   readonly runMs: number
+  /**
+   * Threads of the process for native calls and files (UV_THREADPOOL_SIZE; as many as cores where unset). A
+   * query that computes holds one, and everything else that the process does needs some.
+   */
+  readonly poolThreads: number
 }
+
+/** Threads of the pool that queries never take. */
+const spareThreads = 4
 
 /** Who reads by a catalog credential. */
 export interface DuckdbScope extends ReadScope {
@@ -61,9 +69,14 @@ interface Host {
 
 /**
  * Starts DuckDB.
- * @throws where the folder cannot be made or DuckDB does not start
+ * @throws RangeError where queries could take all threads; whatever is thrown where the folder cannot be made or
+ *   DuckDB does not start
  */
 export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost> {
+  if (settings.placesMax + spareThreads > settings.poolThreads)
+    throw new RangeError(
+      `${settings.placesMax} queries at once need a pool of ${settings.placesMax + spareThreads} threads: set UV_THREADPOOL_SIZE`,
+    )
   await mkdir(settings.folder, { recursive: true, mode: 0o700 })
   // DuckDB compares paths as text.
   const folder = await realpath(settings.folder)

@@ -68,6 +68,7 @@ export async function startLake(): Promise<Lake> {
       SVC_LISTEN_ADDR: loopback,
       SVC_METRICS_ADDR: loopback,
       SVC_PGWIRE_ADDR: loopback,
+      UV_THREADPOOL_SIZE: '16',
       SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
       SVC_READ_DIR: folder,
     }),

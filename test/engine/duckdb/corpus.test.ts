@@ -69,8 +69,10 @@ test.each(corpus.map(({ sql, parameters }) => [sql, parameters] as const))('%s',
   const expected = await plainRows(renderSql(compiled.emit('duckdb'), 'duckdb', options), compiled.columns)
 
   const read = compiled.reads.map(({ table }) => table)
+  const { ranges } = compiled
   const tables = [...snapshots.values()].filter(({ table }) => read.includes(table))
-  const session = await engine.engine.open(tables, runBy())
+  const narrowed = tables.map((each) => ({ ...each, ranges: ranges.get(each.table) }))
+  const session = await engine.engine.open(narrowed, runBy())
   const rows: unknown[][] = []
   const sql = renderSql(compiled.emit('duckdb'), 'duckdb', { ...options, relation: session.relation })
   for await (const batch of session.run({ sql, columns: compiled.columns })) rows.push(...rowsIn(batch))

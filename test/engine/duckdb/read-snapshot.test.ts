@@ -1,6 +1,7 @@
 /** What reading a snapshot gives: schemas over time, deletes of every kind, older snapshots. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { parquetWriteBuffer } from 'hyparquet-writer'
 import { duckdbParquet } from '../../support/duckdb-parquet.ts'
 import {
   columns,
@@ -335,15 +336,40 @@ describe('tables', () => {
     expect(rows).toEqual([[2n], [3n]])
   })
 
-  test('nanoseconds come as DuckDB has them, to be made micros by the statement', async () => {
-    const writer = table([id, { id: 2, name: 'moment', type: 'timestamp_ns' }], { formatVersion: 3 })
-    const bytes = await duckdbParquet(
-      "SELECT 1::BIGINT id, TIMESTAMP_NS '2020-01-01 00:00:00.000001' AS moment",
-      '{id: 1, moment: 2}',
-    )
-    await writer.append([{ rows: [], recordCount: 1, bytes }])
-    expect(await read(writer, 'SELECT CAST(moment AS TIMESTAMP) FROM {} AS b', 'a timestamp')).toEqual([
-      [1_577_836_800_000_001n],
+  test('nanoseconds are cut to micros, as the statement takes them', async () => {
+    const moments = [
+      { id: 2, name: 'local', type: 'timestamp_ns' },
+      { id: 3, name: 'instant', type: 'timestamptz_ns' },
+    ] as const
+    const writer = table([id, ...moments], { formatVersion: 3 })
+    const nanos = [1_577_836_800_000_001_999n, -1_999n]
+    const bytes = parquetWriteBuffer({
+      schema: [
+        { name: 'root', num_children: 3 },
+        { name: 'id', type: 'INT64', repetition_type: 'REQUIRED', field_id: 1 },
+        ...moments.map(({ id: field, name }) => ({
+          name,
+          type: 'INT64' as const,
+          repetition_type: 'REQUIRED' as const,
+          field_id: field,
+          logical_type: {
+            type: 'TIMESTAMP' as const,
+            isAdjustedToUTC: name === 'instant',
+            unit: 'NANOS' as const,
+          },
+        })),
+      ],
+      columnData: [
+        { name: 'id', data: [1n, 2n] },
+        { name: 'local', data: nanos },
+        { name: 'instant', data: nanos },
+      ],
+    })
+    await writer.append([{ rows: [], recordCount: 2, bytes: new Uint8Array(bytes) }])
+    const sql = 'SELECT CAST(local AS TIMESTAMP), CAST(instant AS TIMESTAMPTZ) FROM {} AS b ORDER BY id'
+    expect(await read(writer, sql, 'l timestamp, i timestamptz')).toEqual([
+      [1_577_836_800_000_001n, 1_577_836_800_000_001n],
+      [-1n, -1n],
     ])
   })
 })

@@ -311,6 +311,11 @@ describe('bounds', () => {
   })
 })
 
+test('more places than the process has threads for are refused at the start', async () => {
+  const error = await failure(startTestEngine({ placesMax: 5, poolThreads: 8 }))
+  expect(error.message).toContain('UV_THREADPOOL_SIZE')
+})
+
 test('an engine answers for its own tenant alone', async () => {
   expect((await failure(engine.engine.open([snapshotOf(big)], runBy(otherTenant)))).code).toBe('XX000')
 })

@@ -1,0 +1,14 @@
+/** One DuckDB vector before it is decoded. */
+
+export interface RawVector {
+  /** Of DuckDB's own memory: gone with the chunk. */
+  readonly bytes: Uint8Array
+  /** One bit a row, set where there is a value; undefined where no row is NULL. */
+  readonly validity: Uint8Array | undefined
+  readonly count: number
+}
+
+/** Whether a row has a value. */
+export function hasValue({ validity }: RawVector, row: number): boolean {
+  return validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
+}
