@@ -14,4 +14,5 @@ export function documentedSettings(client: string, gateway: Gateway): string {
   return block
     .replaceAll('https://covenant.example/v1/iceberg/main', gateway.catalogUri())
     .replaceAll('svc_SECRET', gateway.secret)
+    .replaceAll('SESSION_ID', gateway.sessionId)
 }

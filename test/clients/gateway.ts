@@ -26,7 +26,8 @@ export interface Gateway extends AsyncDisposable {
   readonly app: App
   readonly store: TestStore
   readonly tenant: TenantId
-  /** A session secret with the scopes `commit` and `read`. */
+  /** Of a session with the scopes `commit` and `read`. */
+  readonly sessionId: string
   readonly secret: string
   /** Registers a further catalog. */
   register(prefix: string, upstream: Upstream): Promise<void>
@@ -53,7 +54,7 @@ export interface GatewayOptions {
 export async function startGateway(upstream: Upstream, options: GatewayOptions = {}): Promise<Gateway> {
   const store = await openTestStore()
   const { id: tenant } = await createTenant(store, { name: 'acme' })
-  const { secret } = await createServiceSession(store, tenant, {
+  const { id: sessionId, secret } = await createServiceSession(store, tenant, {
     name: 'clients',
     principal: { sub: 'clients', roles: [] },
     scopes: ['commit', 'read'],
@@ -82,6 +83,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
     app,
     store,
     tenant,
+    sessionId,
     secret,
     register,
     catalogUri: (prefix = 'main') => new URL(`/v1/iceberg/${prefix}`, app.url).href,
