@@ -186,6 +186,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     file: 'trino.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
     quick: false,
+    seconds: 400,
+  },
+  'trino-read': {
+    file: 'trino-read.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
+    quick: false,
     seconds: 600,
   },
   'trino-spooling': {
@@ -199,12 +205,6 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
     quick: false,
     seconds: 600,
-  },
-  'trino-writes': {
-    file: 'trino-writes.clients.ts',
-    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
-    quick: false,
-    seconds: 400,
   },
   /** These two fetch what they need themselves. */
   lineage: { file: 'lineage.clients.ts', needs: [], quick: false, seconds: 300 },
