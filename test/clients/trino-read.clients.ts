@@ -11,6 +11,7 @@ import type { Engine, TableSnapshot } from '../../src/engine/engine.ts'
 import { EngineError } from '../../src/engine/engine-error.ts'
 import { attacks } from '../query/attacks/all.ts'
 import { corpus } from '../query/corpus/all.ts'
+import { overloads } from '../query/corpus/overloads.ts'
 import { normal, typeIn } from '../query/support/compare.ts'
 import { type Answer, openSubject } from '../query/support/duckdb.ts'
 import { canary, governedTables, postgresSetup } from '../query/support/fixture.ts'
@@ -104,6 +105,10 @@ describe('against PostgreSQL', () => {
     const expected = await askOracle(barrier, sql)
     const actual = typeof expected === 'string' ? undefined : await compare(sql)
     if (actual !== undefined) refused.push(actual.replace(/ on this engine is not supported\.$/, ''))
+  })
+
+  test.each(overloads)('every overload gives the same: %s', async (sql) => {
+    expect(await compare(sql)).toBeUndefined()
   })
 
   test('trino-read: what is refused for Trino is what docs/sql.md says, and nothing else', () => {
