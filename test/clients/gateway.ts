@@ -27,10 +27,9 @@ export interface Gateway extends AsyncDisposable {
   readonly app: App
   readonly store: TestStore
   readonly tenant: TenantId
-  /** A session secret with the scopes `commit` and `read`. */
-  readonly secret: string
-  /** Of that session. */
+  /** Of a session with the scopes `commit` and `read`. */
   readonly sessionId: string
+  readonly secret: string
   /** Registers a further catalog. */
   register(prefix: string, upstream: Upstream): Promise<void>
   /** What a client sets as its catalog URI for a prefix. */
@@ -58,7 +57,7 @@ export interface GatewayOptions {
 export async function startGateway(upstream: Upstream, options: GatewayOptions = {}): Promise<Gateway> {
   const store = await openTestStore()
   const { id: tenant } = await createTenant(store, { name: 'acme' })
-  const { secret, id: sessionId } = await createServiceSession(store, tenant, {
+  const { id: sessionId, secret } = await createServiceSession(store, tenant, {
     name: 'clients',
     principal: { sub: 'clients', roles: [] },
     scopes: ['commit', 'read'],
@@ -90,8 +89,8 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
     app,
     store,
     tenant,
-    secret,
     sessionId,
+    secret,
     register,
     catalogUri: (prefix = 'main') => new URL(`/v1/iceberg/${prefix}`, app.url).href,
     govern: (table, policy) =>

@@ -264,6 +264,30 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 600,
   },
+  trino: {
+    file: 'trino.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 400,
+  },
+  'trino-read': {
+    file: 'trino-read.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 600,
+  },
+  'trino-spooling': {
+    file: 'trino-spooling.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino', 'python:moto'],
+    quick: false,
+    seconds: 400,
+  },
+  'trino-tpch': {
+    file: 'trino-tpch.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 600,
+  },
   /** These two fetch what they need themselves. */
   lineage: { file: 'lineage.clients.ts', needs: [], quick: false, seconds: 300 },
   'storage-events': { file: 'storage-events.clients.ts', needs: [], quick: false, seconds: 300 },

@@ -4,10 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { java, packageFolder } from './packages.ts'
-import type { Suite } from './pins.ts'
 import { freePort, startServer } from './processes.ts'
-
-export const trinoNeeds = ['python:java-25', 'maven:trino'] as const satisfies Suite['needs']
 
 type Properties = Readonly<Record<string, string>>
 
@@ -113,12 +110,29 @@ async function writeProperties(path: string, properties: Properties): Promise<vo
 }
 
 /** Trino refused or failed a statement; the message is Trino's. */
-export class TrinoRefusal extends Error {}
+export class TrinoRefusal extends Error {
+  /** @param causes what Trino shows only to those who ask for the stack */
+  constructor(
+    message: string,
+    readonly causes: readonly string[],
+  ) {
+    super(message)
+  }
+}
+
+interface FailureInfo {
+  readonly message?: string
+  readonly cause?: FailureInfo
+}
+
+function causesOf(info: FailureInfo | undefined): string[] {
+  return info === undefined ? [] : [info.message ?? '', ...causesOf(info.cause)]
+}
 
 interface Page {
   readonly nextUri?: string
   readonly data?: readonly (readonly unknown[])[]
-  readonly error?: { readonly message: string }
+  readonly error?: { readonly message: string; readonly failureInfo?: FailureInfo }
 }
 
 /**
@@ -132,7 +146,8 @@ export async function trinoSql(url: string, sql: string): Promise<readonly (read
     await fetch(`${url}/v1/statement`, { method: 'POST', headers, body: sql })
   ).json()) as Page
   for (;;) {
-    if (page.error !== undefined) throw new TrinoRefusal(page.error.message)
+    if (page.error !== undefined)
+      throw new TrinoRefusal(page.error.message, causesOf(page.error.failureInfo?.cause))
     rows.push(...(page.data ?? []))
     if (page.nextUri === undefined) return rows
     page = (await (await fetch(page.nextUri, { headers })).json()) as Page

@@ -77,7 +77,7 @@ async function objects(): Promise<readonly string[]> {
   return [...listing.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) => key)
 }
 
-test('reads a result of many segments from storage, whole, and acknowledges them', async () => {
+test('trino-spooling: reads a result of many segments from storage, whole, and acknowledges them', async () => {
   const session = await start(engine)
   let rowCount = 0
   const keys = new Set<bigint>()
@@ -96,7 +96,7 @@ test('reads a result of many segments from storage, whole, and acknowledges them
   await eventually(async () => (await objects()).length === 0)
 })
 
-test('reads no segment from storage that is not allowed', async () => {
+test('trino-spooling: reads no segment from storage that is not allowed', async () => {
   const session = await start(unallowed)
   const failure = await Array.fromAsync(session.run(spooled)).catch((error: unknown) => error)
   await session.close()
@@ -279,7 +279,7 @@ async function maskedColumn(sample: Sample, action: MaskAction): Promise<readonl
 }
 
 test.each(samples.map((sample) => [sample.type, sample] as const))(
-  'every mask of a %s gives what its definition says, byte for byte',
+  'trino-spooling: every mask of a %s gives what its definition says, byte for byte',
   async (type, sample) => {
     const name = `lake.s."${governed(sample, 'mask-alphanum').tableName}"`
     await trinoSql(trino.url, `CREATE TABLE ${name} (n INTEGER, x ${sample.trino})`)

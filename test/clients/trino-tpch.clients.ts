@@ -138,7 +138,7 @@ beforeAll(async () => {
 
 afterAll(() => stack.disposeAsync())
 
-test('the tables hold what the scale factor 0.1 asks for', async () => {
+test('trino-tpch: the tables hold what the scale factor 0.1 asks for', async () => {
   for (const [name, expected] of [
     ['orders', '150000'],
     ['customer', '15000'],
@@ -148,7 +148,7 @@ test('the tables hold what the scale factor 0.1 asks for', async () => {
 })
 
 test.each(Object.entries(tpchQueries))(
-  'TPC-H %s gives the same on PostgreSQL, DuckDB and Trino',
+  'trino-tpch: %s gives the same on PostgreSQL, DuckDB and Trino',
   async (_, sql) => {
     const expected = await askOracle(postgres, sql)
     if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)

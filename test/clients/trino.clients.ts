@@ -1,276 +1,177 @@
-/**
- * The read path on a real Trino: governed statements, compiled and run at the snapshots of real Iceberg tables,
- * against a real PostgreSQL with security-barrier views.
- */
+/** Trino as a client of the gateway: one server, one statement after another. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Sql } from 'postgres'
-import { typeOid } from '../../src/core/sql-type.ts'
-import { newTenantId } from '../../src/core/tenant.ts'
-import type { Engine, TableSnapshot } from '../../src/engine/engine.ts'
-import { EngineError } from '../../src/engine/engine-error.ts'
-import { attacks } from '../query/attacks/all.ts'
-import { corpus } from '../query/corpus/all.ts'
-import { normal, typeIn } from '../query/support/compare.ts'
-import { type Answer, openSubject } from '../query/support/duckdb.ts'
-import { canary, governedTables, postgresSetup } from '../query/support/fixture.ts'
-import { askOracle, type Oracle, startOracle } from '../query/support/postgres.ts'
-import { eventually } from '../support/eventually.ts'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Policy } from '../../src/core/policy.ts'
+import type { TableRef } from '../../src/core/table-ref.ts'
+import { documentedSettings } from './client-docs.ts'
+import { dataFilesThere } from './data-files.ts'
+import { type Gate, openGate } from './gate.ts'
+import { type Gateway, startGateway } from './gateway.ts'
+import { send } from './iceberg-api.ts'
 import { type FixtureServer, startRestFixture } from './servers.ts'
-import { icebergCatalog, startTrino, type TrinoServer, trinoSql } from './trino-server.ts'
-import {
-  currentSnapshot,
-  type GovernedReader,
-  governedReader,
-  trinoEngine,
-  writeFixture,
-} from './trino-tables.ts'
+import { startTrino, TrinoRefusal, trinoSql } from './trino-server.ts'
 
-const stack = new AsyncDisposableStack()
 let fixture: FixtureServer
-let trino: TrinoServer
-let engine: Engine
-let snapshots: readonly TableSnapshot[]
-let reader: GovernedReader
-let oracle: Oracle
-let barrier: Sql
+let gate: Gate
+let gateway: Gateway
+const stack = new AsyncDisposableStack()
+const table = (name: string): TableRef => ({ namespace: ['tr'], name })
+
+const statements = {
+  schema: 'CREATE SCHEMA covenant.tr_free',
+  create: 'CREATE TABLE covenant.tr.plain (id BIGINT, customer VARCHAR)',
+  ctas: "CREATE TABLE covenant.tr.orders AS SELECT BIGINT '1' AS id, 'a' AS customer",
+  insert: "INSERT INTO covenant.tr.orders VALUES (2, 'b'), (3, 'x'), (4, 'y')",
+  update: "UPDATE covenant.tr.orders SET customer = 'c' WHERE id = 2",
+  remove: 'DELETE FROM covenant.tr.orders WHERE id = 3',
+  merge: `MERGE INTO covenant.tr.orders t USING (VALUES (BIGINT '4', 'd'), (5, 'e')) s (id, customer) ON t.id = s.id
+    WHEN MATCHED THEN UPDATE SET customer = s.customer WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.customer)`,
+  alter: 'ALTER TABLE covenant.tr.orders ADD COLUMN note VARCHAR',
+  expire: `ALTER TABLE covenant.tr.orders EXECUTE expire_snapshots(retention_threshold => '0s')`,
+  read: 'SELECT * FROM covenant.tr.orders ORDER BY id',
+  rename: 'ALTER TABLE covenant.tr.plain RENAME TO covenant.tr.plain_2',
+  drop: 'DROP TABLE covenant.tr.plain_2',
+  ctasDenied: "CREATE TABLE covenant.tr.reserved AS SELECT BIGINT '1' AS id",
+  contracted: "CREATE TABLE covenant.tr.contracted AS SELECT BIGINT '1' AS id, 'a' AS customer",
+  alterDenied: 'ALTER TABLE covenant.tr.contracted DROP COLUMN customer',
+  insertIntoContracted: "INSERT INTO covenant.tr.contracted VALUES (2, 'b')",
+  readContracted: 'SELECT count(*) FROM covenant.tr.contracted',
+  expireDenied: `ALTER TABLE covenant.tr.contracted EXECUTE expire_snapshots(retention_threshold => '0s')`,
+  renameDenied: 'ALTER TABLE covenant.tr.contracted RENAME TO covenant.tr.reserved',
+  freeze:
+    "ALTER TABLE covenant.tr.contracted SET PROPERTIES extra_properties = MAP(ARRAY['frozen'], ARRAY['yes'])",
+  insertDenied: "INSERT INTO covenant.tr.contracted VALUES (3, 'c')",
+  mergeDenied: `MERGE INTO covenant.tr.contracted t USING (VALUES (BIGINT '2', 'z')) s (id, customer) ON t.id = s.id
+    WHEN MATCHED THEN UPDATE SET customer = s.customer`,
+  readFrozen: 'SELECT count(*) FROM covenant.tr.contracted',
+  lost: 'CREATE TABLE covenant.tr.lost (id BIGINT)',
+  insertLost: 'INSERT INTO covenant.tr.lost VALUES (1)',
+  readLost: 'SELECT count(*) FROM covenant.tr.lost',
+}
+
+type Outcome = readonly (readonly unknown[])[] | string
+const outcomes = new Map<keyof typeof statements, Outcome>()
+const causes = new Map<keyof typeof statements, string>()
+
+/** Rows, or what Trino's user sees of a failure. */
+function outcome(name: keyof typeof statements): Outcome {
+  const found = outcomes.get(name)
+  if (found === undefined) throw new Error(`Trino did not come to ${name}`)
+  return found
+}
+
+/** `name=value` lines as properties. */
+function properties(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    text
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
+}
 
 beforeAll(async () => {
-  const started = await startOracle()
-  if (started === undefined) throw new Error('this platform has no packaged PostgreSQL')
-  oracle = started
-  stack.defer(() => oracle.stop())
-  for (const statement of postgresSetup()) await oracle.admin.unsafe(statement)
-  barrier = oracle.connect('reader')
   fixture = stack.use(await startRestFixture())
-  trino = stack.use(
+  gate = stack.use(openGate(fixture.url))
+  gateway = stack.use(await startGateway({ kind: 'alpha', url: gate.url, config: { warehouse: 'w' } }))
+  await send({ base: `${fixture.url}/v1` }, 'POST', '/namespaces', '{"namespace":["tr"]}')
+  const govern = (name: string, kind: Policy['kind'], definitionCel: string, message: string) =>
+    gateway.govern(table(name), { id: `${name}-${kind}-${message.length}`, kind, definitionCel, message })
+  await govern('reserved', 'write_acl', 'false', 'the name is reserved')
+  await govern('contracted', 'write_acl', '!("frozen" in table.properties)', 'the table is frozen')
+  await govern(
+    'contracted',
+    'schema',
+    'manifest.has_column(commit.result, "customer")',
+    'the contract promises the column customer',
+  )
+  await govern('contracted', 'retention', 'false', 'snapshots are kept')
+  gate.interfere = (request, path) =>
+    request.method === 'POST' && path.endsWith('/tables/lost') ? 'lose' : undefined
+
+  const trino = stack.use(
     await startTrino({
-      catalogs: { lake: icebergCatalog(fixture.url), tpch: { 'connector.name': 'tpch' } },
+      catalogs: {
+        covenant: {
+          ...properties(documentedSettings('Trino before 481', gateway)),
+          'fs.hadoop.enabled': 'true',
+          'iceberg.unique-table-location': 'false',
+          'iceberg.expire-snapshots.min-retention': '0s',
+          'iceberg.allowed-extra-properties': 'frozen',
+        },
+      },
     }),
   )
-  const subject = await openSubject()
-  stack.defer(() => subject.close())
-  await writeFixture(trino.url, subject)
-  engine = trinoEngine(trino.url, fixture.url)
-  snapshots = await Promise.all(governedTables.map((table) => currentSnapshot(fixture.url, table)))
-  reader = governedReader(engine, snapshots, ['sales', 'hr'])
-}, 180_000)
-
+  for (const [key, sql] of Object.entries(statements)) {
+    const name = key as keyof typeof statements
+    const outcome = await trinoSql(trino.url, sql).catch((error: unknown) => {
+      if (!(error instanceof TrinoRefusal)) throw error
+      causes.set(name, error.causes.join('\n'))
+      return error.message
+    })
+    outcomes.set(name, outcome)
+  }
+}, 300_000)
 afterAll(() => stack.disposeAsync())
 
-/** The answer, or the message of a refusal with 0A000; anything else is thrown. */
-async function askTrino(sql: string, parameters?: readonly (string | null)[]): Promise<Answer | string> {
-  try {
-    return await reader.run(sql, parameters)
-  } catch (error) {
-    const code = Reflect.get(error as object, 'code') ?? Reflect.get(error as object, 'sqlState')
-    if (code === '0A000') return String(Reflect.get(error as object, 'message'))
-    throw error
-  }
-}
-
-/** Compares by rows and types; a statement that Trino cannot do is returned with the reason. */
-async function compare(sql: string, parameters?: readonly (string | null)[]): Promise<string | undefined> {
-  const expected = await askOracle(barrier, sql, parameters)
-  if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)
-  const actual = await askTrino(sql, parameters)
-  if (typeof actual === 'string') return actual
-  expect(actual.columns.map(({ name, type }) => [name, String(typeOid(type))])).toEqual(
-    expected.columns.map(({ name, type }) => [name, typeIn(type)]),
-  )
-  const types = actual.columns.map(({ type }) => type)
-  const ordered = /order by[^)]*$/i.test(sql)
-  expect(normal(actual.rows, types, ordered)).toEqual(normal(expected.rows, types, ordered))
-  expect(JSON.stringify(actual)).not.toContain(canary)
-  return undefined
-}
-
-describe('against PostgreSQL', () => {
-  const refused: string[] = []
-
-  test.each(corpus.map((each) => [`${each.tool}: ${each.sql}`, each] as const))(
-    '%s',
-    async (_, { sql, parameters }) => {
-      const reason = await compare(sql, parameters)
-      if (reason !== undefined) refused.push(reason.replace(/ on this engine is not supported\.$/, ''))
-    },
-  )
-
-  test.each(
-    attacks.flatMap((each) =>
-      each.expect === 'same' ? [[`${each.class}: ${each.sql}`, each] as const] : [],
-    ),
-  )('%s', async (_, { sql }) => {
-    const expected = await askOracle(barrier, sql)
-    const actual = typeof expected === 'string' ? undefined : await compare(sql)
-    if (actual !== undefined) refused.push(actual.replace(/ on this engine is not supported\.$/, ''))
-  })
-
-  test('what is refused for Trino is what docs/sql.md says, and nothing else', () => {
-    expect([...new Set(refused)].sort()).toEqual(documented)
-    expect(refused.length).toBeLessThan(30)
-  })
+test('trino: creates tables, inserts, updates, deletes, merges, alters, expires snapshots and reads back', async () => {
+  for (const name of [
+    'schema',
+    'create',
+    'ctas',
+    'insert',
+    'update',
+    'remove',
+    'merge',
+    'alter',
+    'expire',
+  ] as const)
+    expect([name, typeof outcome(name) === 'string' ? outcome(name) : 'done']).toEqual([name, 'done'])
+  expect(outcome('read')).toEqual([
+    [1, 'a', null],
+    [2, 'c', null],
+    [4, 'd', null],
+    [5, 'e', null],
+  ])
+  const audited = await gateway.audit(table('orders'))
+  expect(audited.every(({ decision }) => decision === 'APPROVED')).toBe(true)
+  expect(audited.length).toBeGreaterThanOrEqual(7)
 })
 
-/** Reasons of refusals, in the words of docs/sql.md or by its mark for functions that Trino lacks. */
-const documented = [
-  'A cast of text to interval',
-  'ARRAY of a subquery',
-  'An interval of months and days',
-  'age',
-  'bit_and',
-  'date_bin',
-  'extract from an interval',
-  'gcd',
-  'json_typeof',
-  'make_timestamp',
-  'mode',
-  'percentile_cont',
-  'percentile_disc',
-  'regexp_replace without the flag g',
-  'regr_count',
-  'the engine does not support the statement',
-]
-
-describe('a run', () => {
-  const aggregate = { name: 'n', type: 'int8' } as const
-  const slow =
-    'SELECT count(*) FROM tpch.sf100.lineitem a CROSS JOIN tpch.sf100.lineitem b WHERE a.comment < b.comment'
-  const start = (signal: AbortSignal, queryId: string, principal = 'ann') =>
-    engine.open([], { queryId, tenant: newTenantId(), principal, signal })
-  const stateOf = async (queryId: string) => {
-    const [row] = await trinoSql(
-      trino.url,
-      `SELECT state, "user", source, query FROM system.runtime.queries WHERE source = 'covenant' AND query LIKE '%${queryId}%'`,
-    )
-    return row
-  }
-
-  test('belongs to its principal in Trino', async () => {
-    const queryId = crypto.randomUUID()
-    const session = await start(AbortSignal.timeout(60_000), queryId, 'bob@example.com')
-    const sql = `SELECT count(*) AS n FROM tpch.tiny.nation /* ${queryId} */`
-    for await (const batch of session.run({ sql, columns: [aggregate] })) expect(batch.rowCount).toBe(1)
-    await session.close()
-    expect((await stateOf(queryId))?.slice(0, 3)).toEqual(['FINISHED', 'bob@example.com', 'covenant'])
-  })
-
-  test('that is cancelled ends at once, and ends in Trino', async () => {
-    const queryId = crypto.randomUUID()
-    const abort = new AbortController()
-    const session = await start(abort.signal, queryId)
-    const result = session.run({ sql: `${slow} /* ${queryId} */`, columns: [aggregate] })
-    const ended = Array.fromAsync(result).then(
-      () => 'whole',
-      (error: unknown) => error,
-    )
-    await eventually(async () => (await stateOf(queryId))?.[0] === 'RUNNING')
-    abort.abort()
-    expect(await ended).toMatchObject({ code: '57014' })
-    await session.close()
-    await eventually(async () => (await stateOf(queryId))?.[0] === 'FAILED')
-  })
-
-  test('that its consumer leaves ends in Trino', async () => {
-    const queryId = crypto.randomUUID()
-    const session = await start(AbortSignal.timeout(60_000), queryId)
-    const sql = `SELECT orderkey AS n FROM tpch.sf100.lineitem /* ${queryId} */`
-    for await (const batch of session.run({ sql, columns: [aggregate] })) {
-      expect(batch.rowCount).toBeGreaterThan(0)
-      break
-    }
-    await session.close()
-    await eventually(async () => ['FAILED', 'FINISHED'].includes(String((await stateOf(queryId))?.[0])))
-  })
-
-  test('that fails after rows throws, and tells no value', async () => {
-    const session = await start(AbortSignal.timeout(60_000), crypto.randomUUID())
-    const sql = `SELECT CAST(if(orderkey < 59000, '1', 'CANARY') AS BIGINT) AS n FROM tpch.tiny.orders`
-    const failure = await Array.fromAsync(session.run({ sql, columns: [aggregate] })).then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    await session.close()
-    if (!(failure instanceof EngineError)) throw new Error('no EngineError')
-    expect(failure.code).toBe('22P02')
-    expect(failure.message).not.toContain('CANARY')
-  })
-
-  test('delivers every one of 60,175 rows, in batches', async () => {
-    const session = await start(AbortSignal.timeout(60_000), crypto.randomUUID())
-    const sql = 'SELECT orderkey AS n FROM tpch.tiny.lineitem'
-    let rowCount = 0
-    for await (const batch of session.run({ sql, columns: [aggregate] })) rowCount += batch.rowCount
-    await session.close()
-    expect(rowCount).toBe(60_175)
-  })
+test('trino: renames and drops a table that nothing governs', () => {
+  for (const name of ['rename', 'drop'] as const)
+    expect([name, typeof outcome(name) === 'string' ? outcome(name) : 'done']).toEqual([name, 'done'])
 })
 
-describe('a snapshot', () => {
-  const customers = () => {
-    const found = snapshots.find(({ table }) => table.tableName === 'customers')
-    if (found === undefined) throw new Error('there are no customers')
-    return found
+test.each([
+  ['alterDenied', 'the contract promises the column customer'],
+  ['expireDenied', 'snapshots are kept'],
+  ['insertDenied', 'the table is frozen'],
+  ['mergeDenied', 'the table is frozen'],
+] as const)('trino: shows its user why it was denied: %s', (name, message) => {
+  expect(outcome(name)).toContain('policy denied: ')
+  expect(outcome(name)).toContain(message)
+})
+
+test('trino: shows why a create or rename was denied only to those who ask for the stack', () => {
+  for (const [name, words] of [
+    ['ctasDenied', 'Failed to create transaction'],
+    ['renameDenied', 'Failed to rename table'],
+  ] as const) {
+    expect(outcome(name)).toContain(words)
+    expect(causes.get(name)).toContain('policy denied: ')
+    expect(causes.get(name)).toContain('the name is reserved')
   }
-  const count = async (at: TableSnapshot) =>
-    (await governedReader(engine, [at], ['sales']).run('SELECT count(*) FROM customers')).rows[0]?.[0]
+})
 
-  test('is read as it was, whatever is written after it', async () => {
-    const before = await count(customers())
-    await trinoSql(trino.url, `INSERT INTO lake.sales.customers (id, name, city) VALUES (7, 'Gil', 'Rome')`)
-    expect(await count(customers())).toBe(before)
-    const now = await currentSnapshot(fixture.url, customers().table)
-    expect(Number(await count(now))).toBe(Number(before) + 1)
-  })
+test('trino: what policies allow goes on beside what they deny', () => {
+  for (const name of ['contracted', 'insertIntoContracted', 'freeze'] as const)
+    expect([name, typeof outcome(name) === 'string' ? outcome(name) : 'done']).toEqual([name, 'done'])
+  expect(outcome('readContracted')).toEqual([[2]])
+  expect(outcome('readFrozen')).toEqual([[2]])
+})
 
-  test('that does not exist is an error', async () => {
-    const wrong = { ...customers(), snapshotId: 42n }
-    expect(await count(wrong).catch((error: unknown) => error)).toMatchObject({ code: '58030' })
-  })
-
-  test('of a table without one is empty, though rows are written before it is read', async () => {
-    await trinoSql(trino.url, 'CREATE TABLE lake.sales.later (id INTEGER)')
-    const [first] = governedTables
-    if (first === undefined) throw new Error('there is no table')
-    const [id] = first.columns
-    if (id === undefined) throw new Error('there is no column')
-    const table = {
-      ...first,
-      ref: { namespace: ['sales'], name: 'later' },
-      tableName: 'later',
-      columns: [id],
-      rowFilters: [],
-    }
-    const empty = { ...(await currentSnapshot(fixture.url, table)), snapshotId: undefined }
-    await trinoSql(trino.url, 'INSERT INTO lake.sales.later VALUES (1)')
-    expect((await governedReader(engine, [empty], ['sales']).run('SELECT id FROM later')).rows).toEqual([])
-  })
-
-  test('from before a rename is refused where a name means another column by now', async () => {
-    await trinoSql(trino.url, 'CREATE TABLE lake.sales.renamed (id INTEGER, name VARCHAR)')
-    await trinoSql(trino.url, `INSERT INTO lake.sales.renamed VALUES (1, '${canary}')`)
-    await trinoSql(trino.url, 'ALTER TABLE lake.sales.renamed RENAME COLUMN name TO secret')
-    await trinoSql(trino.url, 'ALTER TABLE lake.sales.renamed ADD COLUMN name VARCHAR')
-    const [first] = governedTables
-    if (first === undefined) throw new Error('there is no table')
-    const column = (name: string, fieldId: number) => ({
-      name,
-      fieldId,
-      type: 'string',
-      required: false,
-      masks: [],
-    })
-    const table = {
-      ...first,
-      ref: { namespace: ['sales'], name: 'renamed' },
-      tableName: 'renamed',
-      columns: [column('secret', 2), column('name', 3)],
-      rowFilters: [],
-    }
-    const at = await currentSnapshot(fixture.url, table)
-    const answered = governedReader(engine, [at], ['sales'])
-      .run('SELECT name FROM renamed')
-      .catch((error: unknown) => error)
-    expect(await answered).toMatchObject({ code: '0A000' })
-  })
+test('trino: after a lost answer no data file that the commit refers to is gone', () => {
+  expect(outcome('readLost')).toEqual([[1]])
+  expect(dataFilesThere(fixture, table('lost'))).toBe(1)
 })

@@ -11,6 +11,7 @@ import { fingerprintStatement } from '../../src/query/compile.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
 import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'
+import { overloads } from './corpus/overloads.ts'
 import { normal, typeIn } from './support/compare.ts'
 import { type Answer, openSubject, type Subject } from './support/duckdb.ts'
 import { canary, postgresSetup } from './support/fixture.ts'
@@ -55,6 +56,17 @@ describe.skipIf(started === undefined)('against PostgreSQL', () => {
         expect(JSON.stringify(actual)).not.toContain(canary)
       },
     )
+  })
+
+  test.each(overloads)('every overload gives the same: %s', async (sql) => {
+    const expected = await ask(sql)
+    if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)
+    const { columns, rows } = await subject.run(sql)
+    const types = columns.map(({ type }) => type)
+    expect(types.map((type) => String(typeOid(type)))).toEqual(
+      expected.columns.map(({ type }) => typeIn(type)),
+    )
+    expect(normal(rows, types, false)).toEqual(normal(expected.rows, types, false))
   })
 
   describe('an attack is refused, or gives what the barrier views give', () => {

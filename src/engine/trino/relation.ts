@@ -42,6 +42,8 @@ export function assertSameColumns({ table, snapshotId }: TableSnapshot, metadata
     fields.set(folded, id)
   }
   for (const { name, fieldId } of table.columns) {
+    // Such are Trino's own: "$path" is the file of a row.
+    if (name.startsWith('$')) throw notReadable(table.ref, 'a column begins with a $')
     const id = fields.get(name.toLowerCase())
     if (id !== undefined && id !== BigInt(fieldId))
       throw notReadable(table.ref, 'columns were renamed since its snapshot was written')

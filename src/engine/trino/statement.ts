@@ -28,6 +28,7 @@ export class TrinoStatement {
   physicalInputBytes = 0
   #nextUri: string | undefined
   #emptyCount = 0
+  #isStopped = false
   #stopped: Promise<void> | undefined
   readonly #onAbort = () => void this.stop()
 
@@ -46,9 +47,12 @@ export class TrinoStatement {
     let answer = await this.#post()
     for (;;) {
       yield answer
-      if (this.#nextUri === undefined) break
+      // Not by the state: Trino says FINISHED while answers with rows are still to come.
+      if (answer.nextUri === undefined) break
       await this.#pace(answer)
-      answer = this.#take(await this.#send('GET', this.#nextUri))
+      const uri = this.#nextUri
+      if (uri === undefined) throw cancelled(this.options.signal)
+      answer = this.#take(await this.#send('GET', uri))
     }
     if (answer.state !== 'FINISHED')
       throw protocolError(`the last answer has the state ${answer.state.slice(0, 20)}`)
@@ -56,6 +60,7 @@ export class TrinoStatement {
 
   /** Tells Trino to end the statement, where it has not ended; never throws. */
   stop(): Promise<void> {
+    this.#isStopped = true
     this.options.signal.removeEventListener('abort', this.#onAbort)
     const uri = this.#nextUri
     this.#nextUri = undefined
@@ -64,25 +69,21 @@ export class TrinoStatement {
   }
 
   /** Sent to its end whatever happens: only the answer tells where the statement can be stopped. */
-  #post(): Promise<TrinoAnswer> {
+  async #post(): Promise<TrinoAnswer> {
     const { http, options } = this
     const { signal } = options
+    if (signal.aborted) throw cancelled(signal)
     const request = { method: 'POST', uri: http.statementUri, headers: options.headers } as const
     const sent = http.coordinator({
       ...request,
       body: options.sql,
       signal: AbortSignal.timeout(limits.trinoRetryMs),
     })
-    return new Promise((resolve, reject) => {
+    return await new Promise((resolve, reject) => {
       const end = () => reject(cancelled(signal))
-      if (signal.aborted) end()
-      else signal.addEventListener('abort', end, { once: true })
+      signal.addEventListener('abort', end, { once: true })
       sent
-        .then((body) => {
-          const answer = this.#take(body)
-          if (signal.aborted) this.stop()
-          return answer
-        })
+        .then((body) => this.#take(body))
         .then(resolve, reject)
         .finally(() => signal.removeEventListener('abort', end))
     })
@@ -102,7 +103,10 @@ export class TrinoStatement {
     this.queuedMs = answer.queuedMs
     this.physicalInputBytes = answer.physicalInputBytes
     if (failure !== undefined) throw engineErrorOf(failure)
-    return answer
+    if (!this.#isStopped) return answer
+    // It came after the stop, and says where to stop.
+    this.stop()
+    throw cancelled(this.options.signal)
   }
 
   /** A Trino that answers at once, and never with rows, is not asked without end. */

@@ -39,10 +39,10 @@ export function openTrino(settings: TrinoSettings, options: TrinoEngineOptions):
     async open(tables, run) {
       const headers = sessionHeaders(run)
       const relations = new Map<string, string>()
-      for (const each of tables) {
-        relations.set(tableKey(each.table.ref), relationSql(settings.catalog, each))
+      for (const each of tables) relations.set(tableKey(each.table.ref), relationSql(settings.catalog, each))
+      const load = async (each: TableSnapshot) =>
         assertSameColumns(each, await options.loadMetadata(each, run.signal))
-      }
+      await Promise.all(tables.map(load))
       if (run.signal.aborted) throw cancelled(run.signal)
       return openSession(http, relations, run, headers, options)
     },

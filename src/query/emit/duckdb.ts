@@ -95,7 +95,8 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
 
 function toText(sql: string, from: SqlType): string {
   if (isString(from)) return sql
-  if (from === 'float4' || from === 'float8') return `regexp_replace(CAST(${sql} AS VARCHAR), '\\.0$', '')`
+  if (from === 'float4' || from === 'float8')
+    return `replace(replace(regexp_replace(CAST(${sql} AS VARCHAR), '\\.0$', ''), 'inf', 'Infinity'), 'nan', 'NaN')`
   if (from === 'bytea') return `('\\x' || lower(hex(${sql})))`
   if (from === 'timestamptz') return `(CAST(timezone('UTC', ${sql}) AS VARCHAR) || '+00')`
   return `CAST(${sql} AS VARCHAR)`

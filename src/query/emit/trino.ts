@@ -119,8 +119,8 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
 
 function toText(sql: string, from: SqlType): string {
   if (isString(from)) return sql
-  if (from === 'float4' || from === 'float8')
-    return `regexp_replace(format('%s', CAST(${sql} AS VARCHAR)), '\\.0$|E0$', '')`
+  if (from === 'float4' || from === 'float8') return floatText(sql, from === 'float4' ? 5 : 14)
+  if (from === 'interval') throw notSupported('A cast of interval to text on this engine')
   if (from === 'bytea') return `('\\x' || lower(to_hex(${sql})))`
   if (from === 'timestamp') return trimmedFraction(`CAST(${sql} AS VARCHAR)`)
   if (from === 'timestamptz')
@@ -128,6 +128,16 @@ function toText(sql: string, from: SqlType): string {
   if (from === 'time') return trimmedFraction(`CAST(${sql} AS VARCHAR)`)
   if (from === 'json' || from === 'jsonb') return `json_format(${sql})`
   return `CAST(${sql} AS VARCHAR)`
+}
+
+/** Trino always writes an exponent (`1.0E1`); PostgreSQL only below -4 and from 15, or 6 for real, on. */
+function floatText(sql: string, exponentMax: number): string {
+  const exponent = `CAST(regexp_extract(s, 'E(-?\\d+)$', 1) AS INTEGER)`
+  const fixed = `regexp_replace(CAST(CAST(s AS DECIMAL(38,20)) AS VARCHAR), '\\.?0+$', '')`
+  const short = `regexp_replace(regexp_replace(s, '(\\.0)?E-(\\d)$', 'e-0$2'), '(\\.0)?E-', 'e-')`
+  const large = `regexp_replace(regexp_replace(${short}, '(\\.0)?E(\\d)$', 'e+0$2'), '(\\.0)?E', 'e+')`
+  const form = `CASE WHEN s = '-0E0' THEN '-0' WHEN ${exponent} BETWEEN -4 AND ${exponentMax} THEN ${fixed} ELSE ${large} END`
+  return `element_at(transform(ARRAY[CAST(${sql} AS VARCHAR)], s -> ${form}), 1)`
 }
 
 const trimmedFraction = (sql: string): string => `regexp_replace(${sql}, '\\.?0*$|(\\.\\d*?)0+$', '$1')`

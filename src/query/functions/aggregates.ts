@@ -41,7 +41,7 @@ const sums = [
   aggregate('sum', 'numeric', 'numeric', 'sum[{0}]', 'sum[{0}]', may),
   aggregate('sum', 'float4', 'float4', 'CAST(sum[{0}] AS FLOAT)', 'CAST(sum[{0}] AS REAL)'),
   aggregate('sum', 'float8', 'float8', 'sum[{0}]'),
-  aggregate('sum', 'interval', 'interval', 'sum[{0}]', 'sum[{0}]', may),
+  aggregate('sum', 'interval', 'interval', null, 'sum[{0}]', may),
 ]
 
 /** PostgreSQL gives numeric for integers and numerics, double for floats. */

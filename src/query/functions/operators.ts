@@ -91,7 +91,7 @@ const floats = (['float4', 'float8'] as const).flatMap((type) => [
     `${type} ${type}`,
     type,
     checked((a, b) => `(${a} / ${b})`),
-    `({0} / CASE WHEN {1} = 0 THEN CAST(fail('division by zero') AS DOUBLE) ELSE {1} END)`,
+    `({0} / CASE WHEN {1} = 0 THEN CAST(fail('division by zero') AS ${type === 'float4' ? 'REAL' : 'DOUBLE'}) ELSE {1} END)`,
     may,
   ),
   fn('-', type, type, '(-{0})'),

@@ -4,6 +4,9 @@ import { notSupported } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 import { portableRegex } from './pattern.ts'
 
+/** Two's complement, as PostgreSQL shows negative numbers. */
+const hexOf = (bytes: string): string => `regexp_replace(lower(to_hex(${bytes}({0}))), '^0+(?=.)', '')`
+
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const may = { fallible: true }
 
@@ -143,8 +146,8 @@ export const textFunctions: readonly FunctionDef[] = [
   fn('chr', 'int4', 'text', 'chr({0})', 'chr({0})', may),
   fn('md5', 'text', 'text', 'md5({0})', 'lower(to_hex(md5(to_utf8({0}))))'),
   fn('sha256', 'bytea', 'bytea', 'unhex(sha256({0}))', 'sha256({0})'),
-  fn('to_hex', 'int4', 'text', `lower(to_hex(CAST({0} AS UINTEGER)))`, 'to_base({0}, 16)', may),
-  fn('to_hex', 'int8', 'text', `lower(to_hex({0}))`, 'to_base({0}, 16)', may),
+  fn('to_hex', 'int4', 'text', `lower(to_hex(CAST({0} AS UINTEGER)))`, hexOf('to_big_endian_32'), may),
+  fn('to_hex', 'int8', 'text', `lower(to_hex({0}))`, hexOf('to_big_endian_64'), may),
   fn(
     'encode',
     'bytea text',

@@ -320,6 +320,58 @@ test('a consumer that has enough stops the statement at Trino', async () => {
   ])
 })
 
+test.each(['signal', 'close'] as const)(
+  'a run that is ended by %s between two answers throws, though Trino has said FINISHED already',
+  async (by) => {
+    const last = answer({ ...rows(1) }, 'FINISHED')
+    await using trino = scriptTrino(chain(answer(), last, answer(rows(2), 'FINISHED')))
+    const abort = new AbortController()
+    const session = await openSession(trino.url, { signal: abort.signal })
+    const run = async () => {
+      for await (const _ of session.run({ sql: 'SELECT', columns: [{ name: 'n', type: 'int8' }] })) {
+        if (by === 'signal') abort.abort()
+        else await session.close()
+      }
+    }
+    expect(await failureOf(run())).toMatchObject({ code: '57014' })
+  },
+)
+
+test('a run whose session is closed while an answer is awaited ends, and is stopped where that answer says', async () => {
+  const gate = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await using trino = scriptTrino([
+    (trino) => answer({ nextUri: trino.next(1) }),
+    async (trino) => {
+      asked.resolve()
+      await gate.promise
+      return Response.json(answer({ ...rows(1), nextUri: trino.next(2) }))
+    },
+    finished,
+  ])
+  const session = await openSession(trino.url)
+  const run = failureOf(
+    Array.fromAsync(session.run({ sql: 'SELECT', columns: [{ name: 'n', type: 'int8' }] })),
+  )
+  await asked.promise
+  await session.close()
+  gate.resolve()
+  expect(await run).toMatchObject({ code: '57014' })
+  await eventually(async () =>
+    trino.seen.some(({ method, path }) => method === 'DELETE' && path.endsWith('/2')),
+  )
+})
+
+test('a run whose signal has fired already is never sent', async () => {
+  await using trino = scriptTrino([finished])
+  const abort = new AbortController()
+  const session = await openSession(trino.url, { signal: abort.signal })
+  abort.abort()
+  const result = session.run({ sql: 'SELECT', columns: [{ name: 'n', type: 'int8' }] })
+  expect(await failureOf(Array.fromAsync(result))).toMatchObject({ code: '57014' })
+  expect(trino.seen).toEqual([])
+})
+
 test('a run that nobody reads is never sent', async () => {
   await using trino = scriptTrino([])
   const session = await openSession(trino.url)

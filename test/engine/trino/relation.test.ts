@@ -96,6 +96,13 @@ test('refuses columns that Trino takes for one', async () => {
   })
 })
 
+test('refuses a column that would be one of Trino’s own', async () => {
+  const metadata = metadataWith({}, { $path: 1 })
+  expect(await refusal(() => assertSameColumns(snapshot(['s'], 't', { $path: 1 }), metadata))).toMatchObject({
+    code: '0A000',
+  })
+})
+
 test.each([
   ['no snapshot of that number', metadataWith({}, {}), 5n],
   ['no schema of the snapshot', metadataWith({}), 9_007_199_254_740_993n],

@@ -1,0 +1,86 @@
+/**
+ * A literal's text changes nothing of the emitted SQL but itself: every text literal of the corpus and of the
+ * served attacks is exchanged for texts that look like SQL, like a template's places or like a replacement.
+ */
+
+import { expect, test } from 'bun:test'
+import type { DialectName } from '../../../src/core/sql-type.ts'
+import { compileQuery } from '../../../src/query/compile.ts'
+import { quoteText } from '../../../src/query/emit/dialect.ts'
+import { renderSql } from '../../../src/query/emit/render.ts'
+import { SqlError } from '../../../src/query/sql-error.ts'
+import { attacks } from '../attacks/all.ts'
+import { corpus } from '../corpus/all.ts'
+import { governedTables, principal } from '../support/fixture.ts'
+
+const plain = 'qqzxq'
+const hostile = [
+  '{0}',
+  '{1}',
+  '{*}',
+  "'",
+  "{0}' OR '{0}",
+  ']',
+  '[',
+  '$&',
+  "$'",
+  '$`',
+  '$$',
+  '$1',
+  '\\',
+  '"',
+  '--',
+  '/*',
+  'é\n',
+]
+
+/** Undefined where the statement is refused. */
+function emit(
+  text: string,
+  dialect: DialectName,
+  parameters: readonly (string | null)[],
+): string | undefined {
+  try {
+    const compiled = compileQuery({ text, principal, tables: governedTables, searchPath: ['sales', 'hr'] })
+    return renderSql(compiled.emit(dialect), dialect, { salt: new Uint8Array(16), parameters })
+  } catch (error) {
+    if (error instanceof SqlError) return undefined
+    throw error
+  }
+}
+
+/** Where a plain text literal stands in a statement. */
+const literals = /(?<![A-Za-z'$&])'[^'\\]*'(?!')/g
+
+test.each(['duckdb', 'trino'] as const)(
+  'for %s',
+  (dialect) => {
+    let compared = 0
+    const served = [...corpus, ...attacks.filter(({ expect: expected }) => expected === 'same')].filter(
+      // Replacements are written anew in the engine's terms.
+      ({ sql }) => !sql.includes('regexp_replace'),
+    )
+    for (const each of served) {
+      const parameters = 'parameters' in each ? (each.parameters ?? []) : []
+      for (const { 0: literal, index } of each.sql.matchAll(literals)) {
+        const withText = (text: string) =>
+          each.sql.slice(0, index) + quoteText(text) + each.sql.slice(index + literal.length)
+        const expected = emit(withText(plain), dialect, parameters)
+        // The text has a meaning of its own there: a pattern, a key, a separator that is checked.
+        if (expected === undefined || !expected.includes(quoteText(plain))) continue
+        for (const text of hostile) {
+          const actual = emit(withText(text), dialect, parameters)
+          if (actual === undefined) continue
+          expect([each.sql, text, actual]).toEqual([
+            each.sql,
+            text,
+            expected.replaceAll(quoteText(plain), () => quoteText(text)),
+          ])
+          compared++
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(3_000)
+  },
+  60_000,
+)
