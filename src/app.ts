@@ -95,6 +95,7 @@ export interface App {
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
   const license = await installedLicense(config)
+  const tls = await pgwireTls(config)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
     log.warn(
@@ -240,7 +241,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     (await startPgwire({
       hostname: config.pgwireListen.host,
       port: config.pgwireListen.port,
-      tls: await pgwireTls(config),
+      tls,
       allowPlaintext: config.pgwireAllowPlaintext,
       store,
       tokens,

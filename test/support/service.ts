@@ -43,7 +43,9 @@ export interface TestService extends AsyncDisposable {
 }
 
 export interface TestServiceOptions
-  extends Partial<Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentTimes'>> {
+  extends Partial<
+    Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentTimes' | 'queries' | 'systemCatalog'>
+  > {
   readonly env?: Readonly<Record<string, string>>
   /** Wraps the store, to make it fail on purpose. */
   readonly wrapStore?: (store: Store) => Store
@@ -67,6 +69,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     config: parseConfig({
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_PGWIRE_ADDR: '127.0.0.1:0',
       SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
       ...options.env,
     }),

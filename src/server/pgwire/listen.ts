@@ -45,7 +45,7 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
   const connections = new Set<Connection>()
   let whenEmpty: (() => void) | undefined
   const listener: TCPSocketListener<Attached> = Bun.listen<Attached>({
-    hostname: options.hostname ?? '::',
+    hostname: options.hostname ?? '0.0.0.0',
     port: options.port,
     socket: {
       open(socket) {
