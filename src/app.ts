@@ -71,6 +71,8 @@ export interface AppOptions {
   readonly intentTimes?: IntentTimes
   /** The kinds of read engine that there are; a test brings its own. */
   readonly engines?: EngineKinds
+  /** What runs the statements of the read surfaces, in place of the service's own. */
+  readonly queries?: QueryService
   /** What answers statements about pg_catalog and information_schema there. */
   readonly systemCatalog?: CatalogService
 }
@@ -102,6 +104,7 @@ export interface App {
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
   const license = await readInstalledLicense(config.license, config.demo)
+  const tls = await pgwireTls(config)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
     log.warn(
@@ -147,7 +150,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const lineage = new LineageReceiver({ store, metrics, log })
   const engines =
     options.engines ?? openEngines({ addressRules: addressRules(config), catalogs, ...config.readEngine })
-  const queries = queryService({ store, states, engines, clock, log })
+  const queries = options.queries ?? queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
     parts: { store, catalogs, metrics, log, addressRules: addressRules(config) },
@@ -249,7 +252,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const pgwire = await startPgwire({
     hostname: config.pgwireListen.host,
     port: config.pgwireListen.port,
-    tls: await pgwireTls(config),
+    tls,
     allowPlaintext: config.pgwireAllowPlaintext,
     store,
     tokens,

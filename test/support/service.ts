@@ -43,7 +43,9 @@ export interface TestService extends AsyncDisposable {
 }
 
 export interface TestServiceOptions
-  extends Partial<Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentTimes' | 'engines'>> {
+  extends Partial<
+    Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentTimes' | 'engines' | 'queries' | 'systemCatalog'>
+  > {
   readonly env?: Readonly<Record<string, string>>
   /** Wraps the store, to make it fail on purpose. */
   readonly wrapStore?: (store: Store) => Store

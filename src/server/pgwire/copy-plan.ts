@@ -2,13 +2,7 @@
 
 import type { CopyStmt, Node } from 'libpg-query'
 import { writeBare } from '../../wire/postgres/backend-messages.ts'
-import {
-  type CopyFormat,
-  defaultCopyFormat,
-  writeCopyHeader,
-  writeCopyOutResponse,
-  writeCopyTrailer,
-} from '../../wire/postgres/copy.ts'
+import { type CopyFormat, CopyWriter, defaultCopyFormat } from '../../wire/postgres/copy.ts'
 import { constantText } from './command-plans.ts'
 import { compileData } from './data-plan.ts'
 import { commandPlan } from './plan.ts'
@@ -32,15 +26,16 @@ export async function planCopy(
   return commandPlan(session, async (signal) => {
     const { outbox } = session
     const rows = query.run(emptyBinding)()
+    const { extraFloatDigits } = session.settings
+    const copy = new CopyWriter(
+      columns.map(({ name }) => name),
+      format,
+      { extraFloatDigits },
+    )
     try {
-      writeCopyOutResponse(outbox.writer, format, columns.length)
-      writeCopyHeader(
-        outbox.writer,
-        format,
-        columns.map(({ name }) => name),
-      )
-      const progress = await rows.copy(outbox, format, signal)
-      writeCopyTrailer(outbox.writer, format)
+      copy.begin(outbox.writer)
+      const progress = await rows.copy(outbox, copy, signal)
+      copy.end(outbox.writer)
       writeBare(outbox.writer, 'copyDone')
       session.tally.rows += progress.rows
       return { tag: `COPY ${progress.rows}` }

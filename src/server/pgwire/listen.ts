@@ -45,7 +45,7 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
   const connections = new Set<Connection>()
   let whenEmpty: (() => void) | undefined
   const listener: TCPSocketListener<Attached> = Bun.listen<Attached>({
-    hostname: options.hostname ?? '::',
+    hostname: options.hostname ?? '0.0.0.0',
     port: options.port,
     socket: {
       open(socket) {
@@ -97,6 +97,9 @@ function isLoopback(address: string): boolean {
   return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6')
 }
 
+/** ALPN's list of the one name that libpq offers: a length and the name. */
+const protocolNames = Buffer.from('\x0apostgresql', 'latin1')
+
 /** What bytes go through now: the plain socket, or TLS on it. */
 interface Channel {
   write(bytes: Uint8Array): number
@@ -145,7 +148,7 @@ class Connection implements Client {
     const [, secured] = this.plain.upgradeTLS<undefined>({
       data: undefined,
       isServer: true,
-      tls: { ...this.tls, ALPNProtocols: 'postgresql' },
+      tls: { ...this.tls, ALPNProtocols: protocolNames },
       socket: {
         data: (_: unknown, chunk: Uint8Array) => this.inbox.push(chunk),
         drain: () => this.outbox.drained(),

@@ -21,6 +21,7 @@ import { planDeclare, planFetch } from './cursor-plans.ts'
 import { compileData, dataPlan } from './data-plan.ts'
 import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
+import { planSessionFunctions } from './session-functions.ts'
 import { type PreparedStatement, queryContext, type SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
@@ -40,7 +41,8 @@ export async function planStatement(
   switch (statement.kind) {
     case 'SelectStmt':
       return (
-        sessionFunction(session, tree as SelectStmt) ?? (await planQueryText(session, statement.text, oids))
+        planSessionFunctions(session, tree as SelectStmt) ??
+        (await planQueryText(session, statement.text, oids))
       )
     case 'DeclareCursorStmt':
       return await planDeclare(session, statement, tree as DeclareCursorStmt, oids, planQuery)
@@ -77,30 +79,6 @@ function spokenKind(kind: string): string {
     .replace(/Stmt$/, '')
     .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
     .toUpperCase()
-}
-
-/** A SELECT of one function that changes the connection is the connection's, as SET is. */
-function sessionFunction(session: SessionState, { targetList, fromClause }: SelectStmt): Plan | undefined {
-  const [target] = targetList ?? []
-  const value = target !== undefined && 'ResTarget' in target ? target.ResTarget : undefined
-  const call = value?.val !== undefined && 'FuncCall' in value.val ? value.val.FuncCall : undefined
-  if (call === undefined || targetList?.length !== 1 || fromClause !== undefined) return undefined
-  const names = (call.funcname ?? []).map((each) => ('String' in each ? each.String.sval : undefined))
-  const name = names.at(-1)
-  if (names.length > 1 && names[0] !== 'pg_catalog') return undefined
-  const columns = [value?.name ?? name ?? '']
-  if (name === 'pg_advisory_unlock_all')
-    return commandPlan(session, () => ({ tag: 'SELECT 1', rows: [['']] }), { columns })
-  if (name !== 'set_config' || call.args?.length !== 3) return undefined
-  const [parameter = '', setting = '', local] = call.args.map((arg) => constantText(arg))
-  return commandPlan(
-    session,
-    () => {
-      session.settings.set(parameter, setting, local === 'true' || local === 't')
-      return { tag: 'SELECT 1', rows: [[session.settings.get(parameter)]] }
-    },
-    { columns },
-  )
 }
 
 function planExplain(

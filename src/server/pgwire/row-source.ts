@@ -6,7 +6,7 @@
 import type { ResultBatch } from '../../core/result-batch.ts'
 import { limits } from '../../limits.ts'
 import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
-import { type CopyFormat, copyRowWriter } from '../../wire/postgres/copy.ts'
+import type { CopyWriter } from '../../wire/postgres/copy.ts'
 import { dataRowWriter, type FormatOf, type RowWriter } from '../../wire/postgres/rows.ts'
 import type { TextOptions } from '../../wire/postgres/text-values.ts'
 import type { Outbox } from './outbox.ts'
@@ -62,10 +62,8 @@ export class BatchRows implements RowSource {
     return this.#advance((batch) => dataRowWriter(batch, formatOf, options), outbox, rowsMax, signal)
   }
 
-  copy(outbox: Outbox, format: CopyFormat, signal: AbortSignal): Promise<Progress> {
-    const options = this.options()
-    const names = this.columns.map(({ name }) => name)
-    return this.#advance((batch) => copyRowWriter(batch, names, format, options), outbox, 0, signal)
+  copy(outbox: Outbox, copy: CopyWriter, signal: AbortSignal): Promise<Progress> {
+    return this.#advance((batch) => copy.rowWriter(batch), outbox, 0, signal)
   }
 
   async skip(rowsMax: number, signal: AbortSignal): Promise<Progress> {

@@ -121,7 +121,10 @@ export class Session {
     const place = message.kind === 'parse' ? { text: message.text, byteOffset: 0 } : undefined
     const isRun = message.kind === 'execute'
     const done = await this.#guarded(place, (signal) => this.#extendedStep(message, signal), isRun)
-    if (done === undefined) this.#skipsToSync = true
+    if (done !== undefined) return
+    this.#skipsToSync = true
+    // Drivers that ask by Flush wait for the refusal before they send Sync.
+    await state.outbox.flush()
   }
 
   async #extendedStep(message: FrontendMessage, signal: AbortSignal): Promise<true> {

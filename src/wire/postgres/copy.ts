@@ -33,8 +33,7 @@ export function defaultCopyFormat(format: CopyFormat['format']): CopyFormat {
   }
 }
 
-/** CopyOutResponse. */
-export function writeCopyOutResponse(out: MessageWriter, { format }: CopyFormat, columnCount: number): void {
+function writeCopyOutResponse(out: MessageWriter, { format }: CopyFormat, columnCount: number): void {
   const code = format === 'binary' ? 1 : 0
   out.begin(backend.copyOutResponse)
   out.byte(code)
@@ -43,70 +42,88 @@ export function writeCopyOutResponse(out: MessageWriter, { format }: CopyFormat,
   out.end()
 }
 
-const binarySignature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
+/** Signature, flags and the length of an extension that there is not. */
+const binaryHeader = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 
-/** What comes before the rows: the binary header, or the names of the columns where asked for. */
-export function writeCopyHeader(out: MessageWriter, format: CopyFormat, names: readonly string[]): void {
-  if (format.format === 'binary') {
-    out.begin(backend.copyData)
-    out.raw(binarySignature)
-    out.int32(0)
-    out.int32(0)
-    out.end()
-    return
+/** Writes one COPY: `begin`, then rows batch by batch, then `end`. */
+export class CopyWriter {
+  /** PostgreSQL sends the binary header in one message with the first row, and drivers count on it. */
+  #headerIsDue: boolean
+
+  constructor(
+    readonly names: readonly string[],
+    readonly format: CopyFormat,
+    readonly options: TextOptions,
+  ) {
+    this.#headerIsDue = format.format === 'binary'
   }
-  if (!format.header) return
-  const field = fieldWriter(format)
-  out.begin(backend.copyData)
-  for (const [index, name] of names.entries()) {
-    if (index > 0) out.ascii(format.delimiter)
-    field(out, Buffer.from(name), false, names.length === 1)
-  }
-  out.byte(0x0a)
-  out.end()
-}
 
-/** What comes after the rows: the binary trailer. */
-export function writeCopyTrailer(out: MessageWriter, { format }: CopyFormat): void {
-  if (format !== 'binary') return
-  out.begin(backend.copyData)
-  out.int16(-1)
-  out.end()
-}
-
-/** The writer of a batch's rows as CopyData. It throws ValueError as the column writers do. */
-export function copyRowWriter(
-  batch: ResultBatch,
-  names: readonly string[],
-  format: CopyFormat,
-  options: TextOptions,
-): RowWriter {
-  const { columns } = batch
-  const isBinary = format.format === 'binary'
-  const writers = columnWriters(batch, () => (isBinary ? 1 : 0), options)
-  if (isBinary)
-    return (out, row) => {
-      out.begin(backend.copyData)
-      writeTuple(out, row, columns, writers)
-      out.end()
-    }
-  const field = fieldWriter(format)
-  const nullText = Buffer.from(format.nullText)
-  const forced = names.map((name) => format.forceQuote === 'all' || format.forceQuote.has(name))
-  const scratch = new MessageWriter()
-  return (out, row) => {
+  /** CopyOutResponse, and the names of the columns where asked for. */
+  begin(out: MessageWriter): void {
+    const { format, names } = this
+    writeCopyOutResponse(out, format, names.length)
+    if (!format.header) return
+    const field = fieldWriter(format)
     out.begin(backend.copyData)
-    for (const [index, column] of columns.entries()) {
+    for (const [index, name] of names.entries()) {
       if (index > 0) out.ascii(format.delimiter)
-      if (isNull(column, row)) out.raw(nullText)
-      else {
-        scratch.clear()
-        writers[index]?.(scratch, row)
-        field(out, scratch.view(), forced[index] === true, columns.length === 1)
-      }
+      field(out, Buffer.from(name), false, names.length === 1)
     }
     out.byte(0x0a)
     out.end()
+  }
+
+  /** The binary trailer, where the format has one. */
+  end(out: MessageWriter): void {
+    if (this.format.format !== 'binary') return
+    this.#beginBinary(out)
+    out.int16(-1)
+    out.end()
+  }
+
+  /** The writer of a batch's rows as CopyData. It throws ValueError as the column writers do. */
+  rowWriter(batch: ResultBatch): RowWriter {
+    return this.format.format === 'binary' ? this.#binaryRows(batch) : this.#textRows(batch)
+  }
+
+  #beginBinary(out: MessageWriter): void {
+    out.begin(backend.copyData)
+    if (this.#headerIsDue) out.raw(binaryHeader)
+    this.#headerIsDue = false
+  }
+
+  #binaryRows(batch: ResultBatch): RowWriter {
+    const { columns } = batch
+    const writers = columnWriters(batch, () => 1, this.options)
+    return (out, row) => {
+      this.#beginBinary(out)
+      writeTuple(out, row, columns, writers)
+      out.end()
+    }
+  }
+
+  #textRows(batch: ResultBatch): RowWriter {
+    const { format, names } = this
+    const { columns } = batch
+    const writers = columnWriters(batch, () => 0, this.options)
+    const field = fieldWriter(format)
+    const nullText = Buffer.from(format.nullText)
+    const forced = names.map((name) => format.forceQuote === 'all' || format.forceQuote.has(name))
+    const scratch = new MessageWriter()
+    return (out, row) => {
+      out.begin(backend.copyData)
+      for (const [index, column] of columns.entries()) {
+        if (index > 0) out.ascii(format.delimiter)
+        if (isNull(column, row)) out.raw(nullText)
+        else {
+          scratch.clear()
+          writers[index]?.(scratch, row)
+          field(out, scratch.view(), forced[index] === true, columns.length === 1)
+        }
+      }
+      out.byte(0x0a)
+      out.end()
+    }
   }
 }
 

@@ -252,6 +252,14 @@ describe('the extended protocol', () => {
     })
   })
 
+  test('sends a refusal at once, before Sync', async () => {
+    await withClient(async (client) => {
+      client.send(parse('select nowhere'), describeFrame('S'), flush())
+      expect((await client.until('E')).map(({ type }) => type)).toEqual(['E'])
+      expect(await client.ask(sync())).toEqual(['Z I'])
+    })
+  })
+
   test('answers an empty statement with NoData and EmptyQueryResponse', async () => {
     expect(await ask(parse(''), describeFrame('S'), bind(), execute(), sync())).toEqual([
       '1',

@@ -92,6 +92,24 @@ describe('settings', () => {
     expect(await say('select path')).toContain('D a')
   })
 
+  test('are set by functions too, of constants or parameters, as drivers do', async () => {
+    expect(await say("select current_setting('jit') as cur, set_config('jit', 'off', false) as new")).toEqual(
+      [...['T cur|new', 'D on|off', 'C SELECT 1', 'Z I']],
+    )
+    expect(
+      await client.ask(
+        parse('select pg_catalog.set_config($1, $2, $3)'),
+        describeFrame('S'),
+        bind({ parameters: ['jit', 'on', Uint8Array.of(1)], parameterFormats: [0, 0, 1] }),
+        execute(),
+        sync(),
+      ),
+    ).toEqual(['1', 't 25,25,16', 'T set_config', '2', 'D off', 'C SELECT 1', 'Z I'])
+    expect(await say("select set_config(now(), 'x', false)")).toContain(
+      'E 0A000 Only constants are supported here.',
+    )
+  })
+
   test.each([
     ['set nothing_of_ours = 1', '42704'],
     ['show nothing_of_ours', '42704'],

@@ -3,14 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PGlite } from '@electric-sql/pglite'
 import type { ColumnVector, ResultBatch } from '../../../src/core/result-batch.ts'
-import {
-  type CopyFormat,
-  copyRowWriter,
-  defaultCopyFormat,
-  writeCopyHeader,
-  writeCopyOutResponse,
-  writeCopyTrailer,
-} from '../../../src/wire/postgres/copy.ts'
+import { type CopyFormat, CopyWriter, defaultCopyFormat } from '../../../src/wire/postgres/copy.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { backend } from '../../../src/wire/postgres/protocol.ts'
 import { cutMessages, queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
@@ -60,24 +53,24 @@ const rows = texts.map((text, index) => {
 })
 const source = `(select * from (values ${rows.join(', ')}) v (id, "a ""name""", n))`
 
-/** The bodies of the CopyData messages together, and the CopyOutResponse. */
-function bodies(bytes: Uint8Array): { readonly response: string; readonly data: string } {
+/** The bodies of the CopyData messages, and the CopyOutResponse. */
+function bodies(bytes: Uint8Array): { readonly response: string; readonly data: readonly string[] } {
   const messages = cutMessages(bytes)
   const data = messages.filter(({ type }) => type === backend.copyData).map((each) => each.bytes.subarray(5))
   const response = messages.find(({ type }) => type === backend.copyOutResponse)
   return {
     response: Buffer.from(response?.bytes ?? new Uint8Array()).toString('hex'),
-    data: Buffer.concat(data).toString('latin1'),
+    data: data.map((each) => Buffer.from(each).toString('latin1')),
   }
 }
 
 function ours(format: CopyFormat, of: ResultBatch = batch, columns = names): ReturnType<typeof bodies> {
   const out = new MessageWriter()
-  writeCopyOutResponse(out, format, of.columns.length)
-  writeCopyHeader(out, format, columns)
-  const write = copyRowWriter(of, columns, format, { extraFloatDigits: 1 })
+  const copy = new CopyWriter(columns, format, { extraFloatDigits: 1 })
+  copy.begin(out)
+  const write = copy.rowWriter(of)
   for (let row = 0; row < of.rowCount; row++) write(out, row)
-  writeCopyTrailer(out, format)
+  copy.end(out)
   return bodies(out.view())
 }
 
@@ -106,8 +99,17 @@ describe('COPY', () => {
     expect(ours(format)).toEqual(await theirs(options))
   })
 
+  test('an empty result has the binary header and trailer in one message', async () => {
+    const none = { rowCount: 0, columns: batch.columns }
+    expect(ours(defaultCopyFormat('binary'), none)).toEqual(
+      await theirs('format binary', `(select * from ${source} t where false)`),
+    )
+  })
+
   test('a line of \\. alone is quoted in CSV', async () => {
     const column: ColumnVector = { type: 'text', values: ['\\.'] }
-    expect(ours(defaultCopyFormat('csv'), { rowCount: 1, columns: [column] }, ['v']).data).toBe('"\\."\n')
+    expect(ours(defaultCopyFormat('csv'), { rowCount: 1, columns: [column] }, ['v']).data).toEqual([
+      '"\\."\n',
+    ])
   })
 })

@@ -1,0 +1,123 @@
+/** A SELECT of functions that change the connection: the connection's own, as SET is, and never forwarded. */
+
+import type { FuncCall, Node, SelectStmt } from 'libpg-query'
+import { type SqlType, typeOid } from '../../core/sql-type.ts'
+import { formatAt } from '../../wire/postgres/frontend-messages.ts'
+import { parameterText } from '../../wire/postgres/parameters.ts'
+import { constantText } from './command-plans.ts'
+import { assertParameters } from './data-plan.ts'
+import { formatsFor, RowsPortal, textRows, writeDescription } from './plan.ts'
+import type { Binding, Plan } from './portal.ts'
+import type { SessionState } from './session-state.ts'
+import { WireError } from './wire-error.ts'
+
+interface SessionFunction {
+  readonly argumentTypes: readonly SqlType[]
+  /** Whether it is reason enough for the connection to answer. */
+  readonly changes: boolean
+  readonly call: (session: SessionState, args: readonly string[]) => string
+}
+
+const functions: Readonly<Record<string, SessionFunction>> = {
+  set_config: {
+    argumentTypes: ['text', 'text', 'bool'],
+    changes: true,
+    call({ settings, transaction }, [name = '', value = '', local = '']) {
+      const isLocal = /^(t|true|on|yes|1)$/i.test(local)
+      if (!isLocal || transaction.isBlock) settings.set(name, value, isLocal)
+      return settings.get(name)
+    },
+  },
+  current_setting: {
+    argumentTypes: ['text'],
+    changes: false,
+    call: ({ settings }, [name = '']) => settings.get(name),
+  },
+  // There are no locks to give back.
+  pg_advisory_unlock_all: { argumentTypes: [], changes: true, call: () => '' },
+}
+
+const plainFields = new Set(['targetList', 'op', 'limitOption'])
+
+interface Target {
+  readonly name: string
+  readonly function: SessionFunction
+  readonly args: readonly Node[]
+}
+
+/**
+ * The plan where every target is such a call and one changes the connection; undefined for any other SELECT.
+ * @throws WireError 0A000 for arguments that are neither constants nor parameters
+ */
+export function planSessionFunctions(session: SessionState, select: SelectStmt): Plan | undefined {
+  const isPlain = Object.keys(select).every((key) => plainFields.has(key)) && select.op === 'SETOP_NONE'
+  const targets = isPlain ? (select.targetList ?? []).map(readTarget) : []
+  if (targets.length === 0 || !targets.every((each) => each !== undefined)) return undefined
+  if (!targets.some((each) => each.function.changes)) return undefined
+  const columns = targets.map(({ name }) => ({ name, type: 'text' as SqlType }))
+  const parameterTypes = typesOfParameters(targets)
+  return {
+    parameterOids: parameterTypes.map(typeOid),
+    describe: (outbox) => writeDescription(outbox, columns, () => 0),
+    open: async (binding) => {
+      const formatOf = formatsFor(binding.resultFormats, columns.length)
+      const parameters = readParameters(binding, parameterTypes)
+      const evaluate = () =>
+        targets.map(({ function: { call }, args }) =>
+          call(
+            session,
+            args.map((arg) => argumentText(arg, parameters)),
+          ),
+        )
+      return new RowsPortal(session, columns, formatOf, 'SELECT', () => textRows(columns, [evaluate()]))
+    },
+  }
+}
+
+function readTarget(node: Node): Target | undefined {
+  const target = 'ResTarget' in node ? node.ResTarget : undefined
+  const call = target?.val !== undefined && 'FuncCall' in target.val ? target.val.FuncCall : undefined
+  const name = call && functionName(call)
+  const found = name !== undefined && Object.hasOwn(functions, name) ? functions[name] : undefined
+  const args = call?.args ?? []
+  if (name === undefined || found === undefined || args.length !== found.argumentTypes.length)
+    return undefined
+  return { name: target?.name ?? name, function: found, args }
+}
+
+function functionName({ funcname = [] }: FuncCall): string | undefined {
+  const names = funcname.map((each) => ('String' in each ? each.String.sval : undefined))
+  return names.length === 1 || (names.length === 2 && names[0] === 'pg_catalog') ? names.at(-1) : undefined
+}
+
+function parameterNumber(node: Node): number | undefined {
+  if ('TypeCast' in node && node.TypeCast.arg !== undefined) return parameterNumber(node.TypeCast.arg)
+  return 'ParamRef' in node ? node.ParamRef.number : undefined
+}
+
+function typesOfParameters(targets: readonly Target[]): readonly SqlType[] {
+  const types: SqlType[] = []
+  for (const { args, function: called } of targets)
+    for (const [index, arg] of args.entries()) {
+      const number = parameterNumber(arg)
+      if (number === undefined) continue
+      if (number < 1 || number > 100) throw new WireError('42P02', `there is no parameter $${number}`)
+      types[number - 1] = called.argumentTypes[index] ?? 'text'
+    }
+  return Array.from(types, (type) => type ?? 'text')
+}
+
+function readParameters(
+  { parameters, parameterFormats }: Binding,
+  types: readonly SqlType[],
+): readonly string[] {
+  assertParameters(parameters.length, types.length, parameterFormats.length)
+  return parameters.map((value, index) =>
+    value === null ? '' : parameterText(value, formatAt(parameterFormats, index), types[index] ?? 'text'),
+  )
+}
+
+function argumentText(node: Node, parameters: readonly string[]): string {
+  const number = parameterNumber(node)
+  return number === undefined ? (constantText(node) ?? '') : (parameters[number - 1] ?? '')
+}

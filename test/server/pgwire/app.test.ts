@@ -1,0 +1,100 @@
+/** The wire as a part of the service: its address, its certificate, its tenants, its end. */
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startApp } from '../../../src/app.ts'
+import { parseConfig } from '../../../src/config.ts'
+import type { QueryService } from '../../../src/query/query-service.ts'
+import { createServiceSession } from '../../../src/store/sessions.ts'
+import { createLogger } from '../../../src/telemetry/log.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { makeCertificate } from '../../support/certificate.ts'
+import { startTestService } from '../../support/service.ts'
+import { openTestStore } from '../../support/store.ts'
+
+setDefaultTimeout(60_000)
+
+/** Answers every statement with the tenant that it runs for. */
+const queries: QueryService = {
+  prepare: async (_, text) => ({ text, columns: [{ name: 'tenant', type: 'text' }], parameters: [] }),
+  run({ tenant }, { columns }) {
+    async function* batches() {
+      yield { rowCount: 1, columns: [{ type: 'text' as const, values: [tenant as string] }] }
+    }
+    return Object.assign(batches(), { queryId: crypto.randomUUID(), columns })
+  },
+}
+
+test('the service serves the wire with the certificate of its configuration', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-wire-'))
+  const certificate = makeCertificate()
+  await writeFile(join(folder, 'cert.pem'), certificate.cert)
+  await writeFile(join(folder, 'key.pem'), certificate.key)
+  await using service = await startTestService({
+    queries,
+    env: {
+      SVC_PGWIRE_TLS_CERT_FILE: join(folder, 'cert.pem'),
+      SVC_PGWIRE_TLS_KEY_FILE: join(folder, 'key.pem'),
+    },
+  })
+  const connect = async (password: string, user: string) => {
+    const client = new pg.Client({
+      host: 'localhost',
+      port: service.app.pgwirePort ?? 0,
+      user,
+      database: 'main',
+      password,
+      ssl: { ca: certificate.cert },
+    })
+    await client.connect()
+    return client
+  }
+
+  const client = await connect(service.owner.secret, 'acme')
+  expect((await client.query('select anything')).rows).toEqual([{ tenant: service.owner.tenant }])
+
+  // Compiled for real: an unknown table is what a steward's EXPLAIN hears of, and nobody else's.
+  expect(await failure(client.query('explain select * from sales.nothing'))).toBe('42501')
+  const { secret } = await createServiceSession(service.store, service.owner.tenant, {
+    name: 'steward',
+    principal: { sub: 'stella', roles: ['steward'] },
+    scopes: ['read'],
+  })
+  const steward = await connect(secret, 'stella')
+  expect(await failure(steward.query('explain select * from sales.nothing'))).toBe('42P01')
+  const { rows } = await steward.query('explain select 1 as one')
+  expect(rows.map((row) => row['QUERY PLAN'])).toContain('Columns: one int4')
+  await steward.end()
+
+  // The service's end is told to whoever is connected.
+  const ended = new Promise((resolve) => {
+    client.on('error', (error: Error) => resolve(Reflect.get(error, 'code')))
+  })
+  await service.app.stop()
+  expect(await ended).toBe('57P01')
+  await rm(folder, { recursive: true })
+})
+
+test('a certificate that cannot be read stops the start, before anything listens', async () => {
+  await using store = await openTestStore()
+  const config = parseConfig({
+    SVC_PGWIRE_TLS_CERT_FILE: 'nowhere.pem',
+    SVC_PGWIRE_TLS_KEY_FILE: 'nowhere.pem',
+  })
+  const log = createLogger({ level: 'silent' })
+  const outcome = await startApp({ config, store, metrics: createMetrics(), log, queries }).then(
+    () => 'started',
+    (error: { kind: string }) => error.kind,
+  )
+  expect(outcome).toBe('misconfigured')
+})
+
+function failure(work: Promise<unknown>): Promise<string | undefined> {
+  return work.then(
+    () => undefined,
+    (error: { code: string }) => error.code,
+  )
+}
