@@ -8,6 +8,7 @@ import { limits } from '../../../limits.ts'
 import { CatalogWorker } from './catalog-worker.ts'
 import { renameReader } from './session-sql.ts'
 import type { Scope } from './shadow-ddl.ts'
+import { loadSnapshot } from './snapshot-file.ts'
 
 export interface CatalogStatement {
   readonly scope: Scope
@@ -38,8 +39,19 @@ export class CatalogPool {
   #waiting = 0
   #closed = false
 
-  /** @param statementMs milliseconds that one statement may take */
-  constructor(private readonly statementMs: number) {}
+  /**
+   * @param statementMs milliseconds that one statement may take
+   * @param snapshotDirectory where the snapshot is kept; undefined: made anew by each process
+   */
+  constructor(
+    private readonly statementMs: number,
+    private readonly snapshotDirectory: string | undefined,
+  ) {}
+
+  /** Has the snapshot ready before the first statement asks for it. @throws Fault `unavailable` */
+  async prepare(): Promise<void> {
+    await this.#snapshotOf()
+  }
 
   /**
    * Runs one statement.
@@ -114,7 +126,7 @@ export class CatalogPool {
 
   /** Made once; where it could not be, the next statement tries again. */
   #snapshotOf(): Promise<ArrayBuffer> {
-    this.#snapshot ??= CatalogWorker.buildSnapshot().catch((error) => {
+    this.#snapshot ??= loadSnapshot(this.snapshotDirectory).catch((error) => {
       this.#snapshot = undefined
       throw error
     })

@@ -19,9 +19,13 @@ export interface CatalogOptions {
   readonly activity: (session: CatalogSession) => readonly ActivityRow[]
   /** Milliseconds that one statement may take; default `limits.catalogStatementMs`. */
   readonly statementMs?: number
+  /** Where the snapshot that its databases start from is kept; without it each process makes its own. */
+  readonly snapshotDirectory?: string
 }
 
 export interface OpenCatalogService extends CatalogService {
+  /** Does what can be done before the first statement: that takes seconds. @throws Fault `unavailable` */
+  prepare(): Promise<void>
   /** Ends its databases; statements under way fail. */
   close(): void
 }
@@ -35,7 +39,7 @@ export interface OpenCatalogService extends CatalogService {
  */
 export function openCatalogService(options: CatalogOptions): OpenCatalogService {
   const { source, activity, statementMs = limits.catalogStatementMs } = options
-  const pool = new CatalogPool(statementMs)
+  const pool = new CatalogPool(statementMs, options.snapshotDirectory)
   const scopeFor = scopeCache(source, () => performance.now())
   return {
     covers: coverageOf,
@@ -64,6 +68,7 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
           : errorMessage('54000', `The answer is larger than ${limits.catalogAnswerBytesMax} bytes.`)
       }
     },
+    prepare: () => pool.prepare(),
     close: () => pool.close(),
   }
 }
