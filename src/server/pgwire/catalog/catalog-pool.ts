@@ -35,6 +35,8 @@ interface Lane {
 export class CatalogPool {
   readonly #lanes: Lane[] = []
   #snapshot: Promise<ArrayBuffer> | undefined
+  /** Catalogs that failed to load, and until when they are not tried again. */
+  readonly #unloadable = new Map<string, number>()
   #uses = 0
   #waiting = 0
   #closed = false
@@ -59,6 +61,7 @@ export class CatalogPool {
    */
   async run(statement: CatalogStatement): Promise<Uint8Array> {
     if (this.#closed || this.#waiting >= limits.catalogWaitingMax) throw busy()
+    this.#assertLoadable(statement.scope.key)
     this.#waiting += 1
     try {
       const lane = this.#laneFor(statement.scope.key)
@@ -78,6 +81,13 @@ export class CatalogPool {
   close(): void {
     this.#closed = true
     for (const lane of this.#lanes) lane.worker?.end()
+  }
+
+  #assertLoadable(key: string): void {
+    const now = performance.now()
+    for (const [each, until] of this.#unloadable) if (until <= now) this.#unloadable.delete(each)
+    if (this.#unloadable.has(key))
+      throw new Fault('unavailable', 'The catalog could not be loaded. Retry later.')
   }
 
   #laneFor(key: string): Lane {
@@ -100,12 +110,15 @@ export class CatalogPool {
   /** A Worker that holds the scope and shows the role; a failure on the way ends it. */
   async #prepare(lane: Lane, scope: Scope, role: string): Promise<CatalogWorker> {
     const isOther = lane.loaded?.key !== scope.key
-    if (isOther || lane.role !== role) lane.changes += 1
-    if (lane.worker === undefined || lane.worker.ended || lane.changes > limits.catalogChangesMax) {
+    if (isOther) lane.changes += scope.tableCount
+    if (lane.role !== role) lane.changes += 1
+    const isWorn = lane.changes > limits.catalogChangesMax
+    const isLong = isOther && (lane.loaded?.tableCount ?? 0) > limits.catalogDropMax
+    if (lane.worker === undefined || lane.worker.ended || isWorn || isLong) {
       lane.worker?.end()
       delete lane.loaded
       delete lane.role
-      lane.changes = 0
+      lane.changes = scope.tableCount
       lane.worker = await CatalogWorker.open(await this.#snapshotOf())
       if (this.#closed) lane.worker.end()
     }
@@ -118,10 +131,20 @@ export class CatalogPool {
       delete lane.role
     }
     if (lane.role !== role) texts.push(transaction(renameReader(role)))
-    if (texts.length > 0) await lane.worker.perform(texts)
+    if (texts.length > 0) await this.#perform(lane.worker, texts, scope.key)
     lane.loaded = scope
     lane.role = role
     return lane.worker
+  }
+
+  async #perform(worker: CatalogWorker, texts: readonly string[], key: string): Promise<void> {
+    try {
+      await worker.perform(texts)
+    } catch (error) {
+      // Or one catalog that cannot be loaded would end a database with every statement.
+      this.#unloadable.set(key, performance.now() + limits.catalogRetryMs)
+      throw error
+    }
   }
 
   /** Made once; where it could not be, the next statement tries again. */

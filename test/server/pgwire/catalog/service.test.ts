@@ -220,6 +220,14 @@ describe('the session', () => {
     expect(await rows(`select '\\' from pg_class limit 1`, sessionOf({ settings }))).toEqual([['\\']])
   })
 
+  test('reads pg_catalog before a table of the same name, whatever its search path says', async () => {
+    const tenant = newTenantId()
+    const columns = [{ name: 'x', type: 'text' as const, notNull: false }]
+    tables = new Map([...tables, [tenant, [{ schemaName: 'sales', tableName: 'pg_class', columns }]]])
+    const session = sessionOf({ tenant, searchPath: ['sales', 'pg_catalog'] })
+    expect(await rows('select count(*) > 300 from pg_class', session)).toEqual([['t']])
+  })
+
   test('is told of a setting that PostgreSQL refuses, and harms nobody by it', async () => {
     const settings = new Map([['TimeZone', 'nowhere']])
     expect(await code('select version()', sessionOf({ settings }))).toBe('22023')
@@ -342,6 +350,82 @@ describe('what is refused', () => {
     )
     expect(kind).toBe('unprocessable')
   })
+})
+
+describe('keys', () => {
+  const column = (name: string, type: 'int8' | 'text' = 'int8') => ({ name, type, notNull: false })
+  const table = (tableName: string, more: Partial<ShadowTable> = {}): ShadowTable => ({
+    schemaName: 's',
+    tableName,
+    columns: [column('id'), column('other'), column('text', 'text')],
+    ...more,
+  })
+  const refer = (columns: string[], tableName: string, referencedColumns: string[]) => ({
+    foreignKeys: [{ columns, schemaName: 's', tableName, referencedColumns }],
+  })
+  const constraints = async (shown: readonly ShadowTable[]) => {
+    const tenant = newTenantId()
+    tables = new Map([...tables, [tenant, shown]])
+    return rows(
+      `select conrelid::regclass, conname, pg_get_constraintdef(oid) from pg_constraint
+       where conrelid > 16384 and contype <> 'n' order by conrelid::regclass::text, 2`,
+      sessionOf({ tenant, searchPath: ['s'] }),
+    )
+  }
+
+  test('that a contract declares are shown', async () => {
+    const shown = await constraints([
+      table('a', { primaryKey: ['id', 'other'] }),
+      table('b', { primaryKey: ['id'], ...refer(['other', 'id'], 'a', ['id', 'other']) }),
+    ])
+    expect(shown).toEqual([
+      ['a', 'a_pkey', 'PRIMARY KEY (id, other)'],
+      ['b', 'b_other_id_fkey', 'FOREIGN KEY (other, id) REFERENCES a(id, other)'],
+      ['b', 'b_pkey', 'PRIMARY KEY (id)'],
+    ])
+  })
+
+  test('that PostgreSQL would not take are left out, and the tables are shown', async () => {
+    const shown = await constraints([
+      table('missing', { primaryKey: ['nothing'] }),
+      table('twice', { primaryKey: ['id', 'id'] }),
+      table('good', { primaryKey: ['id'] }),
+      table('no_table', refer(['id'], 'elsewhere', ['id'])),
+      table('no_key', refer(['id'], 'missing', ['id'])),
+      table('no_match', refer(['id'], 'good', ['other'])),
+      table('no_column', refer(['nothing'], 'good', ['id'])),
+      table('no_type', refer(['text'], 'good', ['id'])),
+      table('no_count', refer(['id', 'other'], 'good', ['id'])),
+    ])
+    expect(shown).toEqual([['good', 'good_pkey', 'PRIMARY KEY (id)']])
+  })
+
+  test('get out of the way of tables, whatever these are called', async () => {
+    const long = 'x'.repeat(62)
+    const shown = await constraints([
+      table('a', { primaryKey: ['id'] }),
+      table('a_pkey', { primaryKey: ['id'] }),
+      table('_a', { primaryKey: ['id'] }),
+      table('__a'),
+      table(`${long}1`, { primaryKey: ['id'] }),
+      table(`${long}2`, { primaryKey: ['id'] }),
+    ])
+    expect(shown.map(([name]) => name)).toEqual(['_a', 'a', 'a_pkey', `${long}1`, `${long}2`])
+  })
+})
+
+test('a catalog that cannot be loaded is refused, and not tried again at once; others are answered', async () => {
+  const tenant = newTenantId()
+  const columns = [{ name: 'ctid', type: 'text' as const, notNull: false }]
+  tables = new Map([...tables, [tenant, [{ schemaName: 's', tableName: 't', columns }]]])
+  const kindOf = () =>
+    service.execute(sessionOf({ tenant }), query('select version()')).then(
+      () => 'an answer',
+      (fault) => `${fault.kind}: ${fault.publicMessage}`,
+    )
+  expect(await kindOf()).toBe('unavailable: The catalog could not be read. Retry.')
+  expect(await kindOf()).toBe('unavailable: The catalog could not be loaded. Retry later.')
+  expect((await rows(ownTables)).length).toBe(3)
 })
 
 test('names of any letters are shown as they are and run nothing', async () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
       blob: 'fixed[16]',
       u: 'uuid',
     },
-    ...{ home: 'struct', 'home.city': 'string', tags: 'list', ['x'.repeat(64)]: 'string' },
+    ...{ home: 'struct', 'home.city': 'string', tags: 'list', ['x'.repeat(64)]: 'string', xmin: 'long' },
   })
   await commitColumns(store, home, { namespace: ['pg_catalog'], name: 'pg_class' }, { fake: 'string' })
   await commitColumns(store, foreign, orders, { theirs: 'string' })
