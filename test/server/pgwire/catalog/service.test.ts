@@ -290,6 +290,43 @@ describe('messages', () => {
       expect((await send(new Uint8Array(bytes))).error?.code).toBe('08P01')
   })
 
+  test('of any bytes are answered or refused, and the next statement is answered', async () => {
+    const sound = Buffer.concat([
+      extended('select relname from pg_class where relname = $1 and oid > $2', ['orders', '1'], 'named'),
+      query('select current_user'),
+    ])
+    const cut = fc.record({
+      at: fc.nat(sound.length - 1),
+      count: fc.integer({ min: 0, max: 4 }),
+      by: fc.uint8Array({ maxLength: 6 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(cut, { minLength: 1, maxLength: 3 }), async (cuts) => {
+        const bytes = cuts.reduce(
+          (whole, { at, count, by }) =>
+            Buffer.concat([whole.subarray(0, at), by, whole.subarray(at + count)]),
+          Buffer.from(sound),
+        )
+        const { error, rows: found } = await send(bytes)
+        if (!error) expect(JSON.stringify(found)).toMatch(/^\[(?:\["orders"\],?)?(?:\["alice"\])?\]$/)
+        expect(await rows('select current_user', sessionOf({ sub: 'bob' }))).toEqual([['bob']])
+      }),
+      { seed: 9, numRuns: 300 },
+    )
+  })
+
+  test('whose lengths inside are wrong are refused by the database, which lives on', async () => {
+    const parse = frame('P', '', 'select current_user, $1::text', [0, 0])
+    const numbers = fc.array(fc.constantFrom(0, 1, 2, 3, 127, 128, 255), { maxLength: 24 })
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('B', 'D', 'E', 'C', 'P'), numbers, async (type, body) => {
+        await send(Buffer.concat([parse, frame(type, body), frame('E', '', [0, 0, 0, 0]), frame('S')]))
+        expect(await rows('select current_user', sessionOf({ sub: 'bob' }))).toEqual([['bob']])
+      }),
+      { seed: 9, numRuns: 300 },
+    )
+  })
+
   test('with errors say severity, code, message and position, and nothing else', async () => {
     const { error } = await send(query('select relnam from pg_class'))
     expect([error?.code, error?.fields]).toEqual(['42703', 'SVCMP'])
