@@ -61,6 +61,8 @@ export const limits = {
   catalogAnswerBytesMax: 64 * MiB,
   /** Databases that hold a catalog at once; each takes about 300 MiB. */
   catalogWorkersMax: 2,
+  /** Milliseconds without a statement after which one is ended. */
+  catalogIdleMs: 600_000,
   /** Statements about the catalog that wait for one of them. */
   catalogWaitingMax: 500,
   /** Tables and principals that one of them is given before it is replaced, since it grows with each. */

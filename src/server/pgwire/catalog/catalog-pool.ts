@@ -25,11 +25,24 @@ interface Lane {
   /** Grows with every use. */
   used: number
   tail: Promise<unknown>
+  /** Statements that wait or run. */
+  pending: number
+  /** Ends it when it was idle for long. */
+  idle?: Timer
   worker?: CatalogWorker
   /** What the Worker holds. */
   loaded?: Scope
   role?: string
   changes: number
+}
+
+export interface PoolOptions {
+  /** Milliseconds that one statement may take. */
+  readonly statementMs: number
+  /** Milliseconds without a statement after which a database is ended. */
+  readonly idleMs: number
+  /** Where the snapshot is kept; undefined: made anew by each process. */
+  readonly snapshotDirectory: string | undefined
 }
 
 export class CatalogPool {
@@ -41,14 +54,12 @@ export class CatalogPool {
   #waiting = 0
   #closed = false
 
-  /**
-   * @param statementMs milliseconds that one statement may take
-   * @param snapshotDirectory where the snapshot is kept; undefined: made anew by each process
-   */
-  constructor(
-    private readonly statementMs: number,
-    private readonly snapshotDirectory: string | undefined,
-  ) {}
+  constructor(private readonly options: PoolOptions) {}
+
+  /** How many databases there are. */
+  get size(): number {
+    return this.#lanes.length
+  }
 
   /** Has the snapshot ready before the first statement asks for it. @throws Fault `unavailable` */
   async prepare(): Promise<void> {
@@ -62,9 +73,11 @@ export class CatalogPool {
   async run(statement: CatalogStatement): Promise<Uint8Array> {
     if (this.#closed || this.#waiting >= limits.catalogWaitingMax) throw busy()
     this.#assertLoadable(statement.scope.key)
+    const lane = this.#laneFor(statement.scope.key)
     this.#waiting += 1
+    lane.pending += 1
+    clearTimeout(lane.idle)
     try {
-      const lane = this.#laneFor(statement.scope.key)
       const startBy = performance.now() + limits.catalogWaitMs
       const turn = lane.tail.then(() => {
         if (this.#closed || performance.now() > startBy) throw busy()
@@ -74,13 +87,26 @@ export class CatalogPool {
       return await turn
     } finally {
       this.#waiting -= 1
+      lane.pending -= 1
+      if (lane.pending === 0) this.#watchIdle(lane)
     }
+  }
+
+  #watchIdle(lane: Lane): void {
+    lane.idle = setTimeout(() => {
+      this.#lanes.splice(this.#lanes.indexOf(lane), 1)
+      lane.worker?.end()
+    }, this.options.idleMs)
+    lane.idle.unref()
   }
 
   /** Ends every database; statements under way fail. */
   close(): void {
     this.#closed = true
-    for (const lane of this.#lanes) lane.worker?.end()
+    for (const lane of this.#lanes) {
+      clearTimeout(lane.idle)
+      lane.worker?.end()
+    }
   }
 
   #assertLoadable(key: string): void {
@@ -93,7 +119,7 @@ export class CatalogPool {
   #laneFor(key: string): Lane {
     let lane = this.#lanes.find((each) => each.key === key)
     if (lane === undefined && this.#lanes.length < limits.catalogWorkersMax) {
-      lane = { key, used: 0, tail: Promise.resolve(), changes: 0 }
+      lane = { key, used: 0, tail: Promise.resolve(), pending: 0, changes: 0 }
       this.#lanes.push(lane)
     }
     lane ??= this.#lanes.reduce((a, b) => (a.used <= b.used ? a : b))
@@ -104,7 +130,7 @@ export class CatalogPool {
 
   async #runOn(lane: Lane, { scope, role, begin, frontend }: CatalogStatement): Promise<Uint8Array> {
     const worker = await this.#prepare(lane, scope, role)
-    return worker.statement(begin, frontend, this.statementMs)
+    return worker.statement(begin, frontend, this.options.statementMs)
   }
 
   /** A Worker that holds the scope and shows the role; a failure on the way ends it. */
@@ -149,7 +175,7 @@ export class CatalogPool {
 
   /** Made once; where it could not be, the next statement tries again. */
   #snapshotOf(): Promise<ArrayBuffer> {
-    this.#snapshot ??= loadSnapshot(this.snapshotDirectory).catch((error) => {
+    this.#snapshot ??= loadSnapshot(this.options.snapshotDirectory).catch((error) => {
       this.#snapshot = undefined
       throw error
     })

@@ -19,6 +19,8 @@ export interface CatalogOptions {
   readonly activity: (session: CatalogSession) => readonly ActivityRow[]
   /** Milliseconds that one statement may take; default `limits.catalogStatementMs`. */
   readonly statementMs?: number
+  /** Milliseconds without a statement after which a database is ended; default `limits.catalogIdleMs`. */
+  readonly idleMs?: number
   /** Where the snapshot that its databases start from is kept; without it each process makes its own. */
   readonly snapshotDirectory?: string
 }
@@ -26,6 +28,8 @@ export interface CatalogOptions {
 export interface OpenCatalogService extends CatalogService {
   /** Does what can be done before the first statement: that takes seconds. @throws Fault `unavailable` */
   prepare(): Promise<void>
+  /** Databases that it has now, about 300 MiB each. */
+  readonly databases: number
   /** Ends its databases; statements under way fail. */
   close(): void
 }
@@ -38,8 +42,9 @@ export interface OpenCatalogService extends CatalogService {
  * it returns; it throws Fault `unavailable` and what the source throws, where the statement could not be run.
  */
 export function openCatalogService(options: CatalogOptions): OpenCatalogService {
-  const { source, activity, statementMs = limits.catalogStatementMs } = options
-  const pool = new CatalogPool(statementMs, options.snapshotDirectory)
+  const { source, activity, snapshotDirectory } = options
+  const { statementMs = limits.catalogStatementMs, idleMs = limits.catalogIdleMs } = options
+  const pool = new CatalogPool({ statementMs, idleMs, snapshotDirectory })
   const scopeFor = scopeCache(source, () => performance.now())
   return {
     covers: coverageOf,
@@ -69,6 +74,9 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
       }
     },
     prepare: () => pool.prepare(),
+    get databases() {
+      return pool.size
+    },
     close: () => pool.close(),
   }
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
 import type { ShadowTable } from '../../../../src/server/pgwire/catalog/shadow-table.ts'
 import type { CatalogSession } from '../../../../src/server/pgwire/catalog-service.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { snapshotDirectory } from './compare.ts'
 import { foreignTables, sampleTables } from './sample-catalog.ts'
 import { type Answer, extended, frame, query, readAnswer } from './wire.ts'
@@ -449,6 +450,20 @@ describe('keys', () => {
     ])
     expect(shown.map(([name]) => name)).toEqual(['_a', 'a', 'a_pkey', `${long}1`, `${long}2`])
   })
+})
+
+test('a database that nobody asks is ended, and another answers the next statement', async () => {
+  const seldom = openCatalogService({
+    source: { mark: async () => '', tables: async () => sampleTables },
+    activity: () => [],
+    snapshotDirectory,
+    idleMs: 1,
+  })
+  const ask = async () => readAnswer(await seldom.execute(sessionOf(), query('select current_user'))).rows
+  expect(await ask()).toEqual([['alice']])
+  await eventually(async () => seldom.databases === 0)
+  expect(await ask()).toEqual([['alice']])
+  seldom.close()
 })
 
 test('a catalog that cannot be loaded is refused, and not tried again at once; others are answered', async () => {
