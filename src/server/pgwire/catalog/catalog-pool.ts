@@ -157,18 +157,24 @@ export class CatalogPool {
       delete lane.role
     }
     if (lane.role !== role) texts.push(transaction(renameReader(role)))
-    if (texts.length > 0) await this.#perform(lane.worker, texts, scope.key)
+    const isLoading = lane.loaded === undefined
+    if (texts.length > 0) await this.#perform(lane.worker, texts, isLoading ? scope.key : undefined)
     lane.loaded = scope
     lane.role = role
     return lane.worker
   }
 
-  async #perform(worker: CatalogWorker, texts: readonly string[], key: string): Promise<void> {
+  /** @param loading the catalog that is loaded by it */
+  async #perform(
+    worker: CatalogWorker,
+    texts: readonly string[],
+    loading: string | undefined,
+  ): Promise<void> {
     try {
       await worker.perform(texts)
     } catch (error) {
       // Or one catalog that cannot be loaded would end a database with every statement.
-      this.#unloadable.set(key, performance.now() + limits.catalogRetryMs)
+      if (loading !== undefined) this.#unloadable.set(loading, performance.now() + limits.catalogRetryMs)
       throw error
     }
   }
