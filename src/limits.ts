@@ -63,8 +63,8 @@ export const limits = {
   catalogWorkersMax: 2,
   /** Milliseconds without a statement after which one is ended. */
   catalogIdleMs: 600_000,
-  /** Statements about the catalog that wait for one of them. */
-  catalogWaitingMax: 500,
+  /** Statements about the catalog of one tenant that wait for one of them. */
+  catalogWaitingMax: 200,
   /** Tables and principals that one of them is given before it is replaced, since it grows with each. */
   catalogChangesMax: 10_000,
   /** Tables above which it is replaced rather than emptied. */

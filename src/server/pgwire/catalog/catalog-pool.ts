@@ -4,6 +4,7 @@
  */
 
 import { Fault } from '../../../base/fault.ts'
+import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
 import { CatalogWorker } from './catalog-worker.ts'
 import { renameReader } from './session-sql.ts'
@@ -11,6 +12,7 @@ import type { Scope } from './shadow-ddl.ts'
 import { loadSnapshot } from './snapshot-file.ts'
 
 export interface CatalogStatement {
+  readonly tenant: TenantId
   readonly scope: Scope
   /** The principal's name as a role. */
   readonly role: string
@@ -51,7 +53,8 @@ export class CatalogPool {
   /** Catalogs that failed to load, and until when they are not tried again. */
   readonly #unloadable = new Map<string, number>()
   #uses = 0
-  #waiting = 0
+  /** Statements of each tenant that wait or run. */
+  readonly #waiting = new Map<TenantId, number>()
   #closed = false
 
   constructor(private readonly options: PoolOptions) {}
@@ -71,10 +74,12 @@ export class CatalogPool {
    * @throws StatementFailure; Fault `unavailable` where there are too many, or a database fails
    */
   async run(statement: CatalogStatement): Promise<Uint8Array> {
-    if (this.#closed || this.#waiting >= limits.catalogWaitingMax) throw busy()
-    this.#assertLoadable(statement.scope.key)
-    const lane = this.#laneFor(statement.scope.key)
-    this.#waiting += 1
+    const { tenant, scope } = statement
+    const waiting = this.#waiting.get(tenant) ?? 0
+    if (this.#closed || waiting >= limits.catalogWaitingMax) throw busy()
+    this.#assertLoadable(scope.key)
+    const lane = this.#laneFor(scope.key)
+    this.#waiting.set(tenant, waiting + 1)
     lane.pending += 1
     clearTimeout(lane.idle)
     try {
@@ -86,7 +91,9 @@ export class CatalogPool {
       lane.tail = turn.catch(() => {})
       return await turn
     } finally {
-      this.#waiting -= 1
+      const left = (this.#waiting.get(tenant) ?? 1) - 1
+      if (left > 0) this.#waiting.set(tenant, left)
+      else this.#waiting.delete(tenant)
       lane.pending -= 1
       if (lane.pending === 0) this.#watchIdle(lane)
     }

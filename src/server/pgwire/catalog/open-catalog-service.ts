@@ -65,7 +65,12 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
         return errorMessage('0A000', 'This statement about the catalog is not supported.')
       const scope = await scopeFor(session.tenant, session.catalog)
       try {
-        return await pool.run({ scope, ...statement, frontend: request.messages })
+        return await pool.run({
+          tenant: session.tenant,
+          scope,
+          ...statement,
+          frontend: request.messages,
+        })
       } catch (error) {
         if (!(error instanceof StatementFailure)) throw error
         return error.reason === 'timeout'

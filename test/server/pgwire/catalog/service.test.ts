@@ -466,6 +466,20 @@ test('a database that nobody asks is ended, and another answers the next stateme
   seldom.close()
 })
 
+test('a tenant with too many statements at once is refused the last of them; another is answered', async () => {
+  const outcome = (session: CatalogSession) =>
+    service.execute(session, query('select version()')).then(
+      () => 'answered',
+      (fault) => fault.kind,
+    )
+  const crowd = Array.from({ length: 210 }, () => outcome(sessionOf()))
+  const other = outcome(sessionOf({ tenant: foreign }))
+  const outcomes = await Promise.all(crowd)
+  expect(outcomes.filter((each) => each === 'answered').length).toBe(200)
+  expect(outcomes.slice(200)).toEqual(Array(10).fill('unavailable'))
+  expect(await other).toBe('answered')
+})
+
 test('a catalog that cannot be loaded is refused, and not tried again at once; others are answered', async () => {
   const tenant = newTenantId()
   const columns = [{ name: 'ctid', type: 'text' as const, notNull: false }]
