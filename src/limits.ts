@@ -116,10 +116,16 @@ export const limits = {
   catalogAnswerBytesMax: 64 * MiB,
   /** Databases that hold a catalog at once; each takes about 300 MiB. */
   catalogWorkersMax: 2,
-  /** Statements about the catalog that wait for one of them. */
-  catalogWaitingMax: 500,
-  /** Catalogs and principals that one of them is given before it is replaced. */
-  catalogChangesMax: 500,
+  /** Milliseconds without a statement after which one is ended. */
+  catalogIdleMs: 600_000,
+  /** Statements about the catalog of one tenant that wait for one of them. */
+  catalogWaitingMax: 200,
+  /** Tables and principals that one of them is given before it is replaced, since it grows with each. */
+  catalogChangesMax: 10_000,
+  /** Tables above which it is replaced rather than emptied. */
+  catalogDropMax: 1_000,
+  /** Milliseconds for which a catalog that could not be loaded is not tried again. */
+  catalogRetryMs: 10_000,
   /** Milliseconds: one statement about the catalog; its wait; loading what it shows; starting a database. */
   catalogStatementMs: 10_000,
   catalogWaitMs: 30_000,

@@ -4,12 +4,15 @@
  */
 
 import { Fault } from '../../../base/fault.ts'
+import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
 import { CatalogWorker } from './catalog-worker.ts'
 import { renameReader } from './session-sql.ts'
 import type { Scope } from './shadow-ddl.ts'
+import { loadSnapshot } from './snapshot-file.ts'
 
 export interface CatalogStatement {
+  readonly tenant: TenantId
   readonly scope: Scope
   /** The principal's name as a role. */
   readonly role: string
@@ -24,6 +27,10 @@ interface Lane {
   /** Grows with every use. */
   used: number
   tail: Promise<unknown>
+  /** Statements that wait or run. */
+  pending: number
+  /** Ends it when it was idle for long. */
+  idle?: Timer
   worker?: CatalogWorker
   /** What the Worker holds. */
   loaded?: Scope
@@ -31,25 +38,51 @@ interface Lane {
   changes: number
 }
 
+export interface PoolOptions {
+  /** Milliseconds that one statement may take. */
+  readonly statementMs: number
+  /** Milliseconds without a statement after which a database is ended. */
+  readonly idleMs: number
+  /** Where the snapshot is kept; undefined: made anew by each process. */
+  readonly snapshotDirectory: string | undefined
+}
+
 export class CatalogPool {
   readonly #lanes: Lane[] = []
   #snapshot: Promise<ArrayBuffer> | undefined
+  /** Catalogs that failed to load, and until when they are not tried again. */
+  readonly #unloadable = new Map<string, number>()
   #uses = 0
-  #waiting = 0
+  /** Statements of each tenant that wait or run. */
+  readonly #waiting = new Map<TenantId, number>()
   #closed = false
 
-  /** @param statementMs milliseconds that one statement may take */
-  constructor(private readonly statementMs: number) {}
+  constructor(private readonly options: PoolOptions) {}
+
+  /** How many databases there are. */
+  get size(): number {
+    return this.#lanes.length
+  }
+
+  /** Has the snapshot ready before the first statement asks for it. @throws Fault `unavailable` */
+  async prepare(): Promise<void> {
+    await this.#snapshotOf()
+  }
 
   /**
    * Runs one statement.
    * @throws StatementFailure; Fault `unavailable` where there are too many, or a database fails
    */
   async run(statement: CatalogStatement): Promise<Uint8Array> {
-    if (this.#closed || this.#waiting >= limits.catalogWaitingMax) throw busy()
-    this.#waiting += 1
+    const { tenant, scope } = statement
+    const waiting = this.#waiting.get(tenant) ?? 0
+    if (this.#closed || waiting >= limits.catalogWaitingMax) throw busy()
+    this.#assertLoadable(scope.key)
+    const lane = this.#laneFor(scope.key)
+    this.#waiting.set(tenant, waiting + 1)
+    lane.pending += 1
+    clearTimeout(lane.idle)
     try {
-      const lane = this.#laneFor(statement.scope.key)
       const startBy = performance.now() + limits.catalogWaitMs
       const turn = lane.tail.then(() => {
         if (this.#closed || performance.now() > startBy) throw busy()
@@ -58,20 +91,42 @@ export class CatalogPool {
       lane.tail = turn.catch(() => {})
       return await turn
     } finally {
-      this.#waiting -= 1
+      const left = (this.#waiting.get(tenant) ?? 1) - 1
+      if (left > 0) this.#waiting.set(tenant, left)
+      else this.#waiting.delete(tenant)
+      lane.pending -= 1
+      if (lane.pending === 0) this.#watchIdle(lane)
     }
+  }
+
+  #watchIdle(lane: Lane): void {
+    lane.idle = setTimeout(() => {
+      this.#lanes.splice(this.#lanes.indexOf(lane), 1)
+      lane.worker?.end()
+    }, this.options.idleMs)
+    lane.idle.unref()
   }
 
   /** Ends every database; statements under way fail. */
   close(): void {
     this.#closed = true
-    for (const lane of this.#lanes) lane.worker?.end()
+    for (const lane of this.#lanes) {
+      clearTimeout(lane.idle)
+      lane.worker?.end()
+    }
+  }
+
+  #assertLoadable(key: string): void {
+    const now = performance.now()
+    for (const [each, until] of this.#unloadable) if (until <= now) this.#unloadable.delete(each)
+    if (this.#unloadable.has(key))
+      throw new Fault('unavailable', 'The catalog could not be loaded. Retry later.')
   }
 
   #laneFor(key: string): Lane {
     let lane = this.#lanes.find((each) => each.key === key)
     if (lane === undefined && this.#lanes.length < limits.catalogWorkersMax) {
-      lane = { key, used: 0, tail: Promise.resolve(), changes: 0 }
+      lane = { key, used: 0, tail: Promise.resolve(), pending: 0, changes: 0 }
       this.#lanes.push(lane)
     }
     lane ??= this.#lanes.reduce((a, b) => (a.used <= b.used ? a : b))
@@ -82,18 +137,21 @@ export class CatalogPool {
 
   async #runOn(lane: Lane, { scope, role, begin, frontend }: CatalogStatement): Promise<Uint8Array> {
     const worker = await this.#prepare(lane, scope, role)
-    return worker.statement(begin, frontend, this.statementMs)
+    return worker.statement(begin, frontend, this.options.statementMs)
   }
 
   /** A Worker that holds the scope and shows the role; a failure on the way ends it. */
   async #prepare(lane: Lane, scope: Scope, role: string): Promise<CatalogWorker> {
     const isOther = lane.loaded?.key !== scope.key
-    if (isOther || lane.role !== role) lane.changes += 1
-    if (lane.worker === undefined || lane.worker.ended || lane.changes > limits.catalogChangesMax) {
+    if (isOther) lane.changes += scope.tableCount
+    if (lane.role !== role) lane.changes += 1
+    const isWorn = lane.changes > limits.catalogChangesMax
+    const isLong = isOther && (lane.loaded?.tableCount ?? 0) > limits.catalogDropMax
+    if (lane.worker === undefined || lane.worker.ended || isWorn || isLong) {
       lane.worker?.end()
       delete lane.loaded
       delete lane.role
-      lane.changes = 0
+      lane.changes = scope.tableCount
       lane.worker = await CatalogWorker.open(await this.#snapshotOf())
       if (this.#closed) lane.worker.end()
     }
@@ -106,15 +164,31 @@ export class CatalogPool {
       delete lane.role
     }
     if (lane.role !== role) texts.push(transaction(renameReader(role)))
-    if (texts.length > 0) await lane.worker.perform(texts)
+    const isLoading = lane.loaded === undefined
+    if (texts.length > 0) await this.#perform(lane.worker, texts, isLoading ? scope.key : undefined)
     lane.loaded = scope
     lane.role = role
     return lane.worker
   }
 
+  /** @param loading the catalog that is loaded by it */
+  async #perform(
+    worker: CatalogWorker,
+    texts: readonly string[],
+    loading: string | undefined,
+  ): Promise<void> {
+    try {
+      await worker.perform(texts)
+    } catch (error) {
+      // Or one catalog that cannot be loaded would end a database with every statement.
+      if (loading !== undefined) this.#unloadable.set(loading, performance.now() + limits.catalogRetryMs)
+      throw error
+    }
+  }
+
   /** Made once; where it could not be, the next statement tries again. */
   #snapshotOf(): Promise<ArrayBuffer> {
-    this.#snapshot ??= CatalogWorker.buildSnapshot().catch((error) => {
+    this.#snapshot ??= loadSnapshot(this.options.snapshotDirectory).catch((error) => {
       this.#snapshot = undefined
       throw error
     })

@@ -61,7 +61,9 @@ export function beginStatement(session: CatalogSession, activity: readonly Activ
   const settings: [string, string][] = [...session.settings].filter(([name]) =>
     shownSettings.has(name.toLowerCase()),
   )
-  const path = session.searchPath.map(pathEntry).join(', ')
+  // Named later in the path, pg_catalog would come after tables that were not looked for.
+  const schemas = session.searchPath.filter((schema, index) => schema !== 'pg_catalog' || index === 0)
+  const path = schemas.map(pathEntry).join(', ')
   settings.push(['search_path', path || '""'])
   settings.push(['svc.pid', String(session.backendPid)], ['svc.activity', JSON.stringify(activity)])
   const set = settings.map(([name, value]) => `set_config(${literal(name)}, ${literal(value)}, true)`)

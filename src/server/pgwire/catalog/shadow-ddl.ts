@@ -2,7 +2,7 @@
 
 import { identifier, literal } from './messages.ts'
 import { objectIds } from './object-ids.ts'
-import { type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
+import { isSayable, type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
 
 /** OID of the role as which every session runs; it has the session's principal as its name. */
 export const readerOid = 999_999
@@ -14,6 +14,7 @@ export interface Scope {
   /** Made in one transaction. */
   readonly create: string
   readonly drop: string
+  readonly tableCount: number
 }
 
 /** What the reader is called while a scope is made; then it takes the name of a principal. */
@@ -30,17 +31,17 @@ export function scopeOf(key: string, database: string, tables: readonly ShadowTa
   const oid = objectIds()
   const sorted = [...tables].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
   const schemas = [...new Set(sorted.map(({ schemaName }) => schemaName))].filter((name) => name !== 'public')
-  const shown = new Set(sorted.map(orderOf))
+  const shown = new Map(sorted.map((table) => [orderOf(table), table]))
   const create = [
     `update pg_authid set rolname = '${readerNow}' where oid = ${readerOid}`,
     `update pg_database set datname = ${literal(database)}`,
     ...schemas.map(
       (name) => `insert into pg_namespace values (${oid('schema', name)}, ${literal(name)}, 10, null)`,
     ),
-    ...sorted.flatMap((table) => createTable(table, oid)),
+    ...sorted.flatMap((table) => createTable(table, oid, shown)),
     ...sorted.flatMap((table) =>
       (table.foreignKeys ?? [])
-        .filter((key) => shown.has(orderOf(key)))
+        .filter((key) => isValidKey(table, key, shown.get(orderOf(key))))
         .map((key) => addForeignKey(table, key)),
     ),
     ...[...schemas, ...(shown.size > 0 ? ['public'] : [])].flatMap((name) => [
@@ -53,21 +54,25 @@ export function scopeOf(key: string, database: string, tables: readonly ShadowTa
     ...schemas.map((name) => `drop schema ${identifier(name)} cascade`),
     ...inPublic.map(({ tableName }) => `drop table ${named('public', tableName)} cascade`),
   ]
-  return { key, create: create.join(';\n'), drop: drop.join(';\n') }
+  return { key, create: create.join(';\n'), drop: drop.join(';\n'), tableCount: sorted.length }
 }
 
 function orderOf({ schemaName, tableName }: { readonly schemaName: string; readonly tableName: string }) {
   return JSON.stringify([schemaName, tableName])
 }
 
-function createTable(table: ShadowTable, oid: (...key: readonly string[]) => number): readonly string[] {
-  const { schemaName, tableName, columns, comment, primaryKey } = table
+function createTable(
+  table: ShadowTable,
+  oid: (...key: readonly string[]) => number,
+  shown: ReadonlyMap<string, ShadowTable>,
+): readonly string[] {
+  const { schemaName, tableName, columns, comment, primaryKey = [] } = table
   const name = named(schemaName, tableName)
   const id = (part: string) => oid(part, schemaName, tableName)
   const next = (what: string, part: string) =>
     `pg_catalog.binary_upgrade_set_next_${what}('${id(part)}'::oid)`
-  const key = primaryKey?.length
-    ? [`constraint ${identifier(keyName(tableName))} primary key (${list(primaryKey)})`]
+  const key = isKeyed(table)
+    ? [`constraint ${identifier(keyName(table, id('index'), shown))} primary key (${list(primaryKey)})`]
     : []
   const definitions = [
     ...columns.map(
@@ -91,9 +96,43 @@ function createTable(table: ShadowTable, oid: (...key: readonly string[]) => num
   ]
 }
 
-/** As PostgreSQL names it, where it fits. */
-function keyName(tableName: string): string {
-  return Buffer.byteLength(tableName) <= 58 ? `${tableName}_pkey` : 'pkey'
+/** Whether PostgreSQL would take the key; one that it would not must not keep the catalog from being shown. */
+function isKeyed({ columns, primaryKey = [] }: ShadowTable): boolean {
+  const types = new Map(columns.map(({ name, type }) => [name, type]))
+  const names = new Set(primaryKey)
+  return (
+    primaryKey.length > 0 &&
+    primaryKey.length <= 32 &&
+    names.size === primaryKey.length &&
+    primaryKey.every((name) => types.has(name) && !/^jsonb?/.test(types.get(name) ?? ''))
+  )
+}
+
+/** As PostgreSQL names it, unless that is too long or a table's. */
+function keyName(
+  { schemaName, tableName }: ShadowTable,
+  id: number,
+  shown: ReadonlyMap<string, ShadowTable>,
+): string {
+  const name = `${tableName}_pkey`
+  const isFree = !shown.has(orderOf({ schemaName, tableName: name }))
+  return isFree && isSayable(name) ? name : `pkey_${id}`
+}
+
+/** Whether a foreign key refers to the primary key of a table that is shown, type by type. */
+function isValidKey(table: ShadowTable, key: ShadowForeignKey, target: ShadowTable | undefined): boolean {
+  if (target === undefined || !isKeyed(target)) return false
+  const type = ({ columns }: ShadowTable, name: string | undefined) =>
+    columns.find((column) => column.name === name)?.type
+  return (
+    Bun.deepEquals(key.referencedColumns, target.primaryKey) &&
+    key.columns.length === key.referencedColumns.length &&
+    new Set(key.columns).size === key.columns.length &&
+    key.columns.every((name, index) => {
+      const own = type(table, name)
+      return own !== undefined && own === type(target, key.referencedColumns[index])
+    })
+  )
 }
 
 function addForeignKey(table: ShadowTable, key: ShadowForeignKey): string {

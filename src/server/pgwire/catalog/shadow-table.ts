@@ -39,6 +39,9 @@ export function isSayable(name: string): boolean {
   return name !== '' && name.isWellFormed() && !name.includes('\0') && Buffer.byteLength(name) <= nameBytesMax
 }
 
+/** Every table of PostgreSQL has these, and none of its own by their names. */
+const systemColumns: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
+
 const reservedSchema = /^(?:pg_.*|information_schema)$/
 
 /**
@@ -51,7 +54,7 @@ export function shadowTable({ ref, columns, doc }: ReadableTable): ShadowTable |
   if (!isSayable(schemaName) || !isSayable(ref.name) || reservedSchema.test(schemaName)) return undefined
   const shown = columns.flatMap(({ name, type, required, masked, doc: comment }): ShadowColumn[] => {
     const served = servedType(type)
-    if (served === undefined || !isSayable(name)) return []
+    if (served === undefined || !isSayable(name) || systemColumns.has(name)) return []
     // A mask may give NULL where the table has none.
     return [{ name, ...served, notNull: required && !masked, ...(comment !== undefined && { comment }) }]
   })

@@ -28,10 +28,12 @@ function ask(messages: Uint8Array): Uint8Array {
     syncToFs: false,
     onRawData(part) {
       size += part.length
-      if (size > limits.catalogAnswerBytesMax) throw new TooLarge()
-      parts.push(part.slice())
+      // Nothing can be thrown through the database; what is too much is dropped until it ends.
+      if (size > limits.catalogAnswerBytesMax) parts.length = 0
+      else parts.push(part.slice())
     },
   })
+  if (size > limits.catalogAnswerBytesMax) throw new TooLarge()
   return Buffer.concat(parts)
 }
 

@@ -8,6 +8,9 @@ import { openRealSession, type RealSession } from './real-postgres.ts'
 import { foreignTables, sampleDdl, sampleTables } from './sample-catalog.ts'
 import { type Answer, frame, query, readAnswer } from './wire.ts'
 
+/** Shared by test processes. */
+export const snapshotDirectory = new URL('../../../../.cache/', import.meta.url).pathname
+
 export type Send = (messages: Uint8Array) => Promise<Answer>
 
 export interface Pair {
@@ -53,6 +56,7 @@ export async function startPair(): Promise<Pair | undefined> {
       tables: async (asked) => (asked === tenant ? sampleTables : foreignTables),
     },
     activity: () => [],
+    snapshotDirectory,
   })
   const session: CatalogSession = {
     tenant,

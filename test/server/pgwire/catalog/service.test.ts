@@ -9,6 +9,8 @@ import {
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
 import type { ShadowTable } from '../../../../src/server/pgwire/catalog/shadow-table.ts'
 import type { CatalogSession } from '../../../../src/server/pgwire/catalog-service.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { snapshotDirectory } from './compare.ts'
 import { foreignTables, sampleTables } from './sample-catalog.ts'
 import { type Answer, extended, frame, query, readAnswer } from './wire.ts'
 
@@ -45,7 +47,7 @@ beforeAll(() => {
         cipher: 'TLS_AES_128_GCM_SHA256',
       },
     ],
-    statementMs: 3_000,
+    snapshotDirectory,
   })
 })
 afterAll(() => service.close())
@@ -93,13 +95,14 @@ describe('tenants', () => {
 
   test('no catalog holds a name of another, nor of its principals, in any column', async () => {
     await rows('select version()', sessionOf({ tenant: foreign, sub: 'mallory' }))
-    const everything = await rows(`
-      select c::text from pg_class c union all select a::text from pg_attribute a
-      union all select t::text from pg_type t union all select n::text from pg_namespace n
-      union all select r::text from pg_roles r union all select d::text from pg_database d
-      union all select d::text from pg_description d union all select s::text from pg_settings s
-      union all select c::text from information_schema.columns c
-      union all select t::text from pg_stat_user_tables t union all select c::text from pg_constraint c`)
+    const everything: unknown[] = []
+    for (const relation of [
+      ...['pg_class', 'pg_attribute', 'pg_type', 'pg_namespace', 'pg_roles', 'pg_database', 'pg_description'],
+      ...['pg_shdescription', 'pg_settings', 'pg_constraint', 'pg_stat_user_tables', 'pg_stat_database'],
+      ...['pg_depend', 'pg_shdepend', 'pg_index', 'pg_tables', 'pg_locks', 'pg_stats'],
+      ...['tables', 'columns', 'schemata', 'table_privileges'].map((name) => `information_schema.${name}`),
+    ])
+      everything.push(...(await rows(`select x::text from ${relation} x`)))
     expect(everything.length).toBeGreaterThan(4_000)
     expect(JSON.stringify(everything)).not.toMatch(/secret_|their_column|mallory/)
     expect(JSON.stringify(everything)).not.toContain(foreign)
@@ -116,7 +119,7 @@ describe('tenants', () => {
       await rows(`select ${oid}::regclass, pg_table_is_visible(${oid}), obj_description(${oid}, 'pg_class')`),
     ).toEqual([[oid, null, null]])
     expect(await code(`select 'secret_schema.secret_table'::regclass`)).toBe('42P01')
-    expect(await code(`select has_table_privilege('secret_schema.secret_table', 'select')`)).toBe('42P01')
+    expect(await code(`select has_table_privilege('secret_schema.secret_table', 'select')`)).toBe('3F000')
   })
 
   test('an OID stays what it was when a catalog was away meanwhile, and is the same on another replica', async () => {
@@ -128,6 +131,7 @@ describe('tenants', () => {
     const replica = openCatalogService({
       source: { mark: async () => '', tables: async () => sampleTables.toReversed() },
       activity: () => [],
+      snapshotDirectory,
     })
     const answer = readAnswer(await replica.execute(sessionOf(), query(text)))
     replica.close()
@@ -207,13 +211,22 @@ describe('the session', () => {
       ['application_name', "it's"],
     ])
     const text = `select current_setting('timezone'), current_setting('datestyle'), current_setting('application_name')`
+    const before = await rows(text)
     expect(await rows(text, sessionOf({ settings }))).toEqual([['Asia/Tokyo', 'German, DMY', "it's"]])
-    expect(await rows(text)).toEqual([['GMT', 'ISO, MDY', '']])
+    expect(await rows(text)).toEqual(before)
   })
 
   test('cannot have texts read in another way than they were checked', async () => {
     const settings = new Map([['standard_conforming_strings', 'off']])
     expect(await rows(`select '\\' from pg_class limit 1`, sessionOf({ settings }))).toEqual([['\\']])
+  })
+
+  test('reads pg_catalog before a table of the same name, whatever its search path says', async () => {
+    const tenant = newTenantId()
+    const columns = [{ name: 'x', type: 'text' as const, notNull: false }]
+    tables = new Map([...tables, [tenant, [{ schemaName: 'sales', tableName: 'pg_class', columns }]]])
+    const session = sessionOf({ tenant, searchPath: ['sales', 'pg_catalog'] })
+    expect(await rows('select count(*) > 300 from pg_class', session)).toEqual([['t']])
   })
 
   test('is told of a setting that PostgreSQL refuses, and harms nobody by it', async () => {
@@ -278,6 +291,43 @@ describe('messages', () => {
       expect((await send(new Uint8Array(bytes))).error?.code).toBe('08P01')
   })
 
+  test('of any bytes are answered or refused, and the next statement is answered', async () => {
+    const sound = Buffer.concat([
+      extended('select relname from pg_class where relname = $1 and oid > $2', ['orders', '1'], 'named'),
+      query('select current_user'),
+    ])
+    const cut = fc.record({
+      at: fc.nat(sound.length - 1),
+      count: fc.integer({ min: 0, max: 4 }),
+      by: fc.uint8Array({ maxLength: 6 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(cut, { minLength: 1, maxLength: 3 }), async (cuts) => {
+        const bytes = cuts.reduce(
+          (whole, { at, count, by }) =>
+            Buffer.concat([whole.subarray(0, at), by, whole.subarray(at + count)]),
+          Buffer.from(sound),
+        )
+        const { error, rows: found } = await send(bytes)
+        if (!error) expect(JSON.stringify(found)).toMatch(/^\[(?:\["orders"\],?)?(?:\["alice"\])?\]$/)
+        expect(await rows('select current_user', sessionOf({ sub: 'bob' }))).toEqual([['bob']])
+      }),
+      { seed: 9, numRuns: 300 },
+    )
+  })
+
+  test('whose lengths inside are wrong are refused by the database, which lives on', async () => {
+    const parse = frame('P', '', 'select current_user, $1::text', [0, 0])
+    const numbers = fc.array(fc.constantFrom(0, 1, 2, 3, 127, 128, 255), { maxLength: 24 })
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('B', 'D', 'E', 'C', 'P'), numbers, async (type, body) => {
+        await send(Buffer.concat([parse, frame(type, body), frame('E', '', [0, 0, 0, 0]), frame('S')]))
+        expect(await rows('select current_user', sessionOf({ sub: 'bob' }))).toEqual([['bob']])
+      }),
+      { seed: 9, numRuns: 300 },
+    )
+  })
+
   test('with errors say severity, code, message and position, and nothing else', async () => {
     const { error } = await send(query('select relnam from pg_class'))
     expect([error?.code, error?.fields]).toEqual(['42703', 'SVCMP'])
@@ -305,8 +355,17 @@ describe('what is refused', () => {
   })
 
   test('a statement that takes too long is ended, and the next is answered', async () => {
-    expect(await code('select count(*) from generate_series(1, 100000000000) g, pg_class')).toBe('57014')
-    expect((await rows(ownTables)).length).toBe(3)
+    const hasty = openCatalogService({
+      source: { mark: async () => '', tables: async () => sampleTables },
+      activity: () => [],
+      snapshotDirectory,
+      statementMs: 2_000,
+    })
+    const ask = async (text: string) => readAnswer(await hasty.execute(sessionOf(), query(text)))
+    const endless = 'select count(*) from generate_series(1, 100000000000) g, pg_class'
+    expect((await ask(endless)).error?.code).toBe('57014')
+    expect((await ask('select version()')).rows.length).toBe(1)
+    hasty.close()
   })
 
   test('an answer that is too large is cut off as an error, and the next is answered', async () => {
@@ -329,6 +388,110 @@ describe('what is refused', () => {
     )
     expect(kind).toBe('unprocessable')
   })
+})
+
+describe('keys', () => {
+  const column = (name: string, type: 'int8' | 'text' = 'int8') => ({ name, type, notNull: false })
+  const table = (tableName: string, more: Partial<ShadowTable> = {}): ShadowTable => ({
+    schemaName: 's',
+    tableName,
+    columns: [column('id'), column('other'), column('text', 'text')],
+    ...more,
+  })
+  const refer = (columns: string[], tableName: string, referencedColumns: string[]) => ({
+    foreignKeys: [{ columns, schemaName: 's', tableName, referencedColumns }],
+  })
+  const constraints = async (shown: readonly ShadowTable[]) => {
+    const tenant = newTenantId()
+    tables = new Map([...tables, [tenant, shown]])
+    return rows(
+      `select conrelid::regclass, conname, pg_get_constraintdef(oid) from pg_constraint
+       where conrelid > 16384 and contype <> 'n' order by conrelid::regclass::text, 2`,
+      sessionOf({ tenant, searchPath: ['s'] }),
+    )
+  }
+
+  test('that a contract declares are shown', async () => {
+    const shown = await constraints([
+      table('a', { primaryKey: ['id', 'other'] }),
+      table('b', { primaryKey: ['id'], ...refer(['other', 'id'], 'a', ['id', 'other']) }),
+    ])
+    expect(shown).toEqual([
+      ['a', 'a_pkey', 'PRIMARY KEY (id, other)'],
+      ['b', 'b_other_id_fkey', 'FOREIGN KEY (other, id) REFERENCES a(id, other)'],
+      ['b', 'b_pkey', 'PRIMARY KEY (id)'],
+    ])
+  })
+
+  test('that PostgreSQL would not take are left out, and the tables are shown', async () => {
+    const shown = await constraints([
+      table('missing', { primaryKey: ['nothing'] }),
+      table('twice', { primaryKey: ['id', 'id'] }),
+      table('good', { primaryKey: ['id'] }),
+      table('no_table', refer(['id'], 'elsewhere', ['id'])),
+      table('no_key', refer(['id'], 'missing', ['id'])),
+      table('no_match', refer(['id'], 'good', ['other'])),
+      table('no_column', refer(['nothing'], 'good', ['id'])),
+      table('no_type', refer(['text'], 'good', ['id'])),
+      table('no_count', refer(['id', 'other'], 'good', ['id'])),
+    ])
+    expect(shown).toEqual([['good', 'good_pkey', 'PRIMARY KEY (id)']])
+  })
+
+  test('get out of the way of tables, whatever these are called', async () => {
+    const long = 'x'.repeat(62)
+    const shown = await constraints([
+      table('a', { primaryKey: ['id'] }),
+      table('a_pkey', { primaryKey: ['id'] }),
+      table('_a', { primaryKey: ['id'] }),
+      table('__a'),
+      table(`${long}1`, { primaryKey: ['id'] }),
+      table(`${long}2`, { primaryKey: ['id'] }),
+    ])
+    expect(shown.map(([name]) => name)).toEqual(['_a', 'a', 'a_pkey', `${long}1`, `${long}2`])
+  })
+})
+
+test('a database that nobody asks is ended, and another answers the next statement', async () => {
+  const seldom = openCatalogService({
+    source: { mark: async () => '', tables: async () => sampleTables },
+    activity: () => [],
+    snapshotDirectory,
+    idleMs: 1,
+  })
+  const ask = async () => readAnswer(await seldom.execute(sessionOf(), query('select current_user'))).rows
+  expect(await ask()).toEqual([['alice']])
+  await eventually(async () => seldom.databases === 0)
+  expect(await ask()).toEqual([['alice']])
+  seldom.close()
+})
+
+test('a tenant with too many statements at once is refused the last of them; another is answered', async () => {
+  const outcome = (session: CatalogSession) =>
+    service.execute(session, query('select version()')).then(
+      () => 'answered',
+      (fault) => fault.kind,
+    )
+  const crowd = Array.from({ length: 210 }, () => outcome(sessionOf()))
+  const other = outcome(sessionOf({ tenant: foreign }))
+  const outcomes = await Promise.all(crowd)
+  expect(outcomes.filter((each) => each === 'answered').length).toBe(200)
+  expect(outcomes.slice(200)).toEqual(Array(10).fill('unavailable'))
+  expect(await other).toBe('answered')
+})
+
+test('a catalog that cannot be loaded is refused, and not tried again at once; others are answered', async () => {
+  const tenant = newTenantId()
+  const columns = [{ name: 'ctid', type: 'text' as const, notNull: false }]
+  tables = new Map([...tables, [tenant, [{ schemaName: 's', tableName: 't', columns }]]])
+  const kindOf = () =>
+    service.execute(sessionOf({ tenant }), query('select version()')).then(
+      () => 'an answer',
+      (fault) => `${fault.kind}: ${fault.publicMessage}`,
+    )
+  expect(await kindOf()).toBe('unavailable: The catalog could not be read. Retry.')
+  expect(await kindOf()).toBe('unavailable: The catalog could not be loaded. Retry later.')
+  expect((await rows(ownTables)).length).toBe(3)
 })
 
 test('names of any letters are shown as they are and run nothing', async () => {

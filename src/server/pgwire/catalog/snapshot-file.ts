@@ -1,0 +1,41 @@
+/** The snapshot that databases start from, kept in a file: making one takes seconds, reading it does not. */
+
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CatalogWorker } from './catalog-worker.ts'
+import { snapshotSql } from './snapshot-sql.ts'
+
+/**
+ * Reads the snapshot, or makes it and leaves it for the next process. A file of other contents than this
+ * version makes has another name, so it is never read.
+ * @param directory where files are kept that may be lost; whoever can write there decides what clients see of
+ *   the catalog's structure. Undefined: nothing is kept
+ * @throws Fault `unavailable` where no database starts; errors of the file system other than a missing file
+ */
+export async function loadSnapshot(directory: string | undefined): Promise<ArrayBuffer> {
+  if (directory === undefined) return CatalogWorker.buildSnapshot()
+  const path = join(directory, `catalog-${await snapshotVersion()}.tar`)
+  try {
+    return new Uint8Array(await readFile(path)).buffer
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  const snapshot = await CatalogWorker.buildSnapshot()
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  // A half-written file never gets the name under which it would be read.
+  const partial = `${path}.${crypto.randomUUID()}`
+  try {
+    await writeFile(partial, new Uint8Array(snapshot), { mode: 0o600 })
+    await rename(partial, path)
+  } finally {
+    await rm(partial, { force: true })
+  }
+  return snapshot
+}
+
+/** Of the database's program and of what is changed in it. */
+async function snapshotVersion(): Promise<string> {
+  const manifest = await readFile(new URL('../package.json', import.meta.resolve('@electric-sql/pglite')))
+  return createHash('sha256').update(manifest).update(snapshotSql).digest('hex').slice(0, 16)
+}

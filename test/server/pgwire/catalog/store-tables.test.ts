@@ -1,0 +1,95 @@
+/** The catalog over the store: what a contract makes readable is shown, as statements meet it. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { TenantId } from '../../../../src/core/tenant.ts'
+import { checkPolicies } from '../../../../src/query/protect.ts'
+import {
+  type OpenCatalogService,
+  openCatalogService,
+  storeTables,
+} from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
+import { deleteContract, putContract, putMask } from '../../../../src/store/contracts.ts'
+import { createTenant } from '../../../../src/store/tenants.ts'
+import { commitColumns } from '../../../support/governed.ts'
+import { openTestStore, type TestStore } from '../../../support/store.ts'
+import { snapshotDirectory } from './compare.ts'
+import { query, readAnswer } from './wire.ts'
+
+setDefaultTimeout(60_000)
+
+const orders = { namespace: ['sales', 'eu'], name: 'orders' }
+let store: TestStore
+let service: OpenCatalogService
+let home: TenantId
+let foreign: TenantId
+
+beforeAll(async () => {
+  store = await openTestStore()
+  home = (await createTenant(store, { name: 'home' })).id
+  foreign = (await createTenant(store, { name: 'foreign' })).id
+  await commitColumns(store, home, orders, {
+    ...{
+      id: 'long',
+      amount: 'decimal(12,2)',
+      at: 'timestamptz',
+      flag: 'boolean',
+      blob: 'fixed[16]',
+      u: 'uuid',
+    },
+    ...{ home: 'struct', 'home.city': 'string', tags: 'list', ['x'.repeat(64)]: 'string', xmin: 'long' },
+  })
+  await commitColumns(store, home, { namespace: ['pg_catalog'], name: 'pg_class' }, { fake: 'string' })
+  await commitColumns(store, foreign, orders, { theirs: 'string' })
+  for (const [tenant, table] of [
+    [home, orders],
+    [home, { namespace: ['pg_catalog'], name: 'pg_class' }],
+    [foreign, orders],
+  ] as const)
+    await putContract({ store, tenant, checkPolicies }, table, { id: 'c', version: 1 })
+  service = openCatalogService({ source: storeTables(store), activity: () => [], snapshotDirectory })
+})
+afterAll(async () => {
+  service.close()
+  await store[Symbol.asyncDispose]()
+})
+
+const rows = async (text: string, tenant = home) => {
+  const session = {
+    ...{ tenant, principal: { sub: 'alice', roles: [] }, catalog: 'lake', searchPath: ['public'] },
+    ...{ settings: new Map<string, string>(), backendPid: 1 },
+  }
+  const answer = readAnswer(await service.execute(session, query(text)))
+  if (answer.error) throw new Error(answer.error.message)
+  return answer.rows
+}
+const columns = `select attrelid::regclass::text, attname, format_type(atttypid, atttypmod) from pg_attribute a
+  join pg_class c on c.oid = attrelid where c.oid > 16384 and relkind = 'r' and attnum > 0 order by attnum`
+
+test('a readable table has the columns that can be named, with the types that statements meet', async () => {
+  expect(await rows(columns)).toEqual(
+    [
+      ['id', 'bigint'],
+      ['amount', 'numeric(12,2)'],
+      ['at', 'timestamp with time zone'],
+      ['flag', 'boolean'],
+      ['blob', 'bytea'],
+      ['u', 'uuid'],
+    ].map(([name, type]) => ['"sales.eu".orders', name as string, type as string]),
+  )
+  expect(await rows(columns, foreign)).toEqual([['"sales.eu".orders', 'theirs', 'text']])
+})
+
+test('a table whose schema PostgreSQL keeps for itself does not take the place of its own', async () => {
+  expect(await rows(`select count(*) from pg_attribute where attname = 'fake'`)).toEqual([['0']])
+})
+
+test('a mask does not show in the catalog, and a table that lost its contract is not there any more', async () => {
+  const on = { store, tenant: home, checkPolicies }
+  await putMask(on, { table: orders, column: 'u' }, { id: 'm', action: 'replace-with-null', exemptRoles: [] })
+  expect((await rows(columns)).length).toBe(6)
+  await deleteContract(on, orders)
+  expect(await rows(columns)).toEqual([])
+  expect((await rows(columns, foreign)).length).toBe(1)
+  await putContract(on, orders, { id: 'c', version: 2 })
+  expect((await rows(columns)).length).toBe(6)
+})
