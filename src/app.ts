@@ -23,6 +23,7 @@ import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
+import { settleWaitsMs } from './gateway/recovery/settle.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
 import { TableCache } from './gateway/table-cache.ts'
 import { type License, verifyLicense } from './license/license.ts'
@@ -59,6 +60,8 @@ export interface AppOptions {
   readonly passCrashPoint?: PassCrashPoint
   /** Those of limits.ts unless a test shortens them. */
   readonly intentTimes?: IntentTimes
+  /** Those of the gateway unless a test shortens them. */
+  readonly settleWaitsMs?: readonly number[]
 }
 
 export interface App {
@@ -101,6 +104,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
     clock: options.clock ?? systemClock,
     intentTimes: options.intentTimes ?? intentTimes,
+    settleWaitsMs: options.settleWaitsMs ?? settleWaitsMs,
     // Roles that nobody verified exempt from nothing.
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
