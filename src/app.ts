@@ -26,6 +26,7 @@ import { openEngines } from './engine/open-engines.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
+import { settleWaitsMs } from './gateway/recovery/settle.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
 import { TableCache } from './gateway/table-cache.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
@@ -75,6 +76,8 @@ export interface AppOptions {
   readonly queries?: QueryService
   /** What answers statements about pg_catalog and information_schema there. */
   readonly systemCatalog?: CatalogService
+  /** Those of the gateway unless a test shortens them. */
+  readonly settleWaitsMs?: readonly number[]
 }
 
 export interface App {
@@ -123,6 +126,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
     clock: options.clock ?? systemClock,
     intentTimes: options.intentTimes ?? intentTimes,
+    settleWaitsMs: options.settleWaitsMs ?? settleWaitsMs,
     // Roles that nobody verified exempt from nothing.
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),

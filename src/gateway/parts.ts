@@ -32,6 +32,8 @@ export interface GatewayParts {
   readonly log: Logger
   readonly clock: Clock
   readonly intentTimes: IntentTimes
+  /** Milliseconds before each look at what became of a lost answer. */
+  readonly settleWaitsMs: readonly number[]
   readonly maskedFor: MaskedFor
   readonly passCrashPoint: PassCrashPoint
 }

@@ -74,7 +74,6 @@ describe.each(Object.entries(bodies))('%s', (_what, body) => {
   test.each([
     ['answer-lost', 'drop-after', 1],
     ['commit-forwarded', 'drop-after', 1],
-    ['approval-recorded', 'drop-after', 1],
     ['answer-lost', 'drop-before', 0],
   ] as const)(
     'is audited once if the upstream accepted it when the process is killed at %s after %s',

@@ -78,6 +78,7 @@ async function main(orders: CrashChildOrders): Promise<void> {
     metrics: createMetrics(),
     log: createLogger({ level: 'silent' }),
     intentTimes: { leaseMs, upstreamMs: 0 },
+    settleWaitsMs: [0, 20],
     passCrashPoint: (point) => {
       if (point === orders.crashAt && --passesLeft === 0) process.kill(process.pid, 'SIGKILL')
     },

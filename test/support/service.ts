@@ -65,6 +65,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
   const lines: string[] = []
   const app = await startApp({
+    settleWaitsMs: [0, 20],
     ...options,
     config: parseConfig({
       SVC_LISTEN_ADDR: '127.0.0.1:0',

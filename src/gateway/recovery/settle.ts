@@ -21,7 +21,7 @@ export interface SettledCommit {
 }
 
 /** Milliseconds before each look: an upstream that dropped the connection may be at work still. */
-const waitsMs = [0, 100, 300, 600, 1_000]
+export const settleWaitsMs: readonly number[] = [0, 100, 300, 600, 1_000]
 
 /**
  * What a commit whose answer was lost made of its table, by the evidence that recovery goes by.
@@ -63,7 +63,7 @@ export async function untilMade<T>(
       return undefined
     }
   }
-  for (const waitMs of waitsMs) {
+  for (const waitMs of parts.settleWaitsMs) {
     await Bun.sleep(waitMs)
     if (signal.aborted) return undefined
     const made = await Promise.race([attempt(), late])
