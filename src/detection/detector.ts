@@ -134,7 +134,7 @@ export class Detector {
     try {
       const credential = await credentialOf(this.parts.store, run)
       run = await resolveTable(this.parts, run, credential)
-      const access = await this.options.access(run.tenant, credential, run.table)
+      const access = await this.options.access(run.tenant, credential, run.table, run.tries > 1)
       return { run, outcome: await this.options.pool.run({ metadataLocation: run.metadataLocation, access }) }
     } catch (thrown) {
       if (thrown instanceof Fault) {

@@ -262,6 +262,9 @@ function encodeSegment(segment: string): string {
 
 const errorBytesMax = 16 * 1024
 
+/** What S3 calls session credentials that have ended: another attempt may have newer ones. */
+const endedCodes: ReadonlySet<string> = new Set(['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired'])
+
 /** The answer to a HEAD has no body: a read of one byte says why it was refused. */
 async function refusal(response: Response, ask: Ask): Promise<ReadFailure> {
   const { status } = response
@@ -271,7 +274,7 @@ async function refusal(response: Response, ask: Ask): Promise<ReadFailure> {
   const code =
     /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(text.slice(0, errorBytesMax))?.[1] ?? `status ${status}`
   if (status === 401 || status === 403 || status === 400)
-    return new ReadFailure(`storage refused access (${code})`)
+    return new ReadFailure(`storage refused access (${code})`, endedCodes.has(code))
   return new ReadFailure(`storage failed (${code})`, true)
 }
 

@@ -28,6 +28,7 @@ export interface TableAccessParts {
 /**
  * What may be read of a table by a credential.
  * @param table undefined where it is not known: then nothing is vended
+ * @param anew asks the upstream whatever is kept, as after a refusal
  * @throws ReadFailure where storage may not be reached or nothing usable is vended
  * @throws Fault where the upstream fails
  */
@@ -35,6 +36,7 @@ export type TableAccess = (
   tenant: TenantId,
   credential: CatalogCredential,
   table: TableRef | undefined,
+  anew?: boolean,
 ) => Promise<StorageAccess>
 
 interface Vended {
@@ -66,11 +68,11 @@ export function tableAccess({ catalogs, addressRules, clock = systemClock }: Tab
     return { s3, freshUntilMs: keptMs }
   }
 
-  return async (tenant, credential, table) => {
+  return async (tenant, credential, table, anew = false) => {
     const own = await storageAccess(credential, addressRules)
     if (own.s3 !== undefined || table === undefined || !mayVend(credential)) return own
     const key = JSON.stringify([tenant, credential.id, credential.version, tableKey(table)])
-    const known = cache.get(key)
+    const known = anew ? undefined : cache.get(key)
     if (known !== undefined && known.freshUntilMs > clock.now()) return { ...own, vended: known.s3 }
     const vended = await vend(tenant, credential, table)
     cache.set(key, vended)

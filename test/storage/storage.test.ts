@@ -21,6 +21,8 @@ beforeAll(() => {
       })
       if (request.url.includes('denied'))
         return new Response('<Error><Code>AccessDenied</Code></Error>', { status: 403 })
+      if (request.url.includes('ended'))
+        return new Response('<Error><Code>ExpiredToken</Code></Error>', { status: 400 })
       if (request.url.includes('none'))
         return new Response('<Error><Code>NoSuchKey</Code></Error>', { status: 404 })
       if (request.url.includes('broken')) return new Response('oh', { status: 500 })
@@ -69,6 +71,7 @@ test('a local file that is being opened while storage closes is closed, too', as
 test.each([
   ['none', 'a file is not there', false],
   ['denied', 'storage refused access', false],
+  ['ended', 'storage refused access', true],
   ['broken', 'storage failed', true],
 ])('an object that is %s gives a reason', async (name, reason, passing) => {
   const thrown = await storage()

@@ -164,6 +164,13 @@ describe('they are kept', () => {
     expect(upstream.loads).toHaveLength(2)
   })
 
+  test('but asked for anew where an attempt before may have been refused for them', async () => {
+    const access = open()
+    await access(tenant, credential(), people)
+    await access(tenant, credential(), people, true)
+    expect(upstream.loads).toHaveLength(2)
+  })
+
   test('for one tenant, one version of its credential and one table', async () => {
     const access = open()
     await access(tenant, credential(), people)

@@ -74,9 +74,9 @@ export function classifyColumn(sample: ColumnSample): readonly Finding[] {
 
 /** Fewer may be anything, whatever they look like. */
 const flagsMin = 3
-const flag = /^(?:[\p{L}\d]?|true|false|yes|no|on|off|ja|nein|nee|oui|non|si|sí|sim|não|nao)$/iu
+const flag = /^(?:[01yntfj]|true|false|yes|no|on|off|ja|nein|nee|oui|non|si|sí|sim|não|nao)$/iu
 
-/** Whether a column only says whether or which (`Y`, `false`, `2`): its name then tells of something held elsewhere. */
+/** Whether a column only says yes or no (`Y`, `false`, `1`): its name then tells of something held elsewhere. */
 function holdsFlags(values: readonly string[]): boolean {
   const filled = values.filter((value) => value.trim() !== '')
   return filled.length >= flagsMin && filled.every((value) => flag.test(value.trim()))
