@@ -45,7 +45,7 @@ beforeAll(async () => {
     [home, { namespace: ['pg_catalog'], name: 'pg_class' }],
     [foreign, orders],
   ] as const)
-    await putContract({ store, tenant, checkPolicies }, table, { id: 'c', version: 1 })
+    await putContract({ store, tenant, actor: 'stella', checkPolicies }, table, { id: 'c', version: 1 })
   service = openCatalogService({ source: storeTables(store), activity: () => [], snapshotDirectory })
 })
 afterAll(async () => {
@@ -84,7 +84,7 @@ test('a table whose schema PostgreSQL keeps for itself does not take the place o
 })
 
 test('a mask does not show in the catalog, and a table that lost its contract is not there any more', async () => {
-  const on = { store, tenant: home, checkPolicies }
+  const on = { store, tenant: home, actor: 'stella', checkPolicies }
   await putMask(on, { table: orders, column: 'u' }, { id: 'm', action: 'replace-with-null', exemptRoles: [] })
   expect((await rows(columns)).length).toBe(6)
   await deleteContract(on, orders)
