@@ -26,7 +26,7 @@ const cells = page
   .map((cell) => cell.trim())
 const references = [
   ...page.matchAll(
-    /`((?:pyiceberg|spark|duckdb|iceberg-js|rck|nessie|fixture|lineage|storage-events): [^`]+)`/g,
+    /`((?:pyiceberg|spark|duckdb|iceberg-js|rck|nessie|fixture|lineage|storage-events|engine): [^`]+)`/g,
   ),
 ]
 
