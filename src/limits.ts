@@ -51,6 +51,8 @@ export const limits = {
   /** One SQL statement sent to the read path, and one that it sends to an engine. */
   statementBytesMax: 256 * KiB,
   compiledStatementBytesMax: 4 * MiB,
+  /** Text of the row filters and mask expressions whose trees are kept; a tree takes some fifty times its text. */
+  policyExpressionCacheBytes: 1 * MiB,
   /** Tables that one statement may name. */
   statementTablesMax: 64,
 

@@ -199,7 +199,9 @@ function checkKind(kind: string, value: unknown, walk: Walk, depth: number): voi
     throw new SqlError('54001', 'The statement is too long or too deeply nested.')
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new SqlError('XX000', 'The statement could not be compiled.')
-  for (const [field, content] of Object.entries(value)) {
+  // Not entries(): this walk is a tenth of the time of a long statement, most of it their arrays.
+  for (const field of Object.keys(value)) {
+    const content: unknown = Reflect.get(value, field)
     const rule = Object.hasOwn(fields, field) ? fields[field] : undefined
     if (rule === undefined) throw notSupported(spoken[field] ?? `${kind}.${field}`)
     checkField(`${kind}.${field}`, field, rule, content, walk, depth + 1)
@@ -229,10 +231,10 @@ function checkField(
 
 function checkNode(node: unknown, walk: Walk, depth: number): void {
   if (typeof node !== 'object' || node === null) throw notSupported('An empty node')
-  const entries = Object.entries(node)
+  const names = Object.keys(node)
+  const [kind] = names
   // A list's empty place, as in DISTINCT without ON.
-  if (entries.length === 0) return
-  const [entry] = entries
-  if (entries.length !== 1 || entry === undefined) throw notSupported('A node of several kinds')
-  checkKind(entry[0], entry[1], walk, depth)
+  if (kind === undefined) return
+  if (names.length !== 1) throw notSupported('A node of several kinds')
+  checkKind(kind, Reflect.get(node, kind), walk, depth)
 }

@@ -1,6 +1,7 @@
 /** Statement text to a checked tree: exactly one SELECT of listed nodes. Nothing else leaves this file. */
 
 import { loadModule, type Node, parseSync, type SelectStmt } from 'libpg-query'
+import { Lru } from '../base/lru.ts'
 import { limits } from '../limits.ts'
 import { checkTree } from './allow-list.ts'
 import { SqlError } from './sql-error.ts'
@@ -37,12 +38,24 @@ export function parseSelect(text: string): SelectStmt {
   return select
 }
 
+/** Checked trees of policies by their text: a statement over a table with fifty of them parses none again. */
+const expressions = new Lru<string, Node>(limits.policyExpressionCacheBytes)
+
 /**
  * Parses one expression, as of a row filter or a mask.
  *
+ * @returns a frozen tree, shared between callers
  * @throws SqlError as parseSelect does, also where the text holds more than one expression
  */
 export function parseExpression(text: string): Node {
+  const known = expressions.get(text)
+  if (known !== undefined) return known
+  const node = freeze(parseOneExpression(text))
+  expressions.set(text, node, text.length)
+  return node
+}
+
+function parseOneExpression(text: string): Node {
   // The parser sees it as the only target of a SELECT; a FROM, alias or whatever else it may add is refused.
   const select = parseSelect(`SELECT ${text}`)
   const [target] = select.targetList ?? []
@@ -58,6 +71,12 @@ export function parseExpression(text: string): Node {
     throw new SqlError('42601', 'A single expression is expected.')
   if ('RowExpr' in value.val) throw new SqlError('42601', 'A single expression is expected.')
   return value.val
+}
+
+/** Its depth is bounded: checkTree has walked it. */
+function freeze<T>(node: T): T {
+  if (typeof node === 'object' && node !== null) for (const part of Object.values(node)) freeze(part)
+  return Object.freeze(node)
 }
 
 function parse(text: string) {

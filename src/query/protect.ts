@@ -9,7 +9,7 @@ import type { Principal } from '../core/principal.ts'
 import type { Expr } from './ir.ts'
 import { parseExpression } from './parse.ts'
 import { coerce, condition } from './resolve/coerce.ts'
-import { newScope, type Resolver } from './resolve/context.ts'
+import { newScope, type Resolver, type ScopeColumn } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { SqlError, toSqlError } from './sql-error.ts'
 import { servedType, spokenType } from './types.ts'
@@ -175,13 +175,24 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal): E
       throw new SqlError('0A000', 'A subquery in a policy is not supported.')
     },
   }
+  const columns = rawColumns(table)
+  const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
+  const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }
+  return resolver.expr(parseExpression(text), env)
+}
+
+const rawColumnsOf = new WeakMap<GovernedTable, readonly ScopeColumn[]>()
+
+/** The served columns of the physical table, made once for all policies of one statement. */
+function rawColumns(table: GovernedTable): readonly ScopeColumn[] {
+  const known = rawColumnsOf.get(table)
+  if (known !== undefined) return known
   const columns = table.columns.flatMap(({ name, type }, index) => {
     const served = servedType(type)
     return served
       ? [{ name, expr: { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const }]
       : []
   })
-  const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
-  const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }
-  return resolver.expr(parseExpression(text), env)
+  rawColumnsOf.set(table, columns)
+  return columns
 }

@@ -100,6 +100,21 @@ describe('row filters', () => {
     expect(await rows('select count(*) from t', given, { sub: "an'n", roles: [] })).toEqual(['0'])
   })
 
+  test('of one text are resolved anew for each principal and each table', () => {
+    const filters = ['price > 1 AND name = current_principal()']
+    const filtered = table({ filters })
+    const narrow = { ...filtered, columns: filtered.columns.filter(({ name }) => name !== 'price') }
+    const text = 'SELECT id FROM t'
+    const sqlFor = (sub: string) => {
+      const compiled = compile(text, filtered, { sub, roles: [] })
+      return renderSql(compiled.emit('duckdb'), 'duckdb')
+    }
+    expect(sqlFor('ann')).toContain("'ann'")
+    expect(sqlFor('bob')).toContain("'bob'")
+    expect(sqlFor('bob')).not.toContain("'ann'")
+    expect(stateOf(() => compile(text, narrow))).toBe('42501')
+  })
+
   test('read raw values of masked columns, which the statement never does', async () => {
     const given = table({ filters: [`name = 'b'`], masks: [['name', 'mask-alphanum']] })
     expect(await rows(`select id, name from t`, given)).toEqual(['2|x'])
