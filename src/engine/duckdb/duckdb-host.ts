@@ -171,8 +171,16 @@ async function openSession(
     })
   } catch (thrown) {
     await close()
-    throw thrown instanceof ReadFailure ? unreadable(thrown) : classifyError(thrown)
+    throw openingError(thrown)
   }
+}
+
+/** No expression of the statement has run yet: data that do not fit are those of files. */
+function openingError(thrown: unknown): EngineError {
+  if (thrown instanceof ReadFailure) return unreadable(thrown)
+  const error = classifyError(thrown)
+  if (!error.code.startsWith('22')) return error
+  return new EngineError('58030', 'The table cannot be read: one of its files is corrupt.', { cause: thrown })
 }
 
 interface Opening {
