@@ -288,6 +288,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 600,
   },
+  engine: {
+    file: 'engine.clients.ts',
+    needs: ['python:spark', 'maven:iceberg-spark'],
+    quick: false,
+    seconds: 600,
+  },
   /** These two fetch what they need themselves. */
   lineage: { file: 'lineage.clients.ts', needs: [], quick: false, seconds: 300 },
   'storage-events': { file: 'storage-events.clients.ts', needs: [], quick: false, seconds: 300 },

@@ -17,7 +17,7 @@ import { EngineError, unreadable } from '../engine-error.ts'
 import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { classifyError } from './classify-error.ts'
 import { FileCache, type ReadScope } from './file-cache.ts'
-import type { FileShape } from './file-shape.ts'
+import { KnownShapes } from './file-shape.ts'
 import { abortable, Gate } from './gate.ts'
 import { interruptible } from './interruptible.ts'
 import { LocalFiles } from './local-files.ts'
@@ -63,7 +63,7 @@ interface Host {
   readonly instance: DuckDBInstance
   readonly gate: Gate
   readonly cache: FileCache
-  readonly shapes: Map<string, FileShape>
+  readonly shapes: KnownShapes
   readonly plans: Lru<string, SnapshotPlan>
 }
 
@@ -83,9 +83,9 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
   const spill = join(folder, 'spill')
   await rm(spill, { recursive: true, force: true })
   await mkdir(spill, { mode: 0o700 })
-  const shapes = new Map<string, FileShape>()
+  const shapes = new KnownShapes()
   const cache = await FileCache.open(join(folder, 'files'), settings.cacheBytesMax, (path) =>
-    shapes.delete(path),
+    shapes.forget(path),
   )
   const instance = await lockedInstance(settings, cache.folder, spill)
   const host: Host = {
@@ -171,8 +171,16 @@ async function openSession(
     })
   } catch (thrown) {
     await close()
-    throw thrown instanceof ReadFailure ? unreadable(thrown) : classifyError(thrown)
+    throw openingError(thrown)
   }
+}
+
+/** No expression of the statement has run yet: data that do not fit are those of files. */
+function openingError(thrown: unknown): EngineError {
+  if (thrown instanceof ReadFailure) return unreadable(thrown)
+  const error = classifyError(thrown)
+  if (!error.code.startsWith('22')) return error
+  return new EngineError('58030', 'The table cannot be read: one of its files is corrupt.', { cause: thrown })
 }
 
 interface Opening {

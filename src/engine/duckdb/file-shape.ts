@@ -34,38 +34,55 @@ interface SchemaNode {
   readonly children: readonly SchemaNode[]
 }
 
-const shapes = new Map<string, WeakRef<FileShape>>()
-
-/**
- * The shapes of these files, in their order, read from their footers.
- * @throws whatever DuckDB throws for a file that is no Parquet file
- */
-export async function readShapes(
-  connection: DuckDBConnection,
-  paths: readonly string[],
-): Promise<readonly FileShape[]> {
-  const reader = await connection.runAndReadAll(
-    `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${paths.map(quoteText).join(', ')}]) GROUP BY 1`,
-  )
-  const texts = new Map(reader.getRows().map(([path, text]) => [String(path), String(text)]))
-  return paths.map((path) => {
-    const text = texts.get(path)
-    if (text === undefined) throw new ReadFailure('a data file has no footer')
-    return shapeOf(text)
-  })
+interface Interned {
+  readonly text: string
+  readonly shape: FileShape
+  paths: number
 }
 
-/** Files of one shape share it, and share it no longer than one of them is cached. */
+/** The shapes of cached files. A path is never given to another file, so its shape holds while it is there. */
+export class KnownShapes {
+  readonly #byPath = new Map<string, Interned>()
+  readonly #byText = new Map<string, Interned>()
+
+  get(path: string): FileShape | undefined {
+    return this.#byPath.get(path)?.shape
+  }
+
+  /**
+   * Reads the footers of files whose shapes are not known yet.
+   * @throws whatever DuckDB throws for a file that is no Parquet file
+   */
+  async learn(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
+    const unknown = paths.filter((path) => !this.#byPath.has(path))
+    if (unknown.length === 0) return
+    const reader = await connection.runAndReadAll(
+      `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${unknown.map(quoteText).join(', ')}]) GROUP BY 1`,
+    )
+    for (const [path, text] of reader.getRows()) this.#add(String(path), String(text))
+  }
+
+  /** Forgets a file that is gone. */
+  forget(path: string): void {
+    const interned = this.#byPath.get(path)
+    if (interned === undefined) return
+    this.#byPath.delete(path)
+    if (--interned.paths === 0) this.#byText.delete(interned.text)
+  }
+
+  #add(path: string, text: string): void {
+    this.forget(path)
+    const interned = this.#byText.get(text) ?? { text, shape: shapeOf(text), paths: 0 }
+    this.#byText.set(text, interned)
+    this.#byPath.set(path, interned)
+    interned.paths++
+  }
+}
+
 function shapeOf(text: string): FileShape {
-  const known = shapes.get(text)?.deref()
-  if (known !== undefined) return known
-  const nodes = JSON.parse(text) as readonly FooterRow[]
-  const { node } = treeAt(nodes, 0, 0)
+  const { node } = treeAt(JSON.parse(text) as readonly FooterRow[], 0, 0)
   const columns = node.children.map(fileColumn)
-  const shape = { columns, hasFieldIds: columns.some(({ fieldId }) => fieldId !== undefined) }
-  for (const [key, ref] of shapes) if (ref.deref() === undefined) shapes.delete(key)
-  shapes.set(text, new WeakRef(shape))
-  return shape
+  return { columns, hasFieldIds: columns.some(({ fieldId }) => fieldId !== undefined) }
 }
 
 interface FooterRow {

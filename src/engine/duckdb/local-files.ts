@@ -2,17 +2,15 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { admitLocation, parseRoots } from '../../storage/locations.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
 import type { FileEntry } from '../iceberg/manifest.ts'
 import type { FileCache, PinnedFile, ReadScope } from './file-cache.ts'
-import { type FileShape, readShapes } from './file-shape.ts'
+import type { FileShape, KnownShapes } from './file-shape.ts'
 
 export interface AtHand {
   readonly path: string
   readonly shape: FileShape
 }
-
-/** Paths are never given twice, so a path's shape holds for as long as its file is there. */
-export type ShapesByPath = Map<string, FileShape>
 
 export class LocalFiles {
   readonly #pins: PinnedFile[] = []
@@ -20,7 +18,7 @@ export class LocalFiles {
   constructor(
     readonly connection: DuckDBConnection,
     readonly cache: FileCache,
-    readonly shapes: ShapesByPath,
+    readonly shapes: KnownShapes,
     readonly scope: ReadScope,
   ) {}
 
@@ -34,19 +32,12 @@ export class LocalFiles {
     for (const { location } of entries) admitLocation(location, roots)
     const unique = [...new Map(entries.map((entry) => [entry.location, entry])).values()]
     const paths = await this.#pin(unique, signal)
-    const unknown = paths.filter((path) => !this.shapes.has(path))
-    if (unknown.length > 0) {
-      const read = await readShapes(this.connection, unknown)
-      for (const [index, path] of unknown.entries()) {
-        const shape = read[index]
-        if (shape !== undefined) this.shapes.set(path, shape)
-      }
-    }
+    await this.shapes.learn(this.connection, paths)
     return new Map(
       unique.map(({ location }, index) => {
         const path = paths[index] ?? ''
         const shape = this.shapes.get(path)
-        if (shape === undefined) throw new Error('a file without a shape')
+        if (shape === undefined) throw new ReadFailure('a data file has no footer')
         return [location, { path, shape }]
       }),
     )

@@ -69,6 +69,19 @@ describe('files', () => {
     expect((await refusal(writer)).code).toBe('58030')
   })
 
+  test('a delete file of the right length that is none, or with damaged pages: 58030', async () => {
+    for (const damage of [0, 60]) {
+      const writer = table()
+      const { files } = await writer.append([{ rows }])
+      const many = Array.from({ length: 2_000 }, (_, index) => index)
+      const deletes = await writer.deletePositions(files[0] ?? '', many)
+      const path = fileURLToPath(deletes.files[0] ?? '')
+      const bytes = readFileSync(path)
+      writeFileSync(path, bytes.fill(0xff, damage, damage === 0 ? bytes.length : 1_000))
+      expect((await refusal(writer)).code).toBe('58030')
+    }
+  })
+
   test('a data file with damaged pages: 58030, or rows that are an error', async () => {
     const writer = table()
     const many = Array.from({ length: 5_000 }, (_, index) => ({ id: index, name: `name ${index}` }))
