@@ -273,9 +273,18 @@ describe('a snapshot', () => {
       rowFilters: [],
     }
     const at = await currentSnapshot(fixture.url, table)
-    const answered = governedReader(engine, [at], ['sales'])
-      .run('SELECT name FROM renamed')
-      .catch((error: unknown) => error)
-    expect(await answered).toMatchObject({ code: '0A000' })
+    const answered = (from: TableSnapshot, sql: string) =>
+      governedReader(engine, [from], ['sales'])
+        .run(sql)
+        .catch((error: unknown) => error)
+    expect(await answered(at, 'SELECT name FROM renamed')).toMatchObject({ code: '0A000' })
+    // Where no name means another column, what the snapshot does not have is not found, and the rest is read.
+    const added = { ...at, table: { ...table, columns: [column('id', 1), column('later', 3)] } }
+    expect(await answered(added, 'SELECT later FROM renamed')).toMatchObject({ code: '58030' })
+    await trinoSql(trino.url, `INSERT INTO lake.sales.renamed VALUES (2, 's', 'n')`)
+    const next = await currentSnapshot(fixture.url, table)
+    expect(await answered(next, 'SELECT name FROM renamed WHERE name IS NOT NULL')).toMatchObject({
+      rows: [['n']],
+    })
   })
 })
