@@ -16,7 +16,7 @@ import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/serve.ts'
 import { commitTable } from './commit-table.ts'
 import { commitTransaction, type TransactionCommitted, TransactionFault } from './commit-transaction.ts'
-import { matchIcebergPath } from './iceberg-path.ts'
+import { matchIcebergPath, prefixOf } from './iceberg-path.ts'
 import type { GatewayParts } from './parts.ts'
 import { faultOf, literalErrorResponse, logFault, warningHeader } from './render-error.ts'
 import { openUpstream } from './stages/open-upstream.ts'
@@ -25,10 +25,12 @@ import { openUpstream } from './stages/open-upstream.ts'
 export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
   return new Elysia({ name: 'gateway' }).all(
     '/v1/iceberg/*',
-    ({ request }) =>
-      isClientPath(new URL(request.url).pathname)
-        ? answerClient(parts, request, auth)
-        : answer(parts, request, () => requireSession(request, auth.findSession, 'commit'), auth),
+    ({ request }) => {
+      const { pathname } = new URL(request.url)
+      if (isClientPath(pathname)) return answerClient(parts, request, auth)
+      const findSession = () => requireSession(request, auth.findSession, 'commit', prefixOf(pathname))
+      return answer(parts, request, findSession, auth)
+    },
     { parse: 'none' },
   )
 }
@@ -79,12 +81,12 @@ async function route(
   const { signal } = request
   if (path.kind === 'transaction-commit') {
     const changes = parseTransactionRequest(body.bytes)
-    const upstream = await openUpstream(parts, tenant, path.prefix)
+    const upstream = await openUpstream(parts, session, path.prefix)
     const transaction = { tenant, identified, receivedAtMs, signal, changes }
     return transactionAnswer(await commitTransaction(parts, upstream, transaction))
   }
   const commitRequest = parseCommitRequest(body.bytes)
-  const upstream = await openUpstream(parts, tenant, path.prefix)
+  const upstream = await openUpstream(parts, session, path.prefix)
   const committed = await commitTable(parts, upstream, {
     commitId,
     tenant,

@@ -130,8 +130,6 @@ const loadText = (fits: string) =>
     .map(({ label, edge }) => branch(label, edge, fits))
     .join(' union all ')
 
-const loadOfTable = loadText(`${key('t')} in (${agtypeText('$1')}, '""'::agtype)`)
-
 /**
  * The policies that govern a table, in id order, in one round trip.
  * @throws Fault `policy_engine_unavailable` for any failure, and where the tenant's sentinel is not among
@@ -142,7 +140,7 @@ export async function loadPolicies(
   tenant: TenantId,
   table: TableRef,
 ): Promise<readonly Policy[]> {
-  return await load(store, tenant, loadOfTable, [nodeId(tableKey(table))])
+  return await policiesOf(() => store.tenantCall(tenant, 'load_policies', [nodeId(tableKey(table))]))
 }
 
 /**
@@ -155,22 +153,13 @@ export async function loadPoliciesBelow(
   namespace: readonly string[],
 ): Promise<readonly Policy[]> {
   const levels = namespace.map((_, i) => `t.properties::text::jsonb #>> '{namespace,${i}}' = $${i + 1}`)
-  return await load(
-    store,
-    tenant,
-    loadText(`${key('t')} = '""'::agtype or (${levels.join(' and ')})`),
-    namespace,
-  )
+  const text = loadText(`${key('t')} = '""'::agtype or (${levels.join(' and ')})`)
+  return await policiesOf(() => store.tenantQuery(tenant, text, namespace))
 }
 
-async function load(
-  store: Store,
-  tenant: TenantId,
-  text: string,
-  params: readonly string[],
-): Promise<readonly Policy[]> {
+async function policiesOf(load: () => Promise<readonly PolicyRow[]>): Promise<readonly Policy[]> {
   try {
-    const rows = await store.tenantQuery<PolicyRow>(tenant, text, params)
+    const rows = await load()
     const found = rows.map(({ edge, properties }) => ({
       edge,
       stored: JSON.parse(properties) as StoredPolicy,

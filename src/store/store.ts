@@ -12,7 +12,15 @@ import { type Engine, type Link, postgresEngine } from './link.ts'
 import { migrate } from './migrations.ts'
 import { graphName, schemaName } from './names.ts'
 import { Pool } from './pool.ts'
-import { beginText, type Param, resetSession, Session, type TransactionOptions, type Tx } from './session.ts'
+import {
+  beginText,
+  callFunction,
+  type Param,
+  resetSession,
+  Session,
+  type TransactionOptions,
+  type Tx,
+} from './session.ts'
 import { toStoreFault } from './store-fault.ts'
 
 export interface StoreOptions {
@@ -35,6 +43,11 @@ export interface StoreOptions {
   readonly onCypher?: (seconds: number) => void
 }
 
+/** Functions whose first parameter is the tenant, and whose first statement enters it (migration 0080). */
+export type TenantFunction = 'load_policies' | 'open_intent' | 'record_verdict'
+/** Functions that are security definers owned by svc_admin. */
+export type AdminFunction = 'find_service_session'
+
 export interface Store {
   readonly engine: 'postgres' | 'embedded'
   readonly secretsKey: Uint8Array
@@ -56,6 +69,18 @@ export interface Store {
     params?: readonly Param[],
     options?: TransactionOptions & { readonly prepare?: boolean },
   ): Promise<readonly Row[]>
+  /**
+   * A tenant transaction of one call of a function of the schema svc that enters the tenant by itself, in one
+   * message: what is local to its transaction is all that it sets, so the session needs no reset.
+   * @param params what follows the tenant; JSON as text
+   */
+  tenantCall<Row extends object>(
+    tenant: TenantId,
+    name: TenantFunction,
+    params: readonly Param[],
+  ): Promise<readonly Row[]>
+  /** The same for a function that runs as svc_admin whoever calls it. */
+  adminCall<Row extends object>(name: AdminFunction, params: readonly Param[]): Promise<readonly Row[]>
   /** A transaction as svc_admin: what precedes a tenant (sessions, webhooks) or spans tenants. */
   adminTransaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** An admin transaction of one statement, in one round trip. */
@@ -171,6 +196,21 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     return Promise.race([done, aborted.promise])
   }
 
+  /** One call on a session that its transaction leaves as it was. A failed one is reset all the same. */
+  async function call<Row extends object>(name: string, params: readonly Param[]): Promise<readonly Row[]> {
+    refuseNested()
+    const link = await pool.borrow()
+    let clean = false
+    try {
+      const rows = await callFunction<Row>(link, engine.statementMs, name, params)
+      clean = true
+      return rows
+    } finally {
+      if (clean || (await resetSession(link, engine.statementMs))) pool.release(link)
+      else void pool.discard(link).catch(() => {})
+    }
+  }
+
   const transaction =
     <T>(work: (tx: Tx) => Promise<T>) =>
     async (session: Session) => {
@@ -205,6 +245,10 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
       return transact(begin, query<Row>(text, params, options.prepare), options)
     },
+    async tenantCall<Row extends object>(tenant: TenantId, name: TenantFunction, params: readonly Param[]) {
+      return call<Row>(name, [checkedTenant(tenant), ...params])
+    },
+    adminCall: (name, params) => call(name, params),
     async adminTransaction(work, options = {}) {
       const begin = beginText('svc_admin', '', adminPath, options)
       return transact(begin, transaction(work), options)

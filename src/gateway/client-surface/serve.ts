@@ -10,6 +10,7 @@ import type { Session } from '../../core/session.ts'
 import { limits } from '../../limits.ts'
 import { errorResponse } from '../../wire/iceberg/fault-response.ts'
 import { TransactionFault } from '../commit-transaction.ts'
+import { prefixOf } from '../iceberg-path.ts'
 import type { GatewayParts } from '../parts.ts'
 import { faultOf, logFault } from '../render-error.ts'
 import { openUpstream, type Upstream } from '../stages/open-upstream.ts'
@@ -113,7 +114,7 @@ export async function answerClient(
   let response: Response
   try {
     if (pathname.endsWith('/v1/oauth/tokens')) return await token(request, pathname, auth.issueToken)
-    const session = await requireAnyScope(request, auth.findSession)
+    const session = await requireAnyScope(request, auth.findSession, prefixOf(pathname))
     const match = matchClientPath(request.method, pathname)
     if (match.kind === 'method-not-allowed') return methodNotAllowed(match.allow)
     const { path } = match
@@ -121,7 +122,7 @@ export async function answerClient(
     if (gated && !session.scopes.includes('commit'))
       throw new Fault('forbidden', 'The session lacks the scope `commit`.')
     const identified = await auth.identify(request.headers, peerAddress(request), session)
-    const upstream = await openUpstream(parts, session.tenant, path.prefix)
+    const upstream = await openUpstream(parts, session, path.prefix)
     await assertServed(upstream, path, request.signal)
     response = await handlers[path.operation]({
       parts,
@@ -147,12 +148,12 @@ export async function answerClient(
 }
 
 /** A session that may commit may also read what it commits to. */
-async function requireAnyScope(request: Request, findSession: FindSession): Promise<Session> {
+async function requireAnyScope(request: Request, findSession: FindSession, prefix: string): Promise<Session> {
   try {
-    return await requireSession(request, findSession, 'commit')
+    return await requireSession(request, findSession, 'commit', prefix)
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.kind !== 'forbidden') throw thrown
-    return await requireSession(request, findSession, 'read')
+    return await requireSession(request, findSession, 'read', prefix)
   }
 }
 
