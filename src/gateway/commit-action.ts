@@ -39,32 +39,35 @@ export async function commitAction(
   upstream: Upstream,
   commit: ActionCommit,
 ): Promise<ActionCommitted> {
-  const { action, tenant } = commit
+  const { action, tenant, stages } = commit
   const judged = await judgeAction(parts, upstream, commit)
   const { verdict } = judged
   const baseMetadataLocation = judged.base?.metadataLocation ?? commit.baseMetadataLocation
   const withoutBase = await intentOf(upstream, commit)
   if (verdict.kind === 'deny')
-    await recordRejection(
-      parts,
-      tenant,
-      { ...withoutBase, table: judged.table, baseMetadataLocation },
-      judged,
-      verdict.reason,
+    await stages.time('record', () =>
+      recordRejection(
+        parts,
+        tenant,
+        { ...withoutBase, table: judged.table, baseMetadataLocation },
+        judged,
+        verdict.reason,
+      ),
     )
   if (verdict.kind === 'unavailable')
     parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
   assertAllowed(verdict)
 
   const warnings = warningsOf(verdict)
-  if (commit.staged) return { response: await forward(upstream, commit), warnings }
-  const declared = new DeclaredIntent(parts, tenant, withoutBase)
+  const forwarded = () => stages.time('forward', () => forward(upstream, commit))
+  if (commit.staged) return { response: await forwarded(), warnings }
+  const declared = new DeclaredIntent(parts, tenant, withoutBase, stages)
   declared.declare(baseMetadataLocation)
   await declared.durable()
   parts.passCrashPoint('commit-not-forwarded')
   let response: ActionCommitted['response']
   try {
-    response = await forward(upstream, commit)
+    response = await forwarded()
   } catch (error) {
     if (surelyNotCommitted(error)) await declared.withdraw()
     else parts.log.error({ err: error, commitId: commit.commitId }, 'commit state unknown; its intent stays')
@@ -72,7 +75,7 @@ export async function commitAction(
   }
   parts.passCrashPoint('commit-forwarded')
   const read = writesMetadata(action) ? () => committedTable(parseLoadTableResult(response.body)) : undefined
-  await recordApproval(parts, tenant, declared.intent, judged, read)
+  await stages.time('record', () => recordApproval(parts, tenant, declared.intent, judged, read))
   return { response, warnings }
 }
 

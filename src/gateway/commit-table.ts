@@ -43,7 +43,9 @@ export async function commitTable(
   if (verdict.kind === 'deny') {
     // The verdict removes the intent, which must not arrive after it.
     await declared.settled()
-    await recordRejection(parts, commit.tenant, declared.intent, judged, verdict.reason)
+    await commit.stages.time('record', () =>
+      recordRejection(parts, commit.tenant, declared.intent, judged, verdict.reason),
+    )
   }
   if (verdict.kind === 'unavailable') {
     parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
@@ -60,7 +62,7 @@ async function declareEarly(
   upstream: Upstream,
   commit: TableCommit,
 ): Promise<DeclaredIntent> {
-  const declared = new DeclaredIntent(parts, commit.tenant, await intentOf(upstream, commit))
+  const declared = new DeclaredIntent(parts, commit.tenant, await intentOf(upstream, commit), commit.stages)
   const foretold = parts.tables.get(commit.tenant, upstream.credential, commit.table)
   if (foretold !== undefined) declared.declare(foretold.metadataLocation)
   return declared

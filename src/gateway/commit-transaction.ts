@@ -21,7 +21,7 @@ import { recordRejection } from './stages/record.ts'
 
 /** Without an Idempotency-Key: upstream it would name several requests. */
 export interface TransactionCommit
-  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal'> {
+  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages'> {
   readonly changes: readonly TableChange[]
 }
 
@@ -92,7 +92,12 @@ export async function commitTransaction(
   const results: TableResult[] = []
   for (const { commit, judged } of steps) {
     try {
-      const declared = new DeclaredIntent(parts, commit.tenant, await intentOf(upstream, commit))
+      const declared = new DeclaredIntent(
+        parts,
+        commit.tenant,
+        await intentOf(upstream, commit),
+        commit.stages,
+      )
       declared.declare(judged.base?.metadataLocation ?? '')
       await declared.durable()
       const { result } = await forwardCommit(parts, upstream, commit, declared, judged)
@@ -129,7 +134,9 @@ async function passGate(
       if (verdict.kind === 'deny') {
         const baseMetadataLocation = judged.base?.metadataLocation ?? ''
         const intent = { ...(await intentOf(upstream, commit)), baseMetadataLocation }
-        await recordRejection(parts, commit.tenant, intent, judged, verdict.reason)
+        await commit.stages.time('record', () =>
+          recordRejection(parts, commit.tenant, intent, judged, verdict.reason),
+        )
       } else parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
       assertAllowed(verdict)
     } catch (thrown) {

@@ -29,7 +29,7 @@ const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: 
 
 /** updateTable: SPEC 4.1's commit. */
 export async function updateTable(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, request, tenant, identified, commitId } = surface
+  const { parts, upstream, request, tenant, identified, commitId, stages } = surface
   const body = await bodyOf(surface)
   const { response, warnings } = await commitTable(parts, upstream, {
     commitId,
@@ -41,6 +41,7 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
     receivedAtMs: parts.clock.now(),
     idempotencyKey: idempotencyKeyOf(request),
     signal: request.signal,
+    stages,
   })
   const { etag } = response.headers
   return answer(200, discloseAccepted(response.body, tableMembers, { vended: false, masked: false }), {
@@ -54,12 +55,12 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
  * @throws Fault `commit_unknown` for whatever fails once a commit was accepted: no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, request, tenant, identified } = surface
+  const { parts, upstream, request, tenant, identified, stages } = surface
   const body = await bodyOf(surface)
   const receivedAtMs = parts.clock.now()
   const changes = parseTransactionRequest(body.bytes)
   try {
-    const transaction = { tenant, identified, receivedAtMs, signal: request.signal, changes }
+    const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
     const { results, warnings } = await commitTransaction(parts, upstream, transaction)
     return answer(204, null, verdictHeaders(results.map(({ commitId }) => commitId).join(', '), warnings))
   } catch (thrown) {
@@ -240,7 +241,7 @@ async function emptyAnswer(surface: SurfaceRequest, action: Action): Promise<Res
 }
 
 async function change(surface: SurfaceRequest, action: Action, vended = false): Promise<ActionCommitted> {
-  const { parts, upstream, request, path, tenant, identified, commitId } = surface
+  const { parts, upstream, request, path, tenant, identified, commitId, stages } = surface
   return await commitAction(parts, upstream, {
     commitId,
     tenant,
@@ -257,6 +258,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
     },
     receivedAtMs: parts.clock.now(),
     signal: request.signal,
+    stages,
     forward: {
       method: request.method as 'POST' | 'DELETE',
       path: upstreamPath(path),

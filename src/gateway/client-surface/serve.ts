@@ -14,6 +14,7 @@ import { prefixOf } from '../iceberg-path.ts'
 import type { GatewayParts } from '../parts.ts'
 import { faultOf, logFault } from '../render-error.ts'
 import { openUpstream, type Upstream } from '../stages/open-upstream.ts'
+import { addTiming, StageTimes } from '../stages/stage-times.ts'
 import {
   commitTables,
   createNamespace,
@@ -109,12 +110,16 @@ export async function answerClient(
   const startedMs = performance.now()
   const commitId = crypto.randomUUID()
   const { pathname, searchParams } = new URL(request.url)
+  const stages = new StageTimes()
+  let session: Session | undefined
   let gated = false
   let outcome = 'approved'
   let response: Response
   try {
     if (pathname.endsWith('/v1/oauth/tokens')) return await token(request, pathname, auth.issueToken)
-    const session = await requireAnyScope(request, auth.findSession, prefixOf(pathname))
+    session = await stages.time('session', () =>
+      requireAnyScope(request, auth.findSession, prefixOf(pathname)),
+    )
     const match = matchClientPath(request.method, pathname)
     if (match.kind === 'method-not-allowed') return methodNotAllowed(match.allow)
     const { path } = match
@@ -132,6 +137,7 @@ export async function answerClient(
       query: searchParams,
       tenant: session.tenant,
       identified,
+      stages,
       commitId,
     })
   } catch (thrown) {
@@ -143,7 +149,11 @@ export async function answerClient(
     if (gated && (fault.kind === 'policy_denied' || fault.kind === 'policy_engine_unavailable'))
       response.headers.set('x-svc-decision-id', decisionId)
   }
-  if (gated) parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
+  if (gated) {
+    parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
+    stages.observe(parts.metrics)
+  }
+  addTiming(parts, request, session, response, stages)
   return response
 }
 

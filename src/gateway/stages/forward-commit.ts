@@ -14,6 +14,7 @@ import type { Judged } from './judge.ts'
 import { cachedTable } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 import { recordApproval, surelyNotCommitted } from './record.ts'
+import type { StageTimes } from './stage-times.ts'
 
 export interface TableCommit {
   readonly commitId: string
@@ -27,6 +28,7 @@ export interface TableCommit {
   /** Iceberg's Idempotency-Key, passed on as it came. */
   readonly idempotencyKey: string | undefined
   readonly signal: AbortSignal
+  readonly stages: StageTimes
 }
 
 /**
@@ -69,9 +71,12 @@ export async function forwardCommit(
   judged: Judged,
 ): Promise<CommittedResponse> {
   parts.passCrashPoint('commit-not-forwarded')
-  const response = await forward(parts, upstream, commit, declared)
+  const { stages } = commit
+  const response = await stages.time('forward', () => forward(parts, upstream, commit, declared))
   parts.passCrashPoint('commit-forwarded')
-  await recordApproval(parts, commit.tenant, declared.intent, judged, () => committedTable(response.result))
+  await stages.time('record', () =>
+    recordApproval(parts, commit.tenant, declared.intent, judged, () => committedTable(response.result)),
+  )
   try {
     const entry = cachedTable(commit.table, response.body, response.result, response.headers.etag)
     parts.tables.set(commit.tenant, upstream.credential, commit.table, entry)

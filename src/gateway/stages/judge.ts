@@ -18,6 +18,7 @@ import type { GatewayParts } from '../parts.ts'
 import type { CachedTable } from '../table-cache.ts'
 import { loadCurrent } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
+import type { StageTimes } from './stage-times.ts'
 
 export interface Change {
   readonly tenant: TenantId
@@ -27,6 +28,7 @@ export interface Change {
   /** Milliseconds since the Unix epoch. */
   readonly receivedAtMs: number
   readonly signal: AbortSignal
+  readonly stages: StageTimes
 }
 
 export interface Judged {
@@ -52,14 +54,20 @@ export async function judgeChange(
   const creates = change.request.requirements.some(
     (requirement) => requirement.get('type') === 'assert-create',
   )
-  const policiesLoad = settle(loadPolicies(parts.store, change.tenant, change.table))
-  const base = await loadCurrent(parts, change.tenant, upstream, change.table, creates, change.signal)
+  const { tenant, table, stages } = change
+  const policiesLoad = settle(stages.time('policies', () => loadPolicies(parts.store, tenant, table)))
+  const base = await stages.time('load', () =>
+    loadCurrent(parts, tenant, upstream, table, creates, change.signal),
+  )
   onBase(base?.metadataLocation ?? '')
   const loaded = await policiesLoad
   if (!loaded.ok)
     return { base, policies: [], verdict: policiesUnavailable(parts, change.table, loaded.thrown) }
   const policies = applicable(loaded.value, change.request)
-  const verdict = policies.length === 0 ? allowed : await evaluate(parts, policies, change, base)
+  const verdict =
+    policies.length === 0
+      ? allowed
+      : await stages.time('evaluate', () => evaluate(parts, policies, change, base))
   if (base !== undefined) return { base, policies, verdict }
   return { base, policies, verdict: withGrant(verdict, loaded.value, 'create-table', change.table) }
 }
