@@ -3,7 +3,10 @@
  * gateway and load are three processes; the ways to commit take turns in one run. docs/performance.md explains.
  */
 
+import type { Policy } from '../src/core/policy.ts'
+import type { Store } from '../src/store/store.ts'
 import { type Arrival, type CommitCase, chosenCases } from './commit-cases.ts'
+import { type Ledger, ledgerOf, openSecondStore } from './durable.ts'
 import {
   type BenchEntry,
   type BenchResult,
@@ -91,8 +94,11 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const upstream = await connectUpstream(real ?? (catalog as CatalogProcess).address)
   for (const store of stores) {
     await using gateway = startGatewayChild()
-    const { url, engine } = await gateway.ask({ kind: 'open', store, upstream: upstream.address })
-    const place = { run, upstream, catalog, gateway, url, engine }
+    const opened = await gateway.ask({ kind: 'open', store, upstream: upstream.address })
+    const { url, engine, databaseUrl } = opened
+    // The embedded database is the gateway's alone.
+    await using second = databaseUrl === undefined ? undefined : await closing(openSecondStore(databaseUrl))
+    const place = { run, upstream, catalog, gateway, url, engine, second: second?.store }
     if (!run.smoke) await warmUp(place)
     for (const one of cases) yield await measure(place, one, seconds)
   }
@@ -105,6 +111,13 @@ interface Place {
   readonly gateway: GatewayChild
   readonly url: string
   readonly engine: string
+  /** The gateway's database once more; undefined where it is embedded. */
+  readonly second: Store | undefined
+}
+
+async function closing(opening: Promise<Store>) {
+  const store = await opening
+  return { store, [Symbol.asyncDispose]: () => store.close() }
 }
 
 /** A gateway that has just started compiles as it goes; nothing of that is measured. */
@@ -134,12 +147,14 @@ async function measure(place: Place, one: CommitCase, seconds: number): Promise<
     tables: names('gateway'),
     policies,
   })
+  const ledger = await secondLedger(place, namespace, policies)
 
   await upstream.create('/namespaces', JSON.stringify({ namespace: [namespace] }))
   const writers = new Map<Route, readonly TableWriter[]>()
   for (const route of routes) {
+    if (route === 'durable' && ledger === undefined) continue
     const made = names(route).map(
-      (table) => new TableWriter(upstream, route, namespace, table, size, { url: place.url, secret }),
+      (table) => new TableWriter(upstream, route, namespace, table, size, { url: place.url, secret }, ledger),
     )
     for (const writer of made) {
       await upstream.create(`/namespaces/${namespace}/tables`, createTableBody(writer.table, size))
@@ -166,6 +181,17 @@ async function measure(place: Place, one: CommitCase, seconds: number): Promise<
   }
 }
 
+/** The tables' own tenant, so that what the gateway has audited is counted apart. */
+async function secondLedger(
+  { gateway, second }: Place,
+  namespace: string,
+  policies: readonly Policy[],
+): Promise<Ledger | undefined> {
+  if (second === undefined) return undefined
+  const { tenant } = await gateway.ask({ kind: 'prepare', namespace, tables: [], policies: [] })
+  return ledgerOf(second, tenant, policies)
+}
+
 function committed(writers: ReadonlyMap<Route, readonly TableWriter[]>): number {
   return (writers.get('gateway') ?? []).reduce((sum, writer) => sum + writer.committedCount, 0)
 }
@@ -187,9 +213,9 @@ async function takeTurns(
   const rounds: CommitRound[] = []
   let spreadMs = 0
   for (;;) {
-    const times: Record<Route, readonly number[]> = { direct: [], bare: [], gateway: [] }
+    const times: Record<Route, readonly number[]> = { direct: [], bare: [], durable: [], gateway: [] }
     const lateness: number[] = []
-    for (const route of shuffled(routes, random)) {
+    for (const route of shuffled([...writers.keys()], random)) {
       const exchanges = (writers.get(route) ?? []).map((writer) => () => writer.append())
       if (arrival.kind === 'closed')
         times[route] = await closedLoop(exchanges, arrival.concurrency === 1 ? 1 : commitsEach, spreadMs)
@@ -213,7 +239,7 @@ async function takeTurns(
 }
 
 function resultOf(place: Place, one: CommitCase, rounds: readonly CommitRound[], cpuMs: number): BenchResult {
-  const { run, engine, upstream } = place
+  const { run, engine, upstream, second } = place
   const samples = (route: Route) => rounds.flatMap(({ times }) => times[route])
   const p = (route: Route, quantile: number) => percentile(samples(route), quantile)
   const against = (base: Route) =>
@@ -228,6 +254,7 @@ function resultOf(place: Place, one: CommitCase, rounds: readonly CommitRound[],
     p99_direct_ms: p('direct', 0.99),
     p50_bare_ms: p('bare', 0.5),
     p95_bare_ms: p('bare', 0.95),
+    ...(second && { p50_durable_ms: p('durable', 0.5), p95_durable_ms: p('durable', 0.95) }),
     p50_ms: p('gateway', 0.5),
     p95_ms: p('gateway', 0.95),
     p99_ms: p('gateway', 0.99),
@@ -236,6 +263,7 @@ function resultOf(place: Place, one: CommitCase, rounds: readonly CommitRound[],
     p95_ratio_high: ratio.high,
     p95_bare_ratio: against('bare').value,
     added_p50_ms: p('gateway', 0.5) - p('direct', 0.5),
+    ...(second && { added_over_durable_p50_ms: p('gateway', 0.5) - p('durable', 0.5) }),
     gateway_cpu_ms: cpuMs,
     rounds: rounds.length,
     samples: samples('gateway').length,

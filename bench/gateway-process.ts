@@ -30,7 +30,11 @@ export type GatewayOrder =
   | { readonly kind: 'report'; readonly tenant: TenantId }
 
 export interface GatewayAnswers {
-  readonly open: { readonly url: string; readonly engine: string }
+  readonly open: {
+    readonly url: string
+    readonly engine: string
+    readonly databaseUrl: string | undefined
+  }
   readonly prepare: { readonly tenant: TenantId; readonly secret: string }
   readonly report: { readonly approved: number; readonly openIntents: number; readonly cpuMs: number }
 }
@@ -92,7 +96,11 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<OpenGateway
     await app.stop()
     await opened[Symbol.asyncDispose]()
   }
-  return { answer: { url: app.url.href, engine: opened.engine }, serve, close }
+  return {
+    answer: { url: app.url.href, engine: opened.engine, databaseUrl: opened.databaseUrl },
+    serve,
+    close,
+  }
 }
 
 function credentialOf({ kind, endpoint, warehouse, credential, tokenUrl }: UpstreamAddress) {

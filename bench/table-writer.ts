@@ -1,6 +1,8 @@
 /** One client that commits to one table of its own: directly, by the gateway's calls without it, or through it. */
 
 import { UnsecuredJWT } from 'jose'
+import type { TableRef } from '../src/core/table-ref.ts'
+import type { Ledger } from './durable.ts'
 import { prefix } from './gateway-process.ts'
 import { writerRole } from './sample-policies.ts'
 import { Appends, type TableSize } from './sample-table.ts'
@@ -9,9 +11,10 @@ import type { Upstream } from './upstream.ts'
 /**
  * - `direct`: the commit request alone, sent to the upstream; what SPEC 8 compares with
  * - `bare`: the upstream calls that the gateway makes, conditional load and commit, without the gateway
+ * - `durable`: the same, with the intent made durable beside the load and the verdict after the commit
  * - `gateway`: the commit request, sent to the gateway
  */
-export const routes = ['direct', 'bare', 'gateway'] as const
+export const routes = ['direct', 'bare', 'durable', 'gateway'] as const
 export type Route = (typeof routes)[number]
 
 export interface GatewayAddress {
@@ -24,6 +27,7 @@ export class TableWriter {
   readonly #headers: Readonly<Record<string, string>>
   readonly #appends: Appends
   #etag: string | null = null
+  #metadataLocation = ''
   /** Commits that were accepted, the table's first included. */
   committedCount = 0
 
@@ -34,6 +38,8 @@ export class TableWriter {
     readonly table: string,
     readonly size: TableSize,
     gateway: GatewayAddress,
+    /** For the route `durable`. */
+    readonly ledger?: Ledger | undefined,
   ) {
     this.#appends = new Appends(size)
     const path = `/v1/iceberg/${prefix}/namespaces/${namespace}/tables/${table}`
@@ -67,15 +73,23 @@ export class TableWriter {
 
   async #exchange(body: string): Promise<number> {
     const startMs = performance.now()
-    if (this.route === 'bare') await this.#load()
+    const intent =
+      this.route === 'durable' ? this.ledger?.open(this.#ref, body, this.#metadataLocation) : undefined
+    if (this.route === 'bare' || this.route === 'durable') await this.#load()
+    const opened = await intent
     const response = await fetch(this.#url, { method: 'POST', headers: this.#headers, body })
     const answer = await response.bytes()
-    const takenMs = performance.now() - startMs
     if (response.status !== 200)
       throw new Error(`${this.route}: the commit was answered ${response.status}: ${Buffer.from(answer)}`)
+    if (opened !== undefined) this.#metadataLocation = (await this.ledger?.record(opened, answer)) ?? ''
+    const takenMs = performance.now() - startMs
     this.#etag = response.headers.get('etag')
     this.committedCount++
     return takenMs
+  }
+
+  get #ref(): TableRef {
+    return { namespace: [this.namespace], name: this.table }
   }
 
   async #load(): Promise<void> {
@@ -83,6 +97,6 @@ export class TableWriter {
     const response = await fetch(this.#url, { headers: { ...this.#headers, ...condition } })
     await response.bytes()
     if (response.status !== 200 && response.status !== 304)
-      throw new Error(`bare: the load was answered ${response.status}`)
+      throw new Error(`${this.route}: the load was answered ${response.status}`)
   }
 }
