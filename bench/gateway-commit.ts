@@ -3,10 +3,7 @@
  * gateway and load are three processes; the ways to commit take turns in one run. docs/performance.md explains.
  */
 
-import type { Policy } from '../src/core/policy.ts'
-import type { Store } from '../src/store/store.ts'
 import { type Arrival, type CommitCase, chosenCases } from './commit-cases.ts'
-import { type Ledger, ledgerOf, openSecondStore } from './durable.ts'
 import {
   type BenchEntry,
   type BenchResult,
@@ -15,20 +12,19 @@ import {
   chosenStores,
   storeOptions,
 } from './entry.ts'
-import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
+import { makeTables, openPlace, type Place } from './gateway-tables.ts'
 import { closedLoop, openLoop } from './load.ts'
 import { enforcedPolicies } from './sample-policies.ts'
-import { createTableBody, tableSizes } from './sample-table.ts'
+import { tableSizes } from './sample-table.ts'
 import { bootstrapRatio, judgeBound, percentile, seededRandom, shuffled } from './statistics.ts'
 import { rounded } from './table.ts'
-import { type Route, routes, TableWriter } from './table-writer.ts'
+import type { Route, TableWriter } from './table-writer.ts'
 import {
   type CatalogProcess,
   connectUpstream,
   readCredential,
   type ServiceTimes,
   startCatalogProcess,
-  type Upstream,
   type UpstreamAddress,
 } from './upstream.ts'
 
@@ -93,111 +89,45 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   await using catalog = real === undefined ? await startCatalogProcess() : undefined
   const upstream = await connectUpstream(real ?? (catalog as CatalogProcess).address)
   for (const store of stores) {
-    await using gateway = startGatewayChild()
-    const opened = await gateway.ask({ kind: 'open', store, upstream: upstream.address })
-    const { url, engine, databaseUrl } = opened
-    // The embedded database is the gateway's alone.
-    await using second = databaseUrl === undefined ? undefined : await closing(openSecondStore(databaseUrl))
-    const place = { run, upstream, catalog, gateway, url, engine, second: second?.store }
-    if (!run.smoke) await warmUp(place)
-    for (const one of cases) yield await measure(place, one, seconds)
+    await using place = await openPlace(store, upstream, catalog)
+    if (!run.smoke) await warmUp(run, place)
+    for (const one of cases) yield await measure(run, place, one, seconds)
   }
 }
 
-interface Place {
-  readonly run: BenchRun
-  readonly upstream: Upstream
-  readonly catalog: CatalogProcess | undefined
-  readonly gateway: GatewayChild
-  readonly url: string
-  readonly engine: string
-  /** The gateway's database once more; undefined where it is embedded. */
-  readonly second: Store | undefined
-}
-
-async function closing(opening: Promise<Store>) {
-  const store = await opening
-  return { store, [Symbol.asyncDispose]: () => store.close() }
-}
-
 /** A gateway that has just started compiles as it goes; nothing of that is measured. */
-async function warmUp(place: Place): Promise<void> {
+async function warmUp(run: BenchRun, place: Place): Promise<void> {
   const upstreamMs = place.catalog === undefined ? undefined : 0
   await measure(
+    run,
     place,
     { upstreamMs, arrival: { kind: 'closed', concurrency: 8 }, policies: 10, table: 'small' },
     4,
   )
 }
 
-async function measure(place: Place, one: CommitCase, seconds: number): Promise<BenchResult> {
-  const { run, upstream, catalog, gateway } = place
-  await catalog?.setServiceTimes(serviceTimes(run, one.upstreamMs ?? 0))
-  const namespace = `bench_${crypto.randomUUID().slice(0, 8)}`
-  const workerCount =
-    one.arrival.kind === 'closed'
-      ? one.arrival.concurrency
-      : openLoopWorkers[run.smoke ? 'smoke' : 'measured']
-  const size = tableSizes[one.table]
-  const names = (route: Route) => Array.from({ length: workerCount }, (_, index) => `${route}_${index}`)
-  const policies = enforcedPolicies(one.policies, 0)
-  const { tenant, secret } = await gateway.ask({
-    kind: 'prepare',
-    namespace,
-    tables: names('gateway'),
-    policies,
+async function measure(run: BenchRun, place: Place, one: CommitCase, seconds: number): Promise<BenchResult> {
+  await place.catalog?.setServiceTimes(serviceTimes(run, one.upstreamMs ?? 0))
+  const workers = openLoopWorkers[run.smoke ? 'smoke' : 'measured']
+  await using tables = await makeTables(place, {
+    routes: ['direct', 'bare', 'durable', 'gateway'],
+    count: one.arrival.kind === 'closed' ? one.arrival.concurrency : workers,
+    size: tableSizes[one.table],
+    policies: enforcedPolicies(one.policies, 0),
   })
-  const ledger = await secondLedger(place, namespace, policies)
-
-  await upstream.create('/namespaces', JSON.stringify({ namespace: [namespace] }))
-  const writers = new Map<Route, readonly TableWriter[]>()
-  for (const route of routes) {
-    if (route === 'durable' && ledger === undefined) continue
-    const made = names(route).map(
-      (table) => new TableWriter(upstream, route, namespace, table, size, { url: place.url, secret }, ledger),
-    )
-    for (const writer of made) {
-      await upstream.create(`/namespaces/${namespace}/tables`, createTableBody(writer.table, size))
-      await writer.begin()
-    }
-    writers.set(route, made)
-  }
-  try {
-    const before = await gateway.ask({ kind: 'report', tenant })
-    const committedBefore = committed(writers)
-    const rounds = await takeTurns(writers, one.arrival, seconds, run)
-    const after = await gateway.ask({ kind: 'report', tenant })
-    // A benchmark of commits that were lost or not audited would measure nothing.
-    if (after.approved !== committed(writers) || after.openIntents !== 0)
-      throw new Error(
-        `${committed(writers)} commits, ${after.approved} audited, ${after.openIntents} intents open`,
-      )
-    const cpuMs = (after.cpuMs - before.cpuMs) / (committed(writers) - committedBefore)
-    return resultOf(place, one, rounds, cpuMs)
-  } finally {
-    for (const writer of [...writers.values()].flat())
-      await upstream.drop(`/namespaces/${namespace}/tables/${writer.table}`)
-    await upstream.drop(`/namespaces/${namespace}`)
-  }
+  const before = await tables.report()
+  const rounds = await takeTurns(tables.writers, one.arrival, seconds, run)
+  const after = await tables.report()
+  // A benchmark of commits that were lost or not audited would measure nothing.
+  await tables.check()
+  const cpuMs = (after.cpuMs - before.cpuMs) / (after.committed - before.committed)
+  return resultOf(run, place, one, rounds, cpuMs)
 }
 
-/** The tables' own tenant, so that what the gateway has audited is counted apart. */
-async function secondLedger(
-  { gateway, second }: Place,
-  namespace: string,
-  policies: readonly Policy[],
-): Promise<Ledger | undefined> {
-  if (second === undefined) return undefined
-  const { tenant } = await gateway.ask({ kind: 'prepare', namespace, tables: [], policies: [] })
-  return ledgerOf(second, tenant, policies)
-}
-
-function committed(writers: ReadonlyMap<Route, readonly TableWriter[]>): number {
-  return (writers.get('gateway') ?? []).reduce((sum, writer) => sum + writer.committedCount, 0)
-}
+type RouteTimes = Record<Route, readonly number[]>
 
 interface CommitRound {
-  readonly times: Readonly<Record<Route, readonly number[]>>
+  readonly times: Readonly<RouteTimes>
   readonly lateness: readonly number[]
 }
 
@@ -213,7 +143,7 @@ async function takeTurns(
   const rounds: CommitRound[] = []
   let spreadMs = 0
   for (;;) {
-    const times: Record<Route, readonly number[]> = { direct: [], bare: [], durable: [], gateway: [] }
+    const times: RouteTimes = { direct: [], bare: [], durable: [], gateway: [], nginx: [] }
     const lateness: number[] = []
     for (const route of shuffled([...writers.keys()], random)) {
       const exchanges = (writers.get(route) ?? []).map((writer) => () => writer.append())
@@ -238,8 +168,13 @@ async function takeTurns(
   }
 }
 
-function resultOf(place: Place, one: CommitCase, rounds: readonly CommitRound[], cpuMs: number): BenchResult {
-  const { run, engine, upstream, second } = place
+function resultOf(
+  run: BenchRun,
+  { engine, upstream, second }: Place,
+  one: CommitCase,
+  rounds: readonly CommitRound[],
+  cpuMs: number,
+): BenchResult {
   const samples = (route: Route) => rounds.flatMap(({ times }) => times[route])
   const p = (route: Route, quantile: number) => percentile(samples(route), quantile)
   const against = (base: Route) =>

@@ -36,7 +36,14 @@ export interface GatewayAnswers {
     readonly databaseUrl: string | undefined
   }
   readonly prepare: { readonly tenant: TenantId; readonly secret: string }
-  readonly report: { readonly approved: number; readonly openIntents: number; readonly cpuMs: number }
+  readonly report: {
+    readonly approved: number
+    readonly openIntents: number
+    readonly cpuMs: number
+    /** Resident memory of the process, and what is in use of its JavaScript heap. */
+    readonly rssBytes: number
+    readonly heapBytes: number
+  }
 }
 
 /** The {prefix} of the gateway's paths. */
@@ -88,7 +95,9 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<OpenGateway
         )
         const { user, system } = process.cpuUsage()
         const { open: openIntents } = await countIntents(store)
-        return { approved: Number(row?.approved), openIntents, cpuMs: (user + system) / 1000 }
+        const { rss: rssBytes, heapUsed: heapBytes } = process.memoryUsage()
+        const approved = Number(row?.approved)
+        return { approved, openIntents, cpuMs: (user + system) / 1000, rssBytes, heapBytes }
       }
     }
   }
