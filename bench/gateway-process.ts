@@ -28,6 +28,8 @@ export type GatewayOrder =
     }
   /** What is on record for the tenant of the case, and what this process has used so far. */
   | { readonly kind: 'report'; readonly tenant: TenantId }
+  /** Collects all garbage. */
+  | { readonly kind: 'collect' }
 
 export interface GatewayAnswers {
   readonly open: {
@@ -40,10 +42,10 @@ export interface GatewayAnswers {
     readonly approved: number
     readonly openIntents: number
     readonly cpuMs: number
-    /** Resident memory of the process, and what is in use of its JavaScript heap. */
     readonly rssBytes: number
-    readonly heapBytes: number
   }
+  /** What of the JavaScript heap is still in use then. */
+  readonly collect: { readonly liveBytes: number }
 }
 
 /** The {prefix} of the gateway's paths. */
@@ -95,9 +97,13 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<OpenGateway
         )
         const { user, system } = process.cpuUsage()
         const { open: openIntents } = await countIntents(store)
-        const { rss: rssBytes, heapUsed: heapBytes } = process.memoryUsage()
+        const rssBytes = process.memoryUsage.rss()
         const approved = Number(row?.approved)
-        return { approved, openIntents, cpuMs: (user + system) / 1000, rssBytes, heapBytes }
+        return { approved, openIntents, cpuMs: (user + system) / 1000, rssBytes }
+      }
+      case 'collect': {
+        Bun.gc(true)
+        return { liveBytes: process.memoryUsage().heapUsed }
       }
     }
   }

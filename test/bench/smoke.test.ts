@@ -18,7 +18,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
     ...['p95_ratio', 'p95_ratio_low', 'p95_ratio_high', 'p50_bare_ms', 'p95_bare_ms'],
   ],
   'gateway-throughput': ['commits_per_s', 'direct_commits_per_s', 'ratio_vs_direct', 'gateway_cpu_ms'],
-  'gateway-memory': ['commits', 'rss_settled_mib', 'rss_end_mib', 'growth_ratio'],
+  'gateway-memory': ['commits', 'live_settled_mib', 'live_growth_ratio', 'rss_growth_ratio'],
   'store-transactions': ['p50_ms', 'p95_ms'],
   'policy-eval': ['us', 'baseline_us'],
   'graph-traverse': ['p50_ms'],
