@@ -29,7 +29,7 @@ import {
 } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
 import { changeUnknown, forwardPath, forwardRefusal } from './rest-forward.ts'
-import { parseResult, parseTablePage } from './rest-responses.ts'
+import { parseTablePage, readResult } from './rest-responses.ts'
 import {
   answered,
   credentialsExpired,
@@ -95,7 +95,7 @@ class RestCatalog implements Catalog {
     const loaded = await this.loadTable(table, { signal: options.signal, snapshots: 'refs' })
     if (loaded.status !== 'loaded')
       throw new Fault('upstream_failed', 'The upstream catalog answered 304 unasked.')
-    const { metadataLocation, metadata } = parseResult(loaded.body)
+    const { metadataLocation, metadata } = await readResult(loaded.body)
     const tableUuid = metadata.get('table-uuid')
     return {
       table,
@@ -146,7 +146,7 @@ class RestCatalog implements Catalog {
     }
     let result: LoadTableResult
     try {
-      result = parseResult(response.body)
+      result = await readResult(response.body)
     } catch (thrown) {
       throw commitUnknown(table, 'answered 200 with a body that is no LoadTableResult', thrown)
     }

@@ -11,7 +11,7 @@ import { Fault } from '../base/fault.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { Session } from '../core/session.ts'
 import { limits } from '../limits.ts'
-import { parseCommitRequest, parseTransactionRequest } from '../wire/iceberg/commit-request.ts'
+import { readCommitRequest, readTransactionRequest } from '../wire/iceberg/commit-request.ts'
 import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/serve.ts'
 import { commitTable } from './commit-table.ts'
@@ -103,12 +103,12 @@ async function route(
   const { tenant } = session
   const { signal } = request
   if (path.kind === 'transaction-commit') {
-    const changes = parseTransactionRequest(body.bytes)
+    const changes = await readTransactionRequest(body.bytes)
     const upstream = await openUpstream(parts, session, path.prefix)
     const transaction = { tenant, identified, receivedAtMs, signal, stages, changes }
     return transactionAnswer(await commitTransaction(parts, upstream, transaction))
   }
-  const commitRequest = parseCommitRequest(body.bytes)
+  const commitRequest = await readCommitRequest(body.bytes)
   const upstream = await openUpstream(parts, session, path.prefix)
   const committed = await commitTable(parts, upstream, {
     commitId,

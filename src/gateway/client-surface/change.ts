@@ -4,7 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { parseCommitRequest, parseTransactionRequest } from '../../wire/iceberg/commit-request.ts'
+import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit-action.ts'
@@ -37,7 +37,7 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
     table: nameOf(surface),
     identified,
     body,
-    request: parseCommitRequest(body.bytes),
+    request: await readCommitRequest(body.bytes),
     receivedAtMs: parts.clock.now(),
     idempotencyKey: idempotencyKeyOf(request),
     signal: request.signal,
@@ -58,7 +58,7 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, request, tenant, identified, stages } = surface
   const body = await bodyOf(surface)
   const receivedAtMs = parts.clock.now()
-  const changes = parseTransactionRequest(body.bytes)
+  const changes = await readTransactionRequest(body.bytes)
   try {
     const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
     const { results, warnings } = await commitTransaction(parts, upstream, transaction)
