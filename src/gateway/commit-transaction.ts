@@ -15,7 +15,15 @@ import type { GatewayParts } from './parts.ts'
 import { faultOf } from './render-error.ts'
 import { forwardCommit, intentOf, type TableCommit } from './stages/forward-commit.ts'
 import { DeclaredIntent } from './stages/intent.ts'
-import { assertAllowed, type Judged, judgeChange, type Settled, settle, warningsOf } from './stages/judge.ts'
+import {
+  assertAllowed,
+  type Judged,
+  judgeChange,
+  type Settled,
+  settle,
+  startLoads,
+  warningsOf,
+} from './stages/judge.ts'
 import type { Upstream } from './stages/open-upstream.ts'
 import { recordRejection } from './stages/record.ts'
 
@@ -85,7 +93,7 @@ export async function commitTransaction(
     }),
   )
   const judged = await inParallel(commits, limits.transactionLoadsMax, (commit) =>
-    settle(judgeChange(parts, upstream, commit, () => {})),
+    settle(judgeChange(parts, commit, startLoads(parts, upstream, commit), () => {})),
   )
   const steps = await passGate(parts, upstream, commits, judged)
 

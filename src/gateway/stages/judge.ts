@@ -39,37 +39,77 @@ export interface Judged {
   readonly verdict: Verdict
 }
 
+/** What a verdict rests on, under way. */
+export interface Loads {
+  readonly base: Promise<Settled<CachedTable | undefined>>
+  readonly policies: Promise<Settled<readonly Policy[]>>
+  /** What the cache held for the table when its load began, and the verdict on that. */
+  readonly known: CachedTable | undefined
+  readonly foretold: Promise<Verdict | undefined> | undefined
+}
+
+/** Begins to load the table and its policies, side by side. */
+export function startLoads(parts: GatewayParts, upstream: Upstream, change: Change): Loads {
+  const { tenant, table, stages, request, signal } = change
+  const creates = request.requirements.some((requirement) => requirement.get('type') === 'assert-create')
+  const known = parts.tables.get(tenant, upstream.credential, table)
+  const policies = settle(stages.time('policies', () => loadPolicies(parts.store, tenant, table)))
+  const base = settle(stages.time('load', () => loadCurrent(parts, tenant, upstream, table, creates, signal)))
+  const foretold = known === undefined ? undefined : foretell(parts, change, known, policies)
+  return { base, policies, known, foretold }
+}
+
 /**
  * The verdict on one change of one table.
- * The table and the policies load side by side; where both fail, the table's failure is the outcome, because
- * SPEC 4.1 names that step first. A failure to load policies is the verdict `unavailable`.
+ * Where both loads fail, the table's failure is the outcome, because SPEC 4.1 names that step first. A failure to
+ * load policies is the verdict `unavailable`.
  * @param onBase told the base's metadata location as soon as the table has loaded; '' for no base
+ * @throws what the load of the table throws; Fault `conflict` or `bad_request` for updates that cannot be applied
  */
 export async function judgeChange(
   parts: GatewayParts,
-  upstream: Upstream,
   change: Change,
+  loads: Loads,
   onBase: (metadataLocation: string) => void,
 ): Promise<Judged> {
-  const creates = change.request.requirements.some(
-    (requirement) => requirement.get('type') === 'assert-create',
-  )
-  const { tenant, table, stages } = change
-  const policiesLoad = settle(stages.time('policies', () => loadPolicies(parts.store, tenant, table)))
-  const base = await stages.time('load', () =>
-    loadCurrent(parts, tenant, upstream, table, creates, change.signal),
-  )
+  const table = await loads.base
+  if (!table.ok) throw table.thrown
+  const base = table.value
   onBase(base?.metadataLocation ?? '')
-  const loaded = await policiesLoad
+  const loaded = await loads.policies
   if (!loaded.ok)
     return { base, policies: [], verdict: policiesUnavailable(parts, change.table, loaded.thrown) }
   const policies = applicable(loaded.value, change.request)
+  const foretold = base === loads.known ? await loads.foretold : undefined
   const verdict =
     policies.length === 0
       ? allowed
-      : await stages.time('evaluate', () => evaluate(parts, policies, change, base))
+      : (foretold ?? (await change.stages.time('evaluate', () => evaluate(parts, policies, change, base))))
   if (base !== undefined) return { base, policies, verdict }
   return { base, policies, verdict: withGrant(verdict, loaded.value, 'create-table', change.table) }
+}
+
+/**
+ * The verdict on what the cache holds, reached while the upstream is asked whether that is still the table: it
+ * counts only where it is. Undefined where there is nothing to evaluate, or evaluating does not give a verdict,
+ * which is then left to be found once the table is known.
+ */
+async function foretell(
+  parts: GatewayParts,
+  change: Change,
+  known: CachedTable,
+  policiesLoad: Promise<Settled<readonly Policy[]>>,
+): Promise<Verdict | undefined> {
+  const loaded = await policiesLoad
+  const policies = loaded.ok ? applicable(loaded.value, change.request) : []
+  if (policies.length === 0) return undefined
+  try {
+    const judge = async () => await parts.policies.judge(policies, bindingsOf(change, known))
+    const verdict = await change.stages.time('evaluate', judge)
+    return verdict.kind === 'unavailable' ? undefined : verdict
+  } catch {
+    return undefined
+  }
 }
 
 /** What allows everything: no policy governs. */
@@ -116,13 +156,7 @@ async function evaluate(
 ): Promise<Verdict> {
   let bindings: PolicyBindings
   try {
-    const metadata = applyUpdates(base?.metadata, change.request.updates, { nowMs: change.receivedAtMs })
-    const result = tableView(change.table, metadata)
-    bindings = {
-      table: base?.view ?? result,
-      commit: commitView(change.request, result, change.receivedAtMs),
-      principal: principalView(change.identified.principal),
-    }
+    bindings = bindingsOf(change, base)
   } catch (thrown) {
     if (thrown instanceof Fault && thrown.kind === 'conflict') throw thrown
     if (thrown instanceof Fault && thrown.kind === 'bad_request') {
@@ -133,6 +167,17 @@ async function evaluate(
     return notEvaluated(parts, change.table, thrown)
   }
   return await judgePolicies(parts, policies, change.table, bindings)
+}
+
+/** What policies see of a change. @throws what applying its updates throws */
+function bindingsOf(change: Change, base: CachedTable | undefined): PolicyBindings {
+  const metadata = applyUpdates(base?.metadata, change.request.updates, { nowMs: change.receivedAtMs })
+  const result = tableView(change.table, metadata)
+  return {
+    table: base?.view ?? result,
+    commit: commitView(change.request, result, change.receivedAtMs),
+    principal: principalView(change.identified.principal),
+  }
 }
 
 /** The engine's verdict; whatever it throws is `unavailable`. */
