@@ -4,7 +4,8 @@
  * policies read them without conversion. Integers become bigint, other numbers stay doubles.
  */
 
-import { Fault } from './fault.ts'
+import type { Fault } from './fault.ts'
+import { decodeJson, invalidJson, wellFormedJson } from './json-input.ts'
 
 export type JsonValue = null | boolean | string | number | bigint | readonly JsonValue[] | JsonObject
 export type JsonObject = ReadonlyMap<string, JsonValue>
@@ -12,8 +13,6 @@ export type JsonObject = ReadonlyMap<string, JsonValue>
 /** How deep `stringifyJson` and a recursive reader of parsed values may have to go at most. */
 const depthMaxCeiling = 1_000
 const depthMaxDefault = 128
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Whether a value of a parsed document is an object. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
@@ -46,8 +45,7 @@ export function parseJson(
 
 /**
  * The same for a text that may be large: after every part of it the event loop has a turn, so that nobody else
- * waits for the whole. A short text is parsed at once.
- *
+ * waits for the whole.
  * @throws Fault as {@link parseJson} does
  */
 export async function parseJsonInTurns(
@@ -56,17 +54,15 @@ export async function parseJsonInTurns(
 ): Promise<JsonValue> {
   if (input.length <= turnLength) return parseJson(input, options)
   const turns = scannerOf(input, options).turns()
-  for (;;) {
-    const turn = turns.next()
-    if (turn.done) return turn.value
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  let turn = turns.next()
+  for (; !turn.done; turn = turns.next()) await new Promise((resolve) => setImmediate(resolve))
+  return turn.value
 }
 
 function scannerOf(input: Uint8Array | string, options: { readonly depthMax?: number }): Scanner {
   const depthMax = options.depthMax ?? depthMaxDefault
   if (depthMax > depthMaxCeiling) throw new RangeError(`parseJson: depthMax above ${depthMaxCeiling}`)
-  return new Scanner(typeof input === 'string' ? wellFormed(input) : decode(input), depthMax)
+  return new Scanner(typeof input === 'string' ? wellFormedJson(input) : decodeJson(input), depthMax)
 }
 
 /**
@@ -94,27 +90,6 @@ function stringifyDouble(value: number): string {
   if (Object.is(value, -0)) return '-0.0'
   const text = String(value)
   return Number.isInteger(value) && !text.includes('e') ? `${text}.0` : text
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    // The decoder does not say where: the first byte that a lossy round trip changes.
-    const lossy = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
-    let at = 0
-    while (at < bytes.length && bytes[at] === lossy[at]) at++
-    throw invalid('not UTF-8', at)
-  }
-}
-
-function wellFormed(text: string): string {
-  if (!text.isWellFormed()) throw new Fault('bad_request', 'Invalid JSON: the text holds a lone surrogate.')
-  return text
-}
-
-function invalid(what: string, byte: number): Fault {
-  return new Fault('bad_request', `Invalid JSON: ${what} at byte ${byte}.`)
 }
 
 /** Characters that are parsed in one turn: one or two milliseconds. */
@@ -418,6 +393,6 @@ class Scanner {
   }
 
   #invalid(what: string, at = this.#at): Fault {
-    return invalid(what, Buffer.byteLength(this.text.slice(0, at)))
+    return invalidJson(what, Buffer.byteLength(this.text.slice(0, at)))
   }
 }
