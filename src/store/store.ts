@@ -161,12 +161,13 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
 
   /** Borrows a session for one transaction and gives it back reset, or discards it. */
   async function transact<T>(
+    tenant: TenantId | undefined,
     begin: string,
     work: (session: Session) => Promise<T>,
     { signal, statementMs }: TransactionOptions = {},
   ): Promise<T> {
     refuseNested()
-    const link = await pool.borrow(signal)
+    const link = await pool.borrow(tenant, signal)
     if (signal?.aborted) {
       // It left while the session was being opened: nobody would hear of the abort any more.
       pool.release(link)
@@ -197,9 +198,13 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
   }
 
   /** One call on a session that its transaction leaves as it was. A failed one is reset all the same. */
-  async function call<Row extends object>(name: string, params: readonly Param[]): Promise<readonly Row[]> {
+  async function call<Row extends object>(
+    tenant: TenantId | undefined,
+    name: string,
+    params: readonly Param[],
+  ): Promise<readonly Row[]> {
     refuseNested()
-    const link = await pool.borrow()
+    const link = await pool.borrow(tenant)
     let clean = false
     try {
       const rows = await callFunction<Row>(link, engine.statementMs, name, params)
@@ -233,7 +238,7 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
-      return transact(begin, transaction(work), options)
+      return transact(id, begin, transaction(work), options)
     },
     async tenantQuery<Row extends object>(
       tenant: TenantId,
@@ -243,22 +248,23 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     ) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
-      return transact(begin, query<Row>(text, params, options.prepare), options)
+      return transact(id, begin, query<Row>(text, params, options.prepare), options)
     },
     async tenantCall<Row extends object>(tenant: TenantId, name: TenantFunction, params: readonly Param[]) {
-      return call<Row>(name, [checkedTenant(tenant), ...params])
+      const id = checkedTenant(tenant)
+      return call<Row>(id, name, [id, ...params])
     },
-    adminCall: (name, params) => call(name, params),
+    adminCall: (name, params) => call(undefined, name, params),
     async adminTransaction(work, options = {}) {
       const begin = beginText('svc_admin', '', adminPath, options)
-      return transact(begin, transaction(work), options)
+      return transact(undefined, begin, transaction(work), options)
     },
     async adminQuery<Row extends object>(text: string, params: readonly Param[] = []) {
-      return transact(beginText('svc_admin', '', adminPath, {}), query<Row>(text, params))
+      return transact(undefined, beginText('svc_admin', '', adminPath, {}), query<Row>(text, params))
     },
     async ownerTransaction(tenant, work) {
       const id = checkedTenant(tenant)
-      return transact(beginText('svc_owner', id, tenantPath(id), {}), transaction(work))
+      return transact(undefined, beginText('svc_owner', id, tenantPath(id), {}), transaction(work))
     },
     openLink: () => engine.open('tenant'),
     async healthy() {
@@ -266,7 +272,7 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       const begin = beginText('svc_tenant', '', 'ag_catalog, pg_catalog', { readOnly: true })
       const startedMs = performance.now()
       try {
-        return (await transact(begin, query(text, [], false))).length === 1
+        return (await transact(undefined, begin, query(text, [], false))).length === 1
       } catch {
         return false
       } finally {

@@ -137,6 +137,19 @@ describe.skipIf(server === undefined)('store on a server', () => {
     await link.discard()
   })
 
+  test('a tenant gets the session that served it last, and another one’s only where none may be opened', async () => {
+    const second = await replica()
+    const session = async (index: number) => {
+      const text = 'select pg_backend_pid()::text as pid'
+      return (await second.tenantQuery<{ pid: string }>(tenantAt(index), text))[0]?.pid
+    }
+    const [a, b] = [await session(0), await session(1)]
+    expect(a).not.toBe(b)
+    expect([await session(0), await session(1), await session(0)]).toEqual([a, b, a])
+    expect(await session(2)).toBe(b)
+    await second.close()
+  })
+
   test('a fresh session without a tenant sees nothing and may do nothing', async () => {
     const link = await store.openLink()
     const rows = async (text: string) => (await link.sql.unsafe(text)).length
