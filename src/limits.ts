@@ -7,6 +7,8 @@ const HOUR = 3_600_000
 
 export const limits = {
   commitBodyBytesMax: 16 * MiB,
+  /** A body of at most this declared length is read before it is known whose it is. */
+  earlyBodyBytesMax: 256 * KiB,
   lineageBodyBytesMax: 1 * MiB,
   webhookBodyBytesMax: 256 * KiB,
   /** Other JSON bodies (administration, sessions). */
