@@ -52,10 +52,12 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
         const connection = new Connection(socket, options.tls)
         socket.data = { connection }
         connections.add(connection)
-        void serveClient(parts, connection).finally(() => {
-          connections.delete(connection)
-          if (connections.size === 0) whenEmpty?.()
-        })
+        void serveClient(parts, connection)
+          .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be ended in order'))
+          .finally(() => {
+            connections.delete(connection)
+            if (connections.size === 0) whenEmpty?.()
+          })
       },
       data: (socket, chunk) => socket.data.connection.plainData(chunk),
       drain: (socket) => socket.data.connection.plainDrained(),
