@@ -106,8 +106,6 @@ const protocolNames = Buffer.from('\x0apostgresql', 'latin1')
 interface Channel {
   write(bytes: Uint8Array): number
   end(): void
-  pause(): void
-  resume(): void
 }
 
 /** One socket, in plain text until TLS takes it over. */
@@ -128,7 +126,7 @@ class Connection implements Client {
     this.#channel = plain
     this.address = plain.remoteAddress
     this.isLoopback = isLoopback(plain.remoteAddress)
-    this.inbox = new Inbox(plain)
+    this.inbox = new Inbox(() => this.terminate())
     this.outbox = new Outbox(plain)
   }
 
@@ -187,7 +185,6 @@ class Connection implements Client {
 
   #redirect(channel: Channel): void {
     this.#channel = channel
-    this.inbox.redirect(channel)
     this.outbox.redirect(channel)
   }
 
