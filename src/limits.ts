@@ -106,8 +106,8 @@ export const limits = {
   pgwireWriteBytes: 128 * KiB,
   /** One encoded row. */
   pgwireRowBytesMax: 64 * MiB,
-  /** What a client may send ahead of what is being answered. */
-  pgwireAheadBytesMax: 1 * MiB,
+  /** What a client may send ahead of what is being answered; one message may have 8 MiB. */
+  pgwireAheadBytesMax: 16 * MiB,
   /** Rows of one catalog statement, held while the client reads them. */
   pgwireCatalogBytesMax: 64 * MiB,
 
