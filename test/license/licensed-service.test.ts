@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { startApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
 import { call, startIdentityService } from '../support/identity.ts'
+import { licenseForAll } from '../support/license.ts'
 
 function issue(...flags: readonly string[]): string {
   const args = ['scripts/license.ts', 'issue', '--licensee', 'Acme', ...flags]
@@ -46,4 +47,13 @@ test('a development license limits tenants of a walkthrough, is shown, and start
   await expect(startApp({ config: production, store, metrics, log })).rejects.toThrow('SVC_DEMO=1')
   const missing = parseConfig({ SVC_LICENSE_FILE: 'no/such/file' })
   await expect(startApp({ config: missing, store, metrics, log })).rejects.toThrow('cannot be read')
+}, 60_000)
+
+test('a key is trusted because the program holds it: processes bring none, and another one’s license is refused', async () => {
+  await using service = await startIdentityService()
+  const { store, metrics, log } = service.app.gateway
+  const config = parseConfig({ SVC_LICENSE: licenseForAll(), SVC_DEMO: '1' })
+  await expect(startApp({ config, store, metrics, log })).rejects.toThrow('does not know')
+  for (const process of ['main', 'admin', 'migrate'])
+    expect(await Bun.file(`src/${process}.ts`).text()).not.toContain('licenseKeys')
 }, 60_000)
