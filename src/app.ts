@@ -134,6 +134,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
     passCrashPoint: options.passCrashPoint ?? (() => {}),
+    demo: config.demo,
   }
   const { clock } = gateway
   const licensed = licensedBy(license, clock)

@@ -117,10 +117,8 @@ export async function addTenant(store: Store, name: string, catalogUrl: string):
   return { tenant, secret }
 }
 
-/** Makes sales.orders upstream. @returns headers that the upstream lets in */
-export async function createOrders(
-  catalog: DevCatalog,
-): Promise<{ readonly headers: Readonly<Record<string, string>> }> {
+/** Headers that the upstream lets in. */
+export async function upstreamHeaders(catalog: DevCatalog): Promise<Readonly<Record<string, string>>> {
   const token = await fetch(`${catalog.url}/v1/oauth/tokens`, {
     method: 'POST',
     body: new URLSearchParams({
@@ -130,7 +128,14 @@ export async function createOrders(
     }),
   })
   const { access_token } = (await token.json()) as { access_token: string }
-  const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
+  return { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
+}
+
+/** Makes sales.orders upstream. @returns headers that the upstream lets in */
+export async function createOrders(
+  catalog: DevCatalog,
+): Promise<{ readonly headers: Readonly<Record<string, string>> }> {
+  const headers = await upstreamHeaders(catalog)
   const base = `${catalog.url}/v1/dev`
   await fetch(`${base}/namespaces`, { method: 'POST', headers, body: '{"namespace":["sales"]}' })
   const created = await fetch(`${base}/namespaces/sales/tables`, {
