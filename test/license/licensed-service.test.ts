@@ -16,7 +16,7 @@ function issue(...flags: readonly string[]): string {
 
 test('a development license limits tenants of a walkthrough, is shown, and starts no production service', async () => {
   const valid = {
-    SVC_LICENSE: issue('--tenants', '3', '--capabilities', 'graphql', '--days', '30'),
+    SVC_LICENSE: issue('--tenants', '3', '--capabilities', 'detection', '--days', '30'),
     SVC_DEMO: '1',
   }
   const clock = { ms: Date.now() }
@@ -35,10 +35,12 @@ test('a development license limits tenants of a walkthrough, is shown, and start
   expect(fourth.status).toBe(403)
   expect(await fourth.text()).toContain('for 3 tenants, and there are 3')
 
-  service.app.licensed.require('graphql')
+  service.app.licensed.require('detection')
+  expect((await admin('GET', '/api/v1/detection/findings')).status).toBe(200)
   expect(() => service.app.licensed.require('mcp')).toThrow('not part of the installed license')
   clock.ms += 45 * 86_400_000
-  expect(() => service.app.licensed.require('graphql')).toThrow('has expired')
+  expect(() => service.app.licensed.require('detection')).toThrow('has expired')
+  expect((await admin('GET', '/api/v1/detection/findings')).status).toBe(403)
   service.app.licensed.require('gateway')
   expect(await (await admin('GET', '/admin/license')).json()).toMatchObject({ state: 'expired' })
 
