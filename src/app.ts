@@ -30,6 +30,7 @@ import { settleWaitsMs } from './gateway/recovery/settle.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
 import { TableCache } from './gateway/table-cache.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
+import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
@@ -76,6 +77,8 @@ export interface AppOptions {
   readonly queries?: QueryService
   /** What answers statements about pg_catalog and information_schema there. */
   readonly systemCatalog?: CatalogService
+  /** The keys that sign licenses; a test brings its own, so that it needs no walkthrough. */
+  readonly licenseKeys?: readonly LicenseKey[]
   /** Those of the gateway unless a test shortens them. */
   readonly settleWaitsMs?: readonly number[]
 }
@@ -106,7 +109,7 @@ export interface App {
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
-  const license = await readInstalledLicense(config.license, config.demo)
+  const license = await readInstalledLicense(config.license, config.demo, options.licenseKeys)
   const tls = await pgwireTls(config)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
@@ -176,6 +179,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...auth,
         store,
         log,
+        licensed,
         queue: detection.queue,
         enabled: config.alphaWebhookEnabled,
         wake: () => detection.detector.wake(),
