@@ -8,13 +8,14 @@ export interface Reader {
   readonly sub: string
   /** Of a service session with the scope `read`: the password. */
   readonly secret: string
+  readonly host: string
   readonly port: number
   /** Nickname of a catalog. */
   readonly database: string
 }
 
-const host = '127.0.0.1'
-const connection = ({ sub, port, database }: Reader) => `postgresql://${sub}@${host}:${port}/${database}`
+const connection = ({ sub, host, port, database }: Reader) =>
+  `postgresql://${sub}@${host}:${port}/${database}`
 
 /** The command line to give a POSIX shell. */
 export function psqlCommand(reader: Reader, statement: string): string {
@@ -24,7 +25,9 @@ export function psqlCommand(reader: Reader, statement: string): string {
 /** @returns what psql prints, errors of the server included */
 export async function runPsql(reader: Reader, statement: string): Promise<string> {
   const psql = Bun.which('psql')
-  return psql === null ? runDriver(reader, statement) : runProgram(psql, reader, statement)
+  if (psql !== null) return runProgram(psql, reader, statement)
+  const { printed, error } = await runDriver(reader, statement)
+  return printed + error
 }
 
 async function runProgram(psql: string, reader: Reader, statement: string): Promise<string> {
@@ -46,9 +49,13 @@ async function runProgram(psql: string, reader: Reader, statement: string): Prom
 /** Types whose values psql sets to the right, by OID. */
 const rightOids = new Set([20, 21, 23, 26, 700, 701, 1700])
 
-async function runDriver(reader: Reader, statement: string): Promise<string> {
+/** The same by a driver. @returns the rows as psql prints them, or the error as it does */
+export async function runDriver(
+  reader: Reader,
+  statement: string,
+): Promise<{ readonly printed: string; readonly error: string }> {
   const sql = postgres({
-    host,
+    host: reader.host,
     port: reader.port,
     database: reader.database,
     username: reader.sub,
@@ -61,13 +68,17 @@ async function runDriver(reader: Reader, statement: string): Promise<string> {
     const result = await sql.unsafe(statement).simple().raw()
     const columns = (result.columns ?? []).map(({ name, type }) => ({ name, right: rightOids.has(type) }))
     const text = (value: Uint8Array | null) => value && new TextDecoder().decode(value)
-    return psqlTable(
-      columns,
-      (result as unknown as readonly (readonly (Uint8Array | null)[])[]).map((row) => row.map(text)),
-    )
+    const rows = result as unknown as readonly (readonly (Uint8Array | null)[])[]
+    return {
+      printed: psqlTable(
+        columns,
+        rows.map((row) => row.map(text)),
+      ),
+      error: '',
+    }
   } catch (error) {
     if (!(error instanceof postgres.PostgresError)) throw error
-    return `${error.severity}:  ${error.message}\n`
+    return { printed: '', error: `${error.severity}:  ${error.message}\n` }
   } finally {
     await sql.end()
   }

@@ -121,7 +121,7 @@ async function addReader(
     principal: { sub, roles },
     scopes: ['read'],
   })
-  return { sub, secret, port, database: 'main' }
+  return { sub, secret, host: '127.0.0.1', port, database: 'main' }
 }
 
 /** Registers the tenant's catalog under a {prefix}, with where its tables may be read. */

@@ -24,15 +24,24 @@ const batches = [
  * @param warehouse folder of a development catalog's warehouse, in which sales.orders has its own
  */
 export async function writeOrders(warehouse: string): Promise<readonly [WrittenSnapshot, WrittenSnapshot]> {
+  const writer = orderWriter(warehouse)
+  const first = await writeBatch(writer, 0)
+  return [first, await writeBatch(writer, 1, first.snapshotId)]
+}
+
+/** Writes the first of the two alone. */
+export function writeFirstOrders(warehouse: string): Promise<WrittenSnapshot> {
+  return writeBatch(orderWriter(warehouse), 0)
+}
+
+function orderWriter(warehouse: string): IcebergWriter {
   const { location, put } = folderSink(join(warehouse, 'sales', 'orders'))
-  const writer = new IcebergWriter({
+  return new IcebergWriter({
     fields: orderFields.map(icebergField),
     location,
     // The catalog writes metadata files itself, of what it is told by the commits.
     put: (path, bytes) => (path.endsWith('.metadata.json') ? undefined : put(path, bytes)),
   })
-  const first = await writeBatch(writer, 0)
-  return [first, await writeBatch(writer, 1, first.snapshotId)]
 }
 
 async function writeBatch(writer: IcebergWriter, index: number, parentId?: bigint): Promise<WrittenSnapshot> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkStep, type Expectation, type Observation } from '../../demo/check-step.ts'
-import { runPsql } from '../../demo/psql.ts'
+import { type Reader, runPsql } from '../../demo/psql.ts'
 import { psqlTable } from '../../demo/psql-table.ts'
 import { readSteps } from '../../demo/read-steps.ts'
 import { checkReadStep, type ReadObservation } from '../../demo/run-read-step.ts'
@@ -13,6 +13,8 @@ import { newTenantId } from '../../src/core/tenant.ts'
 setDefaultTimeout(120_000)
 
 const program = fileURLToPath(new URL('../../demo/main.ts', import.meta.url))
+
+const queryProgram = fileURLToPath(new URL('../../demo/query.ts', import.meta.url))
 
 /** The demo in a process of its own, whose temporary directory is `folder`. */
 function start(args: readonly string[], folder: string, env: Readonly<Record<string, string>> = {}) {
@@ -28,6 +30,17 @@ function temporary() {
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
+/** By what stands in for psql. */
+async function runQuery({ sub, secret, host, port, database }: Reader, statement: string): Promise<string> {
+  const url = `postgresql://${sub}@${host}:${port}/${database}`
+  const child = Bun.spawn([process.execPath, queryProgram, '-X', url, '-c', statement], {
+    env: { PGPASSWORD: secret },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  return (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+}
+
 /** The psql command lines in what the demo prints. */
 const queriesIn = (text: string) =>
   [
@@ -35,7 +48,7 @@ const queriesIn = (text: string) =>
       /^PGPASSWORD=(\S+) psql -X 'postgresql:\/\/(\w+)@127\.0\.0\.1:(\d+)\/(\w+)' -c (['"])(.*)\5$/gm,
     ),
   ].map(([, secret = '', sub = '', port, database = '', , statement = '']) => ({
-    reader: { sub, secret, port: Number(port), database },
+    reader: { sub, secret, host: '127.0.0.1', port: Number(port), database },
     statement,
   }))
 
@@ -105,7 +118,10 @@ describe('the demo', () => {
     const queries = queriesIn(text.slice(text.indexOf('Still running')))
     expect(queries.map(({ statement }) => statement)).toEqual(readSteps.map(({ statement }) => statement))
     for (const [index, { reader, statement }] of queries.entries())
-      expect(await runPsql(reader, statement)).toBe(readSteps[index]?.printed ?? '')
+      for (const run of [runPsql, runQuery])
+        expect(await run(reader, statement)).toBe(readSteps[index]?.printed ?? '')
+    const [{ reader: ann }] = queries as [(typeof queries)[number]]
+    expect(await runQuery(ann, 'SELECT nothing FROM sales.orders')).toStartWith('ERROR:  ')
     const [, log = ''] = /The log is in (\S+)\. Stop/.exec(text) ?? []
     expect(existsSync(log)).toBe(true)
 
