@@ -86,7 +86,7 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
   }
 }
 
-/** The tables under an active contract, from the store. */
+/** The tables that may be read, from the store. */
 export function storeTables(store: Store): TableSource {
   return {
     mark: (tenant) => readableTablesMark(store, tenant),
