@@ -76,6 +76,8 @@ export interface AppOptions {
   readonly queries?: QueryService
   /** What answers statements about pg_catalog and information_schema there. */
   readonly systemCatalog?: CatalogService
+  /** Where the first contents of the service's own are kept for the next start; nowhere where absent. */
+  readonly catalogDirectory?: string
   /** Those of the gateway unless a test shortens them. */
   readonly settleWaitsMs?: readonly number[]
 }
@@ -95,6 +97,8 @@ export interface App {
   /** What {catalog-uri}/v1/oauth/tokens answers with. */
   readonly issueToken: IssueToken
   readonly licensed: Licensed
+  /** Does ahead what the first statement about pg_catalog would wait for, some seconds. @throws Fault `unavailable` */
+  warm(): Promise<void>
   /** Lets requests under way finish, then closes everything but the store. */
   stop(): Promise<void>
 }
@@ -264,6 +268,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     organizationClaim: config.idp.organizationClaim,
     queries,
     systemCatalog: options.systemCatalog,
+    catalogDirectory: options.catalogDirectory,
     explain: (context, statement) => explainLines(store, context, statement),
     metrics,
     log,
@@ -281,6 +286,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     queries,
     issueToken: auth.issueToken,
     licensed,
+    warm: pgwire.warm,
     async stop() {
       const [answered, ended] = await Promise.all([drain.close(limits.drainMs), pgwire.stop(limits.drainMs)])
       if (!answered || !ended) log.error('requests were still under way when the drain time ran out')
