@@ -5,12 +5,14 @@ import { openTestStore } from '../test/support/store.ts'
 import type { BenchStore } from './entry.ts'
 
 /** The service's own default (SVC_POOL_MAX). */
-const poolMax = 10
+export const benchPoolMax = 10
 
 export interface OpenBenchStore extends AsyncDisposable {
   readonly store: Store
   /** For the case: a server that does not flush acknowledges what a power cut takes back, and is faster. */
   readonly engine: string
+  /** Where the store is on a server. */
+  readonly databaseUrl: string | undefined
 }
 
 /** Opens an empty store; disposing of it removes what it left. */
@@ -19,10 +21,11 @@ export async function openBenchStore({ kind, databaseUrl }: BenchStore): Promise
   if (kind === 'postgres') process.env.SVC_TEST_DATABASE_URL = databaseUrl
   else delete process.env.SVC_TEST_DATABASE_URL
   try {
-    const store = await openTestStore({ poolMax })
+    const store = await openTestStore({ poolMax: benchPoolMax })
     return {
       store,
       engine: await engineName(store),
+      databaseUrl: store.databaseUrl,
       [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     }
   } finally {

@@ -12,20 +12,19 @@ import {
   chosenStores,
   storeOptions,
 } from './entry.ts'
-import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
+import { makeTables, openPlace, type Place } from './gateway-tables.ts'
 import { closedLoop, openLoop } from './load.ts'
 import { enforcedPolicies } from './sample-policies.ts'
-import { createTableBody, tableSizes } from './sample-table.ts'
+import { tableSizes } from './sample-table.ts'
 import { bootstrapRatio, judgeBound, percentile, seededRandom, shuffled } from './statistics.ts'
 import { rounded } from './table.ts'
-import { type Route, routes, TableWriter } from './table-writer.ts'
+import type { Route, TableWriter } from './table-writer.ts'
 import {
   type CatalogProcess,
   connectUpstream,
   readCredential,
   type ServiceTimes,
   startCatalogProcess,
-  type Upstream,
   type UpstreamAddress,
 } from './upstream.ts'
 
@@ -90,88 +89,45 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   await using catalog = real === undefined ? await startCatalogProcess() : undefined
   const upstream = await connectUpstream(real ?? (catalog as CatalogProcess).address)
   for (const store of stores) {
-    await using gateway = startGatewayChild()
-    const { url, engine } = await gateway.ask({ kind: 'open', store, upstream: upstream.address })
-    const place = { run, upstream, catalog, gateway, url, engine }
-    if (!run.smoke) await warmUp(place)
-    for (const one of cases) yield await measure(place, one, seconds)
+    await using place = await openPlace(store, upstream, catalog)
+    if (!run.smoke) await warmUp(run, place)
+    for (const one of cases) yield await measure(run, place, one, seconds)
   }
 }
 
-interface Place {
-  readonly run: BenchRun
-  readonly upstream: Upstream
-  readonly catalog: CatalogProcess | undefined
-  readonly gateway: GatewayChild
-  readonly url: string
-  readonly engine: string
-}
-
 /** A gateway that has just started compiles as it goes; nothing of that is measured. */
-async function warmUp(place: Place): Promise<void> {
+async function warmUp(run: BenchRun, place: Place): Promise<void> {
   const upstreamMs = place.catalog === undefined ? undefined : 0
   await measure(
+    run,
     place,
     { upstreamMs, arrival: { kind: 'closed', concurrency: 8 }, policies: 10, table: 'small' },
     4,
   )
 }
 
-async function measure(place: Place, one: CommitCase, seconds: number): Promise<BenchResult> {
-  const { run, upstream, catalog, gateway } = place
-  await catalog?.setServiceTimes(serviceTimes(run, one.upstreamMs ?? 0))
-  const namespace = `bench_${crypto.randomUUID().slice(0, 8)}`
-  const workerCount =
-    one.arrival.kind === 'closed'
-      ? one.arrival.concurrency
-      : openLoopWorkers[run.smoke ? 'smoke' : 'measured']
-  const size = tableSizes[one.table]
-  const names = (route: Route) => Array.from({ length: workerCount }, (_, index) => `${route}_${index}`)
-  const policies = enforcedPolicies(one.policies, 0)
-  const { tenant, secret } = await gateway.ask({
-    kind: 'prepare',
-    namespace,
-    tables: names('gateway'),
-    policies,
+async function measure(run: BenchRun, place: Place, one: CommitCase, seconds: number): Promise<BenchResult> {
+  await place.catalog?.setServiceTimes(serviceTimes(run, one.upstreamMs ?? 0))
+  const workers = openLoopWorkers[run.smoke ? 'smoke' : 'measured']
+  await using tables = await makeTables(place, {
+    routes: ['direct', 'bare', 'durable', 'gateway'],
+    count: one.arrival.kind === 'closed' ? one.arrival.concurrency : workers,
+    size: tableSizes[one.table],
+    policies: enforcedPolicies(one.policies, 0),
   })
-
-  await upstream.create('/namespaces', JSON.stringify({ namespace: [namespace] }))
-  const writers = new Map<Route, readonly TableWriter[]>()
-  for (const route of routes) {
-    const made = names(route).map(
-      (table) => new TableWriter(upstream, route, namespace, table, size, { url: place.url, secret }),
-    )
-    for (const writer of made) {
-      await upstream.create(`/namespaces/${namespace}/tables`, createTableBody(writer.table, size))
-      await writer.begin()
-    }
-    writers.set(route, made)
-  }
-  try {
-    const before = await gateway.ask({ kind: 'report', tenant })
-    const committedBefore = committed(writers)
-    const rounds = await takeTurns(writers, one.arrival, seconds, run)
-    const after = await gateway.ask({ kind: 'report', tenant })
-    // A benchmark of commits that were lost or not audited would measure nothing.
-    if (after.approved !== committed(writers) || after.openIntents !== 0)
-      throw new Error(
-        `${committed(writers)} commits, ${after.approved} audited, ${after.openIntents} intents open`,
-      )
-    const cpuMs = (after.cpuMs - before.cpuMs) / (committed(writers) - committedBefore)
-    return resultOf(place, one, rounds, cpuMs)
-  } finally {
-    for (const writer of [...writers.values()].flat())
-      await upstream.drop(`/namespaces/${namespace}/tables/${writer.table}`)
-    await upstream.drop(`/namespaces/${namespace}`)
-  }
+  const before = await tables.report()
+  const rounds = await takeTurns(tables.writers, one.arrival, seconds, run)
+  const after = await tables.report()
+  // A benchmark of commits that were lost or not audited would measure nothing.
+  await tables.check()
+  const cpuMs = (after.cpuMs - before.cpuMs) / (after.committed - before.committed)
+  return resultOf(run, place, one, rounds, cpuMs)
 }
 
-function committed(writers: ReadonlyMap<Route, readonly TableWriter[]>): number {
-  return (writers.get('gateway') ?? []).reduce((sum, writer) => sum + writer.committedCount, 0)
-}
+type RouteTimes = Record<Route, readonly number[]>
 
 interface CommitRound {
-  readonly times: Readonly<Record<Route, readonly number[]>>
+  readonly times: Readonly<RouteTimes>
   readonly lateness: readonly number[]
 }
 
@@ -187,9 +143,9 @@ async function takeTurns(
   const rounds: CommitRound[] = []
   let spreadMs = 0
   for (;;) {
-    const times: Record<Route, readonly number[]> = { direct: [], bare: [], gateway: [] }
+    const times: RouteTimes = { direct: [], bare: [], durable: [], gateway: [], nginx: [] }
     const lateness: number[] = []
-    for (const route of shuffled(routes, random)) {
+    for (const route of shuffled([...writers.keys()], random)) {
       const exchanges = (writers.get(route) ?? []).map((writer) => () => writer.append())
       if (arrival.kind === 'closed')
         times[route] = await closedLoop(exchanges, arrival.concurrency === 1 ? 1 : commitsEach, spreadMs)
@@ -212,8 +168,13 @@ async function takeTurns(
   }
 }
 
-function resultOf(place: Place, one: CommitCase, rounds: readonly CommitRound[], cpuMs: number): BenchResult {
-  const { run, engine, upstream } = place
+function resultOf(
+  run: BenchRun,
+  { engine, upstream, second }: Place,
+  one: CommitCase,
+  rounds: readonly CommitRound[],
+  cpuMs: number,
+): BenchResult {
   const samples = (route: Route) => rounds.flatMap(({ times }) => times[route])
   const p = (route: Route, quantile: number) => percentile(samples(route), quantile)
   const against = (base: Route) =>
@@ -228,6 +189,7 @@ function resultOf(place: Place, one: CommitCase, rounds: readonly CommitRound[],
     p99_direct_ms: p('direct', 0.99),
     p50_bare_ms: p('bare', 0.5),
     p95_bare_ms: p('bare', 0.95),
+    ...(second && { p50_durable_ms: p('durable', 0.5), p95_durable_ms: p('durable', 0.95) }),
     p50_ms: p('gateway', 0.5),
     p95_ms: p('gateway', 0.95),
     p99_ms: p('gateway', 0.99),
@@ -236,6 +198,7 @@ function resultOf(place: Place, one: CommitCase, rounds: readonly CommitRound[],
     p95_ratio_high: ratio.high,
     p95_bare_ratio: against('bare').value,
     added_p50_ms: p('gateway', 0.5) - p('direct', 0.5),
+    ...(second && { added_over_durable_p50_ms: p('gateway', 0.5) - p('durable', 0.5) }),
     gateway_cpu_ms: cpuMs,
     rounds: rounds.length,
     samples: samples('gateway').length,

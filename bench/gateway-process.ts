@@ -28,11 +28,24 @@ export type GatewayOrder =
     }
   /** What is on record for the tenant of the case, and what this process has used so far. */
   | { readonly kind: 'report'; readonly tenant: TenantId }
+  /** Collects all garbage. */
+  | { readonly kind: 'collect' }
 
 export interface GatewayAnswers {
-  readonly open: { readonly url: string; readonly engine: string }
+  readonly open: {
+    readonly url: string
+    readonly engine: string
+    readonly databaseUrl: string | undefined
+  }
   readonly prepare: { readonly tenant: TenantId; readonly secret: string }
-  readonly report: { readonly approved: number; readonly openIntents: number; readonly cpuMs: number }
+  readonly report: {
+    readonly approved: number
+    readonly openIntents: number
+    readonly cpuMs: number
+    readonly rssBytes: number
+  }
+  /** What of the JavaScript heap is still in use then. */
+  readonly collect: { readonly liveBytes: number }
 }
 
 /** The {prefix} of the gateway's paths. */
@@ -86,7 +99,13 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<OpenGateway
         )
         const { user, system } = process.cpuUsage()
         const { open: openIntents } = await countIntents(store)
-        return { approved: Number(row?.approved), openIntents, cpuMs: (user + system) / 1000 }
+        const rssBytes = process.memoryUsage.rss()
+        const approved = Number(row?.approved)
+        return { approved, openIntents, cpuMs: (user + system) / 1000, rssBytes }
+      }
+      case 'collect': {
+        Bun.gc(true)
+        return { liveBytes: process.memoryUsage().heapUsed }
       }
     }
   }
@@ -94,7 +113,11 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<OpenGateway
     await app.stop()
     await opened[Symbol.asyncDispose]()
   }
-  return { answer: { url: app.url.href, engine: opened.engine }, serve, close }
+  return {
+    answer: { url: app.url.href, engine: opened.engine, databaseUrl: opened.databaseUrl },
+    serve,
+    close,
+  }
 }
 
 function credentialOf({ kind, endpoint, warehouse, credential, tokenUrl }: UpstreamAddress) {

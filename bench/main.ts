@@ -6,6 +6,8 @@ import { detectionQuality } from './detection-quality.ts'
 import { detectionScan } from './detection-scan.ts'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
 import { gatewayCommit } from './gateway-commit.ts'
+import { gatewayMemory } from './gateway-memory.ts'
+import { gatewayThroughput } from './gateway-throughput.ts'
 import { graphTraverse } from './graph-traverse.ts'
 import { lineageIngest } from './lineage-ingest.ts'
 import { policyEval } from './policy-eval.ts'
@@ -16,6 +18,8 @@ import { resultTable } from './table.ts'
 
 const entries: readonly BenchEntry[] = [
   gatewayCommit,
+  gatewayThroughput,
+  gatewayMemory,
   storeTransactions,
   policyEval,
   graphTraverse,

@@ -40,7 +40,10 @@ export function createTableBody(name: string, { columns }: TableSize): string {
       fields: [{ 'source-id': 2, 'field-id': 1000, name: 'event_day', transform: 'day' }],
     },
     // Without it the metadata would grow by one line a commit, up to a hundred, all through the measurement.
-    properties: { 'write.metadata.previous-versions-max': '5' },
+    properties: {
+      'write.metadata.previous-versions-max': '5',
+      'write.metadata.delete-after-commit.enabled': 'true',
+    },
   })
 }
 

@@ -1,7 +1,7 @@
-/** The five store transactions of one commit, bare: no HTTP, no upstream, nothing evaluated, one at a time. */
+/** The four store transactions of one commit, bare: no HTTP, no upstream, nothing evaluated, one at a time. */
 
 import { appliedPolicy, type CommitIntent } from '../src/core/commit.ts'
-import { findCatalogCredential, putCatalogCredential } from '../src/store/catalog-credentials.ts'
+import { putCatalogCredential } from '../src/store/catalog-credentials.ts'
 import { openIntent } from '../src/store/commit-intents.ts'
 import { loadPolicies, putPolicy } from '../src/store/policies.ts'
 import { createServiceSession, findServiceSession } from '../src/store/sessions.ts'
@@ -70,14 +70,13 @@ async function timeTransactions(store: Store, rounds: number): Promise<ReadonlyM
   const first = committedTable({ metadataLocation: metadataLocation(0), metadata })
   let base = metadataLocation(0)
   for (let round = 1; round <= rounds; round++) {
-    await timed('find-session', findServiceSession(store, secret))
-    const credential = await timed('find-credential', findCatalogCredential(store, tenant, nickname))
+    const session = await timed('find-session', findServiceSession(store, secret, nickname))
     await timed('load-policies', loadPolicies(store, tenant, table))
     const body = Buffer.from(appends.next(Date.now()))
     const intent: CommitIntent = {
       commitId: crypto.randomUUID(),
       table,
-      credentialId: credential?.id ?? '',
+      credentialId: session?.registered?.credential?.id ?? '',
       principal,
       principalSource: 'auth_header',
       bodySha256: new Bun.CryptoHasher('sha256').update(body).digest('hex'),

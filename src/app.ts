@@ -30,6 +30,7 @@ import { settleWaitsMs } from './gateway/recovery/settle.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
 import { TableCache } from './gateway/table-cache.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
+import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
@@ -78,6 +79,8 @@ export interface AppOptions {
   readonly systemCatalog?: CatalogService
   /** Where the first contents of the service's own are kept for the next start; nowhere where absent. */
   readonly catalogDirectory?: string
+  /** The keys that sign licenses; a test brings its own, so that it needs no walkthrough. */
+  readonly licenseKeys?: readonly LicenseKey[]
   /** Those of the gateway unless a test shortens them. */
   readonly settleWaitsMs?: readonly number[]
 }
@@ -110,7 +113,7 @@ export interface App {
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
-  const license = await readInstalledLicense(config.license, config.demo)
+  const license = await readInstalledLicense(config.license, config.demo, options.licenseKeys)
   const tls = await pgwireTls(config)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
@@ -135,6 +138,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
     passCrashPoint: options.passCrashPoint ?? (() => {}),
+    demo: config.demo,
   }
   const { clock } = gateway
   const licensed = licensedBy(license, clock)
@@ -179,6 +183,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...auth,
         store,
         log,
+        licensed,
         queue: detection.queue,
         enabled: config.alphaWebhookEnabled,
         wake: () => detection.detector.wake(),

@@ -4,19 +4,24 @@
  * docs/configuration.md shows the variables; a test keeps the two the same.
  */
 
-import { isIPv4 } from 'node:net'
 import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
+import {
+  isLoopback,
+  type ListenAddress,
+  parseDatabaseUrl,
+  parseFlag,
+  parseHost,
+  parseHttpUrl,
+  parseInteger,
+  parseKey,
+  parseKeySetUrl,
+  parseListenAddress,
+  parseProxyRange,
+} from './config-values.ts'
 import { type LogLevel, logLevels, type Variable, type VariableName, variables } from './config-variables.ts'
 import { isOrganizationId, parseTenantId, type TenantId } from './core/tenant.ts'
 import type { LicenseSource } from './license/installed-license.ts'
-
-export interface ListenAddress {
-  /** Undefined: every interface. IPv6 without brackets. */
-  readonly host: string | undefined
-  /** 0: any free port. */
-  readonly port: number
-}
 
 export interface Config {
   readonly listen: ListenAddress
@@ -288,71 +293,6 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
 
 /** Stands in for an address that could not be read; never returned, since a problem was reported. */
 const unusable: ListenAddress = { host: '127.0.0.1', port: 0 }
-
-function parseFlag(value: string): boolean | undefined {
-  return value === '1' ? true : value === '0' ? false : undefined
-}
-
-function parseInteger(value: string, min: number, max: number): number | undefined {
-  const parsed = /^[0-9]{1,9}$/.test(value) ? Number(value) : Number.NaN
-  return parsed >= min && parsed <= max ? parsed : undefined
-}
-
-function parseListenAddress(value: string): ListenAddress | undefined {
-  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]*)):([0-9]{1,5})$/.exec(value)
-  const port = Number(match?.[3])
-  if (match === null || port > 65_535) return undefined
-  const bracketed = match[1]
-  if (bracketed !== undefined && parseCidr(bracketed)?.family !== 'ipv6') return undefined
-  return { host: bracketed ?? (match[2] || undefined), port }
-}
-
-function isLoopback(host: string | undefined): boolean {
-  if (host === undefined) return false
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
-}
-
-/** Looser than a URL: several hosts with ports, or none for a Unix socket, are in use. */
-function parseDatabaseUrl(value: string): string | undefined {
-  return /^postgres(ql)?:\/\/[^\s]+$/.test(value) ? value : undefined
-}
-
-function parseUrl(value: string, protocols: readonly string[]): string | undefined {
-  const url = URL.parse(value)
-  return url !== null && protocols.includes(url.protocol) && url.hostname !== '' ? value : undefined
-}
-
-function parseHttpUrl(value: string): string | undefined {
-  return parseUrl(value, ['http:', 'https:'])
-}
-
-/** Keys and issuers that decide who someone is must not come over a wire that others can write to. */
-function parseKeySetUrl(value: string): string | undefined {
-  const url = URL.parse(value)
-  if (url === null) return undefined
-  const loopback = isLoopback(url.hostname.replace(/^\[|\]$/g, ''))
-  return parseUrl(value, loopback ? ['http:', 'https:'] : ['https:'])
-}
-
-function parseProxyRange(value: string): Cidr | undefined {
-  const cidr = parseCidr(value)
-  return cidr === undefined || cidr.prefixLength === 0 ? undefined : cidr
-}
-
-function parseHost(value: string): string | undefined {
-  const host = value.toLowerCase()
-  const labels = host.split('.')
-  const valid =
-    host.length <= 253 && labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label))
-  // All digits at the end is a mistyped address, never a host name (RFC 3696, 2).
-  return valid && !/^[0-9]+$/.test(labels.at(-1) ?? '') ? host : undefined
-}
-
-function parseKey(value: string): Secret<Uint8Array> | undefined {
-  if (/^[0-9A-Fa-f]{64}$/.test(value)) return new Secret(new Uint8Array(Buffer.from(value, 'hex')))
-  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return undefined
-  return new Secret(new Uint8Array(Buffer.from(value, 'base64')))
-}
 
 function wrap(value: string | undefined): Secret | undefined {
   return value === undefined ? undefined : new Secret(value)

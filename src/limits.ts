@@ -7,6 +7,8 @@ const HOUR = 3_600_000
 
 export const limits = {
   commitBodyBytesMax: 16 * MiB,
+  /** A body of at most this declared length is read before it is known whose it is. */
+  earlyBodyBytesMax: 256 * KiB,
   lineageBodyBytesMax: 1 * MiB,
   webhookBodyBytesMax: 256 * KiB,
   /** Other JSON bodies (administration, sessions). */
@@ -104,8 +106,8 @@ export const limits = {
   pgwireWriteBytes: 128 * KiB,
   /** One encoded row. */
   pgwireRowBytesMax: 64 * MiB,
-  /** What a client may send ahead of what is being answered. */
-  pgwireAheadBytesMax: 1 * MiB,
+  /** What a client may send ahead of what is being answered; one message may have 8 MiB. */
+  pgwireAheadBytesMax: 16 * MiB,
   /** Rows of one catalog statement, held while the client reads them. */
   pgwireCatalogBytesMax: 64 * MiB,
 

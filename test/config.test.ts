@@ -109,6 +109,14 @@ describe('values that are refused', () => {
     ['SVC_LISTEN_ADDR must be `host:port`', { SVC_LISTEN_ADDR: '::1:8080' }],
     ['SVC_METRICS_ADDR must be `host:port`', { SVC_METRICS_ADDR: '[127.0.0.1]:9100' }],
     ['SVC_PGWIRE_ADDR must be `host:port`', { SVC_PGWIRE_ADDR: 'http://localhost:5433' }],
+    [
+      'SVC_PGWIRE_TLS_KEY_FILE is required with SVC_PGWIRE_TLS_CERT_FILE',
+      { SVC_PGWIRE_TLS_CERT_FILE: 'c.pem' },
+    ],
+    [
+      'SVC_PGWIRE_TLS_CERT_FILE is required with SVC_PGWIRE_TLS_KEY_FILE',
+      { SVC_PGWIRE_TLS_KEY_FILE: 'k.pem' },
+    ],
     ['SVC_DATABASE_URL must be a postgres:// URL', { ...valid.database, SVC_DATABASE_URL: 'mysql://db/x' }],
     ['SVC_DATABASE_URL is set but empty', { SVC_DATABASE_URL: '' }],
     ['SVC_SECRETS_KEY is required with SVC_DATABASE_URL', { SVC_DATABASE_URL: 'postgres://db/svc' }],

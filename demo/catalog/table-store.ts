@@ -220,7 +220,15 @@ export class TableStore {
     writeFileSync(file, text)
     const stored = storedTable(pathToFileURL(file).href, logged, text)
     this.#point(table, stored)
+    if (base !== undefined && deletesOld(logged)) this.#deleteUnlogged(base.metadata, logged)
     return stored
+  }
+
+  /** Removes the metadata files that the log names no more. */
+  #deleteUnlogged(before: JsonObject, after: JsonObject): void {
+    const kept = new Set(loggedFiles(after))
+    for (const location of loggedFiles(before))
+      if (!kept.has(location)) rmSync(this.#ownFile(location), { force: true })
   }
 
   #point(table: TableRef, stored: StoredTable): void {
@@ -303,6 +311,20 @@ function resultBody(metadataLocation: string, metadata: string): Uint8Array {
   return Buffer.from(
     `{"metadata-location":${JSON.stringify(metadataLocation)},"metadata":${metadata},"config":{}}`,
   )
+}
+
+function deletesOld(metadata: JsonObject): boolean {
+  const properties = metadata.get('properties')
+  return isJsonObject(properties) && properties.get('write.metadata.delete-after-commit.enabled') === 'true'
+}
+
+function loggedFiles(metadata: JsonObject): readonly string[] {
+  const log = metadata.get('metadata-log')
+  if (!Array.isArray(log)) return []
+  return (log as readonly JsonValue[]).flatMap((entry) => {
+    const file = isJsonObject(entry) ? entry.get('metadata-file') : undefined
+    return typeof file === 'string' ? [file] : []
+  })
 }
 
 function withMetadataLog(metadata: JsonObject, base: StoredTable): JsonObject {

@@ -6,9 +6,10 @@ import { sessionCredential } from './credentials.ts'
 
 /**
  * @param credential a service session's secret, a browser session's, or an access token of ours
+ * @param prefix a {prefix} to look up for its tenant on the way, where that costs nothing: see `registered`
  * @returns undefined where it is not known, or not valid any more
  */
-export type FindSession = (credential: string) => Promise<Session | undefined>
+export type FindSession = (credential: string, prefix?: string) => Promise<Session | undefined>
 
 /**
  * The session that a request carries in `X-Svc-Session`, in an access token of ours or in its cookie.
@@ -19,6 +20,7 @@ export async function requireSession(
   request: Request,
   findSession: FindSession,
   scope: SessionScope,
+  prefix?: string,
 ): Promise<Session> {
   const credential = sessionCredential(request)
   if (credential === undefined)
@@ -26,7 +28,7 @@ export async function requireSession(
       'unauthenticated',
       'No session: send a service session secret in the header X-Svc-Session, an access token of this service, or log in.',
     )
-  const session = await findSession(credential)
+  const session = await findSession(credential, prefix)
   if (session === undefined) throw new Fault('unauthenticated', 'The session is unknown, expired or revoked.')
   if (!session.scopes.includes(scope))
     throw new Fault('forbidden', `The session lacks the scope \`${scope}\`.`)

@@ -4,7 +4,8 @@
  * policies read them without conversion. Integers become bigint, other numbers stay doubles.
  */
 
-import { Fault } from './fault.ts'
+import type { Fault } from './fault.ts'
+import { decodeJson, invalidJson, wellFormedJson } from './json-input.ts'
 
 export type JsonValue = null | boolean | string | number | bigint | readonly JsonValue[] | JsonObject
 export type JsonObject = ReadonlyMap<string, JsonValue>
@@ -12,8 +13,6 @@ export type JsonObject = ReadonlyMap<string, JsonValue>
 /** How deep `stringifyJson` and a recursive reader of parsed values may have to go at most. */
 const depthMaxCeiling = 1_000
 const depthMaxDefault = 128
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Whether a value of a parsed document is an object. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
@@ -41,9 +40,29 @@ export function parseJson(
   input: Uint8Array | string,
   options: { readonly depthMax?: number } = {},
 ): JsonValue {
+  return scannerOf(input, options).document()
+}
+
+/**
+ * The same for a text that may be large: after every part of it the event loop has a turn, so that nobody else
+ * waits for the whole.
+ * @throws Fault as {@link parseJson} does
+ */
+export async function parseJsonInTurns(
+  input: Uint8Array,
+  options: { readonly depthMax?: number } = {},
+): Promise<JsonValue> {
+  if (input.length <= turnLength) return parseJson(input, options)
+  const turns = scannerOf(input, options).turns()
+  let turn = turns.next()
+  for (; !turn.done; turn = turns.next()) await new Promise((resolve) => setImmediate(resolve))
+  return turn.value
+}
+
+function scannerOf(input: Uint8Array | string, options: { readonly depthMax?: number }): Scanner {
   const depthMax = options.depthMax ?? depthMaxDefault
   if (depthMax > depthMaxCeiling) throw new RangeError(`parseJson: depthMax above ${depthMaxCeiling}`)
-  return new Scanner(typeof input === 'string' ? wellFormed(input) : decode(input), depthMax).document()
+  return new Scanner(typeof input === 'string' ? wellFormedJson(input) : decodeJson(input), depthMax)
 }
 
 /**
@@ -73,26 +92,10 @@ function stringifyDouble(value: number): string {
   return Number.isInteger(value) && !text.includes('e') ? `${text}.0` : text
 }
 
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    // The decoder does not say where: the first byte that a lossy round trip changes.
-    const lossy = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
-    let at = 0
-    while (at < bytes.length && bytes[at] === lossy[at]) at++
-    throw invalid('not UTF-8', at)
-  }
-}
-
-function wellFormed(text: string): string {
-  if (!text.isWellFormed()) throw new Fault('bad_request', 'Invalid JSON: the text holds a lone surrogate.')
-  return text
-}
-
-function invalid(what: string, byte: number): Fault {
-  return new Fault('bad_request', `Invalid JSON: ${what} at byte ${byte}.`)
-}
+/** Characters that are parsed in one turn: one or two milliseconds. */
+const turnLength = 64 * 1024
+/** Levels whose members a turn may end between; what is deeper is small in every document that is large. */
+const turnLevels = 4
 
 const keyQuotedMax = 64
 /** A power of two. */
@@ -134,6 +137,8 @@ const escapes = new Map([
 /** One pass over one text. `charCodeAt` past the end is NaN, which no comparison below accepts. */
 class Scanner {
   #at = 0
+  #keyAt = 0
+  #turnEnd = 0
   /** Keys seen, by a cheap hash: documents repeat few keys often, and a key met before is hashed already. */
   readonly #keys: (string | undefined)[] = new Array(keySlots)
 
@@ -146,6 +151,40 @@ class Scanner {
     const value = this.#value(this.depthMax)
     if (!Number.isNaN(this.#peek())) throw this.#invalid('content after the end of the value')
     return value
+  }
+
+  /** As `document`, but stops after each part; the caller goes on when it likes. */
+  *turns(): Generator<undefined, JsonValue> {
+    this.#turnEnd = turnLength
+    const value = yield* this.#valueInTurns(this.depthMax, turnLevels)
+    if (!Number.isNaN(this.#peek())) throw this.#invalid('content after the end of the value')
+    return value
+  }
+
+  *#valueInTurns(levelsLeft: number, turnsLeft: number): Generator<undefined, JsonValue> {
+    if (this.#at >= this.#turnEnd) {
+      this.#turnEnd = this.#at + turnLength
+      yield
+    }
+    const code = this.#peek()
+    if (turnsLeft === 0 || levelsLeft === 0) return this.#value(levelsLeft)
+    if (code === OPEN_ARRAY) {
+      const items: JsonValue[] = []
+      if (this.#opens(CLOSE_ARRAY))
+        do items.push(yield* this.#valueInTurns(levelsLeft - 1, turnsLeft - 1))
+        while (this.#goesOn(CLOSE_ARRAY))
+      return items
+    }
+    if (code !== OPEN_OBJECT) return this.#value(levelsLeft)
+    const members = new Map<string, JsonValue>()
+    if (!this.#opens(CLOSE_OBJECT)) return members
+    for (let count = 1; ; count++) {
+      const key = this.#memberKey()
+      const keyAt = this.#keyAt
+      members.set(key, yield* this.#valueInTurns(levelsLeft - 1, turnsLeft - 1))
+      if (members.size !== count) throw this.#duplicate(key, keyAt)
+      if (!this.#goesOn(CLOSE_OBJECT)) return members
+    }
   }
 
   /** The next character's code after white space, not consumed. */
@@ -179,45 +218,56 @@ class Scanner {
   #object(levelsLeft: number): JsonObject {
     if (levelsLeft === 0) throw this.#invalid(`nesting deeper than ${this.depthMax} levels`)
     const members = new Map<string, JsonValue>()
-    this.#at++
-    if (this.#peek() === CLOSE_OBJECT) {
-      this.#at++
-      return members
-    }
+    if (!this.#opens(CLOSE_OBJECT)) return members
     for (let count = 1; ; count++) {
-      if (this.#peek() !== QUOTE) throw this.#unexpected('a key')
-      const keyAt = this.#at
-      const key = this.#key()
-      if (this.#peek() !== COLON) throw this.#unexpected('":"')
-      this.#at++
+      const key = this.#memberKey()
+      const keyAt = this.#keyAt
       members.set(key, this.#value(levelsLeft - 1))
       // One hash per key: a set that did not add means that the key was there before.
-      if (members.size !== count) {
-        const shown = key.length > keyQuotedMax ? '' : ` ${JSON.stringify(key)}`
-        throw this.#invalid(`duplicate key${shown}`, keyAt)
-      }
-      const code = this.#peek()
-      this.#at++
-      if (code === CLOSE_OBJECT) return members
-      if (code !== COMMA) throw this.#unexpected('"," or "}"', this.#at - 1)
+      if (members.size !== count) throw this.#duplicate(key, keyAt)
+      if (!this.#goesOn(CLOSE_OBJECT)) return members
     }
+  }
+
+  /** Passes an array's or object's opening; whether anything is in it. An empty one is passed whole. */
+  #opens(close: number): boolean {
+    this.#at++
+    if (this.#peek() !== close) return true
+    this.#at++
+    return false
+  }
+
+  /** Passes what follows a member or item; whether another one does. */
+  #goesOn(close: number): boolean {
+    const code = this.#peek()
+    this.#at++
+    if (code === COMMA) return true
+    if (code === close) return false
+    throw this.#unexpected(close === CLOSE_OBJECT ? '"," or "}"' : '"," or "]"', this.#at - 1)
+  }
+
+  /** Passes a key, which begins at `#keyAt`, and its colon. */
+  #memberKey(): string {
+    if (this.#peek() !== QUOTE) throw this.#unexpected('a key')
+    this.#keyAt = this.#at
+    const key = this.#key()
+    if (this.#peek() !== COLON) throw this.#unexpected('":"')
+    this.#at++
+    return key
+  }
+
+  #duplicate(key: string, keyAt: number): Fault {
+    const shown = key.length > keyQuotedMax ? '' : ` ${JSON.stringify(key)}`
+    return this.#invalid(`duplicate key${shown}`, keyAt)
   }
 
   #array(levelsLeft: number): readonly JsonValue[] {
     if (levelsLeft === 0) throw this.#invalid(`nesting deeper than ${this.depthMax} levels`)
     const items: JsonValue[] = []
-    this.#at++
-    if (this.#peek() === CLOSE_ARRAY) {
-      this.#at++
-      return items
-    }
-    for (;;) {
-      items.push(this.#value(levelsLeft - 1))
-      const code = this.#peek()
-      this.#at++
-      if (code === CLOSE_ARRAY) return items
-      if (code !== COMMA) throw this.#unexpected('"," or "]"', this.#at - 1)
-    }
+    if (!this.#opens(CLOSE_ARRAY)) return items
+    do items.push(this.#value(levelsLeft - 1))
+    while (this.#goesOn(CLOSE_ARRAY))
+    return items
   }
 
   /** Where the run of characters that stand for themselves ends, from `at` on. */
@@ -343,6 +393,6 @@ class Scanner {
   }
 
   #invalid(what: string, at = this.#at): Fault {
-    return invalid(what, Buffer.byteLength(this.text.slice(0, at)))
+    return invalidJson(what, Buffer.byteLength(this.text.slice(0, at)))
   }
 }

@@ -29,7 +29,7 @@ import {
 } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
 import { changeUnknown, forwardPath, forwardRefusal } from './rest-forward.ts'
-import { parseResult, parseTablePage } from './rest-responses.ts'
+import { parseTablePage, readResult } from './rest-responses.ts'
 import {
   answered,
   credentialsExpired,
@@ -97,7 +97,7 @@ class RestCatalog implements Catalog {
     const loaded = await this.loadTable(table, { signal: options.signal, snapshots: 'refs' })
     if (loaded.status !== 'loaded')
       throw new Fault('upstream_failed', 'The upstream catalog answered 304 unasked.')
-    const { metadataLocation, metadata } = parseResult(loaded.body)
+    const { metadataLocation, metadata } = await readResult(loaded.body)
     const tableUuid = metadata.get('table-uuid')
     return {
       table,
@@ -148,7 +148,7 @@ class RestCatalog implements Catalog {
     }
     let result: LoadTableResult
     try {
-      result = parseResult(response.body)
+      result = await readResult(response.body)
     } catch (thrown) {
       throw commitUnknown(table, 'answered 200 with a body that is no LoadTableResult', thrown)
     }
@@ -168,7 +168,7 @@ class RestCatalog implements Catalog {
       const request = { method: 'GET', path: `${path}${encodeURIComponent(state)}` } as const
       const { status, body } = await this.#session.call(request, limits.settleWithinMs, undefined)
       if (status !== 200) return result
-      return { ...result, metadataLocation: parseResult(body).metadataLocation }
+      return { ...result, metadataLocation: (await readResult(body)).metadataLocation }
     } catch {
       return result
     }

@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
-import { type LoadTableResult, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import { type LoadTableResult, readLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { TablePage } from './catalog.ts'
 
 function unreadable(what: string, cause?: unknown): Fault {
@@ -13,9 +13,9 @@ function unreadable(what: string, cause?: unknown): Fault {
 }
 
 /** @throws Fault `upstream_failed` */
-export function parseResult(body: Uint8Array): LoadTableResult {
+export async function readResult(body: Uint8Array): Promise<LoadTableResult> {
   try {
-    return parseLoadTableResult(body)
+    return await readLoadTableResult(body)
   } catch (cause) {
     throw unreadable('LoadTableResult', cause)
   }

@@ -12,6 +12,7 @@ import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import { type AddressRules, type Lookup, PinnedHost } from './address.ts'
 import { CatalogError, type UpstreamAnswer } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
+import { startDeadline } from './deadline.ts'
 import { OAuthTokens } from './oauth.ts'
 import { defaultSeparator, parseConfig, type UpstreamConfig } from './rest-responses.ts'
 import {
@@ -108,7 +109,8 @@ export class RestSession {
     deadlineMs: number,
     callerSignal: AbortSignal | undefined,
   ): Promise<UpstreamResponse> {
-    return await this.#callBy(sendUpstream, request, deadlineMs, callerSignal)
+    using deadline = startDeadline(deadlineMs, callerSignal)
+    return await this.#callBy(sendUpstream, request, deadline.signal)
   }
 
   /**
@@ -120,21 +122,22 @@ export class RestSession {
     deadlineMs: number,
     callerSignal: AbortSignal | undefined,
   ): Promise<StreamedResponse> {
-    return await this.#callBy(streamUpstream, request, deadlineMs, callerSignal)
+    const deadline = AbortSignal.timeout(deadlineMs)
+    const signal = callerSignal === undefined ? deadline : AbortSignal.any([deadline, callerSignal])
+    return await this.#callBy(streamUpstream, request, signal)
   }
 
   /** The upstream's configuration, asked for once; a failure is not kept. */
   async configuration(callerSignal: AbortSignal | undefined): Promise<UpstreamConfig> {
-    return await this.#configure(signalOf(this.#loadMs, callerSignal))
+    using deadline = startDeadline(this.#loadMs, callerSignal)
+    return await this.#configure(deadline.signal)
   }
 
   async #callBy<R extends { readonly status: number }>(
     transport: Transport<R>,
     request: RestRequest,
-    deadlineMs: number,
-    callerSignal: AbortSignal | undefined,
+    signal: AbortSignal,
   ): Promise<R> {
-    const signal = signalOf(deadlineMs, callerSignal)
     const { prefixPath, namespaceSeparator } = await this.#configure(signal)
     const path = separated(request.path, namespaceSeparator)
     return this.#send(transport, { ...request, path: `/v1${prefixPath}${path}` }, signal)
@@ -266,11 +269,6 @@ function separated(path: string, separator: string): string {
     .split('&')
     .map((one) => (one.startsWith('parent=') ? one.replaceAll(defaultSeparator, separator) : one))
   return `${replaced}?${parameters.join('&')}`
-}
-
-function signalOf(deadlineMs: number, callerSignal: AbortSignal | undefined): AbortSignal {
-  const deadline = AbortSignal.timeout(deadlineMs)
-  return callerSignal === undefined ? deadline : AbortSignal.any([deadline, callerSignal])
 }
 
 /** @param answer the upstream's 401 or 419 */

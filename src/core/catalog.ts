@@ -18,3 +18,8 @@ export interface CatalogCredential {
   readonly endpoint: string
   readonly config: Readonly<Record<string, unknown>>
 }
+
+/** The same as the store keeps it: what may be shown, and what is sealed. */
+export interface SealedCatalogCredential extends CatalogCredential {
+  readonly sealed: Uint8Array
+}

@@ -1,5 +1,6 @@
 /** A session as every surface sees it: which tenant, on whose behalf, for what (SPEC 5; DESIGN). */
 
+import type { SealedCatalogCredential } from './catalog.ts'
 import type { Principal } from './principal.ts'
 import type { TenantId } from './tenant.ts'
 
@@ -14,4 +15,9 @@ export interface Session {
   /** Whom the session was minted for. The write gateway uses its roles only (SPEC 5, step 3). */
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
+  /** Where the session was looked up together with a {prefix}: what the tenant had registered there just then. */
+  readonly registered?: {
+    readonly prefix: string
+    readonly credential: SealedCatalogCredential | undefined
+  }
 }

@@ -86,7 +86,9 @@ const always = {
   401: error('No session'),
   503: error('The database is not available'),
 }
-const reading = { ...always, 403: error('The session lacks the scope `read`') }
+/** @param lack what the caller lacks, where it is not the license */
+const refused = (lack: string) => error(`${lack}, or no license names \`detection\``)
+const reading = { ...always, 403: refused('The session lacks the scope `read`') }
 
 const id = { name: 'id', in: 'path' as const, required: true, schema: uuid }
 const pages = [
@@ -150,7 +152,7 @@ export const decisionDetail = {
     404: error('The tenant has no such finding'),
     413: error('The body is too large'),
     ...always,
-    403: error('The session lacks the scope `admin`, or the principal the role'),
+    403: refused('The session lacks the scope `admin`, the principal the role'),
   },
 }
 
@@ -166,7 +168,7 @@ export const rescanDetail = {
     409: error('A scan of it waits or runs'),
     413: error('The body is too large'),
     ...always,
-    403: error('The session lacks the scope `admin`'),
+    403: refused('The session lacks the scope `admin`'),
   },
 }
 

@@ -11,7 +11,9 @@ import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../base/json.ts'
 import { classes } from '../core/classification.ts'
 import { detectionDecisions, findingStatuses, runStates } from '../core/detection.ts'
+import type { Session, SessionScope } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
 import { decideFinding, type ListedFinding, listFindings } from '../store/detection-findings.ts'
 import { type DetectionRun, findRun, listRuns, requestRescan } from '../store/detection-run-list.ts'
@@ -32,6 +34,7 @@ export interface DetectionRouteParts extends AlphaWebhookParts {
   readonly log: Logger
   readonly findSession: FindSession
   readonly identify: IdentifyPrincipal
+  readonly licensed: Licensed
   /** Called when a rescan was asked for. */
   readonly wake: () => void
 }
@@ -43,7 +46,10 @@ interface Context {
 
 const base = '/api/v1/detection'
 
-/** The routes; bodies are read here, never by the framework. */
+/**
+ * The routes; bodies are read here, never by the framework. What people do with findings is the licensed
+ * capability; the webhook feeds a check and asks for no license (ADR 5).
+ */
 export function detectionRoutes(parts: DetectionRouteParts) {
   const answer = (work: (context: Context) => Promise<Response>) => (context: Context) =>
     answerFaults(parts.log, () => work(context))
@@ -83,8 +89,19 @@ export function detectionRoutes(parts: DetectionRouteParts) {
     )
 }
 
+/** @throws Fault `unauthenticated`, `forbidden` as requireSession does, then `forbidden` without a license */
+async function licensedSession(
+  { findSession, licensed }: DetectionRouteParts,
+  request: Request,
+  scope: SessionScope,
+): Promise<Session> {
+  const session = await requireSession(request, findSession, scope)
+  licensed.require('detection')
+  return session
+}
+
 async function getRuns(parts: DetectionRouteParts, request: Request): Promise<Response> {
-  const { tenant } = await requireSession(request, parts.findSession, 'read')
+  const { tenant } = await licensedSession(parts, request, 'read')
   const query = new URL(request.url).searchParams
   const page = await listRuns(parts.store, tenant, {
     ...pageOf(query),
@@ -95,14 +112,14 @@ async function getRuns(parts: DetectionRouteParts, request: Request): Promise<Re
 }
 
 async function getRun(parts: DetectionRouteParts, request: Request, id: string): Promise<Response> {
-  const { tenant } = await requireSession(request, parts.findSession, 'read')
+  const { tenant } = await licensedSession(parts, request, 'read')
   const run = await findRun(parts.store, tenant, id)
   if (run === undefined) throw new Fault('not_found', 'There is no such detection run.')
   return Response.json({ ...runView(run), attempts: run.attempts })
 }
 
 async function getFindings(parts: DetectionRouteParts, request: Request): Promise<Response> {
-  const { tenant } = await requireSession(request, parts.findSession, 'read')
+  const { tenant } = await licensedSession(parts, request, 'read')
   const query = new URL(request.url).searchParams
   const page = await listFindings(parts.store, tenant, {
     ...pageOf(query),
@@ -116,7 +133,7 @@ async function getFindings(parts: DetectionRouteParts, request: Request): Promis
 }
 
 async function postDecision(parts: DetectionRouteParts, request: Request, id: string): Promise<Response> {
-  const session = await requireSession(request, parts.findSession, 'admin')
+  const session = await licensedSession(parts, request, 'admin')
   const body = await readObject(request)
   const decision = detectionDecisions.find((one) => one === body.get('decision'))
   if (decision === undefined)
@@ -143,7 +160,7 @@ async function postDecision(parts: DetectionRouteParts, request: Request, id: st
 }
 
 async function postRescan(parts: DetectionRouteParts, request: Request): Promise<Response> {
-  const session = await requireSession(request, parts.findSession, 'admin')
+  const session = await licensedSession(parts, request, 'admin')
   const principal = await verifiedPrincipal(parts.identify, request, session)
   const body = await readObject(request)
   const namespace = body.get('namespace')

@@ -40,7 +40,7 @@ export async function commitAction(
   upstream: Upstream,
   commit: ActionCommit,
 ): Promise<ActionCommitted> {
-  const { action, tenant } = commit
+  const { action, tenant, stages } = commit
   const judged = await judgeAction(parts, upstream, commit)
   const { verdict } = judged
   const baseMetadataLocation = judged.base?.metadataLocation ?? commit.baseMetadataLocation
@@ -50,27 +50,31 @@ export async function commitAction(
     ...(typeof tableUuid === 'string' && { baseTableUuid: tableUuid }),
   }
   if (verdict.kind === 'deny')
-    await recordRejection(
-      parts,
-      tenant,
-      { ...withoutBase, table: judged.table, baseMetadataLocation },
-      judged,
-      verdict.reason,
+    await stages.time('record', () =>
+      recordRejection(
+        parts,
+        tenant,
+        { ...withoutBase, table: judged.table, baseMetadataLocation },
+        judged,
+        verdict.reason,
+      ),
     )
   if (verdict.kind === 'unavailable')
     parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
   assertAllowed(verdict)
 
   const warnings = warningsOf(verdict)
-  if (commit.staged) return { response: await forward(upstream, commit), warnings }
-  const declared = new DeclaredIntent(parts, tenant, withoutBase)
+  const forwarded = () => stages.time('forward', () => forward(upstream, commit))
+  if (commit.staged) return { response: await forwarded(), warnings }
+  const declared = new DeclaredIntent(parts, tenant, withoutBase, stages)
   declared.declare(baseMetadataLocation)
   await declared.durable()
   parts.passCrashPoint('commit-not-forwarded')
-  const { response, committed } = await forwardDeclared(parts, upstream, commit, declared)
+  const { response, committed } = await forwardDeclared(parts, upstream, commit, declared, forwarded)
   parts.passCrashPoint('commit-forwarded')
   const read = () => committed ?? committedTable(parseLoadTableResult(response.body))
-  await recordApproval(parts, tenant, declared.intent, judged, writesMetadata(action) ? read : undefined)
+  const made = writesMetadata(action) ? read : undefined
+  await stages.time('record', () => recordApproval(parts, tenant, declared.intent, judged, made))
   return { response, warnings }
 }
 
@@ -80,9 +84,10 @@ async function forwardDeclared(
   upstream: Upstream,
   commit: ActionCommit,
   declared: DeclaredIntent,
+  forwarded: () => Promise<ActionCommitted['response']>,
 ): Promise<SettledAction> {
   try {
-    return { response: await forward(upstream, commit) }
+    return { response: await forwarded() }
   } catch (error) {
     if (surelyNotCommitted(error)) {
       await declared.withdraw()

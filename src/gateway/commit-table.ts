@@ -6,11 +6,11 @@
 
 import type { CommittedResponse } from '../catalog/catalog.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
-import { assertIdentifierMatches } from '../wire/iceberg/commit-request.ts'
+import { assertIdentifierMatches, snapshotIdsAdded } from '../wire/iceberg/commit-request.ts'
 import type { GatewayParts } from './parts.ts'
 import { forwardCommit, intentOf, type TableCommit } from './stages/forward-commit.ts'
 import { DeclaredIntent } from './stages/intent.ts'
-import { assertAllowed, type Judged, judgeChange, warningsOf } from './stages/judge.ts'
+import { assertAllowed, type Judged, judgeChange, startLoads, warningsOf } from './stages/judge.ts'
 import type { Upstream } from './stages/open-upstream.ts'
 import { recordRejection } from './stages/record.ts'
 
@@ -30,10 +30,15 @@ export async function commitTable(
   commit: TableCommit,
 ): Promise<TableCommitted> {
   assertIdentifierMatches(commit.request, commit.table)
+  // What is wrong with the body itself comes before anything is asked for.
+  snapshotIdsAdded(commit.request)
+  const loads = startLoads(parts, upstream, commit)
+  // Both questions are sent before this thread turns to the intent.
+  await new Promise((resolve) => setImmediate(resolve))
   const declared = await declareEarly(parts, upstream, commit)
   let judged: Judged
   try {
-    judged = await judgeChange(parts, upstream, commit, (base) => declared.declare(base))
+    judged = await judgeChange(parts, commit, loads, (base) => declared.declare(base))
     if (judged.verdict.kind === 'allow') await declared.durable()
   } catch (error) {
     await declared.withdraw()
@@ -43,7 +48,9 @@ export async function commitTable(
   if (verdict.kind === 'deny') {
     // The verdict removes the intent, which must not arrive after it.
     await declared.settled()
-    await recordRejection(parts, commit.tenant, declared.intent, judged, verdict.reason)
+    await commit.stages.time('record', () =>
+      recordRejection(parts, commit.tenant, declared.intent, judged, verdict.reason),
+    )
   }
   if (verdict.kind === 'unavailable') {
     parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
@@ -60,7 +67,7 @@ async function declareEarly(
   upstream: Upstream,
   commit: TableCommit,
 ): Promise<DeclaredIntent> {
-  const declared = new DeclaredIntent(parts, commit.tenant, await intentOf(upstream, commit))
+  const declared = new DeclaredIntent(parts, commit.tenant, await intentOf(upstream, commit), commit.stages)
   const foretold = parts.tables.get(commit.tenant, upstream.credential, commit.table)
   if (foretold !== undefined) declared.declare(foretold.metadataLocation)
   return declared

@@ -16,13 +16,21 @@ import type { GatewayParts } from './parts.ts'
 import { faultOf } from './render-error.ts'
 import { forwardCommit, intentOf, type TableCommit } from './stages/forward-commit.ts'
 import { DeclaredIntent } from './stages/intent.ts'
-import { assertAllowed, type Judged, judgeChange, type Settled, settle, warningsOf } from './stages/judge.ts'
+import {
+  assertAllowed,
+  type Judged,
+  judgeChange,
+  type Settled,
+  settle,
+  startLoads,
+  warningsOf,
+} from './stages/judge.ts'
 import type { Upstream } from './stages/open-upstream.ts'
 import { recordRejection } from './stages/record.ts'
 
 /** Without an Idempotency-Key: upstream it would name several requests. */
 export interface TransactionCommit
-  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal'> {
+  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages'> {
   readonly changes: readonly TableChange[]
 }
 
@@ -86,14 +94,19 @@ export async function commitTransaction(
     }),
   )
   const judged = await inParallel(commits, limits.transactionLoadsMax, (commit) =>
-    settle(judgeChange(parts, upstream, commit, () => {})),
+    settle(judgeChange(parts, commit, startLoads(parts, upstream, commit), () => {})),
   )
   const steps = await passGate(parts, upstream, commits, judged)
 
   const results: TableResult[] = []
   for (const { commit, judged } of steps) {
     try {
-      const declared = new DeclaredIntent(parts, commit.tenant, await intentOf(upstream, commit))
+      const declared = new DeclaredIntent(
+        parts,
+        commit.tenant,
+        await intentOf(upstream, commit),
+        commit.stages,
+      )
       declared.declare(judged.base?.metadataLocation ?? '')
       await declared.durable()
       const { result, settled } = await forwardCommit(parts, upstream, commit, declared, judged)
@@ -130,7 +143,9 @@ async function passGate(
       if (verdict.kind === 'deny') {
         const baseMetadataLocation = judged.base?.metadataLocation ?? ''
         const intent = { ...(await intentOf(upstream, commit)), baseMetadataLocation }
-        await recordRejection(parts, commit.tenant, intent, judged, verdict.reason)
+        await commit.stages.time('record', () =>
+          recordRejection(parts, commit.tenant, intent, judged, verdict.reason),
+        )
       } else parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
       assertAllowed(verdict)
     } catch (thrown) {

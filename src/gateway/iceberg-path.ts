@@ -13,6 +13,11 @@ export type IcebergPath =
 
 const root = '/v1/iceberg/'
 
+/** The {prefix} of a path under /v1/iceberg, unchecked. */
+export function prefixOf(pathname: string): string {
+  return pathname.slice(root.length).split('/', 1)[0] ?? ''
+}
+
 /**
  * What a request to `url` asks of the gateway.
  * @throws Fault `bad_request` where an identifier is malformed or the path names no route,

@@ -36,4 +36,6 @@ export interface GatewayParts {
   readonly settleWaitsMs: readonly number[]
   readonly maskedFor: MaskedFor
   readonly passCrashPoint: PassCrashPoint
+  /** Whether anyone may see where the time of a request went; else only a session with the scope `admin`. */
+  readonly demo: boolean
 }

@@ -6,29 +6,32 @@
 import { Elysia } from 'elysia'
 import { requireSession } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
-import { readBody } from '../auth/read-body.ts'
+import { type Body, readBody } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { Session } from '../core/session.ts'
 import { limits } from '../limits.ts'
-import { parseCommitRequest, parseTransactionRequest } from '../wire/iceberg/commit-request.ts'
+import { readCommitRequest, readTransactionRequest } from '../wire/iceberg/commit-request.ts'
 import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/serve.ts'
 import { commitTable } from './commit-table.ts'
 import { commitTransaction, type TransactionCommitted, TransactionFault } from './commit-transaction.ts'
-import { matchIcebergPath } from './iceberg-path.ts'
+import { matchIcebergPath, prefixOf } from './iceberg-path.ts'
 import type { GatewayParts } from './parts.ts'
 import { faultOf, literalErrorResponse, logFault, warningHeader } from './render-error.ts'
 import { openUpstream } from './stages/open-upstream.ts'
+import { addTiming, StageTimes } from './stages/stage-times.ts'
 
 /** Everything under /v1/iceberg. Bodies are read here, never parsed by the framework. */
 export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
   return new Elysia({ name: 'gateway' }).all(
     '/v1/iceberg/*',
-    ({ request }) =>
-      isClientPath(new URL(request.url).pathname)
-        ? answerClient(parts, request, auth)
-        : answer(parts, request, () => requireSession(request, auth.findSession, 'commit'), auth),
+    ({ request }) => {
+      const { pathname } = new URL(request.url)
+      if (isClientPath(pathname)) return answerClient(parts, request, auth)
+      const findSession = () => requireSession(request, auth.findSession, 'commit', prefixOf(pathname))
+      return answer(parts, request, findSession, auth)
+    },
     { parse: 'none' },
   )
 }
@@ -45,10 +48,14 @@ export async function answer(
 ): Promise<Response> {
   const startedMs = performance.now()
   const commitId = crypto.randomUUID()
+  const stages = new StageTimes()
+  let session: Session | undefined
   let response: Response
   let outcome = 'approved'
   try {
-    response = await route(parts, request, commitId, await findSession(), auth)
+    const body = earlyBody(request)
+    session = await stages.time('session', findSession)
+    response = await route(parts, { request, commitId, session, stages, body }, auth)
   } catch (thrown) {
     const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId
     const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
@@ -59,32 +66,50 @@ export async function answer(
       response.headers.set('x-svc-decision-id', decisionId)
   }
   parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
+  stages.observe(parts.metrics)
+  addTiming(parts, request, session, response, stages)
   return response
+}
+
+interface LiteralRequest {
+  readonly request: Request
+  readonly commitId: string
+  readonly session: Session | undefined
+  readonly stages: StageTimes
+  /** Where its reading has begun already. */
+  readonly body: Promise<Body> | undefined
+}
+
+/** A small body is read and hashed while the session is looked up; what fails there waits for its turn. */
+function earlyBody(request: Request): Promise<Body> | undefined {
+  const declared = request.headers.get('content-length')
+  if (declared === null || Number(declared) > limits.earlyBodyBytesMax) return undefined
+  const body = readBody(request, limits.commitBodyBytesMax)
+  body.catch(() => {})
+  return body
 }
 
 async function route(
   parts: GatewayParts,
-  request: Request,
-  commitId: string,
-  session: Session | undefined,
+  { request, commitId, session, stages, body: early }: LiteralRequest,
   auth: Pick<SurfaceAuth, 'identify'>,
 ): Promise<Response> {
   if (session === undefined)
     throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
   const path = matchIcebergPath(request.method, request.url)
   const identified = await auth.identify(request.headers, peerAddress(request), session)
-  const body = await readBody(request, limits.commitBodyBytesMax)
+  const body = await stages.time('body', () => early ?? readBody(request, limits.commitBodyBytesMax))
   const receivedAtMs = parts.clock.now()
   const { tenant } = session
   const { signal } = request
   if (path.kind === 'transaction-commit') {
-    const changes = parseTransactionRequest(body.bytes)
-    const upstream = await openUpstream(parts, tenant, path.prefix)
-    const transaction = { tenant, identified, receivedAtMs, signal, changes }
+    const changes = await readTransactionRequest(body.bytes)
+    const upstream = await openUpstream(parts, session, path.prefix)
+    const transaction = { tenant, identified, receivedAtMs, signal, stages, changes }
     return transactionAnswer(await commitTransaction(parts, upstream, transaction))
   }
-  const commitRequest = parseCommitRequest(body.bytes)
-  const upstream = await openUpstream(parts, tenant, path.prefix)
+  const commitRequest = await readCommitRequest(body.bytes)
+  const upstream = await openUpstream(parts, session, path.prefix)
   const committed = await commitTable(parts, upstream, {
     commitId,
     tenant,
@@ -95,6 +120,7 @@ async function route(
     receivedAtMs,
     idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
     signal,
+    stages,
   })
   return new Response(committed.response.body as Uint8Array<ArrayBuffer>, {
     status: 200,

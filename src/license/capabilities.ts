@@ -1,6 +1,9 @@
-/** What a license opens (SPEC 1). Checks are no capabilities: no license, valid or not, switches one off. */
+/**
+ * What a license opens (SPEC 1). Checks are no capabilities: no license, valid or not, switches one off.
+ * docs/license.md says which routes each opens today; most are of parts that are not there yet.
+ */
 
-/** Run without a license. */
+/** Run without a license, with what the read path of `pgwire` needs: contracts, pins, explain, usage. */
 export const communityCapabilities = ['gateway', 'lineage', 'policies', 'pgwire'] as const
 
 /** Run where a license names them. */
@@ -10,7 +13,9 @@ export const commercialCapabilities = [
   'mcp',
   'vending',
   'transform',
+  /** Runs, findings, decisions and rescans over REST. Scanning and alerting is a check. */
   'detection',
+  /** The life cycle of contracts; putting a table under one is the community's. */
   'contracts',
   'semantic-layer',
   'metrics',

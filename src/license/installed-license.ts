@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Secret } from '../base/secret.ts'
+import type { LicenseKey } from './keys.ts'
 import { type License, verifyLicense } from './license.ts'
 
 export type LicenseSource = { readonly text: Secret } | { readonly file: string }
@@ -9,16 +10,18 @@ export type LicenseSource = { readonly text: Secret } | { readonly file: string 
 /**
  * Reads and verifies the installed license.
  * @param development whether the development key counts
+ * @param keys those of the program unless a test brings its own
  * @returns undefined where none is installed
  * @throws Fault `misconfigured` for a license that cannot be read or does not verify
  */
 export async function readInstalledLicense(
   source: LicenseSource | undefined,
   development: boolean,
+  keys?: readonly LicenseKey[],
 ): Promise<License | undefined> {
   if (source === undefined) return undefined
-  if ('text' in source) return verifyLicense(source.text.reveal(), development)
-  return verifyLicense(await textOf(source.file), development)
+  const text = 'text' in source ? source.text.reveal() : await textOf(source.file)
+  return verifyLicense(text, development, keys)
 }
 
 async function textOf(file: string): Promise<string> {

@@ -5,6 +5,9 @@ import { Fault } from '../base/fault.ts'
 import { type Capability, type CommercialCapability, isCommunity } from './capabilities.ts'
 import type { License } from './license.ts'
 
+/** The ErrorModel type of a refusal by which a client tells it from a lack of rights. */
+export const notLicensedType = 'CapabilityNotLicensedException'
+
 export type LicenseState = 'none' | 'valid' | 'grace' | 'expired'
 
 export interface Licensed {
@@ -12,8 +15,8 @@ export interface Licensed {
   /** `grace`: expired, and its capabilities still run. */
   state(): LicenseState
   /**
-   * Lets a capability through.
-   * @throws Fault `forbidden` with a sentence that says which capability and why
+   * Lets a capability through. Asked after the caller's session and scope, and never by a check (ADR 5).
+   * @throws Fault `forbidden` of the type `notLicensedType`, with a sentence that says which capability and why
    */
   require(capability: Capability): void
   /**
@@ -44,7 +47,8 @@ export function licensedBy(license: License | undefined, clock: Clock): Licensed
     state,
     require(capability) {
       const why = refusal(capability)
-      if (why !== undefined) throw new Fault('forbidden', `The capability \`${capability}\` ${why}.`)
+      if (why === undefined) return
+      throw new Fault('forbidden', `The capability \`${capability}\` ${why}.`, { type: notLicensedType })
     },
     requireRoomForTenant(count) {
       const max = license?.tenantsMax

@@ -8,7 +8,7 @@ import type { PolicyErrorCode, PolicyOutcome, Verdict } from '../core/decision.t
 import type { Policy } from '../core/policy.ts'
 import { limits } from '../limits.ts'
 import { type CompiledPolicy, compilePolicy, planPolicy } from './compile.ts'
-import { evaluatePolicy, type PolicyBindings } from './evaluate.ts'
+import { countTrue, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
 import { judgeOne } from './judge-one.ts'
 import { PolicyError } from './policy-error.ts'
 import { WorkerHost } from './worker-host.ts'
@@ -149,9 +149,15 @@ export class PolicyEngine {
    * @returns results of the first policies, in order; the worker is to run those without one
    */
   #runInline(runnable: readonly Runnable[], bindings: PolicyBindings, stopAtFirst: boolean): PolicyResult[] {
-    const results: PolicyResult[] = []
     const endsAt = performance.now() + this.#inlineMs
-    for (const { compiled } of runnable) {
+    const budget = { timeoutMs: this.#inlineMs, ticksMax: this.#ticksMax }
+    const count = countTrue(
+      runnable.map(({ compiled }) => compiled),
+      bindings,
+      budget,
+    )
+    const results = Array.from({ length: count }, (): PolicyResult => ({ value: true }))
+    for (const { compiled } of runnable.slice(count)) {
       const leftMs = endsAt - performance.now()
       if (leftMs <= 0) break
       const budget = { timeoutMs: Math.ceil(leftMs), ticksMax: this.#ticksMax }

@@ -1,7 +1,12 @@
 /** Catalog credentials (SPEC 2.2): written by svc_admin alone, read by the tenant, sealed at rest. */
 
 import { Fault } from '../base/fault.ts'
-import { type CatalogCredential, type CatalogKind, isCatalogKind } from '../core/catalog.ts'
+import {
+  type CatalogCredential,
+  type CatalogKind,
+  isCatalogKind,
+  type SealedCatalogCredential,
+} from '../core/catalog.ts'
 import { readEngineOf } from '../core/read-engine.ts'
 import { isPathIdentifier } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -24,7 +29,8 @@ export interface ListedCatalogCredential extends NewCatalogCredential {
   readonly version: number
 }
 
-interface Row {
+/** A row of svc.catalog_credential. */
+export interface CatalogCredentialRow {
   readonly credential_id: string
   readonly version: string
   readonly catalog_kind: CatalogKind
@@ -82,7 +88,7 @@ export async function putCatalogCredential(
 ): Promise<{ readonly id: string; readonly version: number }> {
   checkCredential(credential)
   const { plain, sealed } = sealConfig(store, tenant, credential.nickname, credential.config)
-  const [row] = await store.adminQuery<Row>(
+  const [row] = await store.adminQuery<CatalogCredentialRow>(
     `insert into svc.catalog_credential as c (tenant_id, credential_id, nickname, catalog_kind, endpoint, config, sealed)
      select tenant_id, $2, $3, $4, $5, $6::text::jsonb, $7 from svc.tenant where tenant_id = $1
      on conflict (tenant_id, nickname) do update set catalog_kind = excluded.catalog_kind, endpoint = excluded.endpoint,
@@ -108,7 +114,7 @@ export function rotateCatalogCredential(
   check: (config: Readonly<Record<string, unknown>>) => void = () => {},
 ): Promise<number | undefined> {
   return store.adminTransaction(async (tx) => {
-    const [row] = await tx.query<Row>(
+    const [row] = await tx.query<CatalogCredentialRow>(
       `select * from svc.catalog_credential where tenant_id = $1 and nickname = $2 for update`,
       [tenant, nickname],
     )
@@ -118,7 +124,7 @@ export function rotateCatalogCredential(
     checkCredential({ ...credential, config })
     check(config)
     const { plain, sealed } = sealConfig(store, tenant, nickname, config)
-    const [changed] = await tx.query<Row>(
+    const [changed] = await tx.query<CatalogCredentialRow>(
       `update svc.catalog_credential set config = $3::text::jsonb, sealed = $4, version = version + 1, updated_at = now()
        where tenant_id = $1 and nickname = $2 returning version`,
       [tenant, nickname, plain, sealed],
@@ -150,7 +156,7 @@ export async function findCatalogCredential(
   nickname: string,
 ): Promise<CatalogCredential | undefined> {
   if (!isPathIdentifier(nickname)) return undefined
-  const [row] = await store.tenantQuery<Row>(
+  const [row] = await store.tenantQuery<CatalogCredentialRow>(
     tenant,
     `select credential_id, version, catalog_kind, nickname, endpoint, config, sealed
      from svc.catalog_credential where tenant_id = $1 and nickname = $2`,
@@ -183,7 +189,7 @@ export async function findCatalogCredentialById(
   tenant: TenantId,
   id: string,
 ): Promise<CatalogCredential | undefined> {
-  const [row] = await store.tenantQuery<Row>(
+  const [row] = await store.tenantQuery<CatalogCredentialRow>(
     tenant,
     `select credential_id, version, catalog_kind, nickname, endpoint, config, sealed
      from svc.catalog_credential where tenant_id = $1 and credential_id = $2`,
@@ -192,16 +198,31 @@ export async function findCatalogCredentialById(
   return row && open(store, tenant, row)
 }
 
-function open(store: Store, tenant: TenantId, row: Row): CatalogCredential {
-  const secrets = JSON.parse(unseal(store.secretsKey, place(tenant, row.nickname), row.sealed)) as object
+/** What a row holds, still sealed. */
+export function toSealedCredential(row: CatalogCredentialRow): SealedCatalogCredential {
   return {
     id: row.credential_id,
     version: Number(row.version),
     kind: row.catalog_kind,
     nickname: row.nickname,
     endpoint: row.endpoint,
-    config: { ...row.config, ...secrets },
+    config: row.config,
+    sealed: row.sealed,
   }
+}
+
+/** @throws Fault `misconfigured` where its secrets cannot be opened */
+export function openCredential(
+  store: Store,
+  tenant: TenantId,
+  { sealed, ...credential }: SealedCatalogCredential,
+): CatalogCredential {
+  const text = unseal(store.secretsKey, place(tenant, credential.nickname), sealed)
+  return { ...credential, config: { ...credential.config, ...(JSON.parse(text) as object) } }
+}
+
+function open(store: Store, tenant: TenantId, row: CatalogCredentialRow): CatalogCredential {
+  return openCredential(store, tenant, toSealedCredential(row))
 }
 
 /** The tenant's credentials by nickname, without their secrets. */
@@ -211,7 +232,7 @@ export async function listCatalogCredentials(
   page: PageRequest = {},
 ): Promise<Page<ListedCatalogCredential>> {
   const limit = pageLimit(page)
-  const rows = await store.tenantQuery<Row>(
+  const rows = await store.tenantQuery<CatalogCredentialRow>(
     tenant,
     `select credential_id, version, catalog_kind, nickname, endpoint, config from svc.catalog_credential
      where tenant_id = $1 and nickname collate "C" > $2 order by nickname collate "C" limit $3::int`,
@@ -230,7 +251,7 @@ export async function listCatalogCredentials(
 
 /** The kinds in use by any tenant: start-up refuses gamma and delta (SPEC 2.2). */
 export async function listCatalogKinds(store: Store): Promise<readonly CatalogKind[]> {
-  const rows = await store.adminQuery<Row>(
+  const rows = await store.adminQuery<CatalogCredentialRow>(
     'select distinct catalog_kind from svc.catalog_credential order by 1',
   )
   return rows.map((row) => row.catalog_kind)
@@ -247,7 +268,7 @@ export interface WebhookSecret {
  * @throws Fault `misconfigured` where a secret cannot be opened
  */
 export async function findWebhookSecrets(store: Store, tenant: TenantId): Promise<readonly WebhookSecret[]> {
-  const rows = await store.adminQuery<Row>(
+  const rows = await store.adminQuery<CatalogCredentialRow>(
     `select c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config, c.sealed
      from svc.catalog_credential c join svc.tenant t on t.tenant_id = c.tenant_id and t.state = 'active'
      where c.tenant_id = $1 and c.catalog_kind = 'alpha' order by c.nickname limit 1000`,

@@ -48,14 +48,14 @@ export async function openIntent(
   for (const text of [intent.principal.sub, tableKey(intent.table)])
     if (text === '' || text.includes('\0') || !text.isWellFormed())
       throw new Fault('bad_request', 'The subject or table name holds a character that cannot be stored.')
-  await store.tenantQuery(
-    tenant,
-    `insert into svc.commit_intent (tenant_id, commit_id, table_id, intent, body, lease_until, upstream_until)
-     values ($1, $2, $3, $4::text::jsonb, $5, clock_timestamp() + $6::float8 * interval '1 ms',
-       clock_timestamp() + $7::float8 * interval '1 ms')
-     on conflict (tenant_id, commit_id) do update set intent = excluded.intent`,
-    [tenant, intent.commitId, nodeId(tableKey(intent.table)), storableJson(rest), body, leaseMs, upstreamMs],
-  )
+  await store.tenantCall(tenant, 'open_intent', [
+    intent.commitId,
+    nodeId(tableKey(intent.table)),
+    storableJson(rest),
+    body,
+    leaseMs,
+    upstreamMs,
+  ])
 }
 
 /** Closes the intent of a commit that the upstream surely has not taken. @returns whether it was open */

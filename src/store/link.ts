@@ -70,6 +70,9 @@ async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connec
       application_name: 'covenant',
       ...(as === 'tenant' && { role: 'svc_tenant' }),
       search_path: 'pg_catalog',
+      // A call that is a transaction of its own says neither; a server may have other defaults.
+      default_transaction_isolation: 'read committed',
+      default_transaction_read_only: 'off',
       statement_timeout: options.statementMs,
       lock_timeout: options.statementMs,
       idle_in_transaction_session_timeout: 60_000,

@@ -133,13 +133,6 @@ const loadText = (fits: string) =>
     .map(({ label, edge }) => branch(label, edge, fits))
     .join(' union all ')
 
-const ofTable = `${key('t')} in (${agtypeText('$1')}, '""'::agtype)`
-const loadOfTable = `${loadText(ofTable)} union all
-  select 'PINS', p.properties from "Table" t cross join lateral (
-    select p.properties from "PINS" e join "PinEvent" p on p.id = e.start_id where e.end_id = t.id
-    order by agtype_access_operator(variadic array[p.properties, '"seq"'::agtype]) desc limit 1) p
-  where ${ofTable}`
-
 /** What is asked before a table is written. */
 export interface WriteGovernance {
   /** In id order. */
@@ -159,7 +152,8 @@ export async function loadWriteGovernance(
   table: TableRef,
 ): Promise<WriteGovernance> {
   const edges = [...policyEdges, 'PINS']
-  const found = await load(store, tenant, loadOfTable, [nodeId(tableKey(table))], edges)
+  const id = nodeId(tableKey(table))
+  const found = await loaded(() => store.tenantCall(tenant, 'load_policies', [id]), edges)
   try {
     const pin = pinOf(found.find(({ edge }) => edge === 'PINS')?.properties)
     return { policies: policiesOf(found), pinnedSnapshotId: pin?.snapshotId }
@@ -191,7 +185,7 @@ export async function loadPoliciesBelow(
 ): Promise<readonly Policy[]> {
   const levels = namespace.map((_, i) => `t.properties::text::jsonb #>> '{namespace,${i}}' = $${i + 1}`)
   const text = loadText(`${key('t')} = '""'::agtype or (${levels.join(' and ')})`)
-  return policiesOf(await load(store, tenant, text, namespace, policyEdges))
+  return policiesOf(await loaded(() => store.tenantQuery(tenant, text, namespace), policyEdges))
 }
 
 interface Loaded {
@@ -200,15 +194,12 @@ interface Loaded {
 }
 
 /** @param edges each must bring the sentinel back */
-async function load(
-  store: Store,
-  tenant: TenantId,
-  text: string,
-  params: readonly string[],
+async function loaded(
+  load: () => Promise<readonly PolicyRow[]>,
   edges: readonly string[],
 ): Promise<readonly Loaded[]> {
   try {
-    const rows = await store.tenantQuery<PolicyRow>(tenant, text, params)
+    const rows = await load()
     const found = rows.map(({ edge, properties }) => ({
       edge,
       properties: JSON.parse(properties) as Properties,

@@ -1,4 +1,7 @@
-/** Sessions shared by requests: each belongs to one borrower at a time, first come first served. */
+/**
+ * Sessions shared by requests: each belongs to one borrower at a time, first come first served. A session keeps the
+ * plans of the tenant that it served last, so a tenant gets that one again where it is free.
+ */
 
 import { Fault } from '../base/fault.ts'
 import type { Engine, Link } from './link.ts'
@@ -12,7 +15,9 @@ interface Waiter {
 const waitMs = 10_000
 
 export class Pool {
+  /** The longest idle first. */
   readonly #idle: Link[] = []
+  readonly #served = new WeakMap<Link, string>()
   readonly #waiting = new Set<Waiter>()
   #open = 0
   #closed = false
@@ -27,13 +32,20 @@ export class Pool {
 
   /**
    * A session of the borrower's own until it is given back by `release` or `discard`.
+   * @param tenant whom it is to serve; undefined for work that no tenant's plans are of use to
    * @throws Fault `unavailable` where none comes free in time or none can be opened; the signal's reason
    */
-  async borrow(signal?: AbortSignal): Promise<Link> {
+  async borrow(tenant?: string, signal?: AbortSignal): Promise<Link> {
+    const link = await this.#borrow(tenant, signal)
+    if (tenant !== undefined) this.#served.set(link, tenant)
+    return link
+  }
+
+  async #borrow(tenant: string | undefined, signal: AbortSignal | undefined): Promise<Link> {
     signal?.throwIfAborted()
     for (;;) {
       if (this.#closed) throw new Fault('unavailable', 'The database is closed.')
-      const idle = this.#idle.pop()
+      const idle = this.#takeIdle(tenant)
       if (idle !== undefined) {
         if (!idle.dead) return idle
         await this.discard(idle)
@@ -43,6 +55,14 @@ export class Pool {
       const granted = await this.#wait(signal)
       if (granted !== undefined) return granted
     }
+  }
+
+  /** The tenant's own, or one that served nobody; another tenant's only where no more may be opened. */
+  #takeIdle(tenant: string | undefined): Link | undefined {
+    if (tenant === undefined) return this.#idle.pop()
+    const own = this.#idle.findLastIndex((link) => (this.#served.get(link) ?? tenant) === tenant)
+    if (own >= 0) return this.#idle.splice(own, 1)[0]
+    return this.#open < this.engine.linksMax ? undefined : this.#idle.shift()
   }
 
   release(link: Link): void {

@@ -44,10 +44,11 @@ export function beginText(
   { isolation = 'read committed', readOnly = false, statementMs }: TransactionOptions,
 ): string {
   const timeout =
-    statementMs === undefined ? '' : `set local statement_timeout = ${Math.trunc(statementMs)};\n`
+    statementMs === undefined ? '' : `;\nset local statement_timeout = ${Math.trunc(statementMs)}`
   return `begin isolation level ${isolation} ${readOnly ? 'read only' : 'read write'};
 set local role ${role};
-${timeout}select set_config('app.tenant_id', '${tenant}', true), set_config('search_path', '${searchPath}', true)`
+set local app.tenant_id = '${tenant}';
+set local search_path = ${searchPath}${timeout}`
 }
 
 // The role does not belong to RESET ALL. Not DISCARD ALL: it would drop prepared statements.
@@ -86,6 +87,29 @@ export async function resetSession(link: Link, ms: number): Promise<boolean> {
     return !link.dead
   } catch {
     return false
+  }
+}
+
+/**
+ * Calls a function that enters its own context and leaves nothing behind: one statement, which is a transaction,
+ * and one message each way.
+ * @returns the rows; int8 as strings
+ * @throws Fault, see `toStoreFault`. Nothing stays, except where the connection was lost: then that is not known
+ */
+export async function callFunction<Row extends object>(
+  link: Link,
+  ms: number,
+  name: string,
+  params: readonly Param[],
+): Promise<readonly Row[]> {
+  const text = `select * from svc.${name}(${params.map((_, index) => `$${index + 1}`).join(', ')})`
+  try {
+    const rows = await limited(link, ms, link.sql.unsafe<Row[]>(text, params as never[], { prepare: true }))
+    // The library reconnects by itself: an answer after the loss came from another session.
+    if (link.dead) throw lostConnection()
+    return rows
+  } catch (error) {
+    throw toStoreFault(error)
   }
 }
 

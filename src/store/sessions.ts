@@ -4,8 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Session, SessionScope } from '../core/session.ts'
+import { isPathIdentifier } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { formatScramVerifier, makeScramVerifier } from '../wire/postgres/scram.ts'
+import { type CatalogCredentialRow, toSealedCredential } from './catalog-credentials.ts'
 import { storableJson } from './names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import { newSessionSecret, serviceSecretPrefix, sessionSecretDigest } from './session-secret.ts'
@@ -84,11 +86,6 @@ export async function createServiceSession(
   return { id, secret }
 }
 
-const usable = `s.revoked_at is null and t.state = 'active'
-       and (s.expires_at is null or s.expires_at > clock_timestamp())`
-const sessionColumns = `s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email,
-       s.principal_roles, s.scopes`
-
 /** What of a session's row makes the session that a request carries. */
 export type SessionRow = Pick<
   Row,
@@ -109,27 +106,39 @@ export function toSession(row: SessionRow): Session {
 /**
  * Whom a secret stands for; undefined where it is unknown, expired or revoked, or its tenant suspended.
  * A secret that was not made here costs one HMAC; time tells nothing about near misses.
+ * @param prefix a {prefix} to look up for its tenant in the same statement
  */
-export async function findServiceSession(store: Store, secret: string): Promise<Session | undefined> {
+export async function findServiceSession(
+  store: Store,
+  secret: string,
+  prefix?: string,
+): Promise<Session | undefined> {
   const digest = sessionSecretDigest(store, serviceSecretPrefix, secret)
-  if (digest === undefined) return undefined
-  const [row] = await store.adminQuery<SessionRow>(
-    `select ${sessionColumns} from svc.service_session s join svc.tenant t using (tenant_id)
-     where s.secret_sha256 = $1 and ${usable}`,
-    [digest],
-  )
-  return row && toSession(row)
+  return digest && (await find(store, digest, null, prefix))
 }
 
 /** The service session of this id, under the same conditions: what an access token is bound to. */
-export async function findServiceSessionById(store: Store, id: string): Promise<Session | undefined> {
-  if (!isUuid(id)) return undefined
-  const [row] = await store.adminQuery<SessionRow>(
-    `select ${sessionColumns} from svc.service_session s join svc.tenant t using (tenant_id)
-     where s.session_id = $1 and ${usable}`,
-    [id],
-  )
-  return row && toSession(row)
+export async function findServiceSessionById(
+  store: Store,
+  id: string,
+  prefix?: string,
+): Promise<Session | undefined> {
+  return isUuid(id) ? await find(store, null, id, prefix) : undefined
+}
+
+type FoundRow = SessionRow & { [Column in keyof CatalogCredentialRow]: CatalogCredentialRow[Column] | null }
+
+async function find(
+  store: Store,
+  digest: Uint8Array | null,
+  id: string | null,
+  given: string | undefined,
+): Promise<Session | undefined> {
+  const prefix = given !== undefined && isPathIdentifier(given) ? given : undefined
+  const [row] = await store.adminCall<FoundRow>('find_service_session', [digest, id, prefix ?? null])
+  if (row === undefined || prefix === undefined) return row && toSession(row)
+  const credential = row.credential_id === null ? undefined : toSealedCredential(row as CatalogCredentialRow)
+  return { ...toSession(row), registered: { prefix, credential } }
 }
 
 /** The session of this id as findServiceSessionById, with what SCRAM checks its secret by, where that is kept. */
@@ -137,14 +146,14 @@ export async function findScramVerifier(
   store: Store,
   id: string,
 ): Promise<{ readonly session: Session; readonly verifier: string } | undefined> {
-  if (!isUuid(id)) return undefined
-  const [row] = await store.adminQuery<SessionRow & { readonly scram_verifier: string | null }>(
-    `select ${sessionColumns}, s.scram_verifier from svc.service_session s join svc.tenant t using (tenant_id)
-     where s.session_id = $1 and ${usable}`,
+  const session = await findServiceSessionById(store, id)
+  if (session === undefined) return undefined
+  const [row] = await store.adminQuery<{ readonly scram_verifier: string | null }>(
+    'select scram_verifier from svc.service_session where session_id = $1',
     [id],
   )
-  if (row === undefined || row.scram_verifier === null) return undefined
-  return { session: toSession(row), verifier: row.scram_verifier }
+  const verifier = row?.scram_verifier
+  return typeof verifier === 'string' ? { session, verifier } : undefined
 }
 
 /** Ends a session at once. @returns whether there was one that was not revoked before */

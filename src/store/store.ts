@@ -12,7 +12,15 @@ import { type Engine, type Link, postgresEngine } from './link.ts'
 import { migrate } from './migrations.ts'
 import { graphName, schemaName } from './names.ts'
 import { Pool } from './pool.ts'
-import { beginText, type Param, resetSession, Session, type TransactionOptions, type Tx } from './session.ts'
+import {
+  beginText,
+  callFunction,
+  type Param,
+  resetSession,
+  Session,
+  type TransactionOptions,
+  type Tx,
+} from './session.ts'
 import { toStoreFault } from './store-fault.ts'
 
 export interface StoreOptions {
@@ -35,6 +43,11 @@ export interface StoreOptions {
   readonly onCypher?: (seconds: number) => void
 }
 
+/** Functions whose first parameter is the tenant, and whose first statement enters it (migration 0080). */
+export type TenantFunction = 'load_policies' | 'open_intent' | 'record_verdict'
+/** Functions that are security definers owned by svc_admin. */
+export type AdminFunction = 'find_service_session'
+
 export interface Store {
   readonly engine: 'postgres' | 'embedded'
   readonly secretsKey: Uint8Array
@@ -56,6 +69,18 @@ export interface Store {
     params?: readonly Param[],
     options?: TransactionOptions & { readonly prepare?: boolean },
   ): Promise<readonly Row[]>
+  /**
+   * A tenant transaction of one call of a function of the schema svc that enters the tenant by itself, in one
+   * message: what is local to its transaction is all that it sets, so the session needs no reset.
+   * @param params what follows the tenant; JSON as text
+   */
+  tenantCall<Row extends object>(
+    tenant: TenantId,
+    name: TenantFunction,
+    params: readonly Param[],
+  ): Promise<readonly Row[]>
+  /** The same for a function that runs as svc_admin whoever calls it. */
+  adminCall<Row extends object>(name: AdminFunction, params: readonly Param[]): Promise<readonly Row[]>
   /** A transaction as svc_admin: what precedes a tenant (sessions, webhooks) or spans tenants. */
   adminTransaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** An admin transaction of one statement, in one round trip. */
@@ -136,12 +161,13 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
 
   /** Borrows a session for one transaction and gives it back reset, or discards it. */
   async function transact<T>(
+    tenant: TenantId | undefined,
     begin: string,
     work: (session: Session) => Promise<T>,
     { signal, statementMs }: TransactionOptions = {},
   ): Promise<T> {
     refuseNested()
-    const link = await pool.borrow(signal)
+    const link = await pool.borrow(tenant, signal)
     if (signal?.aborted) {
       // It left while the session was being opened: nobody would hear of the abort any more.
       pool.release(link)
@@ -171,6 +197,25 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     return Promise.race([done, aborted.promise])
   }
 
+  /** One call on a session that its transaction leaves as it was. A failed one is reset all the same. */
+  async function call<Row extends object>(
+    tenant: TenantId | undefined,
+    name: string,
+    params: readonly Param[],
+  ): Promise<readonly Row[]> {
+    refuseNested()
+    const link = await pool.borrow(tenant)
+    let clean = false
+    try {
+      const rows = await callFunction<Row>(link, engine.statementMs, name, params)
+      clean = true
+      return rows
+    } finally {
+      if (clean || (await resetSession(link, engine.statementMs))) pool.release(link)
+      else void pool.discard(link).catch(() => {})
+    }
+  }
+
   const transaction =
     <T>(work: (tx: Tx) => Promise<T>) =>
     async (session: Session) => {
@@ -193,7 +238,7 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
-      return transact(begin, transaction(work), options)
+      return transact(id, begin, transaction(work), options)
     },
     async tenantQuery<Row extends object>(
       tenant: TenantId,
@@ -203,18 +248,23 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
     ) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
-      return transact(begin, query<Row>(text, params, options.prepare), options)
+      return transact(id, begin, query<Row>(text, params, options.prepare), options)
     },
+    async tenantCall<Row extends object>(tenant: TenantId, name: TenantFunction, params: readonly Param[]) {
+      const id = checkedTenant(tenant)
+      return call<Row>(id, name, [id, ...params])
+    },
+    adminCall: (name, params) => call(undefined, name, params),
     async adminTransaction(work, options = {}) {
       const begin = beginText('svc_admin', '', adminPath, options)
-      return transact(begin, transaction(work), options)
+      return transact(undefined, begin, transaction(work), options)
     },
     async adminQuery<Row extends object>(text: string, params: readonly Param[] = []) {
-      return transact(beginText('svc_admin', '', adminPath, {}), query<Row>(text, params))
+      return transact(undefined, beginText('svc_admin', '', adminPath, {}), query<Row>(text, params))
     },
     async ownerTransaction(tenant, work) {
       const id = checkedTenant(tenant)
-      return transact(beginText('svc_owner', id, tenantPath(id), {}), transaction(work))
+      return transact(undefined, beginText('svc_owner', id, tenantPath(id), {}), transaction(work))
     },
     openLink: () => engine.open('tenant'),
     async healthy() {
@@ -222,7 +272,7 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       const begin = beginText('svc_tenant', '', 'ag_catalog, pg_catalog', { readOnly: true })
       const startedMs = performance.now()
       try {
-        return (await transact(begin, query(text, [], false))).length === 1
+        return (await transact(undefined, begin, query(text, [], false))).length === 1
       } catch {
         return false
       } finally {

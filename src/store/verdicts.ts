@@ -30,14 +30,11 @@ export async function recordVerdict(
     throw new Fault('internal', 'Internal error.', {
       detail: 'APPROVED metadata needs what was committed, all else has none',
     })
-  const [row] = await store.tenantQuery<{
+  const [row] = await store.tenantCall<{
     readonly recorded: boolean
     readonly ingested: boolean
     readonly ingest_error: string | null
-  }>(tenant, 'select * from svc.record_verdict($1::text::jsonb, $2)', [
-    verdictJson(record),
-    record.intent.body,
-  ])
+  }>(tenant, 'record_verdict', [verdictJson(record), record.intent.body])
   if (row === undefined)
     throw new Fault('internal', 'Internal error.', { detail: 'record_verdict gave no row' })
   const { recorded, ingested, ingest_error } = row

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
+import { licenseForAll } from '../support/license.ts'
 import { prefix } from '../support/service.ts'
 
 /** What runs without a session. Webhooks have their signature, /login and /callback make sessions. */
@@ -45,7 +46,8 @@ let foreign: string
 const secrets = new Map<string, string>()
 
 beforeAll(async () => {
-  service = await startIdentityService()
+  // Licensed for everything, so that no refusal is the license's.
+  service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() } })
   const { id } = await createTenant(service.store, { name: 'foreign' })
   foreign = await session(service, id, sessionScopes)
   for (const [, scopes] of opening) {

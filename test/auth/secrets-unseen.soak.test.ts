@@ -118,6 +118,10 @@ describe('guessing', () => {
         asked++
         return await service.store.adminQuery(text, params)
       },
+      adminCall: async (name, params) => {
+        asked++
+        return await service.store.adminCall(name, params)
+      },
     }
     const find = sessionFinder(store, new AccessTokens(store))
     const good = service.owner.secret

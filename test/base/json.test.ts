@@ -3,7 +3,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Fault } from '../../src/base/fault.ts'
-import { isJsonObject, type JsonValue, parseJson, stringifyJson } from '../../src/base/json.ts'
+import {
+  isJsonObject,
+  type JsonValue,
+  parseJson,
+  parseJsonInTurns,
+  stringifyJson,
+} from '../../src/base/json.ts'
 
 const seed = 20_240_717
 
@@ -293,5 +299,71 @@ describe('stringifyJson', () => {
       }),
       { seed, numRuns: 500 },
     )
+  })
+})
+
+describe('parseJsonInTurns', () => {
+  const long = JSON.stringify('x'.repeat(70_000))
+
+  test('gives for a large text what parseJson gives, or the same Fault, wherever it is mangled', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.json({ maxDepth: 6 }), { minLength: 1, maxLength: 4 }),
+        fc.nat(),
+        fc.constantFrom('', '', ...'{}[]:,"\\0-1.eE+ tfnu/'),
+        fc.constantFrom<(texts: string) => string>(
+          (items) => `[${items}]`,
+          (items) => `{"a":{"b":[${items}],"b2":{}},"c":[]}`,
+          (items) => `{"deep":[[[[[${items}]]]]]}`,
+        ),
+        async (texts, where, put, wrap) => {
+          const whole = wrap(texts.flatMap((text) => [long, text]).join(','))
+          // Near the end of a turn, where all but the long strings is.
+          const at = Math.min(whole.length, 70_000 + (where % (whole.length - 70_000)))
+          const mangled = put === '' ? whole : whole.slice(0, at) + put + whole.slice(at + 1)
+          const input = Buffer.from(mangled)
+          const outcome = async (parse: () => JsonValue | Promise<JsonValue>) => {
+            try {
+              return stringifyJson(await parse())
+            } catch (thrown) {
+              if (!(thrown instanceof Fault)) throw thrown
+              return thrown.publicMessage
+            }
+          }
+          expect(await outcome(() => parseJsonInTurns(input))).toBe(await outcome(() => parseJson(input)))
+        },
+      ),
+      { seed, numRuns: 300 },
+    )
+  })
+
+  test('refuses a duplicate key and nesting that is too deep, at every level', async () => {
+    for (const inner of ['{"a":1,"a":2}', '['.repeat(200)])
+      for (const [before, after] of [
+        ['', ''],
+        ['[', ']'],
+        ['{"x":[{"y":', '}]}'],
+        ['[[[[[[', ']]]]]]'],
+      ]) {
+        const text = Buffer.from(`${before}[${long},${inner}]${after}`)
+        const fault = await parseJsonInTurns(text).catch((thrown: Fault) => thrown)
+        expect((fault as Fault).publicMessage).toBe(faultOf(() => parseJson(text)).publicMessage)
+      }
+  })
+
+  test('lets others have their turn about every 64 KiB', async () => {
+    const snapshot = '{"snapshot-id":9007199254740993,"summary":{"operation":"append"}}'
+    const text = `{"metadata":{"snapshots":[${Array(20_000).fill(snapshot).join(',')}]}}`
+    let turns = 0
+    let done = false
+    const count = () => {
+      turns++
+      if (!done) setImmediate(count)
+    }
+    setImmediate(count)
+    const value = await parseJsonInTurns(Buffer.from(text))
+    done = true
+    expect(stringifyJson(value)).toBe(text)
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(text.length / (128 * 1024)))
   })
 })

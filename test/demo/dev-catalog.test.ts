@@ -174,6 +174,24 @@ describe('commits', () => {
     expect(await load(path)).toEqual(after)
   })
 
+  test('remove the metadata files that the log names no more, where the table asks for it', async () => {
+    const { path } = await newTable()
+    const set = async (updates: Record<string, string>) => {
+      const body = { requirements: [], updates: [{ action: 'set-properties', updates }] }
+      return (await (await catalog.request('POST', path, body)).json()) as Result
+    }
+    const kept = await set({ 'write.metadata.previous-versions-max': '2' })
+    await set({ 'write.metadata.delete-after-commit.enabled': 'true' })
+    await set({ n: '1' })
+    const last = await set({ n: '2' })
+    const logged = last.metadata['metadata-log']?.map((entry) => entry['metadata-file']) ?? []
+    expect(logged).toHaveLength(2)
+    for (const location of [...logged, last['metadata-location']])
+      expect(await Bun.file(fileURLToPath(location)).exists()).toBe(true)
+    expect(logged).not.toContain(kept['metadata-location'])
+    expect(await Bun.file(fileURLToPath(kept['metadata-location'])).exists()).toBe(false)
+  })
+
   test('keep snapshot ids above 2^53 to the last digit', async () => {
     const { path } = await newTable()
     const snapshotId = 9_223_372_036_854_775_807n

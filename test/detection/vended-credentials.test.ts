@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { licenseFor } from '../support/license.ts'
 import { addTenant, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { startVendingUpstream, type VendingUpstream } from '../support/vending-upstream.ts'
 
@@ -12,7 +13,7 @@ let upstream: VendingUpstream
 
 beforeAll(async () => {
   upstream = await startVendingUpstream()
-  service = await startTestService({ env: { SVC_L3_WORKERS: '1' } })
+  service = await startTestService({ env: { SVC_L3_WORKERS: '1', SVC_LICENSE: licenseFor('detection') } })
   foreign = await addTenant(service.store, 'other', service.catalog.url)
   for (const [{ tenant }, token] of [
     [service.owner, 'acme'],

@@ -20,6 +20,7 @@ beforeAll(async () => {
       ...store,
       tenantQuery: (tenant, text, params, options) =>
         failingStore(store, failOn).tenantQuery(tenant, text, params, options),
+      tenantCall: (tenant, name, params) => failingStore(store, failOn).tenantCall(tenant, name, params),
     }),
   })
   for (const name of ['a', 'b', 'c'])
@@ -238,7 +239,7 @@ describe('a failure after the first table', () => {
   test('is 502 where the second intent cannot be made durable', async () => {
     let opened = 0
     failOn = {
-      test: (text: string) => /insert into svc.commit_intent/.test(text) && ++opened === 2,
+      test: (text: string) => /open_intent/.test(text) && ++opened === 2,
     } as RegExp
     await expectFirstStays(() => transact(bodyOf(change('a'), change('b'))), 502, 'BadGatewayException')
   })

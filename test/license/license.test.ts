@@ -1,19 +1,14 @@
 /** Licenses: what verifies, what does not, what their end means; and the command that issues and shows them. */
 
 import { describe, expect, test } from 'bun:test'
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { Fault } from '../../src/base/fault.ts'
 import { commercialCapabilities, communityCapabilities } from '../../src/license/capabilities.ts'
 import type { LicenseKey } from '../../src/license/keys.ts'
-import { licenseType, verifyLicense } from '../../src/license/license.ts'
+import { verifyLicense } from '../../src/license/license.ts'
 import { licensedBy } from '../../src/license/licensed.ts'
+import { testLicenseKey as production, signLicense } from '../support/license.ts'
 
-const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-const production: LicenseKey = {
-  id: 'release-1',
-  publicJwk: publicKey.export({ format: 'jwk' }) as LicenseKey['publicJwk'],
-  development: false,
-}
 const day = 86_400_000
 const claims = {
   id: 'l-1',
@@ -25,13 +20,8 @@ const claims = {
   grace_days: 14,
 }
 
-function licenseText(changes: object = {}, header: object = {}, key = privateKey): string {
-  const parts = [
-    { alg: 'EdDSA', typ: licenseType, kid: 'release-1', ...header },
-    { ...claims, ...changes },
-  ]
-  const signed = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
-  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`
+function licenseText(changes: object = {}, header?: object, key?: KeyObject): string {
+  return signLicense({ ...claims, ...changes }, header, key)
 }
 
 function problem(text: string, development = false, keys: readonly LicenseKey[] = [production]): string {

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { startApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
 import { call, startIdentityService } from '../support/identity.ts'
+import { licenseForAll } from '../support/license.ts'
 
 function issue(...flags: readonly string[]): string {
   const args = ['scripts/license.ts', 'issue', '--licensee', 'Acme', ...flags]
@@ -15,7 +16,7 @@ function issue(...flags: readonly string[]): string {
 
 test('a development license limits tenants of a walkthrough, is shown, and starts no production service', async () => {
   const valid = {
-    SVC_LICENSE: issue('--tenants', '3', '--capabilities', 'graphql', '--days', '30'),
+    SVC_LICENSE: issue('--tenants', '3', '--capabilities', 'detection', '--days', '30'),
     SVC_DEMO: '1',
   }
   const clock = { ms: Date.now() }
@@ -34,10 +35,12 @@ test('a development license limits tenants of a walkthrough, is shown, and start
   expect(fourth.status).toBe(403)
   expect(await fourth.text()).toContain('for 3 tenants, and there are 3')
 
-  service.app.licensed.require('graphql')
+  service.app.licensed.require('detection')
+  expect((await admin('GET', '/api/v1/detection/findings')).status).toBe(200)
   expect(() => service.app.licensed.require('mcp')).toThrow('not part of the installed license')
   clock.ms += 45 * 86_400_000
-  expect(() => service.app.licensed.require('graphql')).toThrow('has expired')
+  expect(() => service.app.licensed.require('detection')).toThrow('has expired')
+  expect((await admin('GET', '/api/v1/detection/findings')).status).toBe(403)
   service.app.licensed.require('gateway')
   expect(await (await admin('GET', '/admin/license')).json()).toMatchObject({ state: 'expired' })
 
@@ -46,4 +49,13 @@ test('a development license limits tenants of a walkthrough, is shown, and start
   await expect(startApp({ config: production, store, metrics, log })).rejects.toThrow('SVC_DEMO=1')
   const missing = parseConfig({ SVC_LICENSE_FILE: 'no/such/file' })
   await expect(startApp({ config: missing, store, metrics, log })).rejects.toThrow('cannot be read')
+}, 60_000)
+
+test('a key is trusted because the program holds it: processes bring none, and another one’s license is refused', async () => {
+  await using service = await startIdentityService()
+  const { store, metrics, log } = service.app.gateway
+  const config = parseConfig({ SVC_LICENSE: licenseForAll(), SVC_DEMO: '1' })
+  await expect(startApp({ config, store, metrics, log })).rejects.toThrow('does not know')
+  for (const process of ['main', 'admin', 'migrate'])
+    expect(await Bun.file(`src/${process}.ts`).text()).not.toContain('licenseKeys')
 }, 60_000)

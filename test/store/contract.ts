@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Fault, type FaultKind } from '../../src/base/fault.ts'
+import type { SealedCatalogCredential } from '../../src/core/catalog.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { findAudit, listAudit } from '../../src/store/audit.ts'
@@ -11,6 +12,7 @@ import {
   findCatalogCredentialById,
   listCatalogCredentials,
   listCatalogKinds,
+  openCredential,
   putCatalogCredential,
   removeCatalogCredential,
   rotateCatalogCredential,
@@ -39,6 +41,7 @@ import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
 import {
   createServiceSession,
   findServiceSession,
+  findServiceSessionById,
   listServiceSessions,
   revokeServiceSession,
 } from '../../src/store/sessions.ts'
@@ -222,6 +225,12 @@ function transactions(): void {
       }),
     )
     expect(seen).not.toContain(false)
+  })
+
+  test('a call without a tenant is refused', async () => {
+    expect(await faultOf(store.tenantCall('' as TenantId, 'load_policies', ['t']))).toBe(
+      'tenant_context_missing',
+    )
   })
 
   test('errors carry no parameter and no row', async () => {
@@ -482,6 +491,33 @@ function sessions(): void {
       scopes: ['commit'],
     })
   })
+
+  test('a {prefix} goes along: what its own tenant has registered there, or that it has nothing', async () => {
+    const { id, secret } = await make(home)
+    const credential = (endpoint: string) => ({
+      nickname: 'along',
+      kind: 'alpha' as const,
+      endpoint,
+      config: { warehouse: 'w', credential: 'a:hush' },
+    })
+    await putCatalogCredential(store, foreign, credential('https://foreign.example'))
+    const registered = async () => (await findServiceSession(store, secret, 'along'))?.registered
+    expect(await registered()).toEqual({ prefix: 'along', credential: undefined })
+    await putCatalogCredential(store, home, credential('https://home.example'))
+    const found = (await registered())?.credential
+    expect(JSON.stringify(found)).not.toContain('hush')
+    expect(found && openCredential(store, home, found)).toEqual(
+      await findCatalogCredential(store, home, 'along'),
+    )
+    expect((await findServiceSessionById(store, id, 'along'))?.registered?.credential).toEqual(found)
+    expect(await faultOf(openThere(foreign, found))).toBe('misconfigured')
+    await removeCatalogCredential(store, home, 'along')
+    expect(await registered()).toEqual({ prefix: 'along', credential: undefined })
+    await removeCatalogCredential(store, foreign, 'along')
+  })
+
+  const openThere = async (tenant: TenantId, sealed: SealedCatalogCredential | undefined) =>
+    sealed && openCredential(store, tenant, sealed)
 
   test('an organization goes along where the tenant has one', async () => {
     const { id } = await createTenant(store, { name: 'o', organizationId: 'org_Session' })
@@ -918,6 +954,29 @@ function intents(): void {
 }
 
 function verdicts(): void {
+  test('calls in turns for two tenants find what is each one’s own, also once their plans are kept', async () => {
+    const table = { namespace: ['turns'], name: 't' }
+    await putPolicy(store, home, table, policyOf('of-home'))
+    await putPolicy(store, foreign, table, policyOf('of-foreign'))
+    for (let turn = 0; turn < 16; turn++)
+      for (const [tenant, id] of [
+        [home, 'of-home'],
+        [foreign, 'of-foreign'],
+      ] as const) {
+        expect((await loadPolicies(store, tenant, table)).map((policy) => policy.id)).toEqual([id])
+        const intent = intentOf({ table, receivedAtMs: turn })
+        await openIntent(store, tenant, intent)
+        expect((await recordVerdict(store, tenant, approvedOf(intent))).ingested).toBe(true)
+        const other = tenant === home ? foreign : home
+        expect(await findAudit(store, tenant, intent.commitId)).toBeDefined()
+        expect(await findAudit(store, other, intent.commitId)).toBeUndefined()
+      }
+    for (const tenant of [home, foreign]) {
+      expect(await deletePolicy(store, tenant, tenant === home ? 'of-home' : 'of-foreign')).toBe(true)
+      expect(await loadPolicies(store, tenant, table)).toEqual([])
+    }
+  })
+
   const edgesOf = (tenant: TenantId, label: string, commitId: string) =>
     count(
       tenant,

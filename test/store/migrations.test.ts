@@ -83,8 +83,8 @@ describe('migrations', () => {
 
   test('a failing migration leaves nothing of itself', async () => {
     const base = copy()
-    const next = (readMigrations(base).at(-1)?.version ?? 0) + 1
-    const file = new URL(`${String(next).padStart(4, '0')}_failing.sql`, base)
+    const next = String((readMigrations(base).at(-1)?.version ?? 0) + 1).padStart(4, '0')
+    const file = new URL(`${next}_failing.sql`, base)
     writeFileSync(file, 'create table svc.half (a int); select 1/0;')
     expect(await failure(migrate(link.sql, 'apply', quiet, base))).toContain('failed')
     const [row] = await link.sql<{ half: string | null }[]>`select to_regclass('svc.half')::text as half`

@@ -8,6 +8,7 @@ import { claimStaleIntents, openIntent } from '../../src/store/commit-intents.ts
 import { upsertNode } from '../../src/store/graph.ts'
 import { putPolicy } from '../../src/store/policies.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
+import { callFunction } from '../../src/store/session.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
@@ -116,6 +117,38 @@ describe.skipIf(server === undefined)('store on a server', () => {
       where datname = current_database() and state like 'idle in transaction%'`
     expect(left).toHaveLength(0)
   }, 60_000)
+
+  test('a call leaves nothing on its session: no tenant, no setting, no lock, whether or not it succeeds', async () => {
+    const link = await store.openLink()
+    const state = () =>
+      link.sql.unsafe(
+        `select current_user as role, current_setting('app.tenant_id', true) as tenant, pg_backend_pid() as session,
+           (select string_agg(name || '=' || setting, ' ' order by name) from pg_settings where source = 'session') as set,
+           (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()) as locks`,
+      )
+    const before = (await state())[0]
+    const call = (name: string, ...params: string[]) =>
+      callFunction(link, 10_000, name, [tenantAt(0), ...params])
+    expect(await call('load_policies', 'x')).not.toEqual([])
+    expect(await failure(call('record_verdict', '{}', ''))).toBe('internal')
+    expect(await failure(call('record_verdict', 'no json', ''))).toBe('internal')
+    const [after] = await state()
+    expect({ ...after, tenant: after?.tenant || null }).toEqual({ ...before, tenant: null })
+    await link.discard()
+  })
+
+  test('a tenant gets the session that served it last, and another one’s only where none may be opened', async () => {
+    const second = await replica()
+    const session = async (index: number) => {
+      const text = 'select pg_backend_pid()::text as pid'
+      return (await second.tenantQuery<{ pid: string }>(tenantAt(index), text))[0]?.pid
+    }
+    const [a, b] = [await session(0), await session(1)]
+    expect(a).not.toBe(b)
+    expect([await session(0), await session(1), await session(0)]).toEqual([a, b, a])
+    expect(await session(2)).toBe(b)
+    await second.close()
+  })
 
   test('a fresh session without a tenant sees nothing and may do nothing', async () => {
     const link = await store.openLink()

@@ -14,6 +14,7 @@ import {
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
+import { licenseFor } from './license.ts'
 import {
   addTenant,
   startTestService,
@@ -55,7 +56,7 @@ export interface DetectionService extends AsyncDisposable {
   ): Promise<Response>
 }
 
-/** Starts it, with the table sales.people upstream and empty. */
+/** Starts it, licensed for detection unless `env` says otherwise, with the table sales.people upstream and empty. */
 export async function startDetectionService(options: TestServiceOptions = {}): Promise<DetectionService> {
   const alerts: string[] = []
   const chatAnswers: number[] = []
@@ -71,7 +72,12 @@ export async function startDetectionService(options: TestServiceOptions = {}): P
   })
   const service = await startTestService({
     ...options,
-    env: { SVC_L3_WORKERS: '2', SVC_CHAT_WEBHOOK_URL: `${chat.url.href}hook/T0/B0`, ...options.env },
+    env: {
+      SVC_L3_WORKERS: '2',
+      SVC_CHAT_WEBHOOK_URL: `${chat.url.href}hook/T0/B0`,
+      SVC_LICENSE: licenseFor('detection'),
+      ...options.env,
+    },
   })
   const { store, catalog, owner } = service
   const root = await realpath(tmpdir())

@@ -14,6 +14,14 @@ export function failingStore(store: Store, pattern: RegExp): Store {
       refuse(text)
       return await store.tenantQuery(tenant, text, params, options)
     },
+    async tenantCall(tenant, name, params) {
+      refuse(`svc.${name}`)
+      return await store.tenantCall(tenant, name, params)
+    },
+    async adminCall(name, params) {
+      refuse(`svc.${name}`)
+      return await store.adminCall(name, params)
+    },
     adminTransaction: (work, options) =>
       store.adminTransaction(
         (tx) =>

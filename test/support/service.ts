@@ -12,6 +12,7 @@ import type { Policy } from '../../src/core/policy.ts'
 import type { SessionScope } from '../../src/core/session.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { licenseKeys } from '../../src/license/keys.ts'
 import { type AuditRecord, findAudit, listAudit } from '../../src/store/audit.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { putPolicy } from '../../src/store/policies.ts'
@@ -20,6 +21,7 @@ import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
+import { testLicenseKey } from './license.ts'
 import { openTestStore } from './store.ts'
 
 export const orders: TableRef = { namespace: ['sales'], name: 'orders' }
@@ -46,6 +48,7 @@ export interface TestServiceOptions
   extends Partial<
     Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentTimes' | 'engines' | 'queries' | 'systemCatalog'>
   > {
+  /** Without `SVC_LICENSE` the service has no license; test/support/license.ts issues some. */
   readonly env?: Readonly<Record<string, string>>
   /** Wraps the store, to make it fail on purpose. */
   readonly wrapStore?: (store: Store) => Store
@@ -66,6 +69,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const lines: string[] = []
   const app = await startApp({
     settleWaitsMs: [0, 20],
+    licenseKeys: [...licenseKeys, testLicenseKey],
     ...options,
     config: parseConfig({
       SVC_LISTEN_ADDR: '127.0.0.1:0',
@@ -113,10 +117,8 @@ export async function addTenant(store: Store, name: string, catalogUrl: string):
   return { tenant, secret }
 }
 
-/** Makes sales.orders upstream. @returns headers that the upstream lets in */
-export async function createOrders(
-  catalog: DevCatalog,
-): Promise<{ readonly headers: Readonly<Record<string, string>> }> {
+/** Headers that the upstream lets in. */
+export async function upstreamHeaders(catalog: DevCatalog): Promise<Readonly<Record<string, string>>> {
   const token = await fetch(`${catalog.url}/v1/oauth/tokens`, {
     method: 'POST',
     body: new URLSearchParams({
@@ -126,7 +128,14 @@ export async function createOrders(
     }),
   })
   const { access_token } = (await token.json()) as { access_token: string }
-  const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
+  return { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
+}
+
+/** Makes sales.orders upstream. @returns headers that the upstream lets in */
+export async function createOrders(
+  catalog: DevCatalog,
+): Promise<{ readonly headers: Readonly<Record<string, string>> }> {
+  const headers = await upstreamHeaders(catalog)
   const base = `${catalog.url}/v1/dev`
   await fetch(`${base}/namespaces`, { method: 'POST', headers, body: '{"namespace":["sales"]}' })
   const created = await fetch(`${base}/namespaces/sales/tables`, {

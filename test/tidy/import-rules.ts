@@ -34,7 +34,7 @@ const packagePlaces: readonly { name: RegExp; allowed: RegExp; instead: string }
 /** The part of the product that a file belongs to: its directory below src, or its own name. */
 function partOf(path: string): string | undefined {
   const part = /^src\/([^/.]+)/.exec(path)?.[1]
-  return part === 'config-variables' ? 'config' : part
+  return part?.startsWith('config-') ? 'config' : part
 }
 
 function layerOf(part: string | undefined): number {

@@ -5,8 +5,8 @@
 
 import { ReadFailure } from '../../storage/read-failure.ts'
 
-const cookieWithRuns = 12_347
-const cookieWithoutRuns = 12_346
+const magicWithRuns = 12_347
+const magicWithoutRuns = 12_346
 /** Containers from which on offsets are there although there are runs. */
 const offsetsFrom = 4
 const arrayCountMax = 4_096
@@ -49,10 +49,10 @@ export function readRoaring64(bytes: Uint8Array, countMax: number): BigInt64Arra
 }
 
 function readBitmap(cursor: Cursor, base: bigint, put: (position: bigint) => void): void {
-  const cookie = uint32(cursor)
-  const hasRuns = (cookie & 0xffff) === cookieWithRuns
-  if (!hasRuns && cookie !== cookieWithoutRuns) throw corrupt()
-  const containers = hasRuns ? (cookie >>> 16) + 1 : uint32(cursor)
+  const magic = uint32(cursor)
+  const hasRuns = (magic & 0xffff) === magicWithRuns
+  if (!hasRuns && magic !== magicWithoutRuns) throw corrupt()
+  const containers = hasRuns ? (magic >>> 16) + 1 : uint32(cursor)
   if (containers > 65_536) throw corrupt()
   const runFlagsAt = cursor.at
   if (hasRuns) cursor.at += (containers + 7) >> 3

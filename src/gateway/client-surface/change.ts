@@ -4,7 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { parseCommitRequest, parseTransactionRequest } from '../../wire/iceberg/commit-request.ts'
+import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit-action.ts'
@@ -30,7 +30,7 @@ const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: 
 
 /** updateTable: SPEC 4.1's commit. */
 export async function updateTable(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, request, tenant, identified, commitId } = surface
+  const { parts, upstream, request, tenant, identified, commitId, stages } = surface
   const body = await bodyOf(surface)
   const { response, warnings } = await commitTable(parts, upstream, {
     commitId,
@@ -38,10 +38,11 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
     table: nameOf(surface),
     identified,
     body,
-    request: parseCommitRequest(body.bytes),
+    request: await readCommitRequest(body.bytes),
     receivedAtMs: parts.clock.now(),
     idempotencyKey: idempotencyKeyOf(request),
     signal: request.signal,
+    stages,
   })
   const { etag } = response.headers
   const stripped = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
@@ -56,12 +57,12 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
  * @throws Fault `commit_unknown` for whatever fails once a commit was accepted: no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, request, tenant, identified } = surface
+  const { parts, upstream, request, tenant, identified, stages } = surface
   const body = await bodyOf(surface)
   const receivedAtMs = parts.clock.now()
-  const changes = parseTransactionRequest(body.bytes)
+  const changes = await readTransactionRequest(body.bytes)
   try {
-    const transaction = { tenant, identified, receivedAtMs, signal: request.signal, changes }
+    const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
     const { results, warnings } = await commitTransaction(parts, upstream, transaction)
     return answer(204, null, verdictHeaders(results.map(({ commitId }) => commitId).join(', '), warnings))
   } catch (thrown) {
@@ -250,7 +251,7 @@ async function emptyAnswer(surface: SurfaceRequest, action: Action): Promise<Res
 }
 
 async function change(surface: SurfaceRequest, action: Action, vended = false): Promise<ActionCommitted> {
-  const { parts, upstream, request, path, tenant, identified, commitId } = surface
+  const { parts, upstream, request, path, tenant, identified, commitId, stages } = surface
   return await commitAction(parts, upstream, {
     commitId,
     tenant,
@@ -267,6 +268,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
     },
     receivedAtMs: parts.clock.now(),
     signal: request.signal,
+    stages,
     forward: {
       method: request.method as 'POST' | 'DELETE',
       path: upstreamPath(path),

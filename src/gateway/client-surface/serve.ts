@@ -10,9 +10,11 @@ import type { Session } from '../../core/session.ts'
 import { limits } from '../../limits.ts'
 import { errorResponse } from '../../wire/iceberg/fault-response.ts'
 import { TransactionFault } from '../commit-transaction.ts'
+import { prefixOf } from '../iceberg-path.ts'
 import type { GatewayParts } from '../parts.ts'
 import { faultOf, logFault } from '../render-error.ts'
 import { openUpstream, type Upstream } from '../stages/open-upstream.ts'
+import { addTiming, StageTimes } from '../stages/stage-times.ts'
 import {
   commitTables,
   createNamespace,
@@ -108,12 +110,16 @@ export async function answerClient(
   const startedMs = performance.now()
   const commitId = crypto.randomUUID()
   const { pathname, searchParams } = new URL(request.url)
+  const stages = new StageTimes()
+  let session: Session | undefined
   let gated = false
   let outcome = 'approved'
   let response: Response
   try {
     if (pathname.endsWith('/v1/oauth/tokens')) return await token(request, pathname, auth.issueToken)
-    const session = await requireAnyScope(request, auth.findSession)
+    session = await stages.time('session', () =>
+      requireAnyScope(request, auth.findSession, prefixOf(pathname)),
+    )
     const match = matchClientPath(request.method, pathname)
     if (match.kind === 'method-not-allowed') return methodNotAllowed(match.allow)
     const { path } = match
@@ -121,7 +127,7 @@ export async function answerClient(
     if (gated && !session.scopes.includes('commit'))
       throw new Fault('forbidden', 'The session lacks the scope `commit`.')
     const identified = await auth.identify(request.headers, peerAddress(request), session)
-    const upstream = await openUpstream(parts, session.tenant, path.prefix)
+    const upstream = await openUpstream(parts, session, path.prefix)
     await assertServed(upstream, path, request.signal)
     response = await handlers[path.operation]({
       parts,
@@ -131,6 +137,7 @@ export async function answerClient(
       query: searchParams,
       tenant: session.tenant,
       identified,
+      stages,
       commitId,
     })
   } catch (thrown) {
@@ -142,17 +149,21 @@ export async function answerClient(
     if (gated && (fault.kind === 'policy_denied' || fault.kind === 'policy_engine_unavailable'))
       response.headers.set('x-svc-decision-id', decisionId)
   }
-  if (gated) parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
+  if (gated) {
+    parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
+    stages.observe(parts.metrics)
+  }
+  addTiming(parts, request, session, response, stages)
   return response
 }
 
 /** A session that may commit may also read what it commits to. */
-async function requireAnyScope(request: Request, findSession: FindSession): Promise<Session> {
+async function requireAnyScope(request: Request, findSession: FindSession, prefix: string): Promise<Session> {
   try {
-    return await requireSession(request, findSession, 'commit')
+    return await requireSession(request, findSession, 'commit', prefix)
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.kind !== 'forbidden') throw thrown
-    return await requireSession(request, findSession, 'read')
+    return await requireSession(request, findSession, 'read', prefix)
   }
 }
 

@@ -12,6 +12,7 @@ import type { GatewayParts } from '../parts.ts'
 import { warningHeader } from '../render-error.ts'
 import { isMasked } from '../stages/masked.ts'
 import type { Upstream } from '../stages/open-upstream.ts'
+import type { StageTimes } from '../stages/stage-times.ts'
 import type { ClientPath } from './client-path.ts'
 import { type Disclosure, discloseAnswer } from './disclosure.ts'
 
@@ -23,6 +24,7 @@ export interface SurfaceRequest {
   readonly query: URLSearchParams
   readonly tenant: TenantId
   readonly identified: IdentifiedPrincipal
+  readonly stages: StageTimes
   /** Of the decision that a gated operation leads to. */
   readonly commitId: string
 }
@@ -39,8 +41,8 @@ export function subjectOf({ path }: SurfaceRequest): string {
 }
 
 /** @throws Fault `payload_too_large`, `bad_request` */
-export async function bodyOf({ request }: SurfaceRequest): Promise<Body> {
-  return await readBody(request, limits.commitBodyBytesMax)
+export async function bodyOf({ request, stages }: SurfaceRequest): Promise<Body> {
+  return await stages.time('body', () => readBody(request, limits.commitBodyBytesMax))
 }
 
 /** @throws Fault `bad_request` where the body is not a JSON object */

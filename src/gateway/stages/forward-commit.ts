@@ -17,6 +17,7 @@ import type { Judged } from './judge.ts'
 import { cachedTable } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 import { recordApproval, surelyNotCommitted } from './record.ts'
+import type { StageTimes } from './stage-times.ts'
 
 export interface TableCommit {
   readonly commitId: string
@@ -30,6 +31,7 @@ export interface TableCommit {
   /** Iceberg's Idempotency-Key, passed on as it came. */
   readonly idempotencyKey: string | undefined
   readonly signal: AbortSignal
+  readonly stages: StageTimes
 }
 
 /**
@@ -68,8 +70,8 @@ export interface Forwarded extends CommittedResponse {
 
 /**
  * Forwards an allowed commit whose intent is durable, and audits it.
- * @throws Fault `conflict` for a ref that must not exist yet; what the catalog throws, save where the table shows that the commit was made; nothing once the upstream
- *   has accepted
+ * @throws Fault `conflict` for a ref that must not exist yet; what the catalog throws, save where the table shows
+ *   that the commit was made; nothing once the upstream has accepted
  */
 export async function forwardCommit(
   parts: GatewayParts,
@@ -87,10 +89,12 @@ export async function forwardCommit(
     throw error
   }
   parts.passCrashPoint('commit-not-forwarded')
-  const response = await forward(parts, upstream, commit, declared)
+  const { stages } = commit
+  const response = await stages.time('forward', () => forward(parts, upstream, commit, declared))
   parts.passCrashPoint('commit-forwarded')
   const { body, headers, result, settled } = response
-  await recordApproval(parts, commit.tenant, declared.intent, judged, () => settled ?? committedTable(result))
+  const made = () => settled ?? committedTable(result)
+  await stages.time('record', () => recordApproval(parts, commit.tenant, declared.intent, judged, made))
   try {
     const entry = cachedTable(commit.table, body, result, headers.etag)
     parts.tables.set(commit.tenant, upstream.credential, commit.table, entry)

@@ -9,6 +9,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { closeIntent, openIntent } from '../../store/commit-intents.ts'
 import type { GatewayParts } from '../parts.ts'
+import type { StageTimes } from './stage-times.ts'
 
 export class DeclaredIntent {
   #intent: CommitIntent | undefined
@@ -19,6 +20,7 @@ export class DeclaredIntent {
     readonly parts: GatewayParts,
     readonly tenant: TenantId,
     readonly withoutBase: Omit<CommitIntent, 'baseMetadataLocation'>,
+    readonly stages: StageTimes,
   ) {}
 
   /** Begins to write the intent; does nothing where it already names this base. '' for no base. */
@@ -29,7 +31,9 @@ export class DeclaredIntent {
     this.#intent = intent
     this.#written = this.#written.then(async () => {
       this.parts.passCrashPoint('intent-not-opened')
-      await openIntent(this.parts.store, this.tenant, intent, this.parts.intentTimes)
+      await this.stages.time('intent', () =>
+        openIntent(this.parts.store, this.tenant, intent, this.parts.intentTimes),
+      )
       this.parts.passCrashPoint('intent-opened')
     })
     this.#written.catch(() => {})

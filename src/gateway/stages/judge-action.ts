@@ -34,6 +34,7 @@ import { loadCurrent } from './load-current.ts'
 import { isMasked } from './masked.ts'
 import type { Upstream } from './open-upstream.ts'
 import { keptByPin } from './pinned.ts'
+import type { StageTimes } from './stage-times.ts'
 
 export interface ActionChange {
   readonly action: CatalogAction
@@ -50,6 +51,7 @@ export interface ActionChange {
   /** Milliseconds since the Unix epoch. */
   readonly receivedAtMs: number
   readonly signal: AbortSignal
+  readonly stages: StageTimes
 }
 
 export interface JudgedAction {
@@ -84,15 +86,17 @@ export async function judgeAction(
   upstream: Upstream,
   change: ActionChange,
 ): Promise<JudgedAction> {
-  const { tenant, table, destination } = change
+  const { tenant, table, destination, stages } = change
   const loads = [table, ...(destination === undefined ? [] : [destination])].map((name) =>
     settle(
-      name.name === ''
-        ? loadPoliciesBelow(parts.store, tenant, name.namespace).then(unpinned)
-        : loadWriteGovernance(parts.store, tenant, name),
+      stages.time('policies', () =>
+        name.name === ''
+          ? loadPoliciesBelow(parts.store, tenant, name.namespace).then(unpinned)
+          : loadWriteGovernance(parts.store, tenant, name),
+      ),
     ),
   )
-  const base = await loadBase(parts, upstream, change)
+  const base = await stages.time('load', () => loadBase(parts, upstream, change))
   const loaded = new Map<string, readonly Policy[]>()
   for (const [index, load] of loads.entries()) {
     const name = index === 0 || destination === undefined ? table : destination
@@ -119,11 +123,14 @@ export async function judgeAction(
   for (const subject of subjects) {
     const policies = policiesOf(subject.name)
     const applicable = policies.filter(({ kind }) => subject.kinds.includes(kind))
-    const judged = await judgePolicies(parts, applicable, subject.name, {
+    const bindings = {
       table: subject.table,
       commit: commitView(subject.request, subject.result, change.receivedAtMs),
       principal: principalView(change.identified.principal),
-    })
+    }
+    const judged = await stages.time('evaluate', () =>
+      judgePolicies(parts, applicable, subject.name, bindings),
+    )
     const granted = subject.needsGrant ? withGrant(judged, policies, change.action, subject.name) : judged
     const verdict = subject.blindTo ? withoutBlindness(granted, policies, subject.blindTo) : granted
     if (verdict.kind !== 'allow') return { base, table: subject.name, policies: applicable, verdict }

@@ -9,7 +9,7 @@ import type { IdentifiedPrincipal, Principal } from '../../core/principal.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
-import { loadWriteGovernance } from '../../store/policies.ts'
+import { loadWriteGovernance, type WriteGovernance } from '../../store/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -19,6 +19,7 @@ import type { CachedTable } from '../table-cache.ts'
 import { loadCurrent } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 import { expiresPinned } from './pinned.ts'
+import type { StageTimes } from './stage-times.ts'
 
 export interface Change {
   readonly tenant: TenantId
@@ -28,6 +29,7 @@ export interface Change {
   /** Milliseconds since the Unix epoch. */
   readonly receivedAtMs: number
   readonly signal: AbortSignal
+  readonly stages: StageTimes
 }
 
 export interface Judged {
@@ -38,34 +40,80 @@ export interface Judged {
   readonly verdict: Verdict
 }
 
+/** What a verdict rests on, under way. */
+export interface Loads {
+  readonly base: Promise<Settled<CachedTable | undefined>>
+  readonly governance: Promise<Settled<WriteGovernance>>
+  /** What the cache held for the table when its load began, and the verdict on that. */
+  readonly known: CachedTable | undefined
+  readonly foretold: Promise<Verdict | undefined> | undefined
+}
+
+/** Begins to load the table and its policies, side by side. */
+export function startLoads(parts: GatewayParts, upstream: Upstream, change: Change): Loads {
+  const { tenant, table, stages, request, signal } = change
+  const creates = request.requirements.some((requirement) => requirement.get('type') === 'assert-create')
+  const known = parts.tables.get(tenant, upstream.credential, table)
+  const governance = settle(stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table)))
+  const base = settle(stages.time('load', () => loadCurrent(parts, tenant, upstream, table, creates, signal)))
+  const foretold = known === undefined ? undefined : foretell(parts, change, known, governance)
+  return { base, governance, known, foretold }
+}
+
 /**
  * The verdict on one change of one table.
- * The table and the policies load side by side; where both fail, the table's failure is the outcome, because
- * SPEC 4.1 names that step first. A failure to load policies is the verdict `unavailable`.
+ * Where both loads fail, the table's failure is the outcome, because SPEC 4.1 names that step first. A failure to
+ * load policies is the verdict `unavailable`.
  * @param onBase told the base's metadata location as soon as the table has loaded; '' for no base
+ * @throws what the load of the table throws; Fault `conflict` or `bad_request` for updates that cannot be applied
  */
 export async function judgeChange(
   parts: GatewayParts,
-  upstream: Upstream,
   change: Change,
+  loads: Loads,
   onBase: (metadataLocation: string) => void,
 ): Promise<Judged> {
-  const creates = change.request.requirements.some(
-    (requirement) => requirement.get('type') === 'assert-create',
-  )
-  const governanceLoad = settle(loadWriteGovernance(parts.store, change.tenant, change.table))
-  const base = await loadCurrent(parts, change.tenant, upstream, change.table, creates, change.signal)
+  const table = await loads.base
+  if (!table.ok) throw table.thrown
+  const base = table.value
   onBase(base?.metadataLocation ?? '')
-  const loaded = await governanceLoad
+  const loaded = await loads.governance
   if (!loaded.ok)
     return { base, policies: [], verdict: policiesUnavailable(parts, change.table, loaded.thrown) }
   const { policies: all, pinnedSnapshotId } = loaded.value
   const policies = applicable(all, change.request)
   const kept = expiresPinned(change.table, pinnedSnapshotId, change.request)
   if (kept !== undefined) return { base, policies, verdict: kept }
-  const verdict = policies.length === 0 ? allowed : await evaluate(parts, policies, change, base)
+  const foretold = base === loads.known ? await loads.foretold : undefined
+  const verdict =
+    policies.length === 0
+      ? allowed
+      : (foretold ?? (await change.stages.time('evaluate', () => evaluate(parts, policies, change, base))))
   if (base !== undefined) return { base, policies, verdict }
   return { base, policies, verdict: withGrant(verdict, all, 'create-table', change.table) }
+}
+
+/**
+ * The verdict on what the cache holds, reached while the upstream is asked whether that is still the table: it
+ * counts only where it is. Undefined where there is nothing to evaluate, or evaluating does not give a verdict,
+ * which is then left to be found once the table is known.
+ */
+async function foretell(
+  parts: GatewayParts,
+  change: Change,
+  known: CachedTable,
+  governanceLoad: Promise<Settled<WriteGovernance>>,
+): Promise<Verdict | undefined> {
+  const loaded = await governanceLoad
+  const policies = loaded.ok ? applicable(loaded.value.policies, change.request) : []
+  if (policies.length === 0) return undefined
+  try {
+    const judge = async () => await parts.policies.judge(policies, bindingsOf(change, known))
+    const verdict = await change.stages.time('evaluate', judge)
+    return verdict.kind === 'unavailable' ? undefined : verdict
+  } catch {
+    return undefined
+  }
 }
 
 /** What allows everything: no policy governs. */
@@ -112,13 +160,7 @@ async function evaluate(
 ): Promise<Verdict> {
   let bindings: PolicyBindings
   try {
-    const metadata = applyUpdates(base?.metadata, change.request.updates, { nowMs: change.receivedAtMs })
-    const result = tableView(change.table, metadata)
-    bindings = {
-      table: base?.view ?? result,
-      commit: commitView(change.request, result, change.receivedAtMs),
-      principal: principalView(change.identified.principal),
-    }
+    bindings = bindingsOf(change, base)
   } catch (thrown) {
     if (thrown instanceof Fault && thrown.kind === 'conflict') throw thrown
     if (thrown instanceof Fault && thrown.kind === 'bad_request') {
@@ -129,6 +171,17 @@ async function evaluate(
     return notEvaluated(parts, change.table, thrown)
   }
   return await judgePolicies(parts, policies, change.table, bindings)
+}
+
+/** What policies see of a change. @throws what applying its updates throws */
+function bindingsOf(change: Change, base: CachedTable | undefined): PolicyBindings {
+  const metadata = applyUpdates(base?.metadata, change.request.updates, { nowMs: change.receivedAtMs })
+  const result = tableView(change.table, metadata)
+  return {
+    table: base?.view ?? result,
+    commit: commitView(change.request, result, change.receivedAtMs),
+    principal: principalView(change.identified.principal),
+  }
 }
 
 /** The engine's verdict; whatever it throws is `unavailable`. */

@@ -4,7 +4,7 @@ import { CatalogError } from '../../catalog/catalog.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { tableView } from '../../wire/iceberg/policy-view.ts'
-import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import { type LoadTableResult, readLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../parts.ts'
 import type { CachedTable } from '../table-cache.ts'
 import type { Upstream } from './open-upstream.ts'
@@ -34,7 +34,7 @@ export async function loadCurrent(
       throw new Error('the upstream answered 304 to an unconditional load')
     }
     if (known !== undefined && Buffer.compare(known.body, loaded.body) === 0) return known
-    const entry = cachedTable(table, loaded.body, parseLoadTableResult(loaded.body), loaded.etag)
+    const entry = cachedTable(table, loaded.body, await readLoadTableResult(loaded.body), loaded.etag)
     parts.tables.set(tenant, credential, table, entry)
     return entry
   } catch (error) {

@@ -3,8 +3,8 @@
 import { Fault } from '../../base/fault.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
-import type { TenantId } from '../../core/tenant.ts'
-import { findCatalogCredential } from '../../store/catalog-credentials.ts'
+import type { Session } from '../../core/session.ts'
+import { findCatalogCredential, openCredential } from '../../store/catalog-credentials.ts'
 import type { GatewayParts } from '../parts.ts'
 
 export interface Upstream {
@@ -16,11 +16,21 @@ export interface Upstream {
  * @throws Fault `not_found` where the tenant has no credential of that name,
  *   `misconfigured` where its configuration cannot be decoded
  */
-export async function openUpstream(parts: GatewayParts, tenant: TenantId, prefix: string): Promise<Upstream> {
-  const credential = await findCatalogCredential(parts.store, tenant, prefix)
+export async function openUpstream(parts: GatewayParts, session: Session, prefix: string): Promise<Upstream> {
+  const { tenant } = session
+  const credential = await credentialOf(parts, session, prefix)
   if (credential === undefined)
     throw new Fault('not_found', `No catalog credential is registered under the prefix ${prefix}.`, {
       type: 'NoSuchWarehouseException',
     })
   return { credential, catalog: parts.catalogs.get(tenant, credential) }
+}
+
+async function credentialOf(
+  { store }: GatewayParts,
+  { tenant, registered }: Session,
+  prefix: string,
+): Promise<CatalogCredential | undefined> {
+  if (registered?.prefix !== prefix) return await findCatalogCredential(store, tenant, prefix)
+  return registered.credential && openCredential(store, tenant, registered.credential)
 }

@@ -8,7 +8,7 @@ import { plainLike } from '../functions/pattern.ts'
 import * as special from '../functions/special.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { casts, isInteger, isString, spokenType } from '../types.ts'
+import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
 import { castTo, coerce, known, literalOf, unify } from './coerce.ts'
 import { type Env, nameOf, type Resolver } from './context.ts'
 import { callOverload, pickOverload } from './overload.ts'
@@ -254,8 +254,17 @@ function quantifiedArray(
     const test = inList(left, elements)
     return negated ? not(test) : test
   }
-  const test = callOverload([special.anyElement], [left, array], () => `operator ${sign} ANY`, position)
+  const operands = alike(left, array, elementOf(array.type))
+  const test = callOverload([special.anyElement], operands, () => `operator ${sign} ANY`, position)
   return negated ? not(test) : test
+}
+
+/** A value and an array as the type by which PostgreSQL compares the one with an element of the other. */
+function alike(value: Expr, array: Expr, element: SqlType): readonly [Expr, Expr] {
+  const type = value.type === element ? undefined : commonType([value.type, element])
+  if (type === undefined || type === 'unknown' || isArray(type)) return [value, array]
+  const elements: Expr = element === type ? array : { kind: 'cast', type: `${type}[]`, arg: array }
+  return [coerce(value, type), elements]
 }
 
 function arrayOf(type: SqlType): SqlType {

@@ -4,14 +4,6 @@ import type { ActivityRow } from './catalog/session-sql.ts'
 import type { CatalogSession } from './catalog-service.ts'
 import type { SessionState } from './session-state.ts'
 
-/** The statement that a connection runs, or ran last. */
-export interface CurrentStatement {
-  text: string
-  /** Milliseconds since 1970. */
-  startedAtMs: number | undefined
-  isRunning: boolean
-}
-
 /** One connection from its start on. */
 export interface Connected {
   readonly state: SessionState

@@ -15,8 +15,6 @@ export interface CipherSink {
   /** @returns how many of the bytes were taken; negative where the socket is closed */
   write(bytes: Uint8Array): number
   end(): void
-  pause(): void
-  resume(): void
 }
 
 export interface DirectTlsHandlers {
@@ -78,14 +76,6 @@ export class DirectTls {
 
   terminate(): void {
     this.#socket.destroy()
-  }
-
-  pause(): void {
-    this.#socket.pause()
-  }
-
-  resume(): void {
-    this.#socket.resume()
   }
 }
 

@@ -1,24 +1,22 @@
-/** What has arrived from the client: messages one at a time, in order, and a brake on a client that runs ahead. */
+/**
+ * What has arrived from the client: messages one at a time, in order. Reading never pauses, or the end of a
+ * client that has sent much and left would go unheard; a client that runs too far ahead is cut off instead.
+ */
 
 import { limits } from '../../limits.ts'
 import { type Frame, FrameReader, type ReaderPhase } from '../../wire/postgres/frame-reader.ts'
 
-export interface Brake {
-  pause(): void
-  resume(): void
-}
+/** Bytes that may wait before the client is let in. */
+const strangerBytesMax = 64 * 1024
 
 export class Inbox {
   readonly #reader = new FrameReader()
-  #brake: Brake
-  #paused = false
   #closed = false
   #interruption: Error | undefined
   #waiting: (() => void) | undefined
 
-  constructor(brake: Brake) {
-    this.#brake = brake
-  }
+  /** @param onOverflow ends the connection of a client that is too far ahead */
+  constructor(readonly onOverflow: () => void) {}
 
   set phase(phase: ReaderPhase) {
     this.#reader.phase = phase
@@ -29,16 +27,14 @@ export class Inbox {
     return this.#reader.pendingBytes
   }
 
-  redirect(brake: Brake): void {
-    this.#brake = brake
-  }
-
   push(chunk: Uint8Array): void {
-    this.#reader.push(chunk)
-    if (!this.#paused && this.#waiting === undefined && this.pendingBytes > limits.pgwireAheadBytesMax) {
-      this.#paused = true
-      this.#brake.pause()
+    if (this.#closed) return
+    const max = this.#reader.phase === 'session' ? limits.pgwireAheadBytesMax : strangerBytesMax
+    if (this.pendingBytes + chunk.length > max) {
+      this.onOverflow()
+      return
     }
+    this.#reader.push(chunk)
     this.#wake()
   }
 
@@ -66,10 +62,6 @@ export class Inbox {
       const frame = this.#reader.next()
       if (frame !== undefined) return frame
       if (this.#closed) return undefined
-      if (this.#paused) {
-        this.#paused = false
-        this.#brake.resume()
-      }
       const leftMs = deadlineMs - performance.now()
       if (leftMs <= 0) return 'late'
       await this.#arrival(leftMs)

@@ -52,10 +52,12 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
         const connection = new Connection(socket, options.tls)
         socket.data = { connection }
         connections.add(connection)
-        void serveClient(parts, connection).finally(() => {
-          connections.delete(connection)
-          if (connections.size === 0) whenEmpty?.()
-        })
+        void serveClient(parts, connection)
+          .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be ended in order'))
+          .finally(() => {
+            connections.delete(connection)
+            if (connections.size === 0) whenEmpty?.()
+          })
       },
       data: (socket, chunk) => socket.data.connection.plainData(chunk),
       drain: (socket) => socket.data.connection.plainDrained(),
@@ -104,8 +106,6 @@ const protocolNames = Buffer.from('\x0apostgresql', 'latin1')
 interface Channel {
   write(bytes: Uint8Array): number
   end(): void
-  pause(): void
-  resume(): void
 }
 
 /** One socket, in plain text until TLS takes it over. */
@@ -126,7 +126,7 @@ class Connection implements Client {
     this.#channel = plain
     this.address = plain.remoteAddress
     this.isLoopback = isLoopback(plain.remoteAddress)
-    this.inbox = new Inbox(plain)
+    this.inbox = new Inbox(() => this.terminate())
     this.outbox = new Outbox(plain)
   }
 
@@ -185,7 +185,6 @@ class Connection implements Client {
 
   #redirect(channel: Channel): void {
     this.#channel = channel
-    this.inbox.redirect(channel)
     this.outbox.redirect(channel)
   }
 

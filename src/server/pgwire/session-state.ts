@@ -4,7 +4,6 @@ import type { Logger } from 'pino'
 import type { ReadCredential } from '../../auth/read-credential.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
-import type { CurrentStatement } from './activity.ts'
 import type { CatalogService } from './catalog-service.ts'
 import type { Outbox } from './outbox.ts'
 import type { Plan, Portal } from './portal.ts'
@@ -38,6 +37,14 @@ export interface OpenPortal {
   /** Declared WITH HOLD: outlives its transaction. */
   readonly hold: boolean
   readonly ends?: boolean
+}
+
+/** The statement that a connection runs, or ran last. */
+export interface CurrentStatement {
+  text: string
+  /** Milliseconds since 1970. */
+  startedAtMs: number | undefined
+  isRunning: boolean
 }
 
 /** What is told of one statement when it is over. */

@@ -4,7 +4,13 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  parseJsonInTurns,
+} from '../../base/json.ts'
 import { isPathIdentifier, type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import { fieldReader } from './fields.ts'
@@ -28,7 +34,15 @@ const reader = fieldReader((what) => new Fault('bad_request', `Invalid commit re
  * @throws Fault bad_request where the body is not JSON or not of the shape
  */
 export function parseCommitRequest(body: Uint8Array): CommitRequest {
-  return commitRequest(parseBody(body))
+  return commitRequest(parseJson(body, { depthMax: limits.jsonDepthMax }))
+}
+
+/**
+ * The same where others must not wait for it: a body has up to 16 MiB.
+ * @throws Fault as {@link parseCommitRequest} does
+ */
+export async function readCommitRequest(body: Uint8Array): Promise<CommitRequest> {
+  return commitRequest(await parseJsonInTurns(body, { depthMax: limits.jsonDepthMax }))
 }
 
 /**
@@ -39,7 +53,19 @@ export function parseCommitRequest(body: Uint8Array): CommitRequest {
  *   match the identifier pattern (SPEC 4.2)
  */
 export function parseTransactionRequest(body: Uint8Array): readonly TableChange[] {
-  const changes = reader.objects(parseBody(body), 'table-changes').map(tableChange)
+  return tableChanges(parseJson(body, { depthMax: limits.jsonDepthMax }))
+}
+
+/**
+ * The same where others must not wait for it.
+ * @throws Fault as {@link parseTransactionRequest} does
+ */
+export async function readTransactionRequest(body: Uint8Array): Promise<readonly TableChange[]> {
+  return tableChanges(await parseJsonInTurns(body, { depthMax: limits.jsonDepthMax }))
+}
+
+function tableChanges(value: JsonValue): readonly TableChange[] {
+  const changes = reader.objects(objectOf(value), 'table-changes').map(tableChange)
   if (changes.length === 0) throw reader.fault('`table-changes` is empty')
   const seen = new Set<string>()
   for (const { identifier } of changes) {
@@ -77,13 +103,13 @@ export function snapshotIdsRemoved(request: CommitRequest): readonly bigint[] {
     .flatMap((update) => reader.integers(update, 'snapshot-ids'))
 }
 
-function parseBody(body: Uint8Array): JsonObject {
-  const value: JsonValue = parseJson(body, { depthMax: limits.jsonDepthMax })
+function objectOf(value: JsonValue): JsonObject {
   if (!isJsonObject(value)) throw reader.fault('the body must be an object')
   return value
 }
 
-function commitRequest(body: JsonObject): CommitRequest {
+function commitRequest(value: JsonValue): CommitRequest {
+  const body = objectOf(value)
   const identifier = reader.optionalObject(body, 'identifier')
   const requirements = reader.objects(body, 'requirements')
   const updates = reader.objects(body, 'updates')

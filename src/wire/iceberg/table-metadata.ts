@@ -4,7 +4,14 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import { isJsonObject, type JsonObject, type JsonValue, jsonObject, parseJson } from '../../base/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonObject,
+  parseJson,
+  parseJsonInTurns,
+} from '../../base/json.ts'
 import type { Column, CommittedTable } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
 import { type FieldReader, fieldReader } from './fields.ts'
@@ -36,7 +43,26 @@ const reader = metadataReader
  * @throws Fault upstream_failed where the body is not JSON or not a LoadTableResult with a metadata location
  */
 export function parseLoadTableResult(body: Uint8Array): LoadTableResult {
-  const result = parseUpstream(body)
+  try {
+    return loadTableResult(parseJson(body, { depthMax: limits.jsonDepthMax }))
+  } catch (thrown) {
+    throw unreadable(thrown)
+  }
+}
+
+/**
+ * The same where others must not wait for it: metadata grows to megabytes.
+ * @throws Fault as {@link parseLoadTableResult} does
+ */
+export async function readLoadTableResult(body: Uint8Array): Promise<LoadTableResult> {
+  try {
+    return loadTableResult(await parseJsonInTurns(body, { depthMax: limits.jsonDepthMax }))
+  } catch (thrown) {
+    throw unreadable(thrown)
+  }
+}
+
+function loadTableResult(result: JsonValue): LoadTableResult {
   if (!isJsonObject(result)) throw reader.fault('the answer is not an object')
   const config = reader.optionalObject(result, 'config')
   const metadata = reader.object(result, 'metadata')
@@ -48,15 +74,12 @@ export function parseLoadTableResult(body: Uint8Array): LoadTableResult {
   }
 }
 
-function parseUpstream(body: Uint8Array): JsonValue {
-  try {
-    return parseJson(body, { depthMax: limits.jsonDepthMax })
-  } catch (cause) {
-    if (!(cause instanceof Fault)) throw cause
-    throw new Fault('upstream_failed', 'The upstream catalog sent an answer that cannot be read.', {
-      detail: cause.publicMessage,
-    })
-  }
+/** What is no JSON, which the parser calls the sender's mistake, is the upstream's. */
+function unreadable(thrown: unknown): unknown {
+  if (!(thrown instanceof Fault) || thrown.kind !== 'bad_request') return thrown
+  return new Fault('upstream_failed', 'The upstream catalog sent an answer that cannot be read.', {
+    detail: thrown.publicMessage,
+  })
 }
 
 /**

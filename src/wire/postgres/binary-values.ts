@@ -3,6 +3,7 @@
 import { type ColumnVector, isNull } from '../../core/result-batch.ts'
 import { type ScalarType, typeOid } from '../../core/sql-type.ts'
 import { checkDay, checkMicros, infinityDay, minusInfinityDay } from './datetime-text.ts'
+import { Int64Reader } from './decimal-text.ts'
 import type { MessageWriter } from './message-writer.ts'
 import { isInfinite, type ValueWriter } from './text-values.ts'
 import { ValueError } from './value-error.ts'
@@ -45,7 +46,14 @@ export function binaryWriter(column: ColumnVector): ValueWriter {
     }
     case 'numeric': {
       const { values, scale } = column
-      return (out, row) => writeNumeric(out, values[row] ?? 0n, scale)
+      if (!(values instanceof BigInt64Array) || scale < 0 || scale > 15)
+        return (out, row) => writeNumeric(out, values[row] ?? 0n, scale)
+      const reader = new Int64Reader(values)
+      return (out, row) => {
+        const unscaled = reader.number(row)
+        if (Number.isNaN(unscaled)) writeNumeric(out, reader.bigint(row), scale)
+        else writeNumericNumber(out, unscaled, scale)
+      }
     }
     case 'date': {
       const { values } = column
@@ -138,6 +146,41 @@ function writeNumeric(out: MessageWriter, unscaled: bigint, scale: number): void
   out.uint16(unscaled < 0n ? signNegative : signPositive)
   out.uint16(dscale)
   for (let group = first; group < end; group++) out.uint16(Number(aligned.slice(group * 4, group * 4 + 4)))
+}
+
+/** Base-10000 digits of the number under way, the last one first; at most 4 of a fraction and 4 of the rest. */
+const groupsOf = new Uint16Array(10)
+
+/** `writeNumeric` for an unscaled value that is exact as a number and a scale from 0 to 15. */
+function writeNumericNumber(out: MessageWriter, unscaled: number, scale: number): void {
+  const magnitude = Math.abs(unscaled)
+  const unit = 10 ** scale
+  let whole = Math.floor(magnitude / unit)
+  let fraction = magnitude - whole * unit
+  const fractionGroups = (scale + 3) >> 2
+  let count = 0
+  let size = scale & 3 ? 4 - (scale & 3) : 0
+  for (let group = 0; group < fractionGroups; group++) {
+    // The last group may have fewer digits than four; zeros fill it.
+    const width = 10 ** (4 - size)
+    const rest = Math.floor(fraction / width)
+    groupsOf[count++] = (fraction - rest * width) * 10 ** size
+    fraction = rest
+    size = 0
+  }
+  while (whole > 0) {
+    const rest = Math.floor(whole / 10_000)
+    groupsOf[count++] = whole - rest * 10_000
+    whole = rest
+  }
+  let last = 0
+  while (last < count && groupsOf[last] === 0) last++
+  while (count > last && groupsOf[count - 1] === 0) count--
+  out.uint16(count - last)
+  out.int16(count === last ? 0 : count - 1 - fractionGroups)
+  out.uint16(unscaled < 0 ? signNegative : signPositive)
+  out.uint16(scale)
+  for (let group = count - 1; group >= last; group--) out.uint16(groupsOf[group] ?? 0)
 }
 
 type ArrayColumn = Extract<ColumnVector, { readonly type: 'array' }>

@@ -1,7 +1,7 @@
 /** COPY … TO STDOUT: PostgreSQL's text, CSV and binary formats, one CopyData message a row. */
 
 import { isNull, type ResultBatch } from '../../core/result-batch.ts'
-import { MessageWriter } from './message-writer.ts'
+import type { MessageWriter } from './message-writer.ts'
 import { backend } from './protocol.ts'
 import { columnWriters, type RowWriter, writeTuple } from './rows.ts'
 import type { TextOptions } from './text-values.ts'
@@ -109,21 +109,42 @@ export class CopyWriter {
     const field = fieldWriter(format)
     const nullText = Buffer.from(format.nullText)
     const forced = names.map((name) => format.forceQuote === 'all' || format.forceQuote.has(name))
-    const scratch = new MessageWriter()
+    const isPlain = plainTest(format)
     return (out, row) => {
       out.begin(backend.copyData)
       for (const [index, column] of columns.entries()) {
         if (index > 0) out.ascii(format.delimiter)
-        if (isNull(column, row)) out.raw(nullText)
-        else {
-          scratch.clear()
-          writers[index]?.(scratch, row)
-          field(out, scratch.view(), forced[index] === true, columns.length === 1)
+        if (isNull(column, row)) {
+          out.raw(nullText)
+          continue
         }
+        const start = out.length
+        writers[index]?.(out, row)
+        if (!forced[index] && isPlain(out.bytes, start, out.length)) continue
+        const value = Uint8Array.from(out.bytes.subarray(start, out.length))
+        out.truncate(start)
+        field(out, value, forced[index] === true, columns.length === 1)
       }
       out.byte(0x0a)
       out.end()
     }
+  }
+}
+
+/** Whether a value stands as it is: it holds nothing that the format escapes and is not mistaken for NULL. */
+function plainTest({ format, delimiter, quote, nullText }: CopyFormat) {
+  const special = new Uint8Array(256)
+  const codes =
+    format === 'csv'
+      ? [...`${delimiter}${quote}\n\r`].map((each) => each.charCodeAt(0))
+      : [...textEscapes.keys(), delimiter.charCodeAt(0)]
+  for (const code of codes) special[code] = 1
+  const nullLength = Buffer.byteLength(nullText)
+  return (bytes: Uint8Array, start: number, end: number): boolean => {
+    // What is as long as the text for NULL, or as `\\.`, is looked at more closely.
+    if (format === 'csv' && (end - start === nullLength || end - start === 2)) return false
+    for (let at = start; at < end; at++) if (special[bytes[at] ?? 0] === 1) return false
+    return true
   }
 }
 

@@ -11,7 +11,8 @@ export const startupBytesMax = 10_000
 
 const MiB = 1024 * 1024
 /** Greatest body by message; a type that is not here is refused. */
-const bodyBytesMax: ReadonlyMap<number, number> = new Map([
+const authenticationBytesMax: ReadonlyMap<number, number> = new Map([[frontend.password, startupBytesMax]])
+const sessionBytesMax: ReadonlyMap<number, number> = new Map([
   [frontend.query, MiB],
   [frontend.parse, MiB],
   [frontend.bind, 8 * MiB],
@@ -94,9 +95,9 @@ export class FrameReader {
 
   #bodyMax(type: number): number {
     if (this.phase === 'startup') return startupBytesMax - 4
-    const known = this.phase === 'authentication' ? startupBytesMax : bodyBytesMax.get(type)
-    if (known === undefined || (this.phase === 'authentication' && type !== frontend.password))
-      throw new ProtocolViolation('invalid frontend message type')
+    const bytesMax = this.phase === 'authentication' ? authenticationBytesMax : sessionBytesMax
+    const known = bytesMax.get(type)
+    if (known === undefined) throw new ProtocolViolation('invalid frontend message type')
     return known
   }
 }

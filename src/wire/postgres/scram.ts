@@ -3,7 +3,8 @@
  * secrets that are ASCII, which SASLprep leaves as they are.
  */
 
-import { createHash, createHmac, pbkdf2Sync, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
+import { sameSecret } from '../../base/same-secret.ts'
 
 export const scramMechanism = 'SCRAM-SHA-256'
 /** What PostgreSQL takes; the secrets are random, so more would protect nothing. */
@@ -72,14 +73,14 @@ export function beginScram(
     finish(clientFinal) {
       const final = /^(c=([^,]+),r=([^,]+)(?:,.*)?),p=([A-Za-z0-9+/]+=*)$/.exec(clientFinal)
       if (final === null) return undefined
-      const [, withoutProof = '', binding = '', finalNonce, proofText = ''] = final
+      const [, withoutProof = '', binding = '', finalNonce = '', proofText = ''] = final
       const proof = Buffer.from(proofText, 'base64')
       const isBound = Buffer.from(binding, 'base64').toString('latin1') === header
-      if (!isBound || finalNonce !== fullNonce || proof.length !== keyBytes) return undefined
+      if (!isBound || !sameSecret(finalNonce, fullNonce) || proof.length !== keyBytes) return undefined
       const authMessage = `${bare},${message},${withoutProof}`
       const signature = hmac(verifier.storedKey, authMessage)
       const clientKey = proof.map((byte, index) => byte ^ (signature[index] ?? 0))
-      if (!timingSafeEqual(sha256(clientKey), verifier.storedKey)) return undefined
+      if (!sameSecret(sha256(clientKey), verifier.storedKey)) return undefined
       return `v=${hmac(verifier.serverKey, authMessage).toString('base64')}`
     },
   }

@@ -33,6 +33,7 @@ beforeAll(async () => {
       ...store,
       tenantQuery: (tenant, text, params, options) =>
         failingStore(store, failOn).tenantQuery(tenant, text, params, options),
+      tenantCall: (tenant, name, params) => failingStore(store, failOn).tenantCall(tenant, name, params),
     }),
   })
 })
@@ -185,7 +186,7 @@ describe('a commit', () => {
     ['POST', '/namespaces/sales/properties', { updates: { a: '1' }, removals: [] }],
     ['POST', '/tables/rename', { source: orders, destination: { namespace: ['sales'], name: 'unjudged' } }],
   ])('or a change (%s %s) whose policies cannot be loaded is 503', async (method, at, sent) => {
-    failOn = /"WRITE_GOVERNS"/
+    failOn = /load_policies|"WRITE_GOVERNS"/
     const response = await send(service, method, at, sent)
     expect(response.status).toBe(503)
     expect(await messageOf(response)).toBe('policy-engine-unavailable')

@@ -13,6 +13,11 @@ export const superset = of('Superset', [
   `SELECT region, array_agg(id ORDER BY id DESC) AS ids FROM sales.orders GROUP BY region`,
   `SELECT id, tags[1] AS first, array_length(tags, 1) AS n, cardinality(tags) AS c, array_to_string(tags, '+') AS j FROM sales.orders`,
   `SELECT id FROM sales.orders WHERE 'a' = ANY(tags) ORDER BY id`,
+  [
+    `SELECT id FROM sales.orders WHERE id = ANY($1::smallint[]) AND quantity <> ALL($2::bigint[]) ORDER BY id`,
+    '{1,3,5}',
+    '{7}',
+  ],
   `SELECT id FROM sales.orders WHERE tags @> ARRAY['a'] ORDER BY id`,
   `SELECT o.id, u.tag FROM sales.orders o CROSS JOIN LATERAL unnest(o.tags) AS u(tag)`,
   `SELECT tag, count(*) FROM sales.orders, unnest(tags) AS tag GROUP BY tag ORDER BY 2 DESC, 1`,

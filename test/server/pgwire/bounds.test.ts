@@ -116,6 +116,33 @@ describe('a client that leaves', () => {
     await eventually(() => wire.runs[0]?.state === 'stopped' && wire.server.connections() === 0)
   })
 
+  test('in order, behind megabytes that nobody has read yet, stops the engine too', async () => {
+    await using wire = await startWire({ queries: { 'select endless': endless() } })
+    const client = await wire.logIn()
+    client.send(query('select endless'))
+    await eventually(() => wire.runs.length === 1)
+    const [connection] = wire.server.clients()
+    for (let count = 1; count <= 3; count++) {
+      client.send(query('x'.repeat(200_000)))
+      await eventually(() => (connection?.inbox.pendingBytes ?? 0) >= count * 200_000)
+    }
+    client.close()
+    await eventually(() => wire.runs[0]?.state === 'stopped' && wire.server.connections() === 0)
+  })
+
+  test('or runs too far ahead is cut off', async () => {
+    await using wire = await startWire({ queries: { 'select endless': endless() } })
+    const client = await wire.logIn()
+    client.send(query('select endless'))
+    await eventually(() => wire.runs.length === 1)
+    const ahead = query('x'.repeat(1_000_000))
+    await eventually(() => {
+      client.send(ahead)
+      return client.closed
+    })
+    await eventually(() => wire.runs[0]?.state === 'stopped' && wire.server.connections() === 0)
+  })
+
   test('with portals and cursors open closes them', async () => {
     await using wire = await startWire({ queries: { 'select many': numbers(1_000) } })
     const client = await wire.logIn()

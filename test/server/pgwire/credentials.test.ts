@@ -260,7 +260,7 @@ describe('a secret in plain text', () => {
   function stranger(isEncrypted: boolean): { client: Client; written: () => string } {
     const sent: Uint8Array[] = []
     const outbox = new Outbox({ write: (bytes) => sent.push(Uint8Array.from(bytes)) && bytes.length })
-    const inbox = new Inbox({ pause: () => {}, resume: () => {} })
+    const inbox = new Inbox(() => {})
     const client: Client = {
       inbox,
       outbox,

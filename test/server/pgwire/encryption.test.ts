@@ -1,6 +1,7 @@
 /** TLS on the wire: asked for, from the first byte on, and required where a secret would be sent. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createConnection } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import pg from 'pg'
 import { makeCertificate } from '../../support/certificate.ts'
@@ -48,6 +49,25 @@ describe('TLS', () => {
     expect(rows).toHaveLength(300_000)
     expect(rows.at(-1)).toEqual({ n: 300_000 })
     await client.end()
+  })
+
+  test('is begun by SSLRequest with a client that names the protocol, as libpq does', async () => {
+    const plain = createConnection({ host: '127.0.0.1', port: wire.port })
+    plain.write(frames.packet(80_877_103))
+    const answer = await new Promise((resolve) => plain.once('data', (data) => resolve(String(data))))
+    expect(answer).toBe('S')
+    const socket = connect({
+      socket: plain,
+      ca: certificate.cert,
+      servername: 'localhost',
+      ALPNProtocols: ['postgresql'],
+    })
+    const agreed = await new Promise((resolve) => {
+      socket.on('secureConnect', () => resolve(socket.alpnProtocol))
+      socket.on('error', (error) => resolve(error.message))
+    })
+    expect(agreed).toBe('postgresql')
+    socket.destroy()
   })
 
   test('is spoken from the first byte on with a client that names the protocol', async () => {

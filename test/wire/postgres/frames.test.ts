@@ -2,38 +2,13 @@
 
 import { describe, expect, test } from 'bun:test'
 import { ProtocolViolation } from '../../../src/wire/postgres/byte-reader.ts'
-import { FrameReader, type ReaderPhase, startupBytesMax } from '../../../src/wire/postgres/frame-reader.ts'
-import { type FrontendMessage, formatAt, readMessage } from '../../../src/wire/postgres/frontend-messages.ts'
-import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
+import { FrameReader, startupBytesMax } from '../../../src/wire/postgres/frame-reader.ts'
+import { type FrontendMessage, formatAt } from '../../../src/wire/postgres/frontend-messages.ts'
 import { frontend } from '../../../src/wire/postgres/protocol.ts'
-import { describeFrames, executeFrames, queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
+import { queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
 import { readOptions, readStartupPacket } from '../../../src/wire/postgres/startup-packet.ts'
-import { seeded } from './samples.ts'
+import { conversation, readAll, readStartup } from './conversation.ts'
 
-function message(type: number, write: (out: MessageWriter) => void): Uint8Array {
-  const out = new MessageWriter()
-  out.begin(type)
-  write(out)
-  out.end()
-  return out.view()
-}
-
-const conversation = Buffer.concat([
-  queryFrames('select 1'),
-  describeFrames('select $1', [23, 0]),
-  executeFrames('select $1, $2', [23], {
-    parameterFormats: [1, 0],
-    parameters: [Uint8Array.of(0, 0, 0, 7), null],
-    resultFormats: [1],
-  }),
-  message(frontend.close, (out) => {
-    out.ascii('S')
-    out.cstring('s1')
-  }),
-  message(frontend.flush, () => {}),
-  message(frontend.copyFail, (out) => out.cstring('no')),
-  message(frontend.terminate, () => {}),
-])
 const parse = (text: string, parameterOids: number[]): FrontendMessage => ({
   kind: 'parse',
   statement: '',
@@ -62,18 +37,6 @@ const expected: FrontendMessage[] = [
   { kind: 'copy' },
   { kind: 'terminate' },
 ]
-
-function readAll(chunks: readonly Uint8Array[], phase: ReaderPhase = 'session'): FrontendMessage[] {
-  const reader = new FrameReader()
-  reader.phase = phase
-  const messages: FrontendMessage[] = []
-  for (const chunk of chunks) {
-    reader.push(chunk)
-    for (let frame = reader.next(); frame !== undefined; frame = reader.next())
-      messages.push(readMessage(frame))
-  }
-  return messages
-}
 
 /** Bytes with a type and a length that are whatever the test says. */
 function claim(type: number, length: number, ...body: number[]): Uint8Array {
@@ -148,13 +111,6 @@ function packet(version: number, body: string | Uint8Array): Uint8Array {
   return bytes
 }
 
-function readStartup(bytes: Uint8Array) {
-  const reader = new FrameReader()
-  reader.push(bytes)
-  const frame = reader.next()
-  return frame && readStartupPacket(frame.body)
-}
-
 describe('start-up packets', () => {
   test('are read at every split', () => {
     const bytes = packet(0x3_0002, 'user\0ada\0_pq_.x\0on\0database\0main\0\0')
@@ -214,31 +170,4 @@ describe('start-up packets', () => {
     for (const text of ['-d 5', '-c', '-c a', 'a=1'])
       expect(() => readOptions(text)).toThrow(ProtocolViolation)
   })
-})
-
-// The long form: SVC_TEST_SOAK_SECONDS of frames, a million and more.
-const seconds = Number(process.env.SVC_TEST_SOAK_SECONDS ?? 0)
-const seed = 7_331
-
-test(`frames of seed ${seed} that are bent at random are read or refused, never anything else`, () => {
-  const random = seeded(seed)
-  const frames = seconds > 0 ? 1_000_000 : 20_000
-  const outcomes = { read: 0, refused: 0 }
-  for (let count = 0; count < frames; count++) {
-    const bytes = Buffer.from(conversation)
-    for (let bend = 0; bend < 1 + random() * 4; bend++)
-      bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256)
-    const start = Math.floor(random() * 3) === 0 ? Math.floor(random() * bytes.length) : 0
-    const phase = (['session', 'authentication', 'startup'] as const)[Math.floor(random() * 8)] ?? 'session'
-    try {
-      if (phase === 'startup') readStartup(bytes.subarray(start))
-      else readAll([bytes.subarray(start)], phase)
-      outcomes.read++
-    } catch (thrown) {
-      if (!(thrown instanceof ProtocolViolation)) throw thrown
-      outcomes.refused++
-    }
-  }
-  expect(outcomes.read).toBeGreaterThan(0)
-  expect(outcomes.refused).toBeGreaterThan(0)
 })

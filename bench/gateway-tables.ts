@@ -1,0 +1,111 @@
+/** A gateway that is measured, and the tables of one case: each way to commit has tables of its own. */
+
+import type { Policy } from '../src/core/policy.ts'
+import type { Store } from '../src/store/store.ts'
+import { ledgerOf, openSecondStore } from './durable.ts'
+import type { BenchStore } from './entry.ts'
+import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
+import type { GatewayAnswers } from './gateway-process.ts'
+import { createTableBody, type TableSize } from './sample-table.ts'
+import { type Route, TableWriter } from './table-writer.ts'
+import type { CatalogProcess, Upstream } from './upstream.ts'
+
+export interface Place extends AsyncDisposable {
+  readonly upstream: Upstream
+  /** Undefined where the upstream is a catalog of the user's. */
+  readonly catalog: CatalogProcess | undefined
+  readonly gateway: GatewayChild
+  readonly url: string
+  readonly engine: string
+  /** The gateway's database once more; undefined where it is embedded, and the gateway's alone. */
+  readonly second: Store | undefined
+}
+
+/** Starts a gateway on an empty store in front of `upstream`. */
+export async function openPlace(
+  store: BenchStore,
+  upstream: Upstream,
+  catalog: CatalogProcess | undefined,
+): Promise<Place> {
+  const gateway = startGatewayChild()
+  try {
+    const opened = await gateway.ask({ kind: 'open', store, upstream: upstream.address })
+    const { url, engine, databaseUrl } = opened
+    const second = databaseUrl === undefined ? undefined : await openSecondStore(databaseUrl)
+    return {
+      ...{ upstream, catalog, gateway, url, engine, second },
+      async [Symbol.asyncDispose]() {
+        await second?.close()
+        await gateway[Symbol.asyncDispose]()
+      },
+    }
+  } catch (error) {
+    await gateway[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+export interface TablesOptions {
+  readonly routes: readonly Route[]
+  /** Tables of each route. */
+  readonly count: number
+  readonly size: TableSize
+  readonly policies: readonly Policy[]
+  /** Base address of the plain reverse proxy, for the route `nginx`. */
+  readonly proxyUrl?: string | undefined
+}
+
+export interface Tables extends AsyncDisposable {
+  readonly writers: ReadonlyMap<Route, readonly TableWriter[]>
+  /** Commits through the gateway so far, and what its process has used. */
+  report(): Promise<GatewayAnswers['report'] & { readonly committed: number }>
+  /** @throws Error unless every commit through the gateway is audited and no intent is open */
+  check(): Promise<void>
+}
+
+/** Makes the tables, each with its first snapshots. */
+export async function makeTables(place: Place, options: TablesOptions): Promise<Tables> {
+  const { upstream, gateway, second, url } = place
+  const { count, size, policies, proxyUrl } = options
+  const namespace = `bench_${crypto.randomUUID().slice(0, 8)}`
+  const names = (route: Route) => Array.from({ length: count }, (_, index) => `${route}_${index}`)
+  const prepare = (tables: readonly string[], governing: readonly Policy[]) =>
+    gateway.ask({ kind: 'prepare', namespace, tables, policies: governing })
+  const { tenant, secret } = await prepare(names('gateway'), policies)
+  // A tenant of its own, so that what the gateway has audited is counted apart.
+  const ledger = second && ledgerOf(second, (await prepare([], [])).tenant, policies)
+
+  await upstream.create('/namespaces', JSON.stringify({ namespace: [namespace] }))
+  const writers = new Map<Route, readonly TableWriter[]>()
+  for (const route of options.routes) {
+    if (route === 'durable' && ledger === undefined) continue
+    const made = names(route).map(
+      (table) =>
+        new TableWriter(upstream, route, namespace, table, size, {
+          ...{ url, secret, ledger, proxyUrl },
+        }),
+    )
+    for (const writer of made) {
+      await upstream.create(`/namespaces/${namespace}/tables`, createTableBody(writer.table, size))
+      await writer.begin()
+    }
+    writers.set(route, made)
+  }
+  const committed = () =>
+    (writers.get('gateway') ?? []).reduce((sum, writer) => sum + writer.committedCount, 0)
+  const report = async () => ({ ...(await gateway.ask({ kind: 'report', tenant })), committed: committed() })
+  return {
+    writers,
+    report,
+    async check() {
+      const { approved, openIntents, committed } = await report()
+      if (approved !== committed || openIntents !== 0)
+        throw new Error(`${committed} commits, ${approved} audited, ${openIntents} intents open`)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const writer of [...writers.values()].flat())
+        await upstream.drop(`/namespaces/${namespace}/tables/${writer.table}`)
+      await upstream.drop(`/namespaces/${namespace}`)
+    },
+  }
+}

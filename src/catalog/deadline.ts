@@ -1,0 +1,28 @@
+/**
+ * The deadline of one exchange. `AbortSignal.timeout` keeps its timer, and all that hangs on its signal, until the
+ * time is over: a minute of commits would stay in memory.
+ */
+
+export interface Deadline extends Disposable {
+  /** Aborted by the deadline, with a TimeoutError, or by the caller, with the caller's reason. */
+  readonly signal: AbortSignal
+}
+
+/** Starts it; disposing of it ends it, and the signal is never aborted after that. */
+export function startDeadline(ms: number, callerSignal: AbortSignal | undefined): Deadline {
+  const controller = new AbortController()
+  const onAbort = () => controller.abort(callerSignal?.reason)
+  const timer = setTimeout(
+    () => controller.abort(new DOMException('The deadline has passed.', 'TimeoutError')),
+    ms,
+  )
+  if (callerSignal?.aborted) onAbort()
+  else callerSignal?.addEventListener('abort', onAbort, { once: true })
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      callerSignal?.removeEventListener('abort', onAbort)
+    },
+  }
+}

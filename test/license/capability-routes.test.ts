@@ -1,0 +1,100 @@
+/** What a license decides over HTTP: the routes of a commercial capability, and nothing besides. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Capability, isCommunity } from '../../src/license/capabilities.ts'
+import { notLicensedType } from '../../src/license/licensed.ts'
+import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
+
+/** The capability that a route is part of, by how its path begins; undefined: of running the service at all. */
+const parts: readonly (readonly [start: string, capability: Capability | undefined])[] = [
+  ['/api/v1/detection/', 'detection'],
+  ['/v1/iceberg/', 'gateway'],
+  ['/v1/lineage', 'lineage'],
+  ['/api/v1/lineage/', 'lineage'],
+  // The read path of the PostgreSQL wire stands on these.
+  ['/api/v1/contracts', 'pgwire'],
+  ['/api/v1/query/', 'pgwire'],
+  ['/api/v1/usage', 'pgwire'],
+  // The trigger of a check.
+  ['/v1/webhooks/alpha', undefined],
+  ['/webhooks/', undefined],
+  ['/admin', undefined],
+  ['/api/v1/session', undefined],
+  ['/api/v1/openapi.json', undefined],
+  ['/healthz', undefined],
+  ['/readyz', undefined],
+  ['/login', undefined],
+  ['/logout', undefined],
+  ['/callback', undefined],
+]
+
+let service: IdentityService
+let routes: readonly { readonly method: string; readonly path: string }[]
+let everything: string
+beforeAll(async () => {
+  service = await startIdentityService()
+  routes = service.app.routes.list().map(({ method, path }) => ({
+    method: method === 'ALL' ? 'POST' : method,
+    path: path.replaceAll(/:\w+|\*/g, 'x'),
+  }))
+  const scopes = ['commit', 'read', 'lineage', 'admin'] as const
+  everything = await session(service, service.owner.tenant, scopes, ['administrator', 'steward'])
+}, 60_000)
+afterAll(() => service[Symbol.asyncDispose]())
+
+const partOf = (path: string) => parts.find(([start]) => path.startsWith(start))
+const commercial = (path: string) => {
+  const capability = partOf(path)?.[1]
+  return capability === undefined || isCommunity(capability) ? undefined : capability
+}
+
+async function answers(secret: string | undefined) {
+  return await Promise.all(
+    routes.map(async ({ method, path }) => {
+      const body = method === 'GET' ? undefined : '{}'
+      const response = await call(service, method, path, { secret, body })
+      return { route: `${method} ${path}`, path, status: response.status, text: await response.text() }
+    }),
+  )
+}
+
+describe('without a license every route', () => {
+  test('is of a capability that this test knows', () => {
+    expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
+    expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(5)
+  })
+
+  test('of a commercial capability says that it needs one, and no other route does', async () => {
+    for (const { route, path, status, text } of await answers(everything)) {
+      const capability = commercial(path)
+      const refused = text.includes(notLicensedType)
+      expect({ route, refused }).toEqual({ route, refused: capability !== undefined })
+      if (capability === undefined) continue
+      expect({ route, status, answer: JSON.parse(text) }).toEqual({
+        route,
+        status: 403,
+        answer: {
+          error: {
+            message: `The capability \`${capability}\` needs a license, and none is installed.`,
+            type: notLicensedType,
+            code: 403,
+          },
+        },
+      })
+    }
+  })
+
+  test('says nothing of it to whom it would refuse anyway', async () => {
+    const narrow = await session(service, service.owner.tenant, [], ['administrator', 'steward'])
+    for (const [secret, status] of [
+      [undefined, 401],
+      ['svc_none', 401],
+      [narrow, 403],
+    ] as const)
+      for (const answer of await answers(secret)) {
+        expect(answer.text).not.toContain(notLicensedType)
+        if (commercial(answer.path)) expect([answer.route, answer.status]).toEqual([answer.route, status])
+      }
+  })
+})
