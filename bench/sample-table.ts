@@ -34,6 +34,8 @@ export function createTableBody(name: string, { columns }: TableSize): string {
     fields.push({ id, name: `attribute_${id}`, type: 'string' })
   return JSON.stringify({
     name,
+    // Nessie wants it said.
+    'stage-create': false,
     schema: schemaOf(fields),
     'partition-spec': {
       'spec-id': 0,
