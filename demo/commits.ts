@@ -36,11 +36,14 @@ export function appendSnapshot(options: {
   readonly parentId?: bigint | undefined
   readonly sequenceNumber: number
   readonly timestampMs: number
+  /** One that is not there where absent: nothing can be read of the snapshot. */
+  readonly manifestList?: string
 }): string {
   const { snapshotId, parentId, sequenceNumber, timestampMs } = options
+  const { manifestList = `file:///demo/snap-${snapshotId}.avro` } = options
   const parent = parentId === undefined ? '' : `"parent-snapshot-id":${parentId},`
   const expected = parentId === undefined ? 'null' : String(parentId)
-  return `{"requirements":[{"type":"assert-ref-snapshot-id","ref":"main","snapshot-id":${expected}}],"updates":[{"action":"add-snapshot","snapshot":{"snapshot-id":${snapshotId},${parent}"sequence-number":${sequenceNumber},"timestamp-ms":${timestampMs},"manifest-list":"file:///demo/snap-${snapshotId}.avro","summary":{"operation":"append"},"schema-id":0}},{"action":"set-snapshot-ref","ref-name":"main","type":"branch","snapshot-id":${snapshotId}}]}`
+  return `{"requirements":[{"type":"assert-ref-snapshot-id","ref":"main","snapshot-id":${expected}}],"updates":[{"action":"add-snapshot","snapshot":{"snapshot-id":${snapshotId},${parent}"sequence-number":${sequenceNumber},"timestamp-ms":${timestampMs},"manifest-list":${JSON.stringify(manifestList)},"summary":{"operation":"append"},"schema-id":0}},{"action":"set-snapshot-ref","ref-name":"main","type":"branch","snapshot-id":${snapshotId}}]}`
 }
 
 export function setProperties(properties: Readonly<Record<string, string>>): string {

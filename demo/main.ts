@@ -1,18 +1,21 @@
-/** `npm run demo`: the write gateway at work, each step announced, then checked. Exits with 1 if one differs. */
+/** `npm run demo`: governed commits and governed queries, each announced, then checked. Exits with 1 if one differs. */
 
 import { parseArgs } from 'node:util'
 import { countIntents } from '../src/store/commit-intents.ts'
 import { checkStep } from './check-step.ts'
-import { announce, invite, show, summary } from './print.ts'
+import { announce, announceRead, invite, show, showRead, summary } from './print.ts'
+import { governReading, readSteps } from './read-steps.ts'
+import { checkReadStep, runReadStep } from './run-read-step.ts'
 import { runStep } from './run-step.ts'
 import { demoSteps, governOrders } from './steps.ts'
 import { startWorld, type World } from './world.ts'
 
-const help = `Shows the write gateway at work: real commits over HTTP, on free loopback ports and a temporary directory.
+const help = `Shows the service at work: real commits over HTTP and real queries over the PostgreSQL wire (by psql where it
+is installed), on free loopback ports and a temporary directory.
 
 Usage: npm run demo [-- --keep]
 
-  --keep   leave everything running afterwards, and print commits to try by hand
+  --keep   leave everything running afterwards, and print commits and queries to try
   --help   this text
 
 Exit status: 0 everything as announced, 1 something was not or it was interrupted, 64 wrong usage.`
@@ -30,7 +33,7 @@ function readArguments(): { readonly keep?: boolean; readonly help?: boolean } {
 
 /** @returns how many differences there were, or undefined where it was interrupted before the last step */
 async function walk(world: World, interrupted: AbortSignal): Promise<number | undefined> {
-  const steps = demoSteps(Date.now())
+  const steps = demoSteps(world, Date.now())
   let problemCount = 0
   for (const [index, step] of steps.entries()) {
     if (interrupted.aborted) return undefined
@@ -40,12 +43,21 @@ async function walk(world: World, interrupted: AbortSignal): Promise<number | un
     show(step, seen, problems)
     problemCount += problems.length
   }
+  await governReading(world)
+  for (const [index, step] of readSteps.entries()) {
+    if (interrupted.aborted) return undefined
+    announceRead(steps.length + index + 1, step)
+    const seen = await runReadStep(world, step)
+    const problems = checkReadStep(step, seen)
+    showRead(world, step, seen, problems)
+    problemCount += problems.length
+  }
   const { open } = await countIntents(world.store)
   if (open !== 0) {
     problemCount++
     console.log(`\n${open} commit intents were left open.`)
   }
-  console.log(`\n${summary(steps.length, problemCount)}`)
+  console.log(`\n${summary(steps.length + readSteps.length, problemCount)}`)
   return problemCount
 }
 
@@ -66,7 +78,9 @@ console.log('Starting: embedded store, two development catalogs, the service …
 let problemCount: number | undefined
 {
   await using world = await startWorld()
-  console.log(`The gateway is at ${world.app.url.href}, its metrics at ${world.app.metricsUrl.href}`)
+  console.log(
+    `The gateway is at ${world.app.url.href}, the PostgreSQL wire at port ${world.app.pgwirePort}, metrics at ${world.app.metricsUrl.href}`,
+  )
   await governOrders(world)
   problemCount = await walk(world, interrupt.signal)
   if (given.keep && !interrupt.signal.aborted) {

@@ -2,6 +2,9 @@
 
 import type { Expectation, Observation } from './check-step.ts'
 import { metadataLocationOf } from './check-step.ts'
+import { psqlCommand } from './psql.ts'
+import { type ReadStep, readSteps } from './read-steps.ts'
+import type { ReadObservation } from './run-read-step.ts'
 import type { Step } from './steps.ts'
 import { commitHeaders, commitPath, type World } from './world.ts'
 
@@ -23,6 +26,13 @@ function line(name: string, text: string): void {
 export function announce(number: number, step: Step): void {
   console.log(`\n${bold(`${number}. ${step.title}`)}`)
   line('must be', `${describe(step.expected)}: ${step.because}`)
+}
+
+/** What must come back, before it is asked for. */
+export function announceRead(number: number, step: ReadStep): void {
+  const { rowsOut } = step.usage
+  console.log(`\n${bold(`${number}. ${step.title}`)}`)
+  line('must be', `${rowsOut} ${rowsOut === 1 ? 'row' : 'rows'}: ${step.because}`)
 }
 
 function describe({ status, audit }: Expectation): string {
@@ -49,6 +59,24 @@ export function show(step: Step, seen: Observation, problems: readonly string[])
       'commit_rejected_total unchanged',
   )
   line('catalog', seen.forwarded === 0 ? 'saw no commit' : `was asked for ${seen.forwarded} commit`)
+  showVerdict(problems)
+}
+
+/** The command line, what it printed, what is on record of it, and whether that was announced. */
+export function showRead(
+  { readers }: World,
+  step: ReadStep,
+  seen: ReadObservation,
+  problems: readonly string[],
+): void {
+  line('sent', psqlCommand(readers[step.reader], step.statement))
+  console.log(`\n${seen.printed.trimEnd()}\n`)
+  for (const { principal, outcome, rowsOut, policies } of seen.usage)
+    line('usage', `${principal} ${outcome}, ${rowsOut} out, policies ${policies.join(', ') || 'none'}`)
+  showVerdict(problems)
+}
+
+function showVerdict(problems: readonly string[]): void {
   if (problems.length === 0) line('', green('as announced'))
   for (const problem of problems) line('', red(`NOT AS ANNOUNCED: ${problem}`))
 }
@@ -67,12 +95,17 @@ export function invite(world: World): void {
   )
   const url = new URL(commitPath('main'), world.app.url).href
   const body = '{"requirements":[],"updates":[{"action":"set-properties","updates":{"owner":"you"}}]}'
+  const commands = new Set(
+    readSteps.map(({ reader, statement }) => psqlCommand(world.readers[reader], statement)),
+  )
   console.log(`
 ${bold('Still running. Try:')}
 
 curl -i ${url} \\
   ${headers.join(' \\\n  ')} \\
   -d '${body}'
+
+${[...commands].join('\n')}
 
 curl -s ${new URL('/readyz', world.app.url).href}
 curl -s ${new URL('/metrics', world.app.metricsUrl).href} | grep commit_rejected_total

@@ -1,8 +1,8 @@
-/** The demo's steps in their order: what is sent, by whom, and what must come of it. */
+/** The demo's commits in their order: what is sent, by whom, and what must come of it. */
 
 import { deletePolicy, putPolicy } from '../src/store/policies.ts'
 import type { Expectation } from './check-step.ts'
-import { appendSnapshot, firstSnapshotId, orderFields, removeSnapshots, replaceSchema } from './commits.ts'
+import { appendSnapshot, orderFields, removeSnapshots, replaceSchema } from './commits.ts'
 import { examplePolicy } from './example-policies.ts'
 import { commitPath, orders, registerCatalog, type World, type Writer } from './world.ts'
 
@@ -23,7 +23,6 @@ const dayMs = 86_400_000
 const spark: Writer = { sub: 'spark', roles: ['orders-writer'] }
 const notebook: Writer = { sub: 'notebook', roles: ['analyst'] }
 const main = commitPath('main')
-const [first, second, third] = [firstSnapshotId, firstSnapshotId + 1n, firstSnapshotId + 2n]
 
 const messages = {
   'keep-id-column': 'orders are joined by id: keep the column',
@@ -56,14 +55,10 @@ const denied = (policy: keyof typeof messages, committer: string): Expectation =
 }
 
 /** @param nowMs when the demo runs, milliseconds since the Unix epoch */
-export function demoSteps(nowMs: number): readonly Step[] {
-  const append = (snapshotId: bigint, parentId: bigint | undefined, ageDays: number) =>
-    appendSnapshot({
-      snapshotId,
-      parentId,
-      sequenceNumber: Number(snapshotId - first) + 1,
-      timestampMs: nowMs - ageDays * dayMs,
-    })
+export function demoSteps({ acme }: World, nowMs: number): readonly Step[] {
+  const [first, second] = acme.orders
+  const appendThird = (parentId: bigint) =>
+    appendSnapshot({ snapshotId: second.snapshotId + 1n, parentId, sequenceNumber: 3, timestampMs: nowMs })
   const dropId = replaceSchema(orderFields.filter(({ name }) => name !== 'id'))
   const byAcme = { tenant: 'acme', path: main } as const
 
@@ -73,7 +68,7 @@ export function demoSteps(nowMs: number): readonly Step[] {
       title: 'A writer with the role appends a snapshot',
       because: 'every policy of the table is true, so the commit goes on to the catalog',
       writer: spark,
-      body: append(first, undefined, 2),
+      body: first.commit(nowMs - 2 * dayMs),
       expected: approved('spark'),
     },
     {
@@ -81,7 +76,7 @@ export function demoSteps(nowMs: number): readonly Step[] {
       title: 'The same writer appends another',
       because: 'its parent is the snapshot that is current',
       writer: spark,
-      body: append(second, first, 0),
+      body: second.commit(nowMs),
       expected: approved('spark'),
     },
     {
@@ -97,7 +92,7 @@ export function demoSteps(nowMs: number): readonly Step[] {
       title: 'Someone without the role writes',
       because: 'the write ACL (P2) asks for the role orders-writer',
       writer: notebook,
-      body: append(third, second, 0),
+      body: appendThird(second.snapshotId),
       expected: denied('writers-only', 'notebook'),
     },
     {
@@ -105,7 +100,7 @@ export function demoSteps(nowMs: number): readonly Step[] {
       title: 'A commit would expire a snapshot of two days',
       because: 'the retention policy (P3) wants seven between snapshot time and commit.received_at',
       writer: spark,
-      body: removeSnapshots([first]),
+      body: removeSnapshots([first.snapshotId]),
       expected: denied('keep-seven-days', 'spark'),
     },
     {
@@ -113,7 +108,7 @@ export function demoSteps(nowMs: number): readonly Step[] {
       title: 'A policy cannot be evaluated',
       because: 'it reads a property that the table lacks: no verdict, so nothing is forwarded or audited',
       writer: spark,
-      body: append(third, second, 0),
+      body: appendThird(second.snapshotId),
       expected: {
         status: 503,
         body: { text: 'policy-engine-unavailable' },
@@ -137,7 +132,7 @@ export function demoSteps(nowMs: number): readonly Step[] {
       title: 'A writer builds on a snapshot that is no longer current',
       because: 'its requirement does not hold: it must rebase, and a conflict is no verdict',
       writer: spark,
-      body: appendSnapshot({ snapshotId: third, parentId: first, sequenceNumber: 3, timestampMs: nowMs }),
+      body: appendThird(first.snapshotId),
       expected: {
         status: 409,
         body: { errorType: 'CommitFailedException' },
@@ -160,14 +155,14 @@ export function demoSteps(nowMs: number): readonly Step[] {
       tenant: 'globex',
       path: commitPath('archive'),
       writer: spark,
-      body: append(first, undefined, 0),
+      body: first.commit(nowMs),
       expected: {
         status: 404,
         body: { errorType: 'NoSuchWarehouseException' },
         audit: undefined,
         forwarded: 0,
       },
-      before: ({ store, acme }) => registerCatalog(store, acme.id, 'archive', acme.catalog),
+      before: ({ store, acme }) => registerCatalog(store, acme, 'archive'),
     },
   ]
 }

@@ -4,6 +4,7 @@ import { appendFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { UnsecuredJWT } from 'jose'
 import { type App, startApp } from '../src/app.ts'
 import { parseConfig } from '../src/config.ts'
@@ -18,6 +19,8 @@ import { createLogger } from '../src/telemetry/log.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { type DevCatalog, startDevCatalog } from './catalog/dev-catalog.ts'
 import { createTable } from './commits.ts'
+import { writeOrders } from './lake/order-files.ts'
+import type { Reader } from './psql.ts'
 
 export const orders: TableRef = { namespace: ['sales'], name: 'orders' }
 const upstreamCredential = { id: 'gateway', secret: 's3cret' }
@@ -33,6 +36,10 @@ export interface DemoTenant {
   /** Of a service session with the scope `commit`. */
   readonly secret: string
   readonly catalog: DevCatalog
+  /** Folder of the catalog's tables. */
+  readonly warehouse: string
+  /** What there is to commit: files without a table that has them. */
+  readonly orders: Awaited<ReturnType<typeof writeOrders>>
 }
 
 export interface World extends AsyncDisposable {
@@ -40,6 +47,8 @@ export interface World extends AsyncDisposable {
   readonly store: Store
   readonly acme: DemoTenant
   readonly globex: DemoTenant
+  /** Principals of acme who read: an auditor and an analyst. */
+  readonly readers: Readonly<Record<'ann' | 'bob', Reader>>
   /** Where the service logs to. */
   readonly logFile: string
 }
@@ -57,6 +66,7 @@ export async function startWorld(): Promise<World> {
     UV_THREADPOOL_SIZE: '16',
     SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
     SVC_DATA_DIR: join(folder, 'data'),
+    SVC_READ_DIR: join(folder, 'read'),
   })
   const metrics = createMetrics()
   const log = createLogger({
@@ -70,41 +80,66 @@ export async function startWorld(): Promise<World> {
     const catalog = await startDevCatalog({ folder: join(folder, name), credential: `${id}:${secret}` })
     stack.defer(() => catalog.stop())
     await createOrders(catalog)
-    return catalog
+    return { catalog, warehouse: join(folder, name, 'warehouse') }
   }
   const acme = await addTenant(store, 'acme', await startCatalog('acme'))
   const globex = await addTenant(store, 'globex', await startCatalog('globex'))
   const app = await startApp({ config, store, metrics, log })
   stack.defer(() => app.stop())
+  const reader = (sub: string, roles: readonly string[]) => addReader(store, acme, sub, roles, app.pgwirePort)
+  const readers = { ann: await reader('ann', ['auditor']), bob: await reader('bob', ['analyst']) }
   const owned = stack.move()
-  return { app, store, acme, globex, logFile, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { app, store, acme, globex, readers, logFile, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 /** A tenant with a session, and the nickname `main` for its catalog. */
-async function addTenant(store: Store, name: string, catalog: DevCatalog): Promise<DemoTenant> {
+async function addTenant(
+  store: Store,
+  name: string,
+  place: Pick<DemoTenant, 'catalog' | 'warehouse'>,
+): Promise<DemoTenant> {
   const { id } = await createTenant(store, { name })
-  await registerCatalog(store, id, 'main', catalog)
+  await registerCatalog(store, { id, ...place }, 'main')
   const { secret } = await createServiceSession(store, id, {
     name: 'demo',
     principal: { sub: 'demo', roles: [] },
     scopes: ['commit'],
   })
-  return { name, id, secret, catalog }
+  return { name, id, secret, ...place, orders: await writeOrders(place.warehouse) }
 }
 
-/** Registers a development catalog under a {prefix} of the tenant. */
+/** A session with which its subject may read by way of the nickname `main`. */
+async function addReader(
+  store: Store,
+  { id }: DemoTenant,
+  sub: string,
+  roles: readonly string[],
+  port: number,
+): Promise<Reader> {
+  const { secret } = await createServiceSession(store, id, {
+    name: sub,
+    principal: { sub, roles },
+    scopes: ['read'],
+  })
+  return { sub, secret, host: '127.0.0.1', port, database: 'main' }
+}
+
+/** Registers the tenant's catalog under a {prefix}, with where its tables may be read. */
 export async function registerCatalog(
   store: Store,
-  tenant: TenantId,
+  tenant: Pick<DemoTenant, 'id' | 'catalog' | 'warehouse'>,
   nickname: string,
-  { url }: DevCatalog,
 ): Promise<void> {
   const { id, secret } = upstreamCredential
-  await putCatalogCredential(store, tenant, {
+  await putCatalogCredential(store, tenant.id, {
     nickname,
     kind: 'alpha',
-    endpoint: url,
-    config: { warehouse: 'dev', credential: `${id}:${secret}` },
+    endpoint: tenant.catalog.url,
+    config: {
+      warehouse: 'dev',
+      credential: `${id}:${secret}`,
+      storage_roots: [pathToFileURL(tenant.warehouse).href],
+    },
   })
 }
 

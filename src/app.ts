@@ -77,6 +77,8 @@ export interface AppOptions {
   readonly queries?: QueryService
   /** What answers statements about pg_catalog and information_schema there. */
   readonly systemCatalog?: CatalogService
+  /** Where the first contents of the service's own are kept for the next start; nowhere where absent. */
+  readonly catalogDirectory?: string
   /** The keys that sign licenses; a test brings its own, so that it needs no walkthrough. */
   readonly licenseKeys?: readonly LicenseKey[]
   /** Those of the gateway unless a test shortens them. */
@@ -98,6 +100,8 @@ export interface App {
   /** What {catalog-uri}/v1/oauth/tokens answers with. */
   readonly issueToken: IssueToken
   readonly licensed: Licensed
+  /** Does ahead what the first statement about pg_catalog would wait for, some seconds. @throws Fault `unavailable` */
+  warm(): Promise<void>
   /** Lets requests under way finish, then closes everything but the store. */
   stop(): Promise<void>
 }
@@ -269,6 +273,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     organizationClaim: config.idp.organizationClaim,
     queries,
     systemCatalog: options.systemCatalog,
+    catalogDirectory: options.catalogDirectory,
     explain: (context, statement) => explainLines({ store, states }, context, statement),
     metrics,
     log,
@@ -286,6 +291,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     queries,
     issueToken: auth.issueToken,
     licensed,
+    warm: pgwire.warm,
     async stop() {
       const [answered, ended] = await Promise.all([drain.close(limits.drainMs), pgwire.stop(limits.drainMs)])
       if (!answered || !ended) log.error('requests were still under way when the drain time ran out')

@@ -53,7 +53,7 @@ export const variables = {
   },
   SVC_READ_DIR: {
     about:
-      'Directory for the embedded read engine: copies of data files, and what does not fit into memory. Unset: a temporary one. Each process makes its own folder in it.',
+      'Directory for the embedded read engine: copies of data files, and what does not fit into memory. Unset: a temporary one. Each process makes its own folder in it; `pg-catalog` there is kept and shared.',
   },
   SVC_READ_MEMORY_MB: {
     default: '2048',

@@ -1,7 +1,8 @@
 /** config → store → app → listen → drain. */
 
+import { join } from 'node:path'
 import { startApp } from './app.ts'
-import { ConfigError, parseConfig } from './config.ts'
+import { type Config, ConfigError, parseConfig } from './config.ts'
 import { openConfiguredStore } from './open-store.ts'
 import { createLogger } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
@@ -14,11 +15,15 @@ async function main(): Promise<void> {
   const log = createLogger({ level: config.logLevel })
   const metrics = createMetrics()
   const store = await openConfiguredStore(config, metrics, log)
-  const app = await startApp({ config, store, metrics, log })
+  const catalogDirectory = keptCatalog(config)
+  const app = await startApp({ config, store, metrics, log, ...(catalogDirectory && { catalogDirectory }) })
   log.info(
     { url: app.url.href, metrics: app.metricsUrl.href, pgwirePort: app.pgwirePort, store: store.engine },
     'listening',
   )
+
+  // Whoever needs it before tries again, and hears of the failure.
+  app.warm().catch((error: unknown) => log.warn({ err: error }, 'the database of pg_catalog is not ready'))
 
   let stopping = false
   const stop = async (signal: string) => {
@@ -32,6 +37,12 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', () => void stop('SIGTERM'))
   process.on('SIGINT', () => void stop('SIGINT'))
+}
+
+/** Below a directory that the service has anyway; a replica without one makes its catalog anew. */
+function keptCatalog({ readEngine, store }: Config): string | undefined {
+  const parent = readEngine.directory ?? (store.kind === 'embedded' ? store.dataDir : undefined)
+  return parent && join(parent, 'pg-catalog')
 }
 
 await main().catch((error: unknown) => {

@@ -1,10 +1,14 @@
 import { expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './support/eventually.ts'
 
 const root = join(import.meta.dir, '..')
+
+const kept = async (folder: string) =>
+  (await readdir(join(folder, 'pg-catalog'))).filter((name) => name.endsWith('.tar'))
 
 function start(env: Readonly<Record<string, string>>) {
   return Bun.spawn([process.execPath, 'src/main.ts'], {
@@ -54,6 +58,8 @@ test('the service starts on an empty data directory, keeps its key to itself, an
     await eventually(async () => (await fetch(new URL('/readyz', url))).status === 200)
     const { mode } = await Bun.file(join(folder, 'secrets.key')).stat()
     expect(mode & 0o777).toBe(0o600)
+    // What the first look at pg_catalog would wait for is done ahead, and kept for the next start.
+    await eventually(async () => existsSync(join(folder, 'pg-catalog')) && (await kept(folder)).length === 1)
     process_.kill('SIGTERM')
     expect(await process_.exited).toBe(0)
   } finally {

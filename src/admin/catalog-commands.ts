@@ -4,6 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { catalogCapabilities } from '../catalog/catalog.ts'
 import { parseRestCatalogConfig } from '../catalog/config.ts'
 import { catalogKinds } from '../core/catalog.ts'
+import { checkReadSettings } from '../engine/check-credential.ts'
 import {
   listCatalogCredentials,
   type NewCatalogCredential,
@@ -48,7 +49,7 @@ export const catalogCommands: readonly Command[] = [
   },
 ]
 
-/** A credential that the adapter of its kind can use: one that it cannot would answer 500 to every commit. */
+/** A credential that adapter and read engine can use: one that they cannot would fail every commit or query. */
 async function credentialOf(flags: Flags): Promise<NewCatalogCredential> {
   const credential = {
     nickname: flags.required('nickname'),
@@ -59,6 +60,7 @@ async function credentialOf(flags: Flags): Promise<NewCatalogCredential> {
   }
   try {
     parseRestCatalogConfig({ ...credential, id: '', version: 0 }, undefined)
+    checkReadSettings(credential.config)
   } catch (error) {
     throw error instanceof Fault ? new UsageError(error.publicMessage) : error
   }

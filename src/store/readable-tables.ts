@@ -17,7 +17,8 @@ export interface ReadableColumn extends Pick<StoredColumn, 'fieldId' | 'name' | 
 
 export interface ReadableTable {
   readonly ref: TableRef
-  readonly contract: { readonly id: string; readonly version: number }
+  /** Absent where the tenant reads tables without one. */
+  readonly contract?: { readonly id: string; readonly version: number }
   readonly doc?: string
   /** Current ones that a statement can name, by field id. */
   readonly columns: readonly ReadableColumn[]
@@ -27,12 +28,24 @@ const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 const tableId = property('t', 'id')
 
-/** The sentinel's table ('') comes with every page, by the same joins. */
+/** Whether the tenant has opted in to tables without a contract; what was never set is the stricter. */
+const optedIn = 'coalesce((select bool_or(s.readable_without_contract) from svc.read_setting s), false)'
+
+/**
+ * Tables with the contract that makes them readable, or none where the tenant has opted in: then those that
+ * were ever committed to. The sentinel's table ('') comes by the same joins, and never without its contract.
+ */
+const readableFrom = `
+  from "Table" t left join ("GOVERNS" e join "Contract" k on k.id = e.start_id
+      and (${property('k', 'state')} = '"active"'::agtype or ${property('k', 'id')} = '""'::agtype))
+    on e.end_id = t.id
+  where (k.id is not null or (${optedIn} and exists (select 1 from "HAS_COLUMN" h where h.start_id = t.id)
+    and ${tableId} <> '""'::agtype))`
+
+/** The sentinel comes with every page. */
 const pageText = `
   select t.id, t.properties, k.properties as contract, row_number() over (order by ${tableId})::int as place
-  from "Table" t join "GOVERNS" e on e.end_id = t.id join "Contract" k on k.id = e.start_id
-  where ${tableId} = '""'::agtype
-    or (${tableId} > to_jsonb($1::text)::text::agtype and ${property('k', 'state')} = '"active"'::agtype)
+  ${readableFrom} and (${tableId} = '""'::agtype or ${tableId} > to_jsonb($1::text)::text::agtype)
   order by ${tableId} limit $2::int`
 
 const columnsOf = `p join "HAS_COLUMN" h on h.start_id = p.id join "Column" c on c.id = h.end_id`
@@ -55,7 +68,8 @@ interface Row {
 }
 
 /**
- * The tables under an active contract with their columns, in the order of their ids.
+ * The tables under an active contract, and where the tenant has opted in those without one, with their columns,
+ * in the order of their ids.
  * @throws Fault `bad_request` for a bad page; `unavailable` where the tenant's sentinel is not among what was
  *   read: tables that cannot be seen must not look like tables that are not there
  */
@@ -85,7 +99,7 @@ export async function listReadableTables(
     items: items.map(({ node, properties, contract }) => {
       const masked = new Set((masks.get(node) ?? []).map((row) => row.properties.id))
       return {
-        ...toTable(properties, parseAgtype(contract ?? '{}') as Properties),
+        ...toTable(properties, contract === null ? undefined : (parseAgtype(contract) as Properties)),
         columns: topColumns(
           (columns.get(node) ?? [])
             .map((row) => toColumn(row.properties, masked.has(row.properties.id)))
@@ -97,11 +111,11 @@ export async function listReadableTables(
   }
 }
 
-function toTable(properties: Properties, contract: Properties): Omit<ReadableTable, 'columns'> {
+function toTable(properties: Properties, contract: Properties | undefined): Omit<ReadableTable, 'columns'> {
   const { namespace, name } = properties as unknown as TableRef
   return {
     ref: { namespace, name },
-    contract: { id: String(contract.id), version: Number(contract.version) },
+    ...(contract && { contract: { id: String(contract.id), version: Number(contract.version) } }),
     ...docOf(properties),
   }
 }
@@ -127,11 +141,10 @@ function docOf({ doc }: Properties): { readonly doc?: string } {
  * @throws Fault as {@link listReadableTables} does
  */
 export async function readableTablesMark(store: Store, tenant: TenantId): Promise<string> {
-  const rows = await store.tenantQuery<{ id: string; contract: string; version: string | null }>(
+  const rows = await store.tenantQuery<{ id: string; contract: string | null; version: string | null }>(
     tenant,
     `select ${tableId} as id, ${property('k', 'id')} as contract, ${property('k', 'version')} as version
-     from "Table" t join "GOVERNS" e on e.end_id = t.id join "Contract" k on k.id = e.start_id
-     where ${tableId} = '""'::agtype or ${property('k', 'state')} = '"active"'::agtype`,
+     ${readableFrom}`,
   )
   if (!rows.some(({ id }) => id === '""')) throw noSentinel()
   return JSON.stringify(rows.map(({ id, contract, version }) => [id, contract, version]).sort())

@@ -47,6 +47,7 @@ export interface Metrics {
   /** Connections to the PostgreSQL wire whose client was let in. */
   readonly pgwireConnections: Gauge<'tenant'>
   readonly pgwireRefused: Counter<'sqlstate'>
+  readonly pgwireCatalogDatabases: Gauge
   /** `outcome`: done, failed or cancelled. */
   readonly pgwireQueries: Counter<'tenant' | 'outcome'>
   readonly pgwireRows: Counter<'tenant'>
@@ -208,6 +209,11 @@ export function createMetrics(): Metrics {
       name: 'svc_pgwire_refused_total',
       help: 'Clients of the PostgreSQL wire that were not let in, by SQLSTATE.',
       labelNames: ['sqlstate'],
+      registers,
+    }),
+    pgwireCatalogDatabases: new Gauge({
+      name: 'svc_pgwire_catalog_databases',
+      help: 'Databases of this process that answer statements about pg_catalog; each takes 300 to 400 MiB.',
       registers,
     }),
     pgwireQueries: new Counter({

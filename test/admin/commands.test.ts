@@ -292,6 +292,13 @@ describe('wrong words', () => {
     ['lacks the warehouse', '{"credential":"a:b"}', 'The warehouse is missing'],
     ['has a secret of the wrong form', `{"warehouse":"dev","credential":"${secret}"}`, 'id:secret'],
     ['names another endpoint', '{"warehouse":"dev","endpoint":"https://other.example"}', 'differs'],
+    ['names no read engine that there is', '{"warehouse":"dev","read_engine":"spark"}', 'must be one of'],
+    ['reads by Trino and names none', '{"warehouse":"dev","read_engine":"trino"}', 'needs a trino.uri'],
+    [
+      'sends Trino a secret without TLS',
+      `{"warehouse":"dev","trino.uri":"http://trino.example","trino.catalog":"c","trino.token":"${secret}"}`,
+      'must be https',
+    ],
   ])(
     'a catalog configuration that %s is refused, and no value of it is repeated',
     async (_what, text, problem) => {

@@ -95,10 +95,14 @@ test('oauth: spark takes a token for its credential, and renews it before it end
   const home = await mkdtemp(join(tmpdir(), 'covenant-oauth-'))
   await using _ = { [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }) }
   await Bun.write(join(home, 'spark-defaults.conf'), documentedSettings('Spark with tokens', through()))
+  const inserts = Array.from({ length: 6 }, (_, i) => `INSERT INTO covenant.sp.tokens VALUES (${i + 2})`)
   const statements = [
     'CREATE NAMESPACE IF NOT EXISTS covenant.sp',
     'CREATE TABLE covenant.sp.tokens USING iceberg AS SELECT 1L AS id',
-    ...Array.from({ length: 6 }, (_, i) => `INSERT INTO covenant.sp.tokens VALUES (${i + 2})`),
+    ...inserts.slice(0, 3),
+    // Spark's clock is its own: the first token must have had time to end.
+    "SELECT reflect('java.lang.Thread', 'sleep', 9000L)",
+    ...inserts.slice(3),
     'SELECT count(*) FROM covenant.sp.tokens',
   ]
   const steps = await runSession({

@@ -4,11 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkStep, type Expectation, type Observation } from '../../demo/check-step.ts'
+import { type Reader, runPsql } from '../../demo/psql.ts'
+import { psqlTable } from '../../demo/psql-table.ts'
+import { readSteps } from '../../demo/read-steps.ts'
+import { checkReadStep, type ReadObservation } from '../../demo/run-read-step.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
 
 setDefaultTimeout(120_000)
 
 const program = fileURLToPath(new URL('../../demo/main.ts', import.meta.url))
+
+const queryProgram = fileURLToPath(new URL('../../demo/query.ts', import.meta.url))
 
 /** The demo in a process of its own, whose temporary directory is `folder`. */
 function start(args: readonly string[], folder: string, env: Readonly<Record<string, string>> = {}) {
@@ -23,6 +29,28 @@ function temporary() {
   const folder = mkdtempSync(join(tmpdir(), 'covenant-demo-test-'))
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
+
+/** By what stands in for psql. */
+async function runQuery({ sub, secret, host, port, database }: Reader, statement: string): Promise<string> {
+  const url = `postgresql://${sub}@${host}:${port}/${database}`
+  const child = Bun.spawn([process.execPath, queryProgram, '-X', url, '-c', statement], {
+    env: { PGPASSWORD: secret },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  return (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+}
+
+/** The psql command lines in what the demo prints. */
+const queriesIn = (text: string) =>
+  [
+    ...text.matchAll(
+      /^PGPASSWORD=(\S+) psql -X 'postgresql:\/\/(\w+)@127\.0\.0\.1:(\d+)\/(\w+)' -c (['"])(.*)\5$/gm,
+    ),
+  ].map(([, secret = '', sub = '', port, database = '', , statement = '']) => ({
+    reader: { sub, secret, host: '127.0.0.1', port: Number(port), database },
+    statement,
+  }))
 
 const left = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('covenant-'))
 
@@ -60,15 +88,16 @@ describe('the demo', () => {
       'no',
     ])
     expect(stdout).toContain('commit_rejected_total{reason="policy_engine_unavailable"} +1')
-    expect(stdout).toContain('9 steps, all as announced.')
+    expect(stdout).toContain('12 steps, all as announced.')
+    for (const { printed } of readSteps) expect(stdout).toContain(`\n\n${printed}`)
     expect(stdout).not.toContain('\u001b')
     expect(await child.exited).toBe(0)
     expect(left(place.folder)).toEqual([])
   })
 
-  test('with --keep stays up, prints a commit that works, and stops cleanly on SIGTERM', async () => {
+  test('with --keep, and without psql, stays up, prints a commit and queries that work, and stops cleanly on SIGTERM', async () => {
     using place = temporary()
-    const child = start(['--keep'], place.folder)
+    const child = start(['--keep'], place.folder, { PATH: place.folder })
     let text = ''
     const decoder = new TextDecoder()
     const reader = child.stdout.getReader()
@@ -84,6 +113,15 @@ describe('the demo', () => {
     const [, body = ''] = /-d '(.*)'/.exec(text) ?? []
     const response = await fetch(url, { method: 'POST', headers, body })
     expect(response.status).toBe(200)
+
+    expect(text).toContain('12 steps, all as announced.')
+    const queries = queriesIn(text.slice(text.indexOf('Still running')))
+    expect(queries.map(({ statement }) => statement)).toEqual(readSteps.map(({ statement }) => statement))
+    for (const [index, { reader, statement }] of queries.entries())
+      for (const run of [runPsql, runQuery])
+        expect(await run(reader, statement)).toBe(readSteps[index]?.printed ?? '')
+    const [{ reader: ann }] = queries as [(typeof queries)[number]]
+    expect(await runQuery(ann, 'SELECT nothing FROM sales.orders')).toStartWith('ERROR:  ')
     const [, log = ''] = /The log is in (\S+)\. Stop/.exec(text) ?? []
     expect(existsSync(log)).toBe(true)
 
@@ -190,4 +228,47 @@ describe('the check of a step', () => {
     const body = JSON.stringify({ error: { type: 'NoSuchTableException' } })
     expect(checkStep(expected, { ...refused, body }).join()).toContain('the error type')
   })
+})
+
+describe('the check of a query', () => {
+  const [step] = readSteps as [(typeof readSteps)[number]]
+  const seen: ReadObservation = { printed: step.printed, usage: [step.usage] }
+
+  test('finds nothing where everything is as announced', () => {
+    expect(checkReadStep(step, seen)).toEqual([])
+  })
+
+  test.each<[what: string, change: Partial<ReadObservation>, sentence: string]>([
+    ['answer', { printed: 'ERROR:  no\n' }, 'the answer should be'],
+    ['missing usage record', { usage: [] }, 'the usage records should be'],
+    ['second usage record', { usage: [step.usage, step.usage] }, 'the usage records should be'],
+    ['set of policies', { usage: [{ ...step.usage, policies: ['x'] }] }, 'the usage records should be'],
+  ])('finds a different %s', (_what, change, sentence) => {
+    expect(checkReadStep(step, { ...seen, ...change }).join('\n')).toContain(sentence)
+  })
+})
+
+test('a table is aligned as psql aligns it, NULL left out', () => {
+  const columns = [
+    { name: 'n', right: true },
+    { name: 'a long name', right: false },
+    { name: 'c', right: false },
+  ]
+  expect(
+    psqlTable(columns, [
+      ['1', 'x', null],
+      ['-20', null, 'yyyy'],
+    ]),
+  ).toBe(
+    [
+      '  n  | a long name |  c   ',
+      '-----+-------------+------',
+      '   1 | x           | ',
+      ' -20 |             | yyyy',
+      '(2 rows)',
+      '',
+      '',
+    ].join('\n'),
+  )
+  expect(psqlTable([{ name: 'n', right: true }], [['1']])).toEndWith('(1 row)\n\n')
 })

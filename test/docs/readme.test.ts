@@ -8,7 +8,10 @@ setDefaultTimeout(120_000)
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
-const byHand = readme.split(/^## /m).find((section) => section.startsWith('A governed commit by hand')) ?? ''
+const byHand =
+  readme
+    .split(/^## /m)
+    .find((section) => section.startsWith('A governed commit and a governed query by hand')) ?? ''
 const blocks = (language: string) =>
   [...byHand.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, text = '']) => text)
 
@@ -25,7 +28,7 @@ function freePorts(count: number): readonly number[] {
 const byHandTest = Bun.which('curl') === null ? test.skip : test
 byHandTest('curl is there: the walk-through of the README does what the README says', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'covenant-readme-'))
-  const [http, metrics, catalog] = freePorts(3)
+  const [http, metrics, pgwire, catalog] = freePorts(4)
   // Whatever goes wrong, what the blocks left running ends with the shell.
   const script = `trap 'for p in "\${SERVICE_PID:-}" "\${CATALOG_PID:-}"; do [ -z "$p" ] || kill "$p" 2>/dev/null || :; done' EXIT\n${blocks('sh').join('\n')}`
   try {
@@ -37,7 +40,7 @@ byHandTest('curl is there: the walk-through of the README does what the README s
         SVC_DATA_DIR: folder,
         SVC_LISTEN_ADDR: `127.0.0.1:${http}`,
         SVC_METRICS_ADDR: `127.0.0.1:${metrics}`,
-        SVC_PGWIRE_ADDR: '127.0.0.1:0',
+        SVC_PGWIRE_ADDR: `127.0.0.1:${pgwire}`,
         CATALOG_PORT: String(catalog),
       },
       stdout: 'pipe',

@@ -12,6 +12,7 @@ import {
   putTag,
 } from '../../src/store/contracts.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
+import { putReadSettings } from '../../src/store/read-settings.ts'
 import { listReadableTables, readableTablesMark } from '../../src/store/readable-tables.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { commitColumns } from '../support/governed.ts'
@@ -93,7 +94,30 @@ test('the mark changes with the set of tables and with a version, not with what 
   expect(await readableTablesMark(store, home)).not.toBe(versioned)
 })
 
+test('tables without a contract are listed only where the tenant itself reads them, without one that was never committed to', async () => {
+  const mark = await readableTablesMark(store, home)
+  await putReadSettings(store, foreign, 'stella', { readableWithoutContract: true })
+  expect(await names()).toEqual(['beta', 'gamma'])
+  expect(await readableTablesMark(store, home)).toBe(mark)
+  await putRowFilter(
+    on,
+    { table: { namespace: ['sales', 'eu'], name: 'never' } },
+    { id: 'f', expression: 'false', exemptRoles: [] },
+  )
+  await putReadSettings(store, home, 'stella', { readableWithoutContract: true })
+  const [first, second] = (await listReadableTables(store, home)).items
+  expect(await names()).toEqual(['alpha', 'beta', 'gamma'])
+  expect(first).toMatchObject({ ref: alpha, columns: [{ name: 'id' }, { name: 'email' }, { name: 'home' }] })
+  expect(first?.contract).toBeUndefined()
+  expect(second?.contract).toEqual({ id: 'beta', version: 1 })
+  expect(await readableTablesMark(store, home)).not.toBe(mark)
+  await putReadSettings(store, home, 'stella', { readableWithoutContract: false })
+  expect(await names()).toEqual(['beta', 'gamma'])
+  expect(await readableTablesMark(store, home)).toBe(mark)
+})
+
 test('no listing and no mark without the sentinel of the tenant', async () => {
+  await putReadSettings(store, home, 'stella', { readableWithoutContract: true })
   const remove = () => store.tenantTransaction(home, (tx) => deleteEdge(tx, 'GOVERNS', ''))
   expect(await remove()).toBe(true)
   const kinds = await Promise.all(
@@ -114,5 +138,5 @@ test('no listing and no mark without the sentinel of the tenant', async () => {
       properties: { sentinel: true },
     }),
   )
-  expect((await listReadableTables(store, home)).items.length).toBe(2)
+  expect((await listReadableTables(store, home)).items.length).toBe(3)
 })

@@ -4,16 +4,16 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DevCatalog } from '../../demo/catalog/dev-catalog.ts'
-import type { TableRef } from '../../src/core/table-ref.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import { createServiceSession } from '../../src/store/sessions.ts'
 import {
   type Appended,
   type Field,
   type FileOptions,
   type IcebergWriter,
   tableInFolder,
-} from './iceberg-writer.ts'
+} from '../../demo/lake/iceberg-writer.ts'
+import type { TableRef } from '../../src/core/table-ref.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { createServiceSession } from '../../src/store/sessions.ts'
 import { licenseFor } from './license.ts'
 import {
   addTenant,

@@ -3,7 +3,7 @@
  * no others: a ranged store in memory. Each token gets keys of its own.
  */
 
-import { type Field, IcebergWriter } from './iceberg-writer.ts'
+import { type Field, IcebergWriter } from '../../demo/lake/iceberg-writer.ts'
 
 const fields: readonly Field[] = [
   { id: 1, name: 'id', type: 'long' },

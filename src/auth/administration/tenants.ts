@@ -1,10 +1,9 @@
 /** Tenants and their catalog credentials as administration sees them; secrets go in and never come out. */
 
-import { Fault, toFault } from '../../base/fault.ts'
+import { Fault } from '../../base/fault.ts'
 import { type CatalogKind, catalogKinds } from '../../core/catalog.ts'
-import { readEngineOf } from '../../core/read-engine.ts'
 import { parseTenantId, type TenantId } from '../../core/tenant.ts'
-import { parseTrinoSettings } from '../../engine/trino/settings.ts'
+import { checkReadSettings } from '../../engine/check-credential.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import {
   listCatalogCredentials,
@@ -83,20 +82,8 @@ export async function registerCredential(
   assertLive(kind)
   const endpoint = fields.text('endpoint')
   const config = fields.plainObject('config')
-  assertReadable(config)
+  checkReadSettings(config)
   return Response.json(await putCatalogCredential(store, tenant, { kind, nickname, endpoint, config }))
-}
-
-/** What a query would stumble over is refused where it can be mended. It names settings, never their values. */
-function assertReadable(config: Readonly<Record<string, unknown>>): void {
-  try {
-    const settings = parseTrinoSettings({ config })
-    if (readEngineOf(config) === 'trino' && settings === undefined)
-      throw new Fault('bad_request', 'The read engine trino needs a trino.uri.')
-  } catch (thrown) {
-    const fault = toFault(thrown)
-    throw fault.kind === 'misconfigured' ? new Fault('bad_request', fault.publicMessage) : fault
-  }
 }
 
 /** SPEC 2.2: start-up rejects these kinds, so a registered one would keep the service from starting again. */
@@ -116,7 +103,7 @@ export async function rotateCredential(
   const changes = Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key, value === null ? undefined : value]),
   )
-  const version = await rotateCatalogCredential(store, tenant, nickname, changes)
+  const version = await rotateCatalogCredential(store, tenant, nickname, changes, checkReadSettings)
   if (version === undefined) throw noCredential()
   return Response.json({ version })
 }

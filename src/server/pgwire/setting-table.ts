@@ -1,10 +1,8 @@
 /** The run-time parameters of a connection: PostgreSQL's names, what each may be here, and its default. */
 
 import { limits } from '../../limits.ts'
+import { serverVersion } from './server-version.ts'
 import { WireError } from './wire-error.ts'
-
-/** What the catalog and `version()` say too: clients choose their catalog queries by it. */
-export const serverVersion = '14.18'
 
 export interface Setting {
   readonly default: string
@@ -125,8 +123,8 @@ export const settingTable: Readonly<Record<string, Setting>> = {
     parse: (value) => (splitNames(value) ? value : undefined),
   },
   server_encoding: { default: 'UTF8', reported: true },
-  server_version: { default: serverVersion, reported: true },
-  server_version_num: fixed('140018'),
+  server_version: { default: serverVersion.text, reported: true },
+  server_version_num: fixed(serverVersion.number),
   session_authorization: { default: '', reported: true },
   standard_conforming_strings: { default: 'on', reported: true, parse: alwaysOn },
   statement_timeout: { default: showDuration(limits.pgwireStatementMs), parse: duration },

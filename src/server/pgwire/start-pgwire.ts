@@ -30,6 +30,8 @@ export interface PgwireOptions extends ListenOptions {
   readonly queries: QueryService
   /** What answers statements about the catalog; by default a database of its own. */
   readonly systemCatalog?: CatalogService | undefined
+  /** Where that database's first contents are kept for the next start; undefined: nowhere. */
+  readonly catalogDirectory?: string | undefined
   readonly explain: ExplainStatement
   readonly metrics: Metrics
   readonly log: Logger
@@ -38,6 +40,8 @@ export interface PgwireOptions extends ListenOptions {
 
 export interface Pgwire {
   readonly port: number
+  /** Does what the first statement about the catalog would wait for. @throws Fault `unavailable` */
+  warm(): Promise<void>
   /** @returns whether all statements had ended in time */
   stop(timeoutMs: number): Promise<boolean>
 }
@@ -55,7 +59,12 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
   const activity = new Activity()
   const ownCatalog =
     options.systemCatalog === undefined
-      ? openCatalogService({ source: storeTables(store), activity: (session) => activity.of(session) })
+      ? openCatalogService({
+          source: storeTables(store),
+          activity: (session) => activity.of(session),
+          snapshotDirectory: options.catalogDirectory,
+          onDatabases: (count) => metrics.pgwireCatalogDatabases.set(count),
+        })
       : undefined
   const server = listenPgwire(options, {
     queries: options.queries,
@@ -75,6 +84,7 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
   })
   return {
     port: server.port,
+    warm: async () => await ownCatalog?.prepare(),
     async stop(timeoutMs) {
       const finished = await server.stop(timeoutMs)
       await channel?.close()

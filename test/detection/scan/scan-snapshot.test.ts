@@ -1,4 +1,4 @@
-/** What a scan reads of a snapshot, and how it fails. Tables are written by test/support/iceberg-writer.ts. */
+/** What a scan reads of a snapshot, and how it fails. Tables are written by demo/lake/iceberg-writer.ts. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -18,15 +18,15 @@ import { fileURLToPath } from 'node:url'
 import { parquetMetadata } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
-import { type ScanResult, scanSnapshot } from '../../../src/detection/scan/scan-snapshot.ts'
-import { ReadFailure } from '../../../src/storage/read-failure.ts'
 import {
   avroBytes,
   type Field,
   type FileOptions,
   parquetBytes,
   tableInFolder,
-} from '../../support/iceberg-writer.ts'
+} from '../../../demo/lake/iceberg-writer.ts'
+import { type ScanResult, scanSnapshot } from '../../../src/detection/scan/scan-snapshot.ts'
+import { ReadFailure } from '../../../src/storage/read-failure.ts'
 
 const fields: readonly Field[] = [
   { id: 1, name: 'id', type: 'long', required: true },

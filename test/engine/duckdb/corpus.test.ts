@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
+import type { Field } from '../../../demo/lake/iceberg-writer.ts'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import type { IcebergType } from '../../../src/core/iceberg-type.ts'
 import { chunkDecoder } from '../../../src/engine/duckdb/column-decoder.ts'
@@ -10,9 +12,7 @@ import { compileQuery } from '../../../src/query/compile.ts'
 import { renderSql } from '../../../src/query/emit/render.ts'
 import { corpus } from '../../query/corpus/all.ts'
 import { duckdbSetup, governedTables, principal } from '../../query/support/fixture.ts'
-import { duckdbParquet } from '../../support/duckdb-parquet.ts'
 import { rowsIn, runBy, startTestEngine, type TestEngine } from '../../support/engine.ts'
-import type { Field } from '../../support/iceberg-writer.ts'
 
 let engine: TestEngine
 let instance: DuckDBInstance

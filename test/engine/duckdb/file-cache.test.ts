@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import { FileCache, type ReadScope } from '../../../src/engine/duckdb/file-cache.ts'
 import { columns, failure, rowsOf, runBy, snapshotOf, startTestEngine, tenant } from '../../support/engine.ts'
-import { IcebergWriter } from '../../support/iceberg-writer.ts'
 
 const objects = new Map<string, Uint8Array>()
 const asked: string[] = []

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parquetWriteBuffer } from 'hyparquet-writer'
-import { duckdbParquet } from '../../support/duckdb-parquet.ts'
+import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
+import type { Field, IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import {
   columns,
   governed,
@@ -13,7 +14,6 @@ import {
   startTestEngine,
   type TestEngine,
 } from '../../support/engine.ts'
-import type { Field, IcebergWriter } from '../../support/iceberg-writer.ts'
 
 let engine: TestEngine
 beforeAll(async () => {

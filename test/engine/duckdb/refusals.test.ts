@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { duckdbParquet } from '../../support/duckdb-parquet.ts'
+import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
+import type { Field, FileOptions, IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import {
   columns,
   failure,
@@ -15,7 +16,6 @@ import {
   startTestEngine,
   type TestEngine,
 } from '../../support/engine.ts'
-import type { Field, FileOptions, IcebergWriter } from '../../support/iceberg-writer.ts'
 
 let engine: TestEngine
 beforeAll(async () => {

@@ -5,9 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
+import type { IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import { lockedInstance } from '../../../src/engine/duckdb/locked-instance.ts'
 import type { EngineSession } from '../../../src/engine/engine.ts'
-import { duckdbParquet } from '../../support/duckdb-parquet.ts'
 import {
   columns,
   failure,
@@ -19,7 +20,6 @@ import {
   startTestEngine,
   type TestEngine,
 } from '../../support/engine.ts'
-import type { IcebergWriter } from '../../support/iceberg-writer.ts'
 
 const rowCount = 2_000_000
 let engine: TestEngine

@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { type ContainerKind, deletionVectorBytes, roaring64Bytes } from '../../../demo/lake/puffin.ts'
 import { decodeDeletionVector } from '../../../src/engine/iceberg/deletion-vector.ts'
 import { readRoaring64 } from '../../../src/engine/iceberg/roaring.ts'
-import { type ContainerKind, deletionVectorBytes, roaring64Bytes } from '../../support/puffin.ts'
 
 const seed = 20_261_121
 

@@ -131,7 +131,7 @@ describe('node-postgres', () => {
     await withPg(async (client) => {
       const failed = await client.query('select nowhere').catch((error: { code: string }) => error.code)
       expect(failed).toBe('42P01')
-      expect((await client.query('show server_version')).rows).toEqual([{ server_version: '14.18' }])
+      expect((await client.query('show server_version')).rows).toEqual([{ server_version: '14.20' }])
     })
   })
 })

@@ -156,7 +156,7 @@ describe('settings', () => {
 
   test('SHOW ALL shows all, in as many steps as asked for', async () => {
     const all = await say('show all')
-    expect(all).toContain('D server_version|14.18|')
+    expect(all).toContain('D server_version|14.20|')
     const rows = all.filter((answer) => answer.startsWith('D')).length
     const steps = await client.ask(parse('show all'), bind(), execute('', 2), execute('', 0), sync())
     expect(steps.filter((answer) => answer.startsWith('D'))).toHaveLength(rows)

@@ -45,6 +45,8 @@ export interface PoolOptions {
   readonly idleMs: number
   /** Where the snapshot is kept; undefined: made anew by each process. */
   readonly snapshotDirectory: string | undefined
+  /** Told whenever there is another number of databases. */
+  readonly onSize?: ((count: number) => void) | undefined
 }
 
 export class CatalogPool {
@@ -102,6 +104,7 @@ export class CatalogPool {
   #watchIdle(lane: Lane): void {
     lane.idle = setTimeout(() => {
       this.#lanes.splice(this.#lanes.indexOf(lane), 1)
+      this.options.onSize?.(this.size)
       lane.worker?.end()
     }, this.options.idleMs)
     lane.idle.unref()
@@ -128,6 +131,7 @@ export class CatalogPool {
     if (lane === undefined && this.#lanes.length < limits.catalogWorkersMax) {
       lane = { key, used: 0, tail: Promise.resolve(), pending: 0, changes: 0 }
       this.#lanes.push(lane)
+      this.options.onSize?.(this.size)
     }
     lane ??= this.#lanes.reduce((a, b) => (a.used <= b.used ? a : b))
     lane.key = key

@@ -22,7 +22,9 @@ export interface CatalogOptions {
   /** Milliseconds without a statement after which a database is ended; default `limits.catalogIdleMs`. */
   readonly idleMs?: number
   /** Where the snapshot that its databases start from is kept; without it each process makes its own. */
-  readonly snapshotDirectory?: string
+  readonly snapshotDirectory?: string | undefined
+  /** Told whenever there is another number of databases. */
+  readonly onDatabases?: (count: number) => void
 }
 
 export interface OpenCatalogService extends CatalogService {
@@ -42,9 +44,9 @@ export interface OpenCatalogService extends CatalogService {
  * it returns; it throws Fault `unavailable` and what the source throws, where the statement could not be run.
  */
 export function openCatalogService(options: CatalogOptions): OpenCatalogService {
-  const { source, activity, snapshotDirectory } = options
+  const { source, activity, snapshotDirectory, onDatabases } = options
   const { statementMs = limits.catalogStatementMs, idleMs = limits.catalogIdleMs } = options
-  const pool = new CatalogPool({ statementMs, idleMs, snapshotDirectory })
+  const pool = new CatalogPool({ statementMs, idleMs, snapshotDirectory, onSize: onDatabases })
   const scopeFor = scopeCache(source, () => performance.now())
   return {
     covers: coverageOf,
@@ -86,7 +88,7 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
   }
 }
 
-/** The tables under an active contract, from the store. */
+/** The tables that may be read, from the store. */
 export function storeTables(store: Store): TableSource {
   return {
     mark: (tenant) => readableTablesMark(store, tenant),

@@ -1,7 +1,7 @@
 /** The snapshot that databases start from, kept in a file: making one takes seconds, reading it does not. */
 
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CatalogWorker } from './catalog-worker.ts'
 import { snapshotSql } from './snapshot-sql.ts'
@@ -9,12 +9,15 @@ import { snapshotSql } from './snapshot-sql.ts'
 /**
  * Reads the snapshot, or makes it and leaves it for the next process. A file of other contents than this
  * version makes has another name, so it is never read.
- * @param directory where files are kept that may be lost; whoever can write there decides what clients see of
- *   the catalog's structure. Undefined: nothing is kept
+ * @param directory where files are kept that may be lost. Whoever can write there decides what clients see of
+ *   the catalog's structure, so it is made for this user alone, and not used where it is anybody else's.
+ *   Undefined: nothing is kept
  * @throws Fault `unavailable` where no database starts; errors of the file system other than a missing file
  */
 export async function loadSnapshot(directory: string | undefined): Promise<ArrayBuffer> {
   if (directory === undefined) return CatalogWorker.buildSnapshot()
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  if (!(await isPrivate(directory))) return CatalogWorker.buildSnapshot()
   const path = join(directory, `catalog-${await snapshotVersion()}.tar`)
   try {
     return new Uint8Array(await readFile(path)).buffer
@@ -22,7 +25,6 @@ export async function loadSnapshot(directory: string | undefined): Promise<Array
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   const snapshot = await CatalogWorker.buildSnapshot()
-  await mkdir(directory, { recursive: true, mode: 0o700 })
   // A half-written file never gets the name under which it would be read.
   const partial = `${path}.${crypto.randomUUID()}`
   try {
@@ -32,6 +34,11 @@ export async function loadSnapshot(directory: string | undefined): Promise<Array
     await rm(partial, { force: true })
   }
   return snapshot
+}
+
+async function isPrivate(directory: string): Promise<boolean> {
+  const found = await lstat(directory)
+  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
 }
 
 /** Of the database's program and of what is changed in it. */

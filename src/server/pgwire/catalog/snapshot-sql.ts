@@ -1,16 +1,11 @@
 /** What is changed once in a new database, before anything is loaded: the version, and views of our own. */
 
+import { serverVersion } from '../server-version.ts'
 import { catalogFunctions, plainFunctions } from './allowed-names.ts'
 import { literal } from './messages.ts'
 import { readerOid } from './shadow-ddl.ts'
 
-/**
- * The version that clients are told. Older than the database behind it: what a client knows of 14 is all
- * there in 18, and clients older than 18 trip over what is newer.
- */
-export const advertisedVersion = { text: '14.20', number: '140020' } as const
-
-const versionText = `PostgreSQL ${advertisedVersion.text} (Covenant), 64-bit`
+const versionText = `PostgreSQL ${serverVersion.text} (Covenant), 64-bit`
 
 /**
  * A function built into PostgreSQL is called by its OID whatever the catalog says of it, so each override
@@ -26,11 +21,11 @@ const overrides = `
   create function pg_catalog.pg_backend_pid() returns int4 language sql stable parallel safe
     return pg_catalog.svc_setting('svc.pid')::int4;
   create function pg_catalog.current_setting(text) returns text language sql stable strict
-    return case lower($1) when 'server_version' then ${literal(advertisedVersion.text)}
-      when 'server_version_num' then ${literal(advertisedVersion.number)} else pg_catalog.svc_setting($1) end;
+    return case lower($1) when 'server_version' then ${literal(serverVersion.text)}
+      when 'server_version_num' then ${literal(serverVersion.number)} else pg_catalog.svc_setting($1) end;
   create function pg_catalog.current_setting(text, boolean) returns text language sql stable strict
-    return case lower($1) when 'server_version' then ${literal(advertisedVersion.text)}
-      when 'server_version_num' then ${literal(advertisedVersion.number)}
+    return case lower($1) when 'server_version' then ${literal(serverVersion.text)}
+      when 'server_version_num' then ${literal(serverVersion.number)}
       else pg_catalog.svc_setting($1, $2) end;`
 
 const hidden = `
@@ -38,8 +33,8 @@ const hidden = `
 
 const settings = `
   create or replace view pg_catalog.pg_settings as
-    select name, case name when 'server_version' then ${literal(advertisedVersion.text)}
-        when 'server_version_num' then ${literal(advertisedVersion.number)} else setting end as setting,
+    select name, case name when 'server_version' then ${literal(serverVersion.text)}
+        when 'server_version_num' then ${literal(serverVersion.number)} else setting end as setting,
       unit, category, short_desc, extra_desc, context, vartype, source, min_val, max_val, enumvals, boot_val,
       reset_val, sourcefile, sourceline, pending_restart
     from pg_catalog.pg_show_all_settings() where name not like 'svc.%';`

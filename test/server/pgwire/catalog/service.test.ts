@@ -453,16 +453,19 @@ describe('keys', () => {
 })
 
 test('a database that nobody asks is ended, and another answers the next statement', async () => {
+  const counts: number[] = []
   const seldom = openCatalogService({
     source: { mark: async () => '', tables: async () => sampleTables },
     activity: () => [],
     snapshotDirectory,
     idleMs: 1,
+    onDatabases: (count) => counts.push(count),
   })
   const ask = async () => readAnswer(await seldom.execute(sessionOf(), query('select current_user'))).rows
   expect(await ask()).toEqual([['alice']])
   await eventually(async () => seldom.databases === 0)
   expect(await ask()).toEqual([['alice']])
+  expect(counts.slice(0, 3)).toEqual([1, 0, 1])
   seldom.close()
 })
 

@@ -1,5 +1,5 @@
 /**
- * A small Iceberg table writer for tests: Parquet with field ids, Avro manifests, metadata files; appends
+ * A small Iceberg table writer for the demo and the tests: Parquet with field ids, Avro manifests, metadata files; appends
  * (with several files and partition values), schemas over time, deletes of every kind, other file formats. It
  * writes what the specification asks for and, but for statistics where a test gives them, nothing else.
  */

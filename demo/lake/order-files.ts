@@ -1,0 +1,66 @@
+/** The rows of the demo's sales.orders, written as data files and manifests beside the table's metadata. */
+
+import { join } from 'node:path'
+import { appendSnapshot, orderFields } from '../commits.ts'
+import { duckdbParquet } from './duckdb-parquet.ts'
+import { type Field, type FieldType, folderSink, IcebergWriter } from './iceberg-writer.ts'
+
+/** One snapshot that is written and that no table has yet. */
+export interface WrittenSnapshot {
+  readonly snapshotId: bigint
+  /** The commit that adds it. @param timestampMs when it was made, milliseconds since the Unix epoch */
+  readonly commit: (timestampMs: number) => string
+}
+
+const batches = [
+  `(1, 'ada@example.com', 120.00, '2026-01-05 09:30:00+00'),
+   (2, 'bo@example.org', 4800.00, '2026-01-05 11:02:00+00')`,
+  `(3, 'cy@example.net', 75.50, '2026-01-06 08:15:00+00'),
+   (4, 'ada@example.com', 15000.00, '2026-01-06 16:40:00+00')`,
+]
+
+/**
+ * Writes two snapshots of two orders each, the second on top of the first.
+ * @param warehouse folder of a development catalog's warehouse, in which sales.orders has its own
+ */
+export async function writeOrders(warehouse: string): Promise<readonly [WrittenSnapshot, WrittenSnapshot]> {
+  const writer = orderWriter(warehouse)
+  const first = await writeBatch(writer, 0)
+  return [first, await writeBatch(writer, 1, first.snapshotId)]
+}
+
+/** Writes the first of the two alone. */
+export function writeFirstOrders(warehouse: string): Promise<WrittenSnapshot> {
+  return writeBatch(orderWriter(warehouse), 0)
+}
+
+function orderWriter(warehouse: string): IcebergWriter {
+  const { location, put } = folderSink(join(warehouse, 'sales', 'orders'))
+  return new IcebergWriter({
+    fields: orderFields.map(icebergField),
+    location,
+    // The catalog writes metadata files itself, of what it is told by the commits.
+    put: (path, bytes) => (path.endsWith('.metadata.json') ? undefined : put(path, bytes)),
+  })
+}
+
+async function writeBatch(writer: IcebergWriter, index: number, parentId?: bigint): Promise<WrittenSnapshot> {
+  const names = orderFields.map(({ name }) => name)
+  const columns = orderFields.map(
+    ({ name, type }) => `CAST(${name} AS ${type === 'long' ? 'bigint' : type}) AS ${name}`,
+  )
+  const bytes = await duckdbParquet(
+    `SELECT ${columns.join(', ')} FROM (VALUES ${batches[index]}) AS o(${names.join(', ')})`,
+    `{${orderFields.map(({ id, name }) => `${name}: ${id}`).join(', ')}}`,
+  )
+  const { snapshotId, manifestList } = await writer.append([{ rows: [], bytes, recordCount: 2 }])
+  return {
+    snapshotId,
+    commit: (timestampMs) =>
+      appendSnapshot({ snapshotId, parentId, sequenceNumber: index + 1, timestampMs, manifestList }),
+  }
+}
+
+function icebergField({ id, name, type, required = false }: (typeof orderFields)[number]): Field {
+  return { id, name, required, type: type.replace(' ', '') as FieldType }
+}
