@@ -177,7 +177,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       gatewayRoutes(gateway, auth),
       lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
       contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
-      queryRoutes({ ...auth, store, log }),
+      queryRoutes({ ...auth, store, states, log }),
       usageRoutes({ ...auth, store, log }),
       detectionRoutes({
         ...auth,
@@ -274,7 +274,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     queries,
     systemCatalog: options.systemCatalog,
     catalogDirectory: options.catalogDirectory,
-    explain: (context, statement) => explainLines(store, context, statement),
+    explain: (context, statement) => explainLines({ store, states }, context, statement),
     metrics,
     log,
     clock,

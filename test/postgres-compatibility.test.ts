@@ -7,10 +7,11 @@ import { join } from 'node:path'
 const root = join(import.meta.dir, '..')
 const page = readFileSync(join(root, 'docs/postgres-compatibility.md'), 'utf8')
 
-/** How the page calls a file of tests: `flows`, `catalog/service`, `wire/scram`, `pgwire.clients`. */
+/** How the page calls a file of tests: `flows`, `catalog/service`, `wire/scram`, `query/run`, `pgwire.clients`. */
 const places = {
   'test/server/pgwire': '',
   'test/wire/postgres': 'wire/',
+  'test/query': 'query/',
   'test/clients': '',
 }
 
@@ -63,6 +64,7 @@ test('every row of a table of features, tools or limits names a test', () => {
 test('every file of tests of the wire server is named', () => {
   const files = new Set([...named].map((name) => name.split(':')[0] ?? ''))
   const shown = new Set(cited(page).map((name) => name.split(':')[0]))
-  const wire = [...files].filter((file) => !file.endsWith('.clients') || /^(?:pgwire|superset)\./.test(file))
+  const others = /^query\/|^(?!pgwire|superset).*\.clients$/
+  const wire = [...files].filter((file) => !others.test(file))
   expect(wire.filter((file) => !shown.has(file))).toEqual([])
 })

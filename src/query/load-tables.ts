@@ -24,6 +24,9 @@ export interface LoadParts {
   readonly states: TableStates
 }
 
+/** Of a query's context, what decides which tables it reads and how. */
+export type LoadContext = Pick<QueryContext, 'tenant' | 'catalog' | 'principal' | 'searchPath'>
+
 /** The snapshot that a table is read at. */
 export interface ReadSnapshot {
   readonly metadataLocation: string
@@ -45,7 +48,7 @@ export interface LoadedTables {
  */
 export async function loadTables(
   { store, states }: LoadParts,
-  context: QueryContext,
+  context: LoadContext,
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<LoadedTables> {
@@ -89,7 +92,7 @@ async function loadState(load: () => Promise<TableState>): Promise<TableState | 
   }
 }
 
-function readAt({ principal }: QueryContext, governance: Governance, state: TableState) {
+function readAt({ principal }: LoadContext, governance: Governance, state: TableState) {
   const { pin, ref } = governance
   const { metadataLocation } = state
   const schema = state.schemas.get(pin?.schemaId ?? state.currentSchemaId)

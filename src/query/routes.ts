@@ -10,6 +10,7 @@ import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Store } from '../store/store.ts'
 import { errorResponse } from '../wire/iceberg/fault-response.ts'
 import { explain, explainInput } from './explain.ts'
+import type { LoadParts } from './load-tables.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface QueryParts {
@@ -20,7 +21,7 @@ export interface QueryParts {
 }
 
 /** The scope `read`; another principal than the caller takes the role of a steward. */
-export function queryRoutes(parts: QueryParts) {
+export function queryRoutes(parts: QueryParts & LoadParts) {
   return new Elysia({ name: 'query' }).post(
     '/api/v1/query/explain',
     ({ request }) => answerFaults(parts.log, () => answerExplain(parts, request)),
@@ -28,16 +29,17 @@ export function queryRoutes(parts: QueryParts) {
   )
 }
 
-async function answerExplain(parts: QueryParts, request: Request): Promise<Response> {
+async function answerExplain(parts: QueryParts & LoadParts, request: Request): Promise<Response> {
   const session = await requireSession(request, parts.findSession, 'read')
   const caller = await verifiedPrincipal(parts.identify, request, session)
   const input = explainInput(
-    await readFields(request, 'statement', 'dialect', 'principal', 'parameters'),
+    await readFields(request, 'statement', 'catalog', 'dialect', 'search_path', 'principal', 'parameters'),
     caller,
   )
   if (input.impersonates) await requireRole(parts.identify, request, session, 'steward')
   try {
-    return Response.json(await explain(parts.store, session.tenant, input, caller.roles.includes('steward')))
+    const isSteward = caller.roles.includes('steward')
+    return Response.json(await explain(parts, session.tenant, input, isSteward, request.signal))
   } catch (thrown) {
     if (!(thrown instanceof SqlError)) throw thrown
     parts.log.info(

@@ -5,11 +5,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { schemaOfSnapshot, tableSchema } from '../../src/engine/iceberg/table-schema.ts'
-import { openStorage } from '../../src/storage/storage.ts'
-import { readMetadata } from '../../src/storage/table-metadata-file.ts'
-import { currentSnapshotId } from '../../src/wire/iceberg/table-metadata.ts'
-import { columns, governed, rowsOf, startTestEngine, type TestEngine, tenant } from '../support/engine.ts'
+import { columns, rowsOf, startTestEngine, type TestEngine, tenant } from '../support/engine.ts'
+import { snapshotAt } from './engine-tables.ts'
 import { packageFolder } from './packages.ts'
 import { runSession, type Step } from './sessions.ts'
 
@@ -88,7 +85,7 @@ test('engine: deletion vectors of Spark', () => compare(3, 'PUFFIN 1'), 60_000)
 async function compare(version: 2 | 3, deletes: string): Promise<void> {
   expect(steps.filter(({ message }) => message !== undefined)).toEqual([])
   expect(answerTo(files(version))).toEqual([['PARQUET 0'], [deletes]])
-  const snapshot = await currentSnapshot(`${warehouse}/n/v${version}/metadata`)
+  const snapshot = await snapshotAt(warehouse, await metadataIn(`${warehouse}/n/v${version}/metadata`))
   const reader = engine.host.engine({ tenant, key: 'spark', access: { roots: [warehouse], s3: undefined } })
   const types = columns('n int8, ids int8, value numeric, notes int8, lands int8, tags int8')
   const sql = counts('{} AS b', 'len').replace('sum(id)', 'sum(id)::BIGINT')
@@ -98,17 +95,9 @@ async function compare(version: 2 | 3, deletes: string): Promise<void> {
   expect([read]).toEqual((answerTo(sparkCounts(version)) as unknown[][]).map((each) => each.map(String)))
 }
 
-async function currentSnapshot(folder: string) {
+/** The last metadata file of a table of a catalog that is a folder. */
+async function metadataIn(folder: string): Promise<string> {
   const last = (await readFile(`${folder}/version-hint.text`, 'utf8')).trim()
   const [file = ''] = [...new Glob(`v${last}*.metadata.json`).scanSync(folder)]
-  const metadataLocation = `${folder}/${file}`
-  const storage = openStorage({ roots: [warehouse], s3: undefined })
-  const metadata = await readMetadata(storage, metadataLocation)
-  await storage.close()
-  const schema = [...tableSchema(schemaOfSnapshot(metadata, undefined)).values()]
-  const table = {
-    ...governed([]),
-    columns: schema.map(({ id, name, type, required }) => ({ fieldId: id, name, type, required, masks: [] })),
-  }
-  return { table, metadataLocation, snapshotId: currentSnapshotId(metadata) }
+  return `${folder}/${file}`
 }

@@ -35,6 +35,7 @@ export const python = {
   ],
   pyiceberg: [
     'pyiceberg==0.12.0',
+    'pyiceberg-core==0.10.1',
     'pyarrow==26.0.1',
     'pydantic==2.14.3',
     'fsspec==2026.9.0',
@@ -293,6 +294,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:spark', 'maven:iceberg-spark'],
     quick: false,
     seconds: 600,
+  },
+  'engine-pyiceberg': {
+    file: 'engine-pyiceberg.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:pyiceberg'],
+    quick: false,
+    seconds: 240,
   },
   /** These two fetch what they need themselves. */
   lineage: { file: 'lineage.clients.ts', needs: [], quick: false, seconds: 300 },

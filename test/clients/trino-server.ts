@@ -81,7 +81,7 @@ export async function startTrino({ catalogs, config, spooling }: TrinoOptions): 
       'io.trino.server.TrinoServer',
     ]
     stack.use(await startServer('trino', command, `${url}/v1/info`, { cwd: folder }))
-    while (!(await isReady(url, Object.keys(catalogs)))) await Bun.sleep(200)
+    while (!(await isReady(url, catalogs))) await Bun.sleep(200)
     return { url, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
@@ -90,12 +90,18 @@ export async function startTrino({ catalogs, config, spooling }: TrinoOptions): 
 }
 
 /** It takes queries before it knows of itself as a node that could run those of every catalog. */
-async function isReady(url: string, catalogs: readonly string[]): Promise<boolean> {
+async function isReady(url: string, catalogs: Readonly<Record<string, Properties>>): Promise<boolean> {
   const info = (await (await fetch(`${url}/v1/info`)).json()) as { readonly starting: boolean }
   if (info.starting) return false
   try {
-    for (const catalog of catalogs)
-      await trinoSql(url, `SELECT * FROM ${catalog}.information_schema.schemata`)
+    for (const [catalog, properties] of Object.entries(catalogs)) {
+      // The generator's splits go to nodes, and each catalog learns of those by itself.
+      const isGenerator = properties['connector.name'] === 'tpch'
+      await trinoSql(
+        url,
+        `SELECT * FROM ${catalog}.${isGenerator ? 'tiny.region' : 'information_schema.schemata'}`,
+      )
+    }
     const nodes = await trinoSql(url, `SELECT 1 FROM system.runtime.nodes WHERE state = 'active'`)
     return nodes.length > 0
   } catch (error) {

@@ -1,16 +1,16 @@
-/** Tables of an Iceberg catalog for Trino to read: the read path's fixture, and what the engine must know of them. */
+/** Tables of an Iceberg catalog that Trino writes: the read path's fixture, and what an engine must know of them. */
 
 import { isJsonObject, type JsonObject, parseJson } from '../../src/base/json.ts'
 import { parseAddressPolicy } from '../../src/catalog/address.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
-import { newTenantId } from '../../src/core/tenant.ts'
 import type { Engine, TableSnapshot } from '../../src/engine/engine.ts'
 import { openTrino } from '../../src/engine/trino/trino-engine.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
 import type { Answer, Subject } from '../query/support/duckdb.ts'
 import { fixtures, principal } from '../query/support/fixture.ts'
+import { tenant } from '../support/engine.ts'
 import { batchText } from '../support/vector-text.ts'
 import { trinoSql } from './trino-server.ts'
 
@@ -59,14 +59,18 @@ export async function writeFixture(url: string, subject: Subject): Promise<void>
   }
 }
 
-/** A table's metadata, from the REST catalog. */
-export async function loadTable(catalogUrl: string, { ref }: GovernedTable): Promise<JsonObject> {
+/** A table's metadata and where it lies, from the REST catalog. */
+export async function loadTable(
+  catalogUrl: string,
+  { ref }: GovernedTable,
+): Promise<{ readonly metadata: JsonObject; readonly metadataLocation: string }> {
   const namespace = encodeURIComponent(ref.namespace.join('\u001f'))
   const response = await fetch(`${catalogUrl}/v1/namespaces/${namespace}/tables/${ref.name}`)
   const result = parseJson(await response.bytes())
   const metadata = isJsonObject(result) ? result.get('metadata') : undefined
-  if (!isJsonObject(metadata)) throw new Error(`the catalog does not have ${ref.name}: ${response.status}`)
-  return metadata
+  if (!isJsonObject(result) || !isJsonObject(metadata))
+    throw new Error(`the catalog does not have ${ref.name}: ${response.status}`)
+  return { metadata, metadataLocation: String(result.get('metadata-location')) }
 }
 
 /** The engine under test, at a Trino whose catalog `lake` is the one at `catalogUrl`. */
@@ -75,7 +79,7 @@ export function trinoEngine(url: string, catalogUrl: string, segmentOrigins: rea
     { endpoint: new URL(url), catalog: 'lake', auth: { kind: 'none' }, segmentOrigins },
     {
       addressRules: parseAddressPolicy({ allow: ['127.0.0.0/8'] }),
-      loadMetadata: ({ table }) => loadTable(catalogUrl, table),
+      loadMetadata: async ({ table }) => (await loadTable(catalogUrl, table)).metadata,
     },
   )
 }
@@ -99,20 +103,24 @@ export function governedReader(
         snapshots.filter(({ table }) => compiled.reads.some((read) => read.table === table)),
         {
           queryId: crypto.randomUUID(),
-          tenant: newTenantId(),
+          tenant,
           principal: principal.sub,
           signal: AbortSignal.timeout(120_000),
         },
       )
       try {
-        const sql = renderSql(compiled.emit('trino'), 'trino', {
+        const sql = renderSql(compiled.emit(engine.dialect), engine.dialect, {
           salt: new Uint8Array(16),
           parameters,
           relation: (table) => session.relation(table),
         })
         const rows: (string | null)[][] = []
-        for await (const batch of session.run({ sql, columns: compiled.columns }))
-          rows.push(...batchText(batch))
+        const columns = compiled.columns.map(({ type, size }, index) => ({
+          name: `c${index + 1}`,
+          type,
+          size,
+        }))
+        for await (const batch of session.run({ sql, columns })) rows.push(...batchText(batch))
         return { columns: compiled.columns, rows }
       } finally {
         await session.close()
@@ -123,10 +131,11 @@ export function governedReader(
 
 /** A table at its current snapshot. */
 export async function currentSnapshot(catalogUrl: string, table: GovernedTable): Promise<TableSnapshot> {
-  const id = (await loadTable(catalogUrl, table)).get('current-snapshot-id')
+  const { metadata, metadataLocation } = await loadTable(catalogUrl, table)
+  const id = metadata.get('current-snapshot-id')
   return {
     table,
-    metadataLocation: '',
+    metadataLocation,
     snapshotId: typeof id === 'bigint' && id >= 0n ? id : undefined,
   }
 }

@@ -1,18 +1,20 @@
 /**
- * TPC-H at scale factor 0.1, through the compiler on Trino and on DuckDB, and on PostgreSQL as it is. The rows
- * are made by Trino's generator, lie in Iceberg tables and are the same for all three.
+ * TPC-H at scale factor 0.1, through the compiler on Trino and on the embedded engine, and on PostgreSQL as it is.
+ * The rows are made by Trino's generator and written by Trino to Iceberg tables, which both engines read.
  */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import type { Sql } from 'postgres'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import { typeOid } from '../../src/core/sql-type.ts'
 import { normal, typeIn } from '../query/support/compare.ts'
-import { type Answer, openSubject, type Subject } from '../query/support/duckdb.ts'
+import type { Answer } from '../query/support/duckdb.ts'
 import { askOracle, startOracle } from '../query/support/postgres.ts'
+import { startTestEngine, tenant } from '../support/engine.ts'
 import { startRestFixture } from './servers.ts'
 import { tpchQueries } from './tpch-queries.ts'
 import { icebergCatalog, startTrino, trinoSql } from './trino-server.ts'
@@ -71,7 +73,7 @@ const tables = Object.entries(schema).map(
     ref: { namespace: ['tpch'], name },
     schemaName: 'tpch',
     tableName: name,
-    relation: { duckdb: ['main', name], trino: ['lake', 'tpch', name] },
+    relation: { trino: ['lake', 'tpch', name] },
     columns: columnsOf(columns).map(([type, column], index) => ({
       name: column,
       fieldId: index + 1,
@@ -86,7 +88,7 @@ const tables = Object.entries(schema).map(
 
 const stack = new AsyncDisposableStack()
 let trino: GovernedReader
-let duckdb: Subject
+let embedded: GovernedReader
 let postgres: Sql
 
 beforeAll(async () => {
@@ -94,8 +96,12 @@ beforeAll(async () => {
   if (oracle === undefined) throw new Error('this platform has no packaged PostgreSQL')
   stack.defer(() => oracle.stop())
   postgres = oracle.admin
-  duckdb = await openSubject({ tables, searchPath: ['tpch'], setup: [] })
-  stack.defer(() => duckdb.close())
+  const files = await DuckDBInstance.create(':memory:')
+  stack.defer(() => files.closeSync())
+  const reader = await files.connect()
+  stack.defer(() => reader.closeSync())
+  const started = await startTestEngine({ memoryBytesMax: 1024 ** 3 })
+  stack.defer(() => started.close())
   const fixture = stack.use(await startRestFixture())
   const server = stack.use(
     await startTrino({
@@ -121,11 +127,10 @@ beforeAll(async () => {
       server.url,
       `CREATE TABLE lake.tpch.${name} AS SELECT ${names.join(', ')} FROM generator."sf0.1".${name}`,
     )
-    const location = new URL(String((await loadTable(fixture.url, table)).get('location')))
-    const files = join(location.pathname, '**/*.parquet')
-    await duckdb.runSql(`CREATE TABLE ${name} AS SELECT * FROM read_parquet('${files}')`)
+    const { metadata } = await loadTable(fixture.url, table)
+    const data = join(new URL(String(metadata.get('location'))).pathname, '**/*.parquet')
     const csv = join(folder, `${name}.csv`)
-    await duckdb.runSql(`COPY ${name} TO '${csv}' (FORMAT csv, HEADER false)`)
+    await reader.run(`COPY (FROM read_parquet('${data}')) TO '${csv}' (FORMAT csv, HEADER false)`)
     const types = columnsOf(columns).map(([type, column]) => `${column} ${postgresTypes[type]}`)
     await postgres.unsafe(`CREATE TABLE ${name} (${types.join(', ')})`)
     await postgres.unsafe(`COPY ${name} FROM '${csv}' (FORMAT csv)`)
@@ -134,6 +139,8 @@ beforeAll(async () => {
   await postgres.unsafe('ANALYZE')
   const snapshots = await Promise.all(tables.map((table) => currentSnapshot(fixture.url, table)))
   trino = governedReader(trinoEngine(server.url, fixture.url), snapshots, ['tpch'])
+  const access = { roots: [fixture.folder], s3: undefined }
+  embedded = governedReader(started.host.engine({ tenant, key: 'tpch', access }), snapshots, ['tpch'])
 }, 300_000)
 
 afterAll(() => stack.disposeAsync())
@@ -144,11 +151,12 @@ test('trino-tpch: the tables hold what the scale factor 0.1 asks for', async () 
     ['customer', '15000'],
     ['lineitem', '600572'],
   ])
-    expect((await trino.run(`SELECT count(*) FROM ${name}`)).rows).toEqual([[expected ?? '']])
+    for (const engine of [embedded, trino])
+      expect((await engine.run(`SELECT count(*) FROM ${name}`)).rows).toEqual([[expected ?? '']])
 })
 
 test.each(Object.entries(tpchQueries))(
-  'trino-tpch: %s gives the same on PostgreSQL, DuckDB and Trino',
+  'trino-tpch: %s gives the same on PostgreSQL, the embedded engine and Trino',
   async (_, sql) => {
     const expected = await askOracle(postgres, sql)
     if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)
@@ -159,7 +167,7 @@ test.each(Object.entries(tpchQueries))(
       const types = columns.map(({ type }) => type)
       expect(normal(rows, types, true)).toEqual(normal(expected.rows, types, true))
     }
-    check(await duckdb.run(sql))
+    check(await embedded.run(sql))
     check(await trino.run(sql))
   },
 )

@@ -10,6 +10,9 @@ const hexOf = (bytes: string): string => `regexp_replace(lower(to_hex(${bytes}({
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const may = { fallible: true }
 
+/** A letter or digit of any script, as PostgreSQL's initcap finds words by. */
+const wordCharacter = String.raw`\p{L}\p{Nd}\p{Nl}`
+
 /** PostgreSQL cuts at the text's start: substring('abc' from -1 for 3) is 'a'. */
 const substring: Template = ([text = '', from = '', length], { literals }) => {
   const start = Number(literals[1])
@@ -82,8 +85,8 @@ export const textFunctions: readonly FunctionDef[] = [
     'initcap',
     'text',
     'text',
-    `array_to_string(list_transform(regexp_extract_all({0}, '[[:alnum:]]+|[^[:alnum:]]+'), lambda w: upper(w[1]) || lower(w[2:])), '')`,
-    `regexp_replace(lower({0}), '([0-9A-Za-z])([0-9A-Za-z]*)', m -> upper(m[1]) || m[2])`,
+    `array_to_string(list_transform(regexp_extract_all({0}, '[${wordCharacter}]+|[^${wordCharacter}]+'), lambda w: upper(w[1]) || lower(w[2:])), '')`,
+    `regexp_replace(lower({0}), '([${wordCharacter}])([${wordCharacter}]*)', m -> upper(m[1]) || m[2])`,
   ),
   fn('substring', 'text int4', 'text', substring),
   fn('substring', 'text int4 int4', 'text', substring, substring, may),

@@ -7,6 +7,7 @@ const over = (columns: string, expressions: readonly string[]) =>
 export const overloads: readonly string[] = [
   ...values([
     `character_length('ä€😀' || sku)`,
+    `initcap('straße ÉTÉ élan ἀρχή 東京abc a1b 3x o''neil x_y ' || sku)`,
     `substring(sku, 2)`,
     `substr(sku, 0)`,
     `substr(sku, -1)`,
