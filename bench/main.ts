@@ -8,6 +8,7 @@ import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchU
 import { gatewayCommit } from './gateway-commit.ts'
 import { graphTraverse } from './graph-traverse.ts'
 import { lineageIngest } from './lineage-ingest.ts'
+import { pgwireLatency } from './pgwire-latency.ts'
 import { policyEval } from './policy-eval.ts'
 import { queryCompile } from './query-compile.ts'
 import { queryScan } from './query-scan.ts'
@@ -22,6 +23,7 @@ const entries: readonly BenchEntry[] = [
   lineageIngest,
   queryCompile,
   queryScan,
+  pgwireLatency,
   detectionScan,
   detectionQuality,
   detectionClassify,

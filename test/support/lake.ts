@@ -30,15 +30,21 @@ export interface Lake extends AsyncDisposable {
   readonly app: App
   readonly store: Store
   readonly tenant: TenantId
+  /** Nickname of the catalog's credential. */
+  readonly catalog: string
   /** Sees every row and value. */
   readonly env: ClientEnvironment
   /** Is an auditor of nothing: row filters and masks apply. */
   readonly restricted: ClientEnvironment
 }
 
-/** A development catalog that runs already, without a credential, on a folder below which tables may lie. */
+/** A development catalog that runs already. */
 export interface LakeCatalog {
   readonly url: string
+  readonly warehouse: string
+  /** `id:secret`, where it asks for one. */
+  readonly credential?: string | undefined
+  /** The catalog's own is `catalog` below it. */
   readonly folder: string
 }
 
@@ -50,6 +56,7 @@ export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' 
   readonly store?: Store
 }
 
+const nickname = 'lake'
 const icebergTypes: Readonly<Record<string, Field['type']>> = {
   bigint: 'long',
   text: 'string',
@@ -71,12 +78,13 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
   const store = options.store ?? stack.use(await openTestStore())
   const { id: tenant } = await createTenant(store, { name: 'acme' })
   await putCatalogCredential(store, tenant, {
-    nickname: 'lake',
+    nickname,
     kind: 'alpha',
     endpoint: catalog.url,
     config: {
       endpoint: catalog.url,
-      warehouse: 'dev',
+      warehouse: catalog.warehouse,
+      ...(catalog.credential !== undefined && { credential: catalog.credential }),
       storage_roots: [pathToFileURL(catalog.folder).href],
     },
   })
@@ -109,7 +117,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
     PGPORT: String(app.pgwirePort),
     PGUSER: user,
     PGPASSWORD: secret,
-    PGDATABASE: 'lake',
+    PGDATABASE: nickname,
     PGSSLMODE: 'disable',
     PGTZ: 'UTC',
     TZ: 'UTC',
@@ -118,6 +126,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
     app,
     store,
     tenant,
+    catalog: nickname,
     env: env('ann', ann.secret),
     restricted: env('bob', bob.secret),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -129,7 +138,7 @@ async function ownCatalog(stack: AsyncDisposableStack): Promise<LakeCatalog> {
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const catalog = await startDevCatalog({ folder: join(folder, 'catalog') })
   stack.defer(() => catalog.stop())
-  return { url: catalog.url, folder }
+  return { url: catalog.url, warehouse: 'dev', folder }
 }
 
 async function govern(store: Store, tenant: TenantId, table: LakeTable): Promise<void> {
@@ -176,7 +185,7 @@ async function register(
 }
 
 async function send(app: App, secret: string, path: string, body: unknown): Promise<void> {
-  const response = await fetch(new URL(`/v1/iceberg/lake/v1/${path}`, app.url), {
+  const response = await fetch(new URL(`/v1/iceberg/${nickname}/v1/${path}`, app.url), {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-svc-session': secret },
     body: JSON.stringify(body),
