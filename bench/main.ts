@@ -8,7 +8,9 @@ import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchU
 import { gatewayCommit } from './gateway-commit.ts'
 import { graphTraverse } from './graph-traverse.ts'
 import { lineageIngest } from './lineage-ingest.ts'
+import { pgwireIdle } from './pgwire-idle.ts'
 import { pgwireLatency } from './pgwire-latency.ts'
+import { pgwireStream } from './pgwire-stream.ts'
 import { policyEval } from './policy-eval.ts'
 import { queryCompile } from './query-compile.ts'
 import { queryScan } from './query-scan.ts'
@@ -24,6 +26,8 @@ const entries: readonly BenchEntry[] = [
   queryCompile,
   queryScan,
   pgwireLatency,
+  pgwireStream,
+  pgwireIdle,
   detectionScan,
   detectionQuality,
   detectionClassify,
