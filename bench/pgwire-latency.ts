@@ -58,8 +58,8 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
         const samples = await measure(run, service, protocol, ours, theirs)
         yield resultOf(run, { store: service.store, protocol, rows: 1 }, samples)
       } finally {
-        ours.close()
-        theirs?.close()
+        await ours.close()
+        await theirs?.close()
       }
     }
   }

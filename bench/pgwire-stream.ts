@@ -93,6 +93,6 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
       ...(ratio && !smoke && { verdict: judgeBound(ratio, ratioMax) }),
     }
   }
-  ours.close()
-  theirs?.close()
+  await ours.close()
+  await theirs?.close()
 }

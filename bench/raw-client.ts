@@ -35,6 +35,7 @@ export class RawClient {
   #error: string | undefined
   #pending: PromiseWithResolvers<Counted> | undefined
   #socket: Socket<undefined> | undefined
+  readonly #closed = Promise.withResolvers<void>()
 
   private constructor(readonly password: string) {}
 
@@ -46,7 +47,10 @@ export class RawClient {
       port,
       socket: {
         data: (_, chunk) => client.#feed(chunk),
-        close: () => client.#pending?.reject(new Error(client.#error ?? 'the server closed the connection')),
+        close() {
+          client.#closed.resolve()
+          client.#pending?.reject(new Error(client.#error ?? 'the server closed the connection'))
+        },
       },
     })
     await client.ask(frames.startup({ user, database }))
@@ -63,9 +67,11 @@ export class RawClient {
     return this.#pending.promise
   }
 
-  close(): void {
+  /** Says farewell; resolves when the server has closed the connection. */
+  close(): Promise<void> {
     this.#pending = undefined
-    this.#socket?.end(frames.terminate())
+    this.#socket?.write(frames.terminate())
+    return this.#closed.promise
   }
 
   #feed(chunk: Buffer): void {
