@@ -221,6 +221,8 @@ export const limits = {
   engineFetchesMax: 8,
   /** Of plans of snapshots that are kept, roughly. */
   enginePlanBytes: 256 * MiB,
+  /** Memory of DuckDB that hangs on garbage before it is collected. */
+  engineGarbageBytes: 64 * MiB,
 } as const
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
