@@ -222,7 +222,7 @@ export const limits = {
   /** Of plans of snapshots that are kept, roughly. */
   enginePlanBytes: 256 * MiB,
   /** Memory of DuckDB that hangs on garbage before it is collected. */
-  engineGarbageBytes: 64 * MiB,
+  engineGarbageBytes: 16 * MiB,
 } as const
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)

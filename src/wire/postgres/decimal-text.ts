@@ -100,6 +100,9 @@ export function floatText(value: number, width: FloatWidth, extraDigits: number)
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
+  const magnitude = Math.abs(value)
+  // Here JavaScript's form of the fewest digits is PostgreSQL's.
+  if (width === 8 && extraDigits > 0 && magnitude >= 1e-4 && magnitude < 1e15) return String(value)
   const sure = width === 8 ? 15 : 6
   const isShortest = extraDigits > 0
   const precision = Math.max(sure + extraDigits, 1)
