@@ -3,6 +3,7 @@
 import { type ColumnVector, isNull } from '../../core/result-batch.ts'
 import { type ScalarType, typeOid } from '../../core/sql-type.ts'
 import { checkDay, checkMicros, infinityDay, minusInfinityDay } from './datetime-text.ts'
+import { Int64Reader } from './decimal-text.ts'
 import type { MessageWriter } from './message-writer.ts'
 import { isInfinite, type ValueWriter } from './text-values.ts'
 import { ValueError } from './value-error.ts'
@@ -43,10 +44,8 @@ export function binaryWriter(column: ColumnVector): ValueWriter {
         out.length = out.bytes.writeDoubleBE(values[row] ?? 0, out.length)
       }
     }
-    case 'numeric': {
-      const { values, scale } = column
-      return (out, row) => writeNumeric(out, values[row] ?? 0n, scale)
-    }
+    case 'numeric':
+      return numericWriter(column.values, column.scale)
     case 'date': {
       const { values } = column
       return (out, row) => out.int32(postgresDay(values[row] ?? 0))
@@ -138,6 +137,52 @@ function writeNumeric(out: MessageWriter, unscaled: bigint, scale: number): void
   out.uint16(unscaled < 0n ? signNegative : signPositive)
   out.uint16(dscale)
   for (let group = first; group < end; group++) out.uint16(Number(aligned.slice(group * 4, group * 4 + 4)))
+}
+
+/** The greatest scale at which a fraction, in whole groups of four digits, is exact as a number. */
+const numberScaleMax = 12
+
+function numericWriter(values: BigInt64Array | readonly bigint[], scale: number): ValueWriter {
+  if (!(values instanceof BigInt64Array) || scale < 0 || scale > numberScaleMax)
+    return (out, row) => writeNumeric(out, values[row] ?? 0n, scale)
+  const reader = new Int64Reader(values)
+  const groups = new Uint16Array(8)
+  return (out, row) => {
+    const unscaled = reader.number(row)
+    if (Number.isNaN(unscaled)) writeNumeric(out, reader.bigint(row), scale)
+    else writeNumericNumber(out, unscaled, scale, groups)
+  }
+}
+
+/** `writeNumeric` for an unscaled value that is exact as a number; `groups` is room to work in. */
+function writeNumericNumber(out: MessageWriter, unscaled: number, scale: number, groups: Uint16Array): void {
+  const magnitude = Math.abs(unscaled)
+  const unit = 10 ** scale
+  const whole = Math.floor(magnitude / unit)
+  const wholeGroups = whole === 0 ? 0 : whole < 1e4 ? 1 : whole < 1e8 ? 2 : whole < 1e12 ? 3 : 4
+  const fractionGroups = Math.ceil(scale / 4)
+  const fraction = (magnitude - whole * unit) * 10 ** (fractionGroups * 4 - scale)
+  splitGroups(groups, whole, 0, wholeGroups)
+  splitGroups(groups, fraction, wholeGroups, wholeGroups + fractionGroups)
+  let first = 0
+  let end = wholeGroups + fractionGroups
+  while (first < end && groups[first] === 0) first++
+  while (end > first && groups[end - 1] === 0) end--
+  out.uint16(end - first)
+  out.int16(first === end ? 0 : wholeGroups - 1 - first)
+  out.uint16(unscaled < 0 ? signNegative : signPositive)
+  out.uint16(scale)
+  for (let group = first; group < end; group++) out.uint16(groups[group] ?? 0)
+}
+
+/** Base-10000 digits from `start` to before `end`, the last one least. */
+function splitGroups(groups: Uint16Array, value: number, start: number, end: number): void {
+  let rest = value
+  for (let group = end - 1; group >= start; group--) {
+    const quotient = Math.floor(rest / 1e4)
+    groups[group] = rest - quotient * 1e4
+    rest = quotient
+  }
 }
 
 type ArrayColumn = Extract<ColumnVector, { readonly type: 'array' }>
