@@ -8,7 +8,7 @@ import { percentile } from './statistics.ts'
 import { rounded } from './table.ts'
 import { startWireBench, type WireBench } from './wire-bench.ts'
 
-/** Issue 9's goal. */
+/** The goal. */
 const connectionKbMax = 20
 /** Logins under way at once: strangers are bounded. */
 const atOnce = 50

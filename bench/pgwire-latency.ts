@@ -12,7 +12,7 @@ import { rounded } from './table.ts'
 import { startPostgresBench, startWireBench, type WireBench } from './wire-bench.ts'
 import { type Stage, stages } from './wire-process.ts'
 
-/** Issue 9's goal: what the wire and governance add to the engine, without the usage write. */
+/** The goal: what the wire and governance add to the engine, without the usage write. */
 const addedUsMax = 150
 /** Queries of one way before the next has its turn. */
 const turn = 20

@@ -12,7 +12,7 @@ import { bootstrapRatio, judgeBound, percentile, seededRandom } from './statisti
 import { rounded } from './table.ts'
 import { startPostgresBench, startWireBench } from './wire-bench.ts'
 
-/** Issue 9's goal: not slower than PostgreSQL. */
+/** The goal: not slower than PostgreSQL. */
 const ratioMax = 1
 
 export const pgwireStream: BenchEntry = {
