@@ -268,7 +268,8 @@ describe('cancelling', () => {
     const small = await startTestEngine({ memoryBytesMax: 32 * 1024 * 1024 })
     stack.defer(() => small.close())
     const from = small.host.engine({ tenant, key: 'own', access: { roots: [engine.tables], s3: undefined } })
-    const sql = (relation: string) => `SELECT a.i FROM ${relation} AS a, (SELECT i FROM ${relation} LIMIT 100000) AS b`
+    const sql = (relation: string) =>
+      `SELECT a.i FROM ${relation} AS a, (SELECT i FROM ${relation} LIMIT 100000) AS b`
     for (let left = 0; left < 60; left++) {
       const { session, relation } = await opened(runBy(), { ...small, engine: from })
       const rows = session.run({ sql: sql(relation), columns: integer })[Symbol.asyncIterator]()
