@@ -11,7 +11,7 @@ export const catalogCredential = 'bench:secret'
 if (import.meta.main) {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-bench-'))
   const catalog = await startDevCatalog({
-    folder,
+    folder: join(folder, 'catalog'),
     warehouse: catalogWarehouse,
     credential: catalogCredential,
   })
@@ -23,5 +23,5 @@ if (import.meta.main) {
       .then(() => rm(folder, { recursive: true, force: true }))
       .finally(() => process.exit(0))
   })
-  process.send?.({ url: catalog.url })
+  process.send?.({ url: catalog.url, folder })
 }

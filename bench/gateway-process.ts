@@ -13,6 +13,7 @@ import { createTenant } from '../src/store/tenants.ts'
 import { createLogger } from '../src/telemetry/log.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { openBenchStore } from './bench-store.ts'
+import { type Opened, obeyParent } from './child.ts'
 import type { BenchStore } from './entry.ts'
 import type { UpstreamAddress } from './upstream.ts'
 
@@ -54,13 +55,7 @@ export const prefix = 'bench'
 type Answer = GatewayAnswers[keyof GatewayAnswers]
 type Serve = (order: GatewayOrder) => Promise<Answer>
 
-interface OpenGateway {
-  readonly answer: Answer
-  readonly serve: Serve
-  readonly close: () => Promise<void>
-}
-
-async function open(order: GatewayOrder & { kind: 'open' }): Promise<OpenGateway> {
+async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<GatewayOrder>> {
   const opened = await openBenchStore(order.store)
   const { store } = opened
   const { hostname } = new URL(order.upstream.endpoint)
@@ -130,24 +125,4 @@ function credentialOf({ kind, endpoint, warehouse, credential, tokenUrl }: Upstr
   return { kind, nickname: prefix, endpoint, config }
 }
 
-if (import.meta.main) {
-  let gateway: OpenGateway | undefined
-  const obey = async (order: GatewayOrder): Promise<Answer> => {
-    if (gateway !== undefined) return await gateway.serve(order)
-    if (order.kind !== 'open') throw new Error('the gateway is not open yet')
-    gateway = await open(order)
-    return gateway.answer
-  }
-  process.on('message', (order: GatewayOrder) => {
-    obey(order).then(
-      (answer) => process.send?.({ answer }),
-      (error: unknown) =>
-        process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
-    )
-  })
-  // An interrupt reaches the parent too, and its end ends this process in order, with nothing left behind.
-  process.on('SIGINT', () => {})
-  process.on('disconnect', () => {
-    void Promise.resolve(gateway?.close()).finally(() => process.exit(0))
-  })
-}
+if (import.meta.main) obeyParent<GatewayOrder>(open)

@@ -10,6 +10,9 @@ import { gatewayMemory } from './gateway-memory.ts'
 import { gatewayThroughput } from './gateway-throughput.ts'
 import { graphTraverse } from './graph-traverse.ts'
 import { lineageIngest } from './lineage-ingest.ts'
+import { pgwireIdle } from './pgwire-idle.ts'
+import { pgwireLatency } from './pgwire-latency.ts'
+import { pgwireStream } from './pgwire-stream.ts'
 import { policyEval } from './policy-eval.ts'
 import { queryCompile } from './query-compile.ts'
 import { queryScan } from './query-scan.ts'
@@ -26,6 +29,9 @@ const entries: readonly BenchEntry[] = [
   lineageIngest,
   queryCompile,
   queryScan,
+  pgwireLatency,
+  pgwireStream,
+  pgwireIdle,
   detectionScan,
   detectionQuality,
   detectionClassify,

@@ -99,18 +99,20 @@ export interface ServiceTimes {
 
 export interface CatalogProcess extends AsyncDisposable {
   readonly address: UpstreamAddress
+  /** Of this run alone: the catalog's own is below it, and other files may be. */
+  readonly folder: string
   setServiceTimes(times: ServiceTimes): Promise<void>
 }
 
 /** Starts the development catalog in a process and a folder of its own. */
 export async function startCatalogProcess(): Promise<CatalogProcess> {
-  const ready = Promise.withResolvers<string>()
+  const ready = Promise.withResolvers<{ readonly url: string; readonly folder: string }>()
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'catalog-process.ts')], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    ipc: ({ url }: { readonly url: string }) => ready.resolve(url),
+    ipc: (message: { readonly url: string; readonly folder: string }) => ready.resolve(message),
     onExit: (_process, code) => ready.reject(new Error(`the development catalog ended (${code})`)),
   })
-  const endpoint = await ready.promise
+  const { url: endpoint, folder } = await ready.promise
   return {
     address: {
       kind: 'alpha',
@@ -119,6 +121,7 @@ export async function startCatalogProcess(): Promise<CatalogProcess> {
       credential: catalogCredential,
       tokenUrl: undefined,
     },
+    folder,
     async setServiceTimes({ load, conditionalLoad, commit }) {
       const response = await fetch(`${endpoint}/dev/faults`, {
         method: 'POST',

@@ -68,6 +68,8 @@ export const limits = {
   compiledCacheBytes: 32 * MiB,
   /** Milliseconds from a run's start to its end, waiting for its client included. */
   queryMs: 900_000,
+  /** Milliseconds after a statement was compiled in which its run by the same request may use what was loaded. */
+  keptLoadMs: 1_000,
   /** Milliseconds for which a finished run waits until its engine has let go. */
   engineCloseMs: 5_000,
   /** Statements that may wait for the embedded engine, for each that it may run. */
@@ -221,6 +223,8 @@ export const limits = {
   engineFetchesMax: 8,
   /** Of plans of snapshots that are kept, roughly. */
   enginePlanBytes: 256 * MiB,
+  /** Memory of DuckDB that hangs on garbage before it is collected. */
+  engineGarbageBytes: 16 * MiB,
 } as const
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)

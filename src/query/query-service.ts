@@ -31,6 +31,14 @@ export interface PreparedQuery {
   readonly parameters: readonly SqlType[]
 }
 
+export interface PrepareOptions {
+  /**
+   * Whether the same request runs the statement as soon as this resolves. Then that one run, if it has the same
+   * context and no parameters, takes what was loaded here; every other loads anew.
+   */
+  readonly runsAtOnce?: boolean
+}
+
 export interface RunOptions {
   /** PostgreSQL text forms, `$1` first. */
   readonly parameters?: readonly (string | null)[]
@@ -59,6 +67,7 @@ export interface QueryService {
     context: QueryContext,
     text: string,
     parameterTypes?: readonly (SqlType | undefined)[],
+    options?: PrepareOptions,
   ): Promise<PreparedQuery>
   /**
    * Runs a prepared statement.

@@ -18,8 +18,15 @@ import { batchBytes } from './batch-bytes.ts'
 import { type CompiledQuery, fingerprintStatement } from './compile.ts'
 import { CompileCache } from './compile-cache.ts'
 import { renderSql } from './emit/render.ts'
+import { type KeptLoad, KeptLoads } from './kept-load.ts'
 import { type LoadedTables, type LoadParts, loadTables } from './load-tables.ts'
-import type { PreparedQuery, QueryContext, QueryService, RunOptions } from './query-service.ts'
+import type {
+  PreparedQuery,
+  PrepareOptions,
+  QueryContext,
+  QueryService,
+  RunOptions,
+} from './query-service.ts'
 import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
 import { SqlError } from './sql-error.ts'
@@ -35,24 +42,31 @@ export interface RunParts extends LoadParts {
 
 interface Parts extends RunParts {
   readonly cache: CompileCache
+  readonly kept: KeptLoads
 }
 
 /** A query service over these parts. */
 export function queryService(given: RunParts): QueryService {
-  const parts = { ...given, cache: new CompileCache(limits.compiledCacheBytes) }
+  const cache = new CompileCache(limits.compiledCacheBytes)
+  const parts = { ...given, cache, kept: new KeptLoads() }
   return {
-    prepare: (context, text, parameterTypes = []) => prepare(parts, context, text, parameterTypes),
+    prepare: (context, text, parameterTypes = [], options = {}) =>
+      prepare(parts, context, text, parameterTypes, options),
     run(context, query, options) {
-      const progress = newProgress(parts, query.text)
-      const rows = runRows(parts, context, query, options, progress)
+      const kept = parts.kept.take(query, context)
+      const progress = newProgress(parts, query.text, kept)
+      const rows = runRows(parts, context, query, options, progress, kept)
       return { queryId: progress.queryId, columns: query.columns, [Symbol.asyncIterator]: () => rows }
     },
   }
 }
 
-function newProgress({ clock }: Parts, text: string): QueryProgress {
-  const fingerprint = fingerprintStatement(text)
-  return { queryId: crypto.randomUUID(), startedAtMs: clock.now(), fingerprint, rowsOut: 0, bytesOut: 0 }
+function newProgress({ clock }: Parts, text: string, kept?: KeptLoad): QueryProgress {
+  const { startedAtMs, fingerprint } = kept ?? {
+    startedAtMs: clock.now(),
+    fingerprint: fingerprintStatement(text),
+  }
+  return { queryId: crypto.randomUUID(), startedAtMs, fingerprint, rowsOut: 0, bytesOut: 0 }
 }
 
 async function prepare(
@@ -60,12 +74,16 @@ async function prepare(
   context: QueryContext,
   text: string,
   parameterTypes: readonly (SqlType | undefined)[],
+  { runsAtOnce = false }: PrepareOptions,
 ): Promise<PreparedQuery> {
   const startMs = performance.now()
   const progress = newProgress(parts, text)
   try {
-    const { compiled } = await compileNow(parts, context, text, parameterTypes, progress, undefined)
-    return { text, columns: compiled.columns, parameters: compiled.parameters }
+    const now = await compileNow(parts, context, text, parameterTypes, progress, undefined)
+    const query = { text, columns: now.compiled.columns, parameters: now.compiled.parameters }
+    const { startedAtMs, fingerprint } = progress
+    if (runsAtOnce) parts.kept.keep(query, { context, startMs, startedAtMs, fingerprint, ...now })
+    return query
   } catch (thrown) {
     const failure = runError(thrown)
     await finish(parts, context, progress, startMs, outcomeOf(failure, false), failure)
@@ -96,14 +114,15 @@ async function* runRows(
   query: PreparedQuery,
   options: RunOptions,
   progress: QueryProgress,
+  kept: KeptLoad | undefined,
 ): AsyncGenerator<ResultBatch, void, undefined> {
-  const startMs = performance.now()
+  const startMs = kept?.startMs ?? performance.now()
   const watch = watchRun(options.signal, parts.queryMs ?? limits.queryMs)
   let session: EngineSession | undefined
   let outcome: UsageOutcome = 'cancelled'
   let failure: SqlError | undefined = new SqlError('57014', 'canceling statement due to user request')
   try {
-    const planned = await plan(parts, context, query, options, progress, watch)
+    const planned = await plan(parts, context, query, options, progress, watch, kept)
     session = await openSession(planned, watch)
     progress.openMs = performance.now() - startMs
     for await (const batch of batchesOf(session, planned, progress, watch)) {
@@ -137,11 +156,14 @@ async function plan(
   { parameters = [] }: RunOptions,
   progress: QueryProgress,
   watch: RunWatch,
+  kept: KeptLoad | undefined,
 ): Promise<Planned> {
   const { tenant, principal } = context
-  const { loaded, compiled } = await watch.race(
-    compileNow(parts, context, query.text, query.parameters, progress, watch.signal),
-  )
+  const { loaded, compiled } =
+    kept ??
+    (await watch.race(compileNow(parts, context, query.text, query.parameters, progress, watch.signal)))
+  progress.loaded = loaded
+  progress.compiled = compiled
   if (JSON.stringify(compiled.columns) !== JSON.stringify(query.columns))
     throw new SqlError('0A000', 'cached plan must not change result type')
   const snapshots = compiled.reads.map(({ table }): TableSnapshot => {

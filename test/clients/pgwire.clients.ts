@@ -6,9 +6,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Lake, startLake } from '../support/lake.ts'
 import { packageFolder } from './packages.ts'
 import { differences, stepsOf } from './pgwire/compare.ts'
-import { type Lake, startLake } from './pgwire/lake.ts'
 import { type Oracle, startPostgres } from './pgwire/oracle.ts'
 import { runClient } from './processes.ts'
 

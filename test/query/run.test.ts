@@ -8,7 +8,7 @@ import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { EngineError } from '../../src/engine/engine-error.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
-import type { QueryContext, QueryService } from '../../src/query/query-service.ts'
+import type { PreparedQuery, QueryContext, QueryService } from '../../src/query/query-service.ts'
 import { queryService, type RunParts } from '../../src/query/run.ts'
 import type { SqlError } from '../../src/query/sql-error.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
@@ -242,6 +242,23 @@ describe('a change of what governs a table', () => {
     await deleteRowFilter(on, { table: orders }, 'f')
     await deleteMask(on, { table: orders, column: 'customer' }, 'm')
     expect(await sqlNow()).toBe(plain)
+  })
+
+  test('is seen by every run but the one of the request that prepared it', async () => {
+    const [asked, other] = [context(), context()]
+    const text = 'SELECT count(*) FROM sales.orders'
+    const [query, same] = [
+      await queries.prepare(asked, text, [], { runsAtOnce: true }),
+      await queries.prepare(asked, text, [], { runsAtOnce: true }),
+    ]
+    await putRowFilter(on, { table: orders }, { id: 'late', expression: 'id > 41', exemptRoles: [] })
+    const filtered = async (run: QueryContext, prepared: PreparedQuery) => {
+      for await (const _ of queries.run(run, prepared, { signal: new AbortController().signal }));
+      return lastSql().includes('41')
+    }
+    expect([await filtered(asked, query), await filtered(asked, query)]).toEqual([false, true])
+    expect([await filtered(other, same), await filtered(asked, same)]).toEqual([true, true])
+    await deleteRowFilter(on, { table: orders }, 'late')
   })
 
   test('is seen through the roles of whoever runs it', async () => {

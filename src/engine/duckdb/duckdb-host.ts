@@ -22,6 +22,7 @@ import { abortable, Gate } from './gate.ts'
 import { interruptible } from './interruptible.ts'
 import { LocalFiles } from './local-files.ts'
 import { type InstanceSettings, lockedInstance } from './locked-instance.ts'
+import { NativeGarbage } from './native-garbage.ts'
 import { type OpenTable, openTable } from './open-table.ts'
 import { duckdbSession } from './session.ts'
 
@@ -64,6 +65,7 @@ interface Host {
   readonly gate: Gate
   readonly cache: FileCache
   readonly shapes: KnownShapes
+  readonly garbage: NativeGarbage
   readonly plans: Lru<string, SnapshotPlan>
 }
 
@@ -94,6 +96,7 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
     gate: new Gate(settings.placesMax, settings.queueMax),
     cache,
     shapes,
+    garbage: new NativeGarbage(),
     plans: new Lru(limits.enginePlanBytes),
   }
   return {
@@ -165,6 +168,7 @@ async function openSession(
       connection,
       tables: opened,
       signal: ended.signal,
+      garbage: host.garbage,
       queueMs: startedMs - asked,
       startedMs,
       close,

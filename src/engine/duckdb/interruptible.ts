@@ -32,3 +32,11 @@ export async function interruptible<T>(
     clearInterval(timer)
   }
 }
+
+/** Interrupts whatever the connection does until `busy` has settled; it must not reject. */
+export async function interruptedUntil(connection: DuckDBConnection, busy: Promise<unknown>): Promise<void> {
+  connection.interrupt()
+  const timer = setInterval(() => connection.interrupt(), againMs)
+  await busy
+  clearInterval(timer)
+}

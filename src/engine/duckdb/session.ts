@@ -7,7 +7,8 @@ import type { EngineResult, EngineSession, EngineStatement } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
-import { interruptible } from './interruptible.ts'
+import { interruptedUntil, interruptible } from './interruptible.ts'
+import type { NativeGarbage } from './native-garbage.ts'
 import type { OpenTable } from './open-table.ts'
 import { assertOwnRelations } from './own-relations.ts'
 
@@ -16,6 +17,7 @@ export interface SessionParts {
   readonly tables: ReadonlyMap<GovernedTable, OpenTable>
   /** Fires when the run is cancelled or over its time; its reason is an EngineError. */
   readonly signal: AbortSignal
+  readonly garbage: NativeGarbage
   readonly queueMs: number
   /** `performance.now()` when the session got its place. */
   readonly startedMs: number
@@ -23,9 +25,19 @@ export interface SessionParts {
   readonly close: () => Promise<void>
 }
 
+/** What the session's run has asked of DuckDB. */
+interface Native extends SessionParts {
+  /** Settles with the work under way; nothing of the connection may be freed before. */
+  busy: Promise<unknown>
+  /** A result that may hold rows nobody has fetched. */
+  hasOpenResult: boolean
+  isClosed: boolean
+}
+
 /** The session over what was opened. */
-export function duckdbSession(parts: SessionParts): EngineSession {
+export function duckdbSession(given: SessionParts): EngineSession {
   let used = false
+  const parts: Native = { ...given, busy: Promise.resolve(), hasOpenResult: false, isClosed: false }
   return {
     relation(table) {
       const open = parts.tables.get(table)
@@ -39,11 +51,35 @@ export function duckdbSession(parts: SessionParts): EngineSession {
       used = true
       return runResult(parts, statement)
     },
-    close: parts.close,
+    async close() {
+      parts.isClosed = true
+      await stopped(parts)
+      await given.close()
+    },
   }
 }
 
-function runResult(parts: SessionParts, statement: EngineStatement): EngineResult {
+/** Work on the connection, unless the session is closed. @throws as interruptible does */
+async function work<T>(parts: Native, native: () => Promise<T>): Promise<T> {
+  if (parts.isClosed) throw new EngineError('57014', 'The query was cancelled.')
+  const working = interruptible(parts.connection, parts.signal, native)
+  parts.busy = working.catch(() => {})
+  return await working
+}
+
+/** Ends what is under way, and has DuckDB free a result that was left. */
+async function stopped(parts: Native): Promise<void> {
+  const { connection, busy, hasOpenResult } = parts
+  await interruptedUntil(connection, busy)
+  if (!hasOpenResult) return
+  parts.hasOpenResult = false
+  // Another statement on the connection ends the result, whose buffer would count as taken until its handle is
+  // collected: queries after it would be refused for want of memory.
+  await connection.run('SELECT 1').catch(() => {})
+  parts.garbage.leftResult()
+}
+
+function runResult(parts: Native, statement: EngineStatement): EngineResult {
   let endedMs: number | undefined
   const bytesScanned = [...parts.tables.values()].reduce((sum, { bytes }) => sum + bytes, 0)
   return {
@@ -64,24 +100,28 @@ function runResult(parts: SessionParts, statement: EngineStatement): EngineResul
   }
 }
 
-async function* batches(parts: SessionParts, statement: EngineStatement): AsyncGenerator<ResultBatch> {
-  const { connection, signal } = parts
-  const { prepared, decode } = await interruptible(connection, signal, () => prepare(parts, statement))
-  const result = await interruptible(connection, signal, () => prepared.stream())
+async function* batches(parts: Native, statement: EngineStatement): AsyncGenerator<ResultBatch> {
+  const { connection } = parts
+  const { prepared, decode } = await work(parts, () => prepare(parts, statement))
+  parts.hasOpenResult = true
+  const result = await work(parts, () => prepared.stream())
   let isOver = false
   try {
     while (!isOver) {
-      const chunk = await interruptible(connection, signal, () => result.fetchChunk())
+      const chunk = await work(parts, () => result.fetchChunk())
       isOver = chunk === null || chunk.rowCount === 0
-      if (chunk !== null && !isOver) yield decode(chunk)
+      if (chunk === null || isOver) break
+      parts.garbage.chunk(chunk.columnCount)
+      yield decode(chunk)
     }
+    parts.hasOpenResult = false
   } finally {
     // The consumer left, or nothing is to be had any more: DuckDB would go on filling its buffer.
-    if (!isOver) connection.interrupt()
+    if (!isOver && !parts.isClosed) connection.interrupt()
   }
   // A run that was cut short ends like any other; that its result has turned invalid alone tells it.
   if (result.statementType !== StatementType.SELECT)
-    throw await interruptible(connection, signal, () => whyItEnded(connection, statement))
+    throw await work(parts, () => whyItEnded(connection, statement))
 }
 
 async function prepare(

@@ -1,7 +1,7 @@
 /** Statements about governed data: the read path compiles and runs them, and only it. */
 
 import { type SqlType, typeOfOid, typeOid } from '../../core/sql-type.ts'
-import type { PreparedQuery } from '../../query/query-service.ts'
+import type { PreparedQuery, PrepareOptions } from '../../query/query-service.ts'
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import { parameterText } from '../../wire/postgres/parameters.ts'
 import { formatsFor, RowsPortal, writeDescription } from './plan.ts'
@@ -38,16 +38,19 @@ export interface DataQuery {
 /**
  * Compiles a query for the connection's principal.
  * @param oids the parameter types that the client named
+ * @param options whether the message that brought the query runs it, too
  * @throws SqlError; WireError
  */
 export async function compileData(
   session: SessionState,
   text: string,
   oids: readonly number[],
+  options: PrepareOptions = {},
 ): Promise<DataQuery> {
   const context = queryContext(session)
   const startedMs = performance.now()
-  const prepared = await session.parts.queries.prepare(context, text, oids.map(parameterType)).finally(() => {
+  const preparing = session.parts.queries.prepare(context, text, oids.map(parameterType), options)
+  const prepared = await preparing.finally(() => {
     session.tally.planMs += performance.now() - startedMs
   })
   return {

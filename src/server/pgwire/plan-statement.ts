@@ -13,6 +13,7 @@ import type {
 import type { SqlType } from '../../core/sql-type.ts'
 import { typeOid } from '../../core/sql-type.ts'
 import { limits } from '../../limits.ts'
+import type { PrepareOptions } from '../../query/query-service.ts'
 import { namedType } from '../../query/types.ts'
 import { catalogPlan } from './catalog-plan.ts'
 import { commandPlans, constantText } from './command-plans.ts'
@@ -29,12 +30,14 @@ import { WireError } from './wire-error.ts'
 /**
  * Plans one statement.
  * @param oids the parameter types that the client named
+ * @param options whether the message that brought the statement runs it, too
  * @throws SqlError; WireError
  */
 export async function planStatement(
   session: SessionState,
   statement: SourceStatement,
   oids: readonly number[],
+  options: PrepareOptions = {},
 ): Promise<Plan> {
   const tree = Reflect.get(statement.tree, statement.kind)
   const planQuery = (query: SourceStatement, types: readonly number[]) => planStatement(session, query, types)
@@ -42,7 +45,7 @@ export async function planStatement(
     case 'SelectStmt':
       return (
         planSessionFunctions(session, tree as SelectStmt) ??
-        (await planQueryText(session, statement.text, oids))
+        (await planQueryText(session, statement.text, oids, options))
       )
     case 'DeclareCursorStmt':
       return await planDeclare(session, statement, tree as DeclareCursorStmt, oids, planQuery)
@@ -64,13 +67,18 @@ export async function planStatement(
   }
 }
 
-async function planQueryText(session: SessionState, text: string, oids: readonly number[]): Promise<Plan> {
+async function planQueryText(
+  session: SessionState,
+  text: string,
+  oids: readonly number[],
+  options: PrepareOptions,
+): Promise<Plan> {
   const { catalog } = session.parts
   const owner = catalog?.covers(text) ?? 'data'
   if (owner === 'mixed')
     throw new WireError('0A000', 'A statement reads either the system catalog or governed tables, not both.')
   if (catalog !== undefined && owner === 'catalog') return await catalogPlan(session, catalog, text, oids)
-  return dataPlan(session, await compileData(session, text, oids))
+  return dataPlan(session, await compileData(session, text, oids, options))
 }
 
 /** `InsertStmt` as INSERT, `CreateTableAsStmt` as CREATE TABLE AS. */

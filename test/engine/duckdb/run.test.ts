@@ -19,6 +19,7 @@ import {
   snapshotOf,
   startTestEngine,
   type TestEngine,
+  tenant,
 } from '../../support/engine.ts'
 
 const rowCount = 2_000_000
@@ -260,6 +261,24 @@ describe('cancelling', () => {
     }
     await session.close()
     expect(engine.host.load().running).toBe(0)
+  })
+
+  test('results that were left count as no memory of the engine', async () => {
+    await using stack = new AsyncDisposableStack()
+    const small = await startTestEngine({ memoryBytesMax: 32 * 1024 * 1024 })
+    stack.defer(() => small.close())
+    const from = small.host.engine({ tenant, key: 'own', access: { roots: [engine.tables], s3: undefined } })
+    const sql = (relation: string) =>
+      `SELECT a.i FROM ${relation} AS a, (SELECT i FROM ${relation} LIMIT 100000) AS b`
+    for (let left = 0; left < 60; left++) {
+      const { session, relation } = await opened(runBy(), { ...small, engine: from })
+      const rows = session.run({ sql: sql(relation), columns: integer })[Symbol.asyncIterator]()
+      expect((await rows.next()).done).toBe(false)
+      await session.close()
+    }
+    const { session, relation } = await opened(runBy(), { ...small, engine: from })
+    const { rows, error } = await drained(session, `SELECT i FROM ${relation} AS b`)
+    expect({ rows, error }).toEqual({ rows: rowCount, error: {} })
   })
 
   test('a run that was cancelled before it began never begins', async () => {

@@ -172,7 +172,7 @@ export function samples(seed: number): readonly Sample[] {
     sample('int8', 'int8', { type: 'int8', values: BigInt64Array.from(wide) }, wide.length),
     sample('float8', 'float8', { type: 'float8', values: Float64Array.from(real) }, real.length),
     sample('float4', 'float4', { type: 'float4', values: Float32Array.from(real) }, real.length),
-    ...[0, 1, 4, 5, 15, 18].map((scale) =>
+    ...[0, 1, 2, 3, 4, 5, 8, 12, 13, 15, 18].map((scale) =>
       sample(
         `numeric of scale ${scale}`,
         'numeric',

@@ -1,0 +1,75 @@
+/** A part of a benchmark in a process of its own: the parent gives orders over IPC, one at a time, each answered. */
+
+/** Both sides of what is asked and answered, by kind. */
+type Kinds<Order extends { readonly kind: string }> = Order['kind']
+
+export interface Child<Order extends { readonly kind: string }, Answers extends Record<Kinds<Order>, unknown>>
+  extends AsyncDisposable {
+  /** @throws Error with what went wrong there */
+  ask<K extends Kinds<Order>>(order: Order & { readonly kind: K }): Promise<Answers[K]>
+}
+
+/**
+ * Starts the process; `open` is the first thing to ask of it.
+ * @param what names it in errors
+ */
+export function startChild<
+  Order extends { readonly kind: string },
+  Answers extends Record<Kinds<Order>, unknown>,
+>(script: string, what: string): Child<Order, Answers> {
+  let pending: PromiseWithResolvers<unknown> | undefined
+  const child = Bun.spawn([process.execPath, script], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc(message: { answer?: unknown; error?: string }) {
+      if (message.error === undefined) pending?.resolve(message.answer)
+      else pending?.reject(new Error(`${what}: ${message.error}`))
+    },
+    onExit(_process, code) {
+      pending?.reject(new Error(`${what} ended (${code})`))
+    },
+  })
+  return {
+    async ask(order) {
+      pending = Promise.withResolvers()
+      child.send(order)
+      return (await pending.promise) as never
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null) child.disconnect()
+      await child.exited
+    },
+  }
+}
+
+/** What a child is once it was opened. */
+export interface Opened<Order> {
+  readonly answer: unknown
+  readonly serve: (order: Order) => Promise<unknown>
+  readonly close: () => Promise<void>
+}
+
+/** The child's side: obeys until the parent is gone, then closes and exits. */
+export function obeyParent<Order extends { readonly kind: string }>(
+  open: (order: Order & { readonly kind: 'open' }) => Promise<Opened<Order>>,
+): void {
+  let opened: Opened<Order> | undefined
+  const isOpen = (order: Order): order is Order & { readonly kind: 'open' } => order.kind === 'open'
+  const obey = async (order: Order): Promise<unknown> => {
+    if (opened !== undefined) return await opened.serve(order)
+    if (!isOpen(order)) throw new Error('the process is not open yet')
+    opened = await open(order)
+    return opened.answer
+  }
+  process.on('message', (order: Order) => {
+    obey(order).then(
+      (answer) => process.send?.({ answer }),
+      (error: unknown) =>
+        process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    )
+  })
+  // An interrupt reaches the parent too, and its end ends this process in order, with nothing left behind.
+  process.on('SIGINT', () => {})
+  process.on('disconnect', () => {
+    void Promise.resolve(opened?.close()).finally(() => process.exit(0))
+  })
+}

@@ -1,0 +1,254 @@
+/**
+ * The whole service with governed tables, in a process of its own: it serves the PostgreSQL wire to the parent,
+ * and on order does the parts of a query by themselves, each timed here.
+ */
+
+import { blockList } from '../src/base/cidr.ts'
+import { systemClock } from '../src/base/clock.ts'
+import { CatalogPool } from '../src/catalog/open-catalog.ts'
+import { TableStates } from '../src/catalog/table-states.ts'
+import { tableKey } from '../src/core/table-ref.ts'
+import type { Engine, TableSnapshot } from '../src/engine/engine.ts'
+import { type EngineKinds, engineOf } from '../src/engine/engine-kinds.ts'
+import { openEngines } from '../src/engine/open-engines.ts'
+import { limits } from '../src/limits.ts'
+import type { CompiledQuery } from '../src/query/compile.ts'
+import { CompileCache } from '../src/query/compile-cache.ts'
+import { renderSql } from '../src/query/emit/render.ts'
+import { loadTables } from '../src/query/load-tables.ts'
+import { namedRefs } from '../src/query/named-refs.ts'
+import type { QueryContext } from '../src/query/query-service.ts'
+import { usageOf } from '../src/query/usage-of.ts'
+import { findCatalogCredential } from '../src/store/catalog-credentials.ts'
+import { loadGovernances } from '../src/store/governance.ts'
+import type { Store } from '../src/store/store.ts'
+import { recordUsage } from '../src/store/usage.ts'
+import { createLogger } from '../src/telemetry/log.ts'
+import { type Lake, type LakeCatalog, startLake } from '../test/support/lake.ts'
+import type { LakeTable } from '../test/support/lake-tables.ts'
+import { openBenchStore } from './bench-store.ts'
+import { type Opened, obeyParent } from './child.ts'
+import type { BenchStore } from './entry.ts'
+
+/** The parts of a query that can be done alone; `engine` opens the snapshot, runs the compiled SQL and decodes. */
+export const stages = ['engine', 'governance', 'credential', 'upstream', 'compile', 'usage'] as const
+export type Stage = (typeof stages)[number]
+export type StageTimes = Readonly<Record<Stage, readonly number[]>>
+
+/** What the parent asks for, in order; each is answered once. */
+export type WireOrder =
+  | {
+      readonly kind: 'open'
+      readonly store: BenchStore
+      readonly catalog: LakeCatalog
+      readonly tables: readonly LakeTable[]
+    }
+  /** A statement of the restricted principal, in parts, `count` times each in turns. */
+  | { readonly kind: 'stages'; readonly text: string; readonly count: number }
+  /** How long each usage record of the wire's queries took to write, since this was asked last. */
+  | { readonly kind: 'usage-writes' }
+  | { readonly kind: 'memory' }
+
+export interface WireAnswers {
+  readonly open: {
+    readonly port: number
+    readonly database: string
+    readonly engine: string
+    readonly all: Login
+    readonly restricted: Login
+  }
+  /** Milliseconds. */
+  readonly stages: StageTimes
+  readonly 'usage-writes': readonly number[]
+  readonly memory: { readonly rssBytes: number }
+}
+
+export interface Login {
+  readonly user: string
+  readonly password: string
+}
+
+/** The measured service's, not the store's of the stages that are done alone. */
+function timingStore(store: Store, usageWrites: number[]): Store {
+  return {
+    ...store,
+    async tenantQuery(tenant, text, params, options) {
+      const startMs = performance.now()
+      const rows = await store.tenantQuery<never>(tenant, text, params, options)
+      if (text.startsWith('insert into svc.query_usage')) usageWrites.push(performance.now() - startMs)
+      return rows
+    },
+  }
+}
+
+async function open({
+  store: kind,
+  catalog,
+  tables,
+}: WireOrder & { kind: 'open' }): Promise<Opened<WireOrder>> {
+  const opened = await openBenchStore(kind)
+  const { store } = opened
+  const usageWrites: number[] = []
+  const addressRules = {
+    ranges: blockList([{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }]),
+    hosts: new Set<string>(),
+  }
+  const catalogs = new CatalogPool({ addressRules })
+  const engines = openEngines({
+    addressRules,
+    catalogs,
+    directory: catalog.folder,
+    memoryBytes: 1024 ** 3,
+    cacheBytes: 4 * 1024 ** 3,
+    queries: 8,
+    poolThreads: 16,
+  })
+  const lake = await startLake({
+    store: timingStore(store, usageWrites),
+    catalog,
+    tables,
+    engines,
+    // Every line is made as in production; only the writing of it is left out.
+    log: createLogger({ level: 'info', destination: { write: () => {} } }),
+  })
+  const parts = { store, states: new TableStates(catalogs, limits.tableStateBytes), engines }
+  const login = ({ PGUSER, PGPASSWORD }: Lake['env']): Login => ({ user: PGUSER, password: PGPASSWORD })
+  return {
+    answer: {
+      port: lake.app.pgwirePort,
+      database: lake.catalog,
+      engine: opened.engine,
+      all: login(lake.env),
+      restricted: login(lake.restricted),
+    } satisfies WireAnswers['open'],
+    async serve(order): Promise<WireAnswers[keyof WireAnswers]> {
+      switch (order.kind) {
+        case 'open':
+          throw new Error('the service is open already')
+        case 'stages':
+          return await timeStages(parts, lake, order.text, order.count)
+        case 'usage-writes':
+          return usageWrites.splice(0)
+        case 'memory':
+          return { rssBytes: await settledRss() }
+      }
+    },
+    async close() {
+      await lake[Symbol.asyncDispose]()
+      catalogs.close()
+      await opened[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** After collections: what is left is held. */
+async function settledRss(): Promise<number> {
+  for (let round = 0; round < 5; round++) {
+    Bun.gc(true)
+    await Bun.sleep(50)
+  }
+  return process.memoryUsage.rss()
+}
+
+interface StageParts {
+  readonly store: Store
+  readonly states: TableStates
+  readonly engines: EngineKinds
+}
+
+async function timeStages(
+  { store, states, engines }: StageParts,
+  { tenant, catalog, restricted }: Lake,
+  text: string,
+  count: number,
+): Promise<StageTimes> {
+  const principal = { sub: restricted.PGUSER, roles: [] }
+  const searchPath = ['public']
+  const context: QueryContext = {
+    tenant,
+    principal,
+    principalSource: 'session',
+    surface: 'pgwire',
+    catalog,
+    searchPath,
+  }
+  const cache = new CompileCache(limits.compiledCacheBytes)
+  const loaded = await loadTables({ store, states }, context, text, undefined)
+  const compile = () =>
+    cache.compile(tenant, { text, principal, tables: loaded.tables, searchPath, parameterTypes: [] })
+  const compiled = compile()
+  const snapshots = compiled.reads.map(({ table }): TableSnapshot => {
+    const at = loaded.snapshots.get(tableKey(table.ref))
+    if (at === undefined) throw new Error('a table has no snapshot')
+    return { table, ...at, ranges: compiled.ranges.get(table) }
+  })
+  const engine = await engineOf(engines, tenant, loaded.credential)
+  const refs = namedRefs(text, searchPath)
+  const usage = () => {
+    const progress = {
+      queryId: crypto.randomUUID(),
+      startedAtMs: systemClock.now(),
+      rowsOut: 1,
+      bytesOut: 20,
+    }
+    return usageOf(
+      context,
+      { ...progress, fingerprint: compiled.fingerprint, loaded, compiled, engine: 'duckdb' },
+      1,
+      'completed',
+      undefined,
+    )
+  }
+  const work: Readonly<Record<Stage, () => Promise<unknown>>> = {
+    engine: () => runOnEngine(engine, snapshots, compiled, context),
+    governance: () => loadGovernances(store, tenant, refs),
+    credential: () => findCatalogCredential(store, tenant, catalog),
+    upstream: () => Promise.all(loaded.tables.map(({ ref }) => states.load(tenant, loaded.credential, ref))),
+    compile: async () => compile(),
+    usage: () => recordUsage(store, tenant, usage()),
+  }
+  const times: Record<Stage, number[]> = {
+    engine: [],
+    governance: [],
+    credential: [],
+    upstream: [],
+    compile: [],
+    usage: [],
+  }
+  for (let round = 0; round < count; round++)
+    for (const stage of stages) {
+      const startMs = performance.now()
+      await work[stage]()
+      times[stage].push(performance.now() - startMs)
+    }
+  return times
+}
+
+async function runOnEngine(
+  engine: Engine,
+  snapshots: readonly TableSnapshot[],
+  compiled: CompiledQuery,
+  { tenant, principal }: QueryContext,
+): Promise<void> {
+  const session = await engine.open(snapshots, {
+    queryId: crypto.randomUUID(),
+    tenant,
+    principal: principal.sub,
+    signal: new AbortController().signal,
+  })
+  try {
+    const { dialect } = engine
+    const sql = renderSql(compiled.emit(dialect), dialect, {
+      relation: (table) => session.relation(table),
+      salt: crypto.getRandomValues(new Uint8Array(32)),
+      parameters: [],
+    })
+    let rows = 0
+    for await (const batch of session.run({ sql, columns: compiled.columns })) rows += batch.rowCount
+    if (rows === 0) throw new Error('the engine gave no row')
+  } finally {
+    await session.close()
+  }
+}
+
+if (import.meta.main) obeyParent<WireOrder>(open)

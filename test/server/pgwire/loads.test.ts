@@ -1,0 +1,61 @@
+/** How often a statement over the wire asks what governs its tables. */
+
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Store } from '../../../src/store/store.ts'
+import { type Lake, startLake } from '../../support/lake.ts'
+import { openTestStore } from '../../support/store.ts'
+import { frames, WireClient } from '../../support/wire-client.ts'
+
+setDefaultTimeout(60_000)
+
+const statement = 'SELECT id FROM sales.orders WHERE id = 18'
+const stack = new AsyncDisposableStack()
+let lake: Lake
+let client: WireClient
+let loads = 0
+
+beforeAll(async () => {
+  const store = stack.use(await openTestStore())
+  lake = stack.use(await startLake({ store: counting(store) }))
+  const { PGPORT, PGUSER, PGPASSWORD, PGDATABASE } = lake.restricted
+  const login = { user: PGUSER, database: PGDATABASE, password: PGPASSWORD }
+  client = await WireClient.logIn({ port: Number(PGPORT) }, login)
+  stack.defer(() => client.close())
+})
+afterAll(() => stack.disposeAsync())
+beforeEach(() => {
+  loads = 0
+})
+
+function counting(store: Store): Store {
+  return {
+    ...store,
+    async tenantQuery(tenant, text, params, options) {
+      if (text.includes('"HAS_COLUMN"') && params?.[0]?.toString().includes('orders')) loads++
+      return await store.tenantQuery(tenant, text, params, options)
+    },
+  }
+}
+
+test('a Query message asks once for each of its statements', async () => {
+  expect(await client.ask(frames.query(statement))).toContain('D 18')
+  expect(loads).toBe(1)
+  await client.ask(frames.query(`${statement};${statement}`))
+  expect(loads).toBe(3)
+})
+
+test('Parse asks, and so does every Execute, however soon it follows', async () => {
+  await client.ask(frames.parse(statement), frames.bind(), frames.execute(), frames.sync())
+  expect(loads).toBe(2)
+  await client.ask(frames.bind(), frames.execute(), frames.sync())
+  expect(loads).toBe(3)
+})
+
+test('a cursor asks when it is first fetched from', async () => {
+  await client.ask(frames.query('BEGIN'))
+  await client.ask(frames.query(`DECLARE c CURSOR FOR ${statement}`))
+  expect(loads).toBe(1)
+  expect(await client.ask(frames.query('FETCH c'))).toContain('D 18')
+  expect(loads).toBe(2)
+  await client.ask(frames.query('ROLLBACK'))
+})

@@ -1,0 +1,50 @@
+/** Tables that a lake and a PostgreSQL both hold, each column's values as one expression of both. */
+
+/** As PostgreSQL and DuckDB both write it; `i` counts from 1. */
+export type ColumnSource = readonly [name: string, type: string, expression: string]
+
+export interface LakeTable {
+  readonly name: string
+  readonly columns: readonly ColumnSource[]
+  readonly rowCount: number
+  /** Data files of about the same size; 1 where absent. */
+  readonly fileCount?: number
+  /** A mask of one column, and a row filter; neither concerns the role `auditor`. */
+  readonly mask?: { readonly column: string; readonly action: 'mask-alphanum' }
+  readonly rowFilter?: string
+}
+
+/** The columns of a SELECT from `i`. */
+export function selectList(columns: readonly ColumnSource[]): string {
+  return columns.map(([name, type, expression]) => `CAST(${expression} AS ${type}) AS ${name}`).join(', ')
+}
+
+export const orderColumns: readonly ColumnSource[] = [
+  ['id', 'bigint', 'i'],
+  ['region', 'text', "CASE i % 4 WHEN 0 THEN 'north' WHEN 1 THEN 'south' WHEN 2 THEN 'east' ELSE 'west' END"],
+  ['email', 'text', "'user' || i || '@example.com'"],
+  ['amount', 'numeric(10,2)', '(i * 37 % 10000) * 0.01'],
+  ['qty', 'integer', 'i % 100 - 50'],
+  ['ratio', 'double precision', 'CAST(i AS double precision) / 8'],
+  ['paid', 'boolean', 'i % 3 = 0'],
+  ['day', 'date', "CAST(date '2024-01-01' + CAST(i % 365 AS integer) AS date)"],
+  ['placed_at', 'timestamptz', "timestamptz '2024-01-01 00:00:00+00' + i * interval '1 hour'"],
+  ['created', 'timestamp', "timestamp '2024-01-01 00:00:00' + i * interval '1 minute'"],
+  ['note', 'text', "CASE WHEN i % 5 = 0 THEN NULL ELSE 'note ' || i END"],
+  ['uid', 'uuid', "CAST('00000000-0000-0000-0000-' || lpad(CAST(i AS text), 12, '0') AS uuid)"],
+]
+/** Engines write bytes in different ways. */
+export const payload = {
+  postgres: "CASE WHEN i % 7 = 0 THEN NULL ELSE decode(lpad(to_hex(i), 8, '0'), 'hex') END",
+  duckdb: "CASE WHEN i % 7 = 0 THEN NULL ELSE unhex(printf('%08x', i)) END",
+}
+export const orderCount = 1_000
+
+/** Those of the regions east and west are all that others than auditors see, and no e-mail address. */
+export const ordersTable: LakeTable = {
+  name: 'orders',
+  columns: [...orderColumns, ['payload', 'bytea', payload.duckdb]],
+  rowCount: orderCount,
+  mask: { column: 'email', action: 'mask-alphanum' },
+  rowFilter: `region IN ('east', 'west')`,
+}

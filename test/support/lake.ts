@@ -1,0 +1,194 @@
+/** The service with governed Iceberg tables on it, and two principals: one who sees all of them, one who does not. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
+import { duckdbParquet } from '../../demo/lake/duckdb-parquet.ts'
+import { type Field, tableInFolder } from '../../demo/lake/iceberg-writer.ts'
+import { type App, type AppOptions, startApp } from '../../src/app.ts'
+import { parseConfig } from '../../src/config.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { checkPolicies } from '../../src/query/protect.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { putContract, putMask, putRowFilter } from '../../src/store/contracts.ts'
+import { createServiceSession } from '../../src/store/sessions.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { type LakeTable, ordersTable, selectList } from './lake-tables.ts'
+import { openTestStore } from './store.ts'
+
+/** What a client takes from its environment. */
+export type ClientEnvironment = Readonly<
+  Record<'PGHOST' | 'PGPORT' | 'PGUSER' | 'PGPASSWORD' | 'PGDATABASE' | 'PGSSLMODE' | 'PGTZ' | 'TZ', string>
+>
+
+export interface Lake extends AsyncDisposable {
+  readonly app: App
+  readonly store: Store
+  readonly tenant: TenantId
+  /** Nickname of the catalog's credential. */
+  readonly catalog: string
+  /** Sees every row and value. */
+  readonly env: ClientEnvironment
+  /** Is an auditor of nothing: row filters and masks apply. */
+  readonly restricted: ClientEnvironment
+}
+
+/** A development catalog that runs already. */
+export interface LakeCatalog {
+  readonly url: string
+  readonly warehouse: string
+  /** `id:secret`, where it asks for one. */
+  readonly credential?: string | undefined
+  /** The catalog's own is `catalog` below it. */
+  readonly folder: string
+}
+
+export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' | 'metrics'>> {
+  /** In the namespace `sales`; `orders` where absent. */
+  readonly tables?: readonly LakeTable[]
+  readonly catalog?: LakeCatalog
+  /** Stays open; one of the lake's own where absent. */
+  readonly store?: Store
+}
+
+const nickname = 'lake'
+const icebergTypes: Readonly<Record<string, Field['type']>> = {
+  bigint: 'long',
+  text: 'string',
+  'numeric(10,2)': 'decimal(10,2)',
+  integer: 'int',
+  'double precision': 'double',
+  boolean: 'boolean',
+  date: 'date',
+  timestamptz: 'timestamptz',
+  timestamp: 'timestamp',
+  uuid: 'uuid',
+  bytea: 'binary',
+}
+
+/** Starts the service, writes the tables, registers them through the gateway and governs them. */
+export async function startLake(options: LakeOptions = {}): Promise<Lake> {
+  const stack = new AsyncDisposableStack()
+  const catalog = options.catalog ?? (await ownCatalog(stack))
+  const store = options.store ?? stack.use(await openTestStore())
+  const { id: tenant } = await createTenant(store, { name: 'acme' })
+  await putCatalogCredential(store, tenant, {
+    nickname,
+    kind: 'alpha',
+    endpoint: catalog.url,
+    config: {
+      endpoint: catalog.url,
+      warehouse: catalog.warehouse,
+      ...(catalog.credential !== undefined && { credential: catalog.credential }),
+      storage_roots: [pathToFileURL(catalog.folder).href],
+    },
+  })
+  const loopback = '127.0.0.1:0'
+  const app = await startApp({
+    metrics: createMetrics(),
+    log: createLogger({ level: 'silent' }),
+    ...options,
+    config: parseConfig({
+      SVC_LISTEN_ADDR: loopback,
+      SVC_METRICS_ADDR: loopback,
+      SVC_PGWIRE_ADDR: loopback,
+      UV_THREADPOOL_SIZE: '16',
+      SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
+      SVC_READ_DIR: catalog.folder,
+    }),
+    store,
+  })
+  stack.defer(() => app.stop())
+  const session = (sub: string, roles: readonly string[]) =>
+    createServiceSession(store, tenant, { name: sub, principal: { sub, roles }, scopes: ['commit', 'read'] })
+  const [ann, bob] = [await session('ann', ['auditor']), await session('bob', [])]
+  await send(app, ann.secret, 'namespaces', { namespace: ['sales'] })
+  for (const table of options.tables ?? [ordersTable]) {
+    await register(app, ann.secret, join(catalog.folder, 'catalog/warehouse'), table)
+    await govern(store, tenant, table)
+  }
+  const env = (user: string, secret: string): ClientEnvironment => ({
+    PGHOST: '127.0.0.1',
+    PGPORT: String(app.pgwirePort),
+    PGUSER: user,
+    PGPASSWORD: secret,
+    PGDATABASE: nickname,
+    PGSSLMODE: 'disable',
+    PGTZ: 'UTC',
+    TZ: 'UTC',
+  })
+  return {
+    app,
+    store,
+    tenant,
+    catalog: nickname,
+    env: env('ann', ann.secret),
+    restricted: env('bob', bob.secret),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+async function ownCatalog(stack: AsyncDisposableStack): Promise<LakeCatalog> {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-lake-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const catalog = await startDevCatalog({ folder: join(folder, 'catalog') })
+  stack.defer(() => catalog.stop())
+  return { url: catalog.url, warehouse: 'dev', folder }
+}
+
+async function govern(store: Store, tenant: TenantId, table: LakeTable): Promise<void> {
+  const on = { store, tenant, actor: 'stella', checkPolicies }
+  const ref = { namespace: ['sales'], name: table.name }
+  const exemptRoles = ['auditor']
+  await putContract(on, ref, { id: table.name, version: 1 })
+  const { mask, rowFilter: expression } = table
+  if (mask !== undefined)
+    await putMask(
+      on,
+      { table: ref, column: mask.column },
+      { id: `${table.name}-${mask.column}`, action: mask.action, exemptRoles },
+    )
+  if (expression !== undefined)
+    await putRowFilter(on, { table: ref }, { id: `${table.name}-rows`, expression, exemptRoles })
+}
+
+async function register(
+  app: App,
+  secret: string,
+  folder: string,
+  { name, columns, rowCount, fileCount = 1 }: LakeTable,
+): Promise<void> {
+  const fields = columns.map(([column, type], index) => ({
+    id: index + 1,
+    name: column,
+    type: icebergTypes[type] as Field['type'],
+  }))
+  const ids = `{${fields.map((field) => `${field.name}: ${field.id}`).join(', ')}}`
+  const from = (file: number) => Math.floor((rowCount * file) / fileCount) + 1
+  const files = []
+  for (let file = 0; file < fileCount; file++) {
+    const [first, end] = [from(file), from(file + 1)]
+    const bytes = await duckdbParquet(
+      `SELECT ${selectList(columns)} FROM range(${first}, ${end}) AS t(i)`,
+      ids,
+    )
+    files.push({ rows: [], bytes, recordCount: end - first })
+  }
+  const table = tableInFolder(folder, name, { fields, formatVersion: 2 })
+  const { metadataLocation } = await table.append(files)
+  await send(app, secret, 'namespaces/sales/register', { name, 'metadata-location': metadataLocation })
+}
+
+async function send(app: App, secret: string, path: string, body: unknown): Promise<void> {
+  const response = await fetch(new URL(`/v1/iceberg/${nickname}/v1/${path}`, app.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-svc-session': secret },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+}
