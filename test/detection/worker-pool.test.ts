@@ -1,6 +1,7 @@
 /** The pool outlives its workers: crashes, exits and hangs cost the task that met them and no other. */
 
 import { afterEach, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { WorkerPool } from '../../src/detection/worker-pool.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -69,3 +70,36 @@ test('closing fails what waits and what comes after', async () => {
   const stopped = { kind: 'failed', reason: 'the service is stopping', passing: true } as const
   expect(await Promise.all([...waiting, workers.run(task('b'))])).toEqual([stopped, stopped, stopped])
 })
+
+// Skipped where threads have no entries of their own in /proc.
+test.skipIf(!existsSync('/proc/self/task'))(
+  'a scan gives way to requests: its thread is nice, and no other',
+  async () => {
+    const threads = () => readdirSync('/proc/self/task').map(nicenessOf)
+    const own = nicenessOf(String(process.pid))
+  const before = threads().filter((niceness) => niceness === 15).length
+    pool = new WorkerPool({
+      workerUrl: new URL('../../src/detection/worker.ts', import.meta.url),
+      size: 1,
+      taskMs: 60_000,
+      onRestart: () => {},
+    })
+    await pool.run(task('nowhere'))
+    expect(threads().filter((niceness) => niceness === 15).length - before).toBeGreaterThan(0)
+    expect(nicenessOf(String(process.pid))).toBe(own)
+  },
+)
+
+/** The 19th field of a thread's stat, counted from behind its name. */
+function nicenessOf(thread: string): number {
+  try {
+    return Number(
+      readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ')[16],
+    )
+  } catch {
+    // It ended meanwhile.
+    return 0
+  }
+}
