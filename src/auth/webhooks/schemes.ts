@@ -1,7 +1,7 @@
 /**
  * The signature formats that providers use, each verified by its provider's own library. The libraries come with
  * whole API clients, so each is loaded by the first delivery that needs it
- * (docs/adr/0004-webhook-signatures-are-verified-by-their-libraries.md).
+ * (docs/adr/0006-webhook-signatures-are-verified-by-their-libraries.md).
  */
 
 import { limits } from '../../limits.ts'
