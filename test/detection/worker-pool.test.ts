@@ -77,7 +77,7 @@ test.skipIf(!existsSync('/proc/self/task'))(
   async () => {
     const threads = () => readdirSync('/proc/self/task').map(nicenessOf)
     const own = nicenessOf(String(process.pid))
-  const before = threads().filter((niceness) => niceness === 15).length
+    const before = threads().filter((niceness) => niceness === 15).length
     pool = new WorkerPool({
       workerUrl: new URL('../../src/detection/worker.ts', import.meta.url),
       size: 1,
