@@ -117,6 +117,11 @@ export const limits = {
   catalogTablesMax: 5_000,
   /** Columns of one table, as PostgreSQL has it. */
   catalogColumnsMax: 1_600,
+  /** What a contract declares: one description, one column's name, columns of one key, foreign keys. */
+  contractDescriptionBytesMax: 4 * KiB,
+  contractNameBytesMax: 1 * KiB,
+  contractKeyColumnsMax: 32,
+  contractRelationshipsMax: 100,
   catalogAnswerBytesMax: 64 * MiB,
   /** Databases that hold a catalog at once; each takes about 300 MiB. */
   catalogWorkersMax: 2,

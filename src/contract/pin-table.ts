@@ -36,8 +36,10 @@ export async function pinSnapshot(
     throw new Fault('unprocessable', 'The table has no such snapshot.')
   // A snapshot of format version 1 may not name its schema: it keeps the one it is read with now.
   const schemaId = state.snapshotSchemaIds.get(snapshotId) ?? state.currentSchemaId
+  const columns = state.schemas.get(schemaId)
+  if (columns === undefined) throw new Fault('unprocessable', 'The table has no schema of the snapshot.')
   const change = { table, actor: on.actor, atMs: clock.now() }
-  return await pinTable(on.store, on.tenant, change, { snapshotId, schemaId, catalog })
+  return await pinTable(on.store, on.tenant, change, { snapshotId, schemaId, columns, catalog })
 }
 
 /** Ends a pin. @throws Fault `conflict` where the table is not pinned */

@@ -25,11 +25,13 @@ import {
   putRowFilter,
   putTag,
 } from '../store/contracts.ts'
+import { loadDeclaredSchema } from '../store/declared-schema.ts'
 import { loadGovernance } from '../store/governance.ts'
 import { listPins } from '../store/pins.ts'
 import { putReadSettings, readSettings } from '../store/read-settings.ts'
 import type { Store } from '../store/store.ts'
 import { pinSnapshot, unpinSnapshot } from './pin-table.ts'
+import { readContractSchema, schemaMembers } from './read-schema.ts'
 import { pinView, settingsView, tableView } from './table-view.ts'
 
 export interface ContractParts {
@@ -96,9 +98,13 @@ export function contractRoutes(parts: ContractParts) {
 async function showTable(parts: ContractParts, request: Request, params: Params): Promise<Response> {
   const session = await requireSession(request, parts.findSession, 'read')
   const { roles } = await verifiedPrincipal(parts.identify, request, session)
-  const governance = await loadGovernance(parts.store, session.tenant, tableOf(params))
+  const ref = tableOf(params)
+  const [governance, schema] = await Promise.all([
+    loadGovernance(parts.store, session.tenant, ref),
+    loadDeclaredSchema(parts.store, session.tenant, ref),
+  ])
   if (governance === undefined) throw noTable()
-  return Response.json(tableView(governance, roles.includes('steward')))
+  return Response.json(tableView(governance, schema, roles.includes('steward')))
 }
 
 async function showPins(parts: ContractParts, request: Request, params: Params): Promise<Response> {
@@ -141,11 +147,12 @@ const changes: readonly (readonly [method: 'PUT' | 'DELETE' | 'POST', path: stri
     'PUT',
     table,
     async (on, params, request) => {
-      const fields = await readFields(request, 'id', 'version')
+      const fields = await readFields(request, 'id', 'version', ...schemaMembers)
       const version = fields.object.get('version')
       await putContract(on, tableOf(params), {
         id: fields.text('id'),
         version: typeof version === 'number' || typeof version === 'bigint' ? Number(version) : Number.NaN,
+        schema: readContractSchema(fields, tableOf(params)),
       })
     },
   ],

@@ -1,14 +1,22 @@
 /** What governs reading a table, as the API shows it. */
 
+import type { ContractSchema } from '../core/contract-schema.ts'
 import type { Governance, StoredMask } from '../store/governance.ts'
 import type { PinEvent } from '../store/pins.ts'
 import type { ReadSettings } from '../store/read-settings.ts'
 
-/** @param withPolicies false: for readers, who learn of columns and tags but not of filters and masks */
-export function tableView({ ref, contract, pin, columns, rowFilters }: Governance, withPolicies: boolean) {
+/**
+ * @param schema what the contract declares
+ * @param withPolicies false: for readers, who learn of columns and tags but not of filters and masks
+ */
+export function tableView(
+  { ref, contract, pin, columns, rowFilters }: Governance,
+  schema: ContractSchema | undefined,
+  withPolicies: boolean,
+) {
   return {
     ...ref,
-    contract: contract && { ...contract, state: 'active' },
+    contract: contract && { ...contract, state: 'active', ...schema },
     ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
     columns: columns
       .filter(({ current }) => current || withPolicies)

@@ -5,7 +5,7 @@ import type { BoundNames } from '../core/governed-table.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { readGovernance, type StoredColumn } from './governance.ts'
-import { parseAgtype, upsertEdge, upsertNode } from './graph.ts'
+import { type Properties, parseAgtype, upsertEdge, upsertNode } from './graph.ts'
 import { nodeId } from './names.ts'
 import type { Tx } from './session.ts'
 
@@ -74,8 +74,10 @@ export async function connect(
   id: string,
   from: readonly ['Contract' | 'RowFilter' | 'ColumnMask' | 'Column', string],
   to: readonly ['Table' | 'Column' | 'Tag', string],
+  properties: Properties = {},
 ): Promise<void> {
-  const edge = { label, id, from: { label: from[0], id: from[1] }, to: { label: to[0], id: to[1] } }
+  const ends = { from: { label: from[0], id: from[1] }, to: { label: to[0], id: to[1] } }
+  const edge = { label, id, ...ends, properties }
   if (!(await upsertEdge(tx, tenant, edge)))
     throw new Fault('internal', 'Internal error.', { detail: `the ${label} edge could not be made` })
 }

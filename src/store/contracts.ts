@@ -4,6 +4,7 @@
  */
 
 import { Fault } from '../base/fault.ts'
+import type { ContractSchema } from '../core/contract-schema.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import { isMaskAction } from '../core/mask.ts'
 import type { TableRef } from '../core/table-ref.ts'
@@ -24,6 +25,7 @@ import {
   type MaskTarget,
   tableId,
 } from './contract-targets.ts'
+import { bindSchema, schemaProperties } from './declared-schema.ts'
 import { readGovernance } from './governance.ts'
 import { governedTable } from './governed-table.ts'
 import { deleteEdge, deleteNode, type NodeRef, upsertNode } from './graph.ts'
@@ -60,24 +62,34 @@ const namePattern = /^[A-Za-z0-9_.:-]{1,255}$/
 const exemptRolesMax = 100
 const separator = '\u001f'
 
+export interface NewContract {
+  readonly id: string
+  readonly version: number
+  /** What it declares of the table; nothing where absent. */
+  readonly schema?: ContractSchema
+}
+
 /**
- * Puts a table under an active contract, in place of the one that it is under.
- * @throws Fault `bad_request` for a malformed id or version
+ * Puts a table under an active contract, in place of the one that it is under and of what that declared.
+ * @throws Fault `bad_request` for a malformed id or version, `unprocessable` where it declares a column that
+ *   its table does not have
  */
 export async function putContract(
   on: ContractStore,
   table: TableRef,
-  { id, version }: { readonly id: string; readonly version: number },
+  { id, version, schema = {} }: NewContract,
 ): Promise<void> {
   checkName(id)
   if (!Number.isSafeInteger(version) || version < 1)
     throw new Fault('bad_request', '`version` must be a whole number from 1.')
-  const made = { action: 'put-contract', subject: { table }, value: { id, version } } as const
+  const made = { action: 'put-contract', subject: { table }, value: { id, version, ...schema } } as const
   await change(on, made, async (tx) => {
     await ensureTable(tx, on.tenant, table)
     await upsertNode(tx, on.tenant, { label: 'Contract', id, properties: { version, state: 'active' } })
-    await deleteEdge(tx, 'GOVERNS', tableId(table))
-    await connect(tx, on.tenant, 'GOVERNS', tableId(table), ['Contract', id], ['Table', tableId(table)])
+    const declared = schemaProperties(await bindSchema(tx, table, schema))
+    const edge = tableId(table)
+    await deleteEdge(tx, 'GOVERNS', edge)
+    await connect(tx, on.tenant, 'GOVERNS', edge, ['Contract', id], ['Table', edge], declared)
     return [table]
   })
 }

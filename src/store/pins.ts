@@ -5,6 +5,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { holdContracts, recordChange } from './contract-changes.ts'
 import { type Properties, parseAgtype } from './graph.ts'
@@ -28,6 +29,8 @@ export interface PinEvent {
 }
 
 export interface NewPin extends Pin {
+  /** Of the snapshot's schema: what catalogs that clients look at then show. Today's where absent. */
+  readonly columns?: readonly SchemaColumn[]
   /** Nickname of the catalog credential whose catalog holds the snapshot now. */
   readonly catalog: string
 }
@@ -48,12 +51,12 @@ export async function pinTable(
   store: Store,
   tenant: TenantId,
   change: PinChange,
-  { snapshotId, schemaId, catalog }: NewPin,
+  { snapshotId, schemaId, columns, catalog }: NewPin,
 ): Promise<PinEvent> {
   const value = { snapshot_id: String(snapshotId), schema_id: String(schemaId), catalog }
   return await store.tenantTransaction(tenant, async (tx) => {
     await holdContracts(tx)
-    return await appendEvent(tx, tenant, change, { kind: 'pin', ...value })
+    return await appendEvent(tx, tenant, change, { kind: 'pin', ...value }, columns)
   })
 }
 
@@ -129,6 +132,7 @@ async function appendEvent(
   tenant: TenantId,
   { table, actor, atMs }: PinChange,
   event: NewEvent,
+  columns?: readonly SchemaColumn[],
 ): Promise<PinEvent> {
   const tableId = nodeId(tableKey(table))
   const [latest] = await eventsOf(tx, table, undefined, 1)
@@ -143,7 +147,8 @@ async function appendEvent(
      where ${property('t', 'id')} = to_jsonb($3::text)::text::agtype returning 1`,
     [
       storableJson({ ...properties, id, tenant_id: tenant }),
-      storableJson({ id, tenant_id: tenant }),
+      // On the edge: every query reads the event, and only those about the catalog its columns.
+      storableJson({ ...(columns && { columns }), id, tenant_id: tenant }),
       tableId,
     ],
   )

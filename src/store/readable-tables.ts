@@ -2,10 +2,13 @@
 
 import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { type DeclaredSchema, declaredSchema } from './declared-schema.ts'
 import { icebergType, type StoredColumn, topColumns } from './governance.ts'
 import { type Properties, parseAgtype } from './graph.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { pinOf } from './pin-event.ts'
 import type { Store } from './store.ts'
 
 export interface ReadableColumn extends Pick<StoredColumn, 'fieldId' | 'name' | 'type' | 'required'> {
@@ -19,8 +22,10 @@ export interface ReadableTable {
   readonly ref: TableRef
   /** Absent where the tenant reads tables without one. */
   readonly contract?: { readonly id: string; readonly version: number }
+  /** What the contract declares. */
+  readonly declared?: DeclaredSchema
   readonly doc?: string
-  /** Current ones that a statement can name, by field id. */
+  /** Those that a statement can name: of the schema that the table is pinned to, else current ones by field id. */
   readonly columns: readonly ReadableColumn[]
 }
 
@@ -44,25 +49,41 @@ const readableFrom = `
 
 /** The sentinel comes with every page. */
 const pageText = `
-  select t.id, t.properties, k.properties as contract, row_number() over (order by ${tableId})::int as place
+  select t.id, t.properties, k.properties as contract, e.properties as declared,
+    row_number() over (order by ${tableId})::int as place
   ${readableFrom} and (${tableId} = '""'::agtype or ${tableId} > to_jsonb($1::text)::text::agtype)
   order by ${tableId} limit $2::int`
 
-const columnsOf = `p join "HAS_COLUMN" h on h.start_id = p.id join "Column" c on c.id = h.end_id`
+/** A pinned table may show columns that were dropped since; they name their table, as in `readGovernances`. */
 const listText = `
-  with p as (${pageText})
-  select 'table' as kind, p.id::text as node, p.properties, p.contract, p.place from p
-  union all select 'column', p.id::text, c.properties, null, 0 from ${columnsOf}
-  union all select 'mask', p.id::text, c.properties, null, 0 from ${columnsOf}
+  with p as (${pageText}),
+  pin as (
+    select p.id, p.properties as table_properties, l.* from p cross join lateral (
+      select v.properties as event, e.properties as pinned from "PINS" e join "PinEvent" v on v.id = e.start_id
+      where e.end_id = p.id order by ${property('v', 'seq')} desc limit 1) l),
+  c as (
+    select p.id as node, c.id, c.properties, 'column' as kind
+    from p join "HAS_COLUMN" h on h.start_id = p.id join "Column" c on c.id = h.end_id
+    union all
+    select pin.id, c.id, c.properties, 'dropped' from pin join "Column" c
+      on ${property('c', 'table_id')} = agtype_access_operator(variadic array[pin.table_properties, '"id"'::agtype])
+    where not exists (select 1 from "HAS_COLUMN" h where h.end_id = c.id))
+  select 'table' as kind, p.id::text as node, p.properties, p.contract as more, p.declared, p.place from p
+  union all select 'pin', pin.id::text, pin.event, pin.pinned, null, 0 from pin
+  union all select c.kind, c.node::text, c.properties, null, null, 0 from c
+  union all select 'mask', c.node::text, c.properties, null, null, 0 from c
     where exists (select 1 from "MASKS" m where m.end_id = c.id)
       or exists (select 1 from "TAGGED" g join "APPLIES_TO" a on a.end_id = g.end_id
         join "ColumnMask" m on m.id = a.start_id where g.start_id = c.id)`
 
 interface Row {
-  readonly kind: 'table' | 'column' | 'mask'
+  readonly kind: 'table' | 'pin' | 'column' | 'dropped' | 'mask'
   readonly node: string
   readonly properties: string
-  readonly contract: string | null
+  /** Of a table its contract, of a pin the edge that holds its columns. */
+  readonly more: string | null
+  /** The edge between a table and its contract. */
+  readonly declared: string | null
   /** Of a table among those of its page. */
   readonly place: number
 }
@@ -84,40 +105,61 @@ export async function listReadableTables(
     properties: parseAgtype(row.properties) as Properties,
   }))
   const isSentinel = ({ properties }: { readonly properties: Properties }) => properties.sentinel === true
-  for (const kind of ['table', 'column', 'mask'] as const)
+  for (const kind of ['table', 'pin', 'column', 'mask'] as const)
     if (!rows.some((row) => row.kind === kind && isSentinel(row))) throw noSentinel()
   const found = rows.filter((row) => !isSentinel(row))
-  const of = (kind: Row['kind']) =>
-    Map.groupBy(
-      found.filter((row) => row.kind === kind),
-      ({ node }) => node,
-    )
-  const [columns, masks] = [of('column'), of('mask')]
+  const byNode = Map.groupBy(found, ({ node }) => node)
   const tables = found.filter(({ kind }) => kind === 'table').sort((a, b) => a.place - b.place)
   const { items, next } = toPage(tables, limit, ({ properties }) => String(properties.id))
   return {
-    items: items.map(({ node, properties, contract }) => {
-      const masked = new Set((masks.get(node) ?? []).map((row) => row.properties.id))
-      return {
-        ...toTable(properties, contract === null ? undefined : (parseAgtype(contract) as Properties)),
-        columns: topColumns(
-          (columns.get(node) ?? [])
-            .map((row) => toColumn(row.properties, masked.has(row.properties.id)))
-            .sort((a, b) => a.fieldId - b.fieldId),
-        ),
-      }
-    }),
+    items: items.map((table) => ({ ...toTable(table), columns: toColumns(byNode.get(table.node) ?? []) })),
     ...(next !== undefined && { next }),
   }
 }
 
-function toTable(properties: Properties, contract: Properties | undefined): Omit<ReadableTable, 'columns'> {
+type Found = Omit<Row, 'properties'> & { readonly properties: Properties }
+
+const propertiesOf = (text: string | null) => (text === null ? undefined : (parseAgtype(text) as Properties))
+
+function toTable({ properties, more, declared }: Found): Omit<ReadableTable, 'columns'> {
   const { namespace, name } = properties as unknown as TableRef
+  const contract = propertiesOf(more)
+  const schema = declaredSchema(propertiesOf(declared) ?? {})
   return {
     ref: { namespace, name },
     ...(contract && { contract: { id: String(contract.id), version: Number(contract.version) } }),
+    ...(schema && { declared: schema }),
     ...docOf(properties),
   }
+}
+
+/** @param rows all of one table */
+function toColumns(rows: readonly Found[]): readonly ReadableColumn[] {
+  const of = (kind: Row['kind']) =>
+    rows.filter((row) => row.kind === kind).map(({ properties }) => properties)
+  const masked = new Set(of('mask').map(({ id }) => id))
+  const stored = (properties: Properties) => toColumn(properties, masked.has(properties.id))
+  const current = of('column').map(stored)
+  const pin = rows.find(({ kind }) => kind === 'pin')
+  const isPinned = pin !== undefined && pinOf(pin.properties) !== undefined
+  const pinned = isPinned
+    ? (propertiesOf(pin.more)?.columns as readonly SchemaColumn[] | undefined)
+    : undefined
+  if (pinned === undefined) return topColumns(current.sort((a, b) => a.fieldId - b.fieldId))
+  return pinnedColumns(pinned, [...current, ...of('dropped').map(stored)])
+}
+
+/** As `governedSnapshot` has them: without a column that the graph does not know, or that holds a masked field. */
+function pinnedColumns(
+  schema: readonly SchemaColumn[],
+  stored: readonly ReadableColumn[],
+): readonly ReadableColumn[] {
+  const known = new Map(stored.map((column) => [column.fieldId, column]))
+  return schema.flatMap(({ nestedIds, ...column }) => {
+    const here = known.get(column.fieldId)
+    if (here === undefined || !nestedIds.every((id) => known.get(id)?.masked === false)) return []
+    return [{ ...here, ...column }]
+  })
 }
 
 function toColumn(properties: Properties, masked: boolean): ReadableColumn {
@@ -136,18 +178,17 @@ function docOf({ doc }: Properties): { readonly doc?: string } {
 }
 
 /**
- * Which tables may be read, as one text that changes when the set or a contract's version does: cheap enough
- * to ask before every look at a catalog.
+ * Which tables may be read, as one text that changes when the set, a contract or a pin does: cheap enough to ask
+ * before every look at a catalog. Each put of a contract makes a new edge, and pins are only ever added.
  * @throws Fault as {@link listReadableTables} does
  */
 export async function readableTablesMark(store: Store, tenant: TenantId): Promise<string> {
-  const rows = await store.tenantQuery<{ id: string; contract: string | null; version: string | null }>(
+  const rows = await store.tenantQuery<{ id: string; governs: string | null; pins: number }>(
     tenant,
-    `select ${tableId} as id, ${property('k', 'id')} as contract, ${property('k', 'version')} as version
-     ${readableFrom}`,
+    `select ${tableId} as id, e.id::text as governs, (select count(*)::int from "PINS") as pins ${readableFrom}`,
   )
-  if (!rows.some(({ id }) => id === '""')) throw noSentinel()
-  return JSON.stringify(rows.map(({ id, contract, version }) => [id, contract, version]).sort())
+  if (!rows.some(({ id, pins }) => id === '""' && pins > 0)) throw noSentinel()
+  return JSON.stringify([rows[0]?.pins, rows.map(({ id, governs }) => [id, governs]).sort()])
 }
 
 function noSentinel(): Fault {

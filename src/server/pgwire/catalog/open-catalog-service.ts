@@ -2,12 +2,13 @@
 
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
-import { listReadableTables, readableTablesMark } from '../../../store/readable-tables.ts'
+import { listReadableTables, type ReadableTable, readableTablesMark } from '../../../store/readable-tables.ts'
 import type { Store } from '../../../store/store.ts'
 import type { CatalogService, CatalogSession } from '../catalog-service.ts'
 import { CatalogPool } from './catalog-pool.ts'
 import { StatementFailure } from './catalog-worker.ts'
 import { coverageOf } from './covers.ts'
+import { declaredTables } from './declared-tables.ts'
 import { errorMessage, readFrontend } from './messages.ts'
 import { scopeCache, type TableSource } from './scope-cache.ts'
 import { type ActivityRow, beginStatement, roleName } from './session-sql.ts'
@@ -97,18 +98,16 @@ export function storeTables(store: Store): TableSource {
 }
 
 async function readTables(store: Store, tenant: TenantId): Promise<readonly ShadowTable[]> {
-  const tables: ShadowTable[] = []
+  const tables: ReadableTable[] = []
   let after: string | undefined
   do {
     const page = await listReadableTables(store, tenant, {
       limit: 1000,
       ...(after !== undefined && { after }),
     })
-    for (const table of page.items) {
-      const shadow = shadowTable(table)
-      if (shadow !== undefined) tables.push(shadow)
-    }
+    // What is not shown counts for nothing: a part of the tables must not look like all of them.
+    tables.push(...page.items.filter((table) => shadowTable(table) !== undefined))
     after = page.next
   } while (after !== undefined && tables.length <= limits.catalogTablesMax)
-  return tables
+  return declaredTables(tables)
 }

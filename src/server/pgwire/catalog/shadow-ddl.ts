@@ -125,7 +125,8 @@ function isValidKey(table: ShadowTable, key: ShadowForeignKey, target: ShadowTab
   const type = ({ columns }: ShadowTable, name: string | undefined) =>
     columns.find((column) => column.name === name)?.type
   return (
-    Bun.deepEquals(key.referencedColumns, target.primaryKey) &&
+    // In whatever order: each column of the one is matched with a column of the other.
+    Bun.deepEquals(key.referencedColumns.toSorted(), target.primaryKey?.toSorted()) &&
     key.columns.length === key.referencedColumns.length &&
     new Set(key.columns).size === key.columns.length &&
     key.columns.every((name, index) => {

@@ -1,0 +1,71 @@
+/**
+ * Readable tables as they are shown, with what their contracts declare: comments, primary and foreign keys. A
+ * table that is not among them is named by no foreign key.
+ */
+
+import { foreignKeysOf, primaryKeyOf } from '../../../core/contract-schema.ts'
+import { type TableRef, tableKey } from '../../../core/table-ref.ts'
+import { boundColumn, type DeclaredSchema } from '../../../store/declared-schema.ts'
+import type { ReadableColumn, ReadableTable } from '../../../store/readable-tables.ts'
+import { type ShadowForeignKey, type ShadowTable, shadowTable } from './shadow-table.ts'
+
+/** Those tables that PostgreSQL can hold, in their order. */
+export function declaredTables(tables: readonly ReadableTable[]): readonly ShadowTable[] {
+  const readable = new Map(tables.map((table) => [tableKey(table.ref), table]))
+  return tables.flatMap((table) => {
+    const shown = shadowTable(described(table))
+    return shown === undefined ? [] : [{ ...shown, ...keysOf(table, readable) }]
+  })
+}
+
+/** With the contract's descriptions in place of those that the table itself has. */
+function described(table: ReadableTable): ReadableTable {
+  const { declared, columns, ref } = table
+  if (declared === undefined) return table
+  const { description, properties = [] } = declared.schema
+  const docs = new Map(
+    properties.map((property) => [boundColumn(declared, ref, property.name, columns), property.description]),
+  )
+  return {
+    ...table,
+    ...(description !== undefined && { doc: description }),
+    columns: columns.map((column) => {
+      const doc = docs.get(column)
+      return doc === undefined ? column : { ...column, doc }
+    }),
+  }
+}
+
+type Keys = Pick<ShadowTable, 'primaryKey' | 'foreignKeys'>
+
+function keysOf(
+  { declared, ref, columns }: ReadableTable,
+  readable: ReadonlyMap<string, ReadableTable>,
+): Keys {
+  if (declared === undefined) return {}
+  const primaryKey = keyColumns(declared, ref, primaryKeyOf(declared.schema), columns)
+  const foreignKeys = foreignKeysOf(declared.schema, ref).flatMap((key): ShadowForeignKey[] => {
+    const target = readable.get(tableKey(key.table))
+    const own = keyColumns(declared, ref, key.columns, columns)
+    const referenced = target && keyColumns(declared, key.table, key.referencedColumns, target.columns)
+    if (own === undefined || referenced === undefined) return []
+    const named = { schemaName: key.table.namespace.join('.'), tableName: key.table.name }
+    return [{ columns: own, ...named, referencedColumns: referenced }]
+  })
+  return { ...(primaryKey && { primaryKey }), foreignKeys }
+}
+
+/**
+ * Today's names of a key's columns.
+ * @returns undefined where one is not there, or is masked for anyone: its values are not those of the key
+ */
+function keyColumns(
+  declared: DeclaredSchema,
+  table: TableRef,
+  names: readonly string[],
+  columns: readonly ReadableColumn[],
+): readonly string[] | undefined {
+  const found = names.map((name) => boundColumn(declared, table, name, columns))
+  if (found.length === 0 || !found.every((column) => column?.masked === false)) return undefined
+  return found.flatMap((column) => (column ? [column.name] : []))
+}
