@@ -30,6 +30,7 @@ import { loadGovernance } from '../store/governance.ts'
 import { listPins } from '../store/pins.ts'
 import { putReadSettings, readSettings } from '../store/read-settings.ts'
 import type { Store } from '../store/store.ts'
+import { putContractDetail, tableDetail } from './open-api.ts'
 import { pinSnapshot, unpinSnapshot } from './pin-table.ts'
 import { readContractSchema, schemaMembers } from './read-schema.ts'
 import { pinView, settingsView, tableView } from './table-view.ts'
@@ -59,8 +60,10 @@ const settings = `${root}/settings`
 /** Reading takes the scope `read`; changing takes `admin` and the role of a steward. */
 export function contractRoutes(parts: ContractParts) {
   const app = new Elysia({ name: 'contract' })
-    .get(table, ({ request, params }: Route) =>
-      answerFaults(parts.log, () => showTable(parts, request, params)),
+    .get(
+      table,
+      ({ request, params }: Route) => answerFaults(parts.log, () => showTable(parts, request, params)),
+      { detail: tableDetail },
     )
     .get(`${table}/pins`, ({ request, params }: Route) =>
       answerFaults(parts.log, () => showPins(parts, request, params)),
@@ -90,7 +93,7 @@ export function contractRoutes(parts: ContractParts) {
           if (done === false) throw new Fault('not_found', 'There is no such thing to remove.')
           return done instanceof Response ? done : new Response(null, { status: 204 })
         }),
-      { parse: 'none' },
+      { parse: 'none', ...(method === 'PUT' && path === table && { detail: putContractDetail }) },
     )
   return app
 }
