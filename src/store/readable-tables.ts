@@ -178,17 +178,28 @@ function docOf({ doc }: Properties): { readonly doc?: string } {
 }
 
 /**
- * Which tables may be read, as one text that changes when the set, a contract or a pin does: cheap enough to ask
- * before every look at a catalog. Each put of a contract makes a new edge, and pins are only ever added.
+ * Which tables may be read, as one text that changes when the set, a contract, a pin or a table's columns do: cheap
+ * enough to ask before every look at a catalog. Each put of a contract makes a new edge, pins are only ever added,
+ * and a commit that changes columns their hash.
  * @throws Fault as {@link listReadableTables} does
  */
 export async function readableTablesMark(store: Store, tenant: TenantId): Promise<string> {
-  const rows = await store.tenantQuery<{ id: string; governs: string | null; pins: number }>(
+  interface Marked {
+    readonly id: string
+    readonly governs: string | null
+    readonly columns: string | null
+    readonly pins: number
+  }
+  const rows = await store.tenantQuery<Marked>(
     tenant,
-    `select ${tableId} as id, e.id::text as governs, (select count(*)::int from "PINS") as pins ${readableFrom}`,
+    `select ${tableId} as id, e.id::text as governs, ${property('t', 'columns_md5')} as columns,
+       (select count(*)::int from "PINS") as pins ${readableFrom}`,
   )
   if (!rows.some(({ id, pins }) => id === '""' && pins > 0)) throw noSentinel()
-  return JSON.stringify([rows[0]?.pins, rows.map(({ id, governs }) => [id, governs]).sort()])
+  return JSON.stringify([
+    rows[0]?.pins,
+    rows.map(({ id, governs, columns }) => [id, governs, columns]).sort(),
+  ])
 }
 
 function noSentinel(): Fault {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Lake, startLake } from '../support/lake.ts'
+import { ordersTable, regionsTable } from '../support/lake-tables.ts'
 import { packageFolder } from './packages.ts'
 import { differences, stepsOf } from './pgwire/compare.ts'
 import { type Oracle, startPostgres } from './pgwire/oracle.ts'
@@ -24,7 +25,7 @@ const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
   oracle = stack.use(await startPostgres())
-  lake = stack.use(await startLake())
+  lake = stack.use(await startLake({ tables: [ordersTable, regionsTable] }))
 })
 afterAll(() => stack.disposeAsync())
 
@@ -80,6 +81,14 @@ describe('psql', () => {
     },
   )
 
+  test('\\d+ shows what the contract declares', async () => {
+    const { output } = await psql(lake.env, '-At', '-c', '\\d+ sales.orders', '-c', '\\dt+ sales.orders')
+    expect(output).toContain('Number of the order')
+    expect(output).toContain('Orders, one a row')
+    expect(output).toContain('"orders_pkey" PRIMARY KEY, btree (id)')
+    expect(output).toContain('FOREIGN KEY (region) REFERENCES sales.regions(name)')
+  })
+
   test('a script runs as on PostgreSQL, whatever the format', async () => {
     for (const format of ['aligned', 'csv', 'html', 'unaligned']) {
       const printed = async (env: Readonly<Record<string, string>>) =>
@@ -134,5 +143,8 @@ test('SchemaCrawler finds the governed tables with their columns and types', asy
   }
   const found = await crawl(lake.env)
   expect(found).toContain('sales.orders')
+  expect(found).toContain('orders_pkey')
+  expect(found).toContain('orders_region_fkey')
+  expect(found).toContain('Number of the order')
   expect(found).toBe(await crawl(oracle.env))
 })

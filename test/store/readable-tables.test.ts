@@ -12,6 +12,7 @@ import {
   putTag,
 } from '../../src/store/contracts.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
+import { pinTable, unpinTable } from '../../src/store/pins.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
 import { listReadableTables, readableTablesMark } from '../../src/store/readable-tables.ts'
 import { createTenant } from '../../src/store/tenants.ts'
@@ -83,13 +84,29 @@ test('pages follow each other to the last table', async () => {
   expect(second.next).toBeUndefined()
 })
 
-test('the mark changes with the set of tables and with a version, not with what a foreign tenant does', async () => {
+test('the mark changes with the set of tables, a contract, a pin and columns, not with what a foreign tenant does', async () => {
   const mark = await readableTablesMark(store, home)
+  const change = { table: alpha, actor: 'stella', atMs: 0 }
+  const pin = { snapshotId: 1n, schemaId: 0n, catalog: 'main' }
   await putContract({ ...on, tenant: foreign }, alpha, { id: 'theirs', version: 2 })
+  await pinTable(store, foreign, change, pin)
+  await commitColumns(store, foreign, alpha, { other: 'string' }, 1_700_000_000_001)
   expect(await readableTablesMark(store, home)).toBe(mark)
   await putContract(on, alpha, { id: 'alpha', version: 2 })
   const versioned = await readableTablesMark(store, home)
   expect(versioned).not.toBe(mark)
+  await putContract(on, alpha, { id: 'alpha', version: 2, schema: { description: 'of the same version' } })
+  const declared = await readableTablesMark(store, home)
+  expect(declared).not.toBe(versioned)
+  await pinTable(store, home, change, pin)
+  const pinned = await readableTablesMark(store, home)
+  expect(pinned).not.toBe(declared)
+  await unpinTable(store, home, change)
+  const unpinned = await readableTablesMark(store, home)
+  expect(unpinned).not.toBe(pinned)
+  const types = { id: 'long', email: 'string', home: 'struct', 'home.city': 'string', new: 'string' }
+  await commitColumns(store, home, alpha, types, 1_700_000_000_001)
+  expect(await readableTablesMark(store, home)).not.toBe(unpinned)
   await deleteContract(on, alpha)
   expect(await readableTablesMark(store, home)).not.toBe(versioned)
 })
@@ -107,7 +124,10 @@ test('tables without a contract are listed only where the tenant itself reads th
   await putReadSettings(store, home, 'stella', { readableWithoutContract: true })
   const [first, second] = (await listReadableTables(store, home)).items
   expect(await names()).toEqual(['alpha', 'beta', 'gamma'])
-  expect(first).toMatchObject({ ref: alpha, columns: [{ name: 'id' }, { name: 'email' }, { name: 'home' }] })
+  expect(first).toMatchObject({
+    ref: alpha,
+    columns: [{ name: 'id' }, { name: 'email' }, { name: 'home' }, { name: 'new' }],
+  })
   expect(first?.contract).toBeUndefined()
   expect(second?.contract).toEqual({ id: 'beta', version: 1 })
   expect(await readableTablesMark(store, home)).not.toBe(mark)

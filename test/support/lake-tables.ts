@@ -1,5 +1,7 @@
 /** Tables that a lake and a PostgreSQL both hold, each column's values as one expression of both. */
 
+import type { ContractSchema } from '../../src/core/contract-schema.ts'
+
 /** As PostgreSQL and DuckDB both write it; `i` counts from 1. */
 export type ColumnSource = readonly [name: string, type: string, expression: string]
 
@@ -12,6 +14,8 @@ export interface LakeTable {
   /** A mask of one column, and a row filter; neither concerns the role `auditor`. */
   readonly mask?: { readonly column: string; readonly action: 'mask-alphanum' }
   readonly rowFilter?: string
+  /** What its contract declares. */
+  readonly schema?: ContractSchema
 }
 
 /** The columns of a SELECT from `i`. */
@@ -47,4 +51,29 @@ export const ordersTable: LakeTable = {
   rowCount: orderCount,
   mask: { column: 'email', action: 'mask-alphanum' },
   rowFilter: `region IN ('east', 'west')`,
+  schema: {
+    description: 'Orders, one a row',
+    properties: [
+      { name: 'id', description: 'Number of the order', primaryKey: true },
+      { name: 'region', relationships: [{ type: 'foreignKey', to: 'regions.name' }] },
+    ],
+  },
 }
+
+/** What the orders refer to. */
+export const regionsTable: LakeTable = {
+  name: 'regions',
+  columns: [
+    ['name', 'text', "CASE i WHEN 1 THEN 'north' WHEN 2 THEN 'south' WHEN 3 THEN 'east' ELSE 'west' END"],
+  ],
+  rowCount: 4,
+  schema: { properties: [{ name: 'name', primaryKey: true }] },
+}
+
+/** The same declarations as a PostgreSQL has them, for both tables. */
+export const postgresDeclarations = `
+  ALTER TABLE sales.orders ADD PRIMARY KEY (id);
+  ALTER TABLE sales.regions ADD PRIMARY KEY (name);
+  ALTER TABLE sales.orders ADD FOREIGN KEY (region) REFERENCES sales.regions (name);
+  COMMENT ON TABLE sales.orders IS 'Orders, one a row';
+  COMMENT ON COLUMN sales.orders.id IS 'Number of the order'`

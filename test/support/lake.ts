@@ -145,7 +145,11 @@ async function govern(store: Store, tenant: TenantId, table: LakeTable): Promise
   const on = { store, tenant, actor: 'stella', checkPolicies }
   const ref = { namespace: ['sales'], name: table.name }
   const exemptRoles = ['auditor']
-  await putContract(on, ref, { id: table.name, version: 1 })
+  await putContract(on, ref, {
+    id: table.name,
+    version: 1,
+    ...(table.schema && { schema: table.schema }),
+  })
   const { mask, rowFilter: expression } = table
   if (mask !== undefined)
     await putMask(

@@ -2,7 +2,14 @@
 
 import type { Oracle as Server } from '../../query/support/postgres.ts'
 import { startOracle } from '../../query/support/postgres.ts'
-import { orderColumns, orderCount, payload, selectList } from '../../support/lake-tables.ts'
+import {
+  orderColumns,
+  orderCount,
+  payload,
+  postgresDeclarations,
+  regionsTable,
+  selectList,
+} from '../../support/lake-tables.ts'
 import { freePort } from '../processes.ts'
 
 export interface Oracle extends AsyncDisposable {
@@ -22,6 +29,9 @@ export async function startPostgres(): Promise<Oracle> {
   await lake.unsafe(`
     CREATE SCHEMA sales;
     CREATE TABLE sales.orders AS SELECT ${list} FROM generate_series(1, ${orderCount}) AS t(i);
+    CREATE TABLE sales.regions AS
+      SELECT ${selectList(regionsTable.columns)} FROM generate_series(1, ${regionsTable.rowCount}) AS t(i);
+    ${postgresDeclarations};
     GRANT USAGE ON SCHEMA sales TO ann;
     GRANT SELECT ON ALL TABLES IN SCHEMA sales TO ann`)
   return {
