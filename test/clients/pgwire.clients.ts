@@ -82,7 +82,7 @@ describe('psql', () => {
   )
 
   test('\\d+ shows what the contract declares', async () => {
-    const { output } = await psql(lake.env, '-At', '-c', '\\d+ sales.orders', '-c', '\\dt+ sales.orders')
+    const { output } = await psql(lake.env, '-A', '-c', '\\d+ sales.orders', '-c', '\\dt+ sales.orders')
     expect(output).toContain('Number of the order')
     expect(output).toContain('Orders, one a row')
     expect(output).toContain('"orders_pkey" PRIMARY KEY, btree (id)')

@@ -24,7 +24,7 @@ test('the commands do what the pages say', async () => {
     service.store,
     tenant,
     orders,
-    { amount: 'decimal(12, 2)', ...strings },
+    { id: 'long', customer: 'long', amount: 'decimal(12, 2)', ...strings },
     Date.now() + 1_000,
   )
   await recordUsage(service.store, tenant, usageRecord({ startedAtMs: Date.UTC(2026, 5, 1) }))
@@ -44,6 +44,7 @@ test('the commands do what the pages say', async () => {
   expect(out).toContain('"id":"europe","expression":"region = \'eu\'","exempt_roles":["auditor"]')
   expect(out).toContain(`"kind":"pin","snapshot_id":"${firstSnapshotId}"`)
   expect(out).toContain('"readable_without_contract":true')
+  expect(out).toMatch(/"version":2,"state":"active",[^\n]*"description":"Number of the order"/)
   expect(out).toContain('"action":"delete-row-filter"')
   expect(out).toContain('{"items":[{"key":"sales.orders","queries":1,')
 })
