@@ -1,8 +1,9 @@
 /** Pins, settings, filters on columns and tags, and the record of changes, over HTTP. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { appendSnapshot } from '../../demo/commits.ts'
+import { appendSnapshot, orderFields, replaceSchema } from '../../demo/commits.ts'
 import { sessionScopes } from '../../src/core/session.ts'
+import { listReadableTables } from '../../src/store/readable-tables.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { call, session } from '../support/identity.ts'
 import { commit, startTestService, type TestService } from '../support/service.ts'
@@ -207,5 +208,23 @@ describe('every change', () => {
       ).toMatchObject({
         detail: '42501',
       })
+  })
+})
+
+describe('the catalog that SQL clients look at', () => {
+  const shown = async () => {
+    const { items } = await listReadableTables(service.store, service.owner.tenant)
+    return items.map(({ columns }) => columns.map(({ name }) => name))
+  }
+
+  test('has the columns of the snapshot that a table is pinned to, as the catalog tells them', async () => {
+    const names = orderFields.map(({ name }) => name)
+    const renamed = orderFields.map((field) => ({ ...field, name: `${field.name}_now` }))
+    expect(await status('PUT', orders, { id: 'orders', version: 2 })).toBe(204)
+    expect(await status('POST', `${orders}/pin`, { catalog: 'main', snapshot_id: String(first) })).toBe(200)
+    expect((await commit(service, replaceSchema(renamed))).status).toBe(200)
+    expect(await shown()).toEqual([names])
+    expect(await status('POST', `${orders}/unpin`)).toBe(200)
+    expect(await shown()).toEqual([renamed.map(({ name }) => name)])
   })
 })
