@@ -55,6 +55,7 @@ import { startPgwire } from './server/pgwire/start-pgwire.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
 import { isMaskedFor } from './store/governed-table.ts'
+import { closeDeadQueries } from './store/queries-under-way.ts'
 import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
 import { rotateSigningKeys } from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
@@ -228,6 +229,14 @@ export async function startApp(options: AppOptions): Promise<App> {
         name: 'rotate-signing-keys',
         schedule: '23 3 * * *',
         run: async () => void (await rotateSigningKeys(store)),
+      },
+      {
+        name: 'close-dead-queries',
+        schedule: '* * * * *',
+        run: async (signal) => {
+          const count = await closeDeadQueries(store, signal)
+          if (count > 0) log.warn({ count }, 'queries of processes that are gone were recorded as failed')
+        },
       },
       { name: 'retry-lineage', schedule: '* * * * *', run: (signal) => retryLineage(lineage, signal) },
       {

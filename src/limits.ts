@@ -68,6 +68,8 @@ export const limits = {
   compiledCacheBytes: 32 * MiB,
   /** Milliseconds from a run's start to its end, waiting for its client included. */
   queryMs: 900_000,
+  /** Milliseconds after which a run that was put on record is surely over, or its process gone. */
+  queryLeaseMs: 1_020_000,
   /** Milliseconds after a statement was compiled in which its run by the same request may use what was loaded. */
   keptLoadMs: 1_000,
   /** Milliseconds for which a finished run waits until its engine has let go. */
@@ -249,4 +251,6 @@ if (limits.pgwirePrincipalConnectionsMax > limits.pgwireTenantConnectionsMax)
   throw new Error('limits: one principal must not hold more connections than its tenant')
 if (limits.pgwireTenantConnectionsMax > limits.pgwireConnectionsMax)
   throw new Error('limits: one tenant must not hold more connections than the process')
+if (limits.queryMs + limits.engineCloseMs + 2 * limits.storeStatementMs >= limits.queryLeaseMs)
+  throw new Error('limits: a run must end, and be recorded, within its lease')
 if (limits.pgwireStatementMs > limits.pgwireStatementMsMax) throw new Error('limits: statement times')

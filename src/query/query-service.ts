@@ -55,6 +55,12 @@ export interface QueryRun extends AsyncIterable<ResultBatch> {
   /** A UUID; the usage record's. */
   readonly queryId: string
   readonly columns: readonly ResultColumn[]
+  /**
+   * Puts the run on record before it ends, once. Whoever sends rows on while the run goes on waits for this
+   * first: a process that dies then leaves a record of them.
+   * @throws SqlError 58030 where it could not: no row may leave
+   */
+  putOnRecord(): Promise<void>
 }
 
 export interface QueryService {

@@ -13,6 +13,7 @@ import type { UsageOutcome } from '../core/usage.ts'
 import type { EngineSession, TableSnapshot } from '../engine/engine.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
+import { openUsage } from '../store/queries-under-way.ts'
 import { recordUsage } from '../store/usage.ts'
 import { batchBytes } from './batch-bytes.ts'
 import { type CompiledQuery, fingerprintStatement } from './compile.ts'
@@ -55,8 +56,14 @@ export function queryService(given: RunParts): QueryService {
     run(context, query, options) {
       const kept = parts.kept.take(query, context)
       const progress = newProgress(parts, query.text, kept)
+      const startMs = kept?.startMs ?? performance.now()
       const rows = runRows(parts, context, query, options, progress, kept)
-      return { queryId: progress.queryId, columns: query.columns, [Symbol.asyncIterator]: () => rows }
+      const { queryId } = progress
+      const putOnRecord = () => {
+        progress.onRecord ??= open(parts, context, progress, startMs)
+        return progress.onRecord
+      }
+      return { queryId, columns: query.columns, putOnRecord, [Symbol.asyncIterator]: () => rows }
     },
   }
 }
@@ -222,6 +229,23 @@ async function* batchesOf(
   }
 }
 
+/** Leaves what would be the run's record if this process died now. @throws SqlError 58030 */
+async function open(
+  { store, log }: Parts,
+  context: QueryContext,
+  progress: QueryProgress,
+  startMs: number,
+): Promise<void> {
+  const died = { sqlState: '57P01' }
+  try {
+    const usage = usageOf(context, progress, performance.now() - startMs, 'failed', died)
+    await openUsage(store, context.tenant, usage)
+  } catch (cause) {
+    log.error({ queryId: progress.queryId, err: cause }, 'a query could not be put on record')
+    throw new SqlError('58030', 'The usage of the query could not be recorded.', undefined, { cause })
+  }
+}
+
 /** Waits for the engine to let go, but not for ever: nobody's answer depends on it. */
 async function closeSession({ log }: Parts, session: EngineSession | undefined): Promise<void> {
   if (session === undefined) return
@@ -241,7 +265,7 @@ function outcomeOf({ kind }: SqlError, asked: boolean): UsageOutcome {
 
 /**
  * Records the usage before the client hears how the query ended.
- * @throws SqlError 58030 where it could not be recorded and the client would have been told of success
+ * @throws SqlError 58030 where it could not be recorded and the client would have had rows, or been told of success
  */
 async function finish(
   { store, log }: Parts,
@@ -259,11 +283,13 @@ async function finish(
     log.debug({ queryId, err: failure.cause }, 'why it did not')
   }
   const usage = usageOf(context, progress, performance.now() - startMs, outcome, failure)
+  // One that failed may be there nevertheless.
+  await progress.onRecord?.catch(() => {})
   try {
-    await recordUsage(store, context.tenant, usage)
+    await recordUsage(store, context.tenant, usage, progress.onRecord !== undefined)
   } catch (cause) {
     log.error({ queryId, err: cause }, 'the usage of a query was not recorded')
-    if (outcome === 'completed' || outcome === 'cancelled')
+    if (outcome === 'completed' || outcome === 'cancelled' || progress.rowsOut > 0)
       throw new SqlError('58030', 'The usage of the query could not be recorded.', undefined, { cause })
   }
 }

@@ -6,7 +6,6 @@ import type { EngineStats } from '../engine/engine.ts'
 import type { CompiledQuery } from './compile.ts'
 import type { LoadedTables } from './load-tables.ts'
 import type { QueryContext } from './query-service.ts'
-import type { SqlError } from './sql-error.ts'
 
 /** What is known of a query so far. */
 export interface QueryProgress {
@@ -20,8 +19,10 @@ export interface QueryProgress {
   openMs?: number
   rowsOut: number
   bytesOut: number
-  /** Asked when the run has ended. */
+  /** Asked when the run has ended, or while it goes on. */
   stats?: () => EngineStats
+  /** Set once the run is put on record before its end. */
+  onRecord?: Promise<void>
 }
 
 /** @param elapsedMs milliseconds since the start */
@@ -30,7 +31,7 @@ export function usageOf(
   progress: QueryProgress,
   elapsedMs: number,
   outcome: UsageOutcome,
-  failure: SqlError | undefined,
+  failure: { readonly sqlState: string } | undefined,
 ): UsageRecord {
   const { loaded, compiled } = progress
   const stats = progress.stats?.()

@@ -7,38 +7,75 @@ import { storableJson, storableText } from './names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Store } from './store.ts'
 
-/** Writes a record. It is durable when this resolves. @throws Fault of the store: it is not, or not known to be */
-export async function recordUsage(store: Store, tenant: TenantId, usage: UsageRecord): Promise<void> {
-  await store.tenantQuery(
+/** What a record's columns are, in the order of {@link usageParams}. */
+export const usageColumns = [
+  'tenant_id',
+  'query_id',
+  'started_at',
+  'principal_sub',
+  'principal_source',
+  'surface',
+  'catalog',
+  'engine',
+  'contracts',
+  'reads',
+  'policies',
+  'rows_out',
+  'bytes_out',
+  'bytes_scanned',
+  'queue_ms',
+  'plan_ms',
+  'run_ms',
+  'outcome',
+  'sqlstate',
+  'fingerprint',
+] as const
+export type UsageColumn = (typeof usageColumns)[number]
+
+const insertText = `insert into svc.query_usage (${usageColumns.join(', ')})
+  values ($1, $2, to_timestamp($3::float8 / 1000), $4, $5, $6, $7, $8, $9::text::jsonb, $10::text::jsonb,
+    $11::text::jsonb, $12, $13, $14, $15, $16, $17, $18, $19, $20)`
+const closeText = 'delete from svc.query_under_way where tenant_id = $1 and query_id = $2'
+
+/**
+ * Writes a record. It is durable when this resolves.
+ * @param wasOpened whether the query is on record as under way, which this ends
+ * @throws Fault of the store: it is not, or not known to be
+ */
+export async function recordUsage(
+  store: Store,
+  tenant: TenantId,
+  usage: UsageRecord,
+  wasOpened = false,
+): Promise<void> {
+  const text = wasOpened ? `with closed as (${closeText}) ${insertText}` : insertText
+  await store.tenantQuery(tenant, text, usageParams(tenant, usage))
+}
+
+/** A record's values for {@link usageColumns}. */
+export function usageParams(tenant: TenantId, usage: UsageRecord): readonly (string | number | null)[] {
+  return [
     tenant,
-    `insert into svc.query_usage (tenant_id, query_id, started_at, principal_sub, principal_source, surface, catalog,
-       engine, contracts, reads, policies, rows_out, bytes_out, bytes_scanned, queue_ms, plan_ms, run_ms, outcome,
-       sqlstate, fingerprint)
-     values ($1, $2, to_timestamp($3::float8 / 1000), $4, $5, $6, $7, $8, $9::text::jsonb, $10::text::jsonb,
-       $11::text::jsonb, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-    [
-      tenant,
-      usage.queryId,
-      usage.startedAtMs,
-      storableText(usage.principal),
-      usage.principalSource,
-      usage.surface,
-      usage.catalog ?? null,
-      usage.engine ?? null,
-      storableJson(usage.contracts),
-      storableJson(usage.reads),
-      storableJson(usage.policies),
-      usage.rowsOut,
-      usage.bytesOut,
-      usage.bytesScanned ?? null,
-      usage.queueMs,
-      usage.planMs,
-      usage.runMs,
-      usage.outcome,
-      usage.sqlState ?? null,
-      usage.fingerprint ?? null,
-    ],
-  )
+    usage.queryId,
+    usage.startedAtMs,
+    storableText(usage.principal),
+    usage.principalSource,
+    usage.surface,
+    usage.catalog ?? null,
+    usage.engine ?? null,
+    storableJson(usage.contracts),
+    storableJson(usage.reads),
+    storableJson(usage.policies),
+    usage.rowsOut,
+    usage.bytesOut,
+    usage.bytesScanned ?? null,
+    usage.queueMs,
+    usage.planMs,
+    usage.runMs,
+    usage.outcome,
+    usage.sqlState ?? null,
+    usage.fingerprint ?? null,
+  ]
 }
 
 export interface UsageFilter {

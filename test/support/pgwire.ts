@@ -26,6 +26,8 @@ export interface TestQuery {
   readonly columns: readonly { readonly name: string; readonly type: SqlType }[]
   readonly parameters?: readonly SqlType[]
   readonly batches: (run: TestRun) => AsyncIterable<ResultBatch>
+  /** Asked before rows leave while more may follow; does nothing where absent. */
+  readonly putOnRecord?: () => Promise<void>
 }
 
 export interface TestRun {
@@ -140,7 +142,8 @@ function testQueries(queries: Readonly<Record<string, TestQuery>>, runs: WireSer
         yield* find(text).batches({ parameters, signal, context })
         run.state = 'ended'
       }
-      return Object.assign(batches(), { queryId: crypto.randomUUID(), columns })
+      const putOnRecord = async () => await find(text).putOnRecord?.()
+      return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, putOnRecord })
     },
   }
 }

@@ -65,7 +65,7 @@ export async function compileData(
         const spent = (ms: number) => {
           session.tally.runMs += ms
         }
-        return new BatchRows(prepared.columns, run, options, stop, spent)
+        return new BatchRows(prepared.columns, run, options, stop, spent, () => run.putOnRecord())
       }
     },
   }

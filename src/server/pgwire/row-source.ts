@@ -5,6 +5,7 @@
 
 import type { ResultBatch } from '../../core/result-batch.ts'
 import { limits } from '../../limits.ts'
+import { SqlError } from '../../query/sql-error.ts'
 import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
 import type { CopyWriter } from '../../wire/postgres/copy.ts'
 import { dataRowWriter, type FormatOf, type RowWriter } from '../../wire/postgres/rows.ts'
@@ -42,6 +43,7 @@ export class BatchRows implements RowSource {
   /**
    * @param stop ends the query of these batches
    * @param spent told of milliseconds spent waiting for the engine
+   * @param putOnRecord awaited before a row leaves while more may follow
    */
   constructor(
     readonly columns: readonly DescribedColumn[],
@@ -49,6 +51,7 @@ export class BatchRows implements RowSource {
     readonly options: () => TextOptions,
     readonly stop: AbortController,
     readonly spent: (ms: number) => void = () => {},
+    readonly putOnRecord: () => Promise<void> = async () => {},
   ) {
     this.#batches = batches[Symbol.asyncIterator]()
   }
@@ -105,8 +108,19 @@ export class BatchRows implements RowSource {
     signal: AbortSignal,
   ): Promise<Progress> {
     let rows = 0
+    const start = outbox?.writer.length ?? 0
+    let sent = false
+    const dropUnrecorded = (thrown: unknown): never => {
+      if (!sent && thrown instanceof SqlError && thrown.sqlState === '58030') outbox?.writer.truncate(start)
+      throw thrown
+    }
+    const leave = async () => {
+      await this.putOnRecord().catch(dropUnrecorded)
+      signal.throwIfAborted()
+      sent = true
+    }
     while (rows < rowsMax) {
-      const batch = await this.#current(signal)
+      const batch = await this.#current(signal).catch(dropUnrecorded)
       if (batch === undefined) return { rows, ended: true }
       const write = writerOf(batch)
       while (this.#row < batch.rowCount && rows < rowsMax) {
@@ -114,6 +128,7 @@ export class BatchRows implements RowSource {
         this.#row++
         rows++
         if (outbox?.isFull) {
+          await leave()
           await outbox.flush()
           // Cancel requests and the client's leaving must be heard between two chunks.
           await new Promise((resolve) => setImmediate(resolve))
@@ -122,6 +137,7 @@ export class BatchRows implements RowSource {
       }
       if (this.#row >= batch.rowCount) this.#batch = undefined
     }
+    if (outbox !== undefined && rows > 0) await leave()
     return { rows, ended: false }
   }
 

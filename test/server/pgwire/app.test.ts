@@ -24,7 +24,7 @@ const queries: QueryService = {
     async function* batches() {
       yield { rowCount: 1, columns: [{ type: 'text' as const, values: [tenant as string] }] }
     }
-    return Object.assign(batches(), { queryId: crypto.randomUUID(), columns })
+    return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, putOnRecord: async () => {} })
   },
 }
 

@@ -1,0 +1,19 @@
+/** A process that a test kills: the service with a table on it, its store in the directory that it is given. */
+
+import { openStore } from '../../src/store/store.ts'
+import { startLake } from './lake.ts'
+import { ordersTable } from './lake-tables.ts'
+import { storeTemplate, testSecretsKey } from './store.ts'
+
+const [dataDirectory] = process.argv.slice(2)
+if (dataDirectory === undefined) throw new Error('usage: lake-child DIRECTORY')
+
+const store = await openStore({
+  dataDirectory,
+  template: await storeTemplate(),
+  secretsKey: testSecretsKey,
+  migrate: true,
+  onNotice: () => {},
+})
+const { env, tenant } = await startLake({ store, tables: [{ ...ordersTable, rowCount: 200_000 }] })
+console.log(JSON.stringify({ env, tenant }))
