@@ -445,6 +445,47 @@ describe('when a part is not there', () => {
     expect(lines.join('')).toContain('the usage of a query was not recorded')
   })
 
+  test('a query that fails after rows it gave tells of the record that cannot be written', async () => {
+    queries = build({ store: failingStore(service.store, /insert into svc\.query_usage/) })
+    const end = () => Promise.reject(new EngineError('22012', 'division by zero'))
+    scripted.rows = () => batches([longs(1n)], end)
+    const { rows, error } = await ran(text)
+    expect({ rows, sqlState: error?.sqlState }).toEqual({ rows: 1, sqlState: '58030' })
+  })
+
+  test('a run is put on record once, and ends that record with its own', async () => {
+    scripted.rows = () => batches([longs(1n), longs(2n)])
+    const run = queries.run(context(), await queries.prepare(context(), text), {
+      signal: new AbortController().signal,
+    })
+    const underWay = () =>
+      service.store.tenantQuery<{ usage: { rows_out: number; outcome: string } }>(
+        service.owner.tenant,
+        'select usage from svc.query_under_way where query_id = $1',
+        [run.queryId],
+      )
+    for await (const { rowCount } of run) {
+      expect(rowCount).toBe(1)
+      await Promise.all([run.putOnRecord(), run.putOnRecord()])
+      expect(await underWay()).toMatchObject([
+        { usage: { rows_out: 1, outcome: 'failed', sqlstate: '57P01' } },
+      ])
+    }
+    expect(await underWay()).toEqual([])
+    expect(await lastUsage()).toMatchObject({ queryId: run.queryId, outcome: 'completed', rowsOut: 2 })
+  })
+
+  test('a run that cannot be put on record says so, and not why', async () => {
+    queries = build({ store: failingStore(service.store, /insert into svc\.query_under_way/) })
+    const run = queries.run(context(), await queries.prepare(context(), text), {
+      signal: new AbortController().signal,
+    })
+    expect(await run.putOnRecord().catch((error) => error)).toMatchObject({
+      sqlState: '58030',
+      message: 'The usage of the query could not be recorded.',
+    })
+  })
+
   test('governance that cannot be loaded refuses, and no engine is asked', async () => {
     queries = build({ store: failingStore(service.store, /"RowFilter"/) })
     expect((await ran(text)).error?.sqlState).toBe('58000')

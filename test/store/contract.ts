@@ -36,6 +36,7 @@ import {
   policiesAtIntent,
   putPolicy,
 } from '../../src/store/policies.ts'
+import { openUsage } from '../../src/store/queries-under-way.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
 import {
@@ -322,6 +323,7 @@ function isolation(): void {
       await recordSweep(store, tenant, { cycles, newestEdge: '0' })
       await seedDetection(store, tenant)
       await recordUsage(store, tenant, usageRecord())
+      await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
       await putReadSettings(store, tenant, 'seed', { readableWithoutContract: false })
     }
   })
