@@ -52,7 +52,12 @@ function keysOf(
     const named = { schemaName: key.table.namespace.join('.'), tableName: key.table.name }
     return [{ columns: own, ...named, referencedColumns: referenced }]
   })
-  return { ...(primaryKey && { primaryKey }), foreignKeys }
+  return { ...(primaryKey && { primaryKey }), foreignKeys: distinct(foreignKeys) }
+}
+
+/** A key may be declared by a property and by its table. */
+function distinct(keys: readonly ShadowForeignKey[]): readonly ShadowForeignKey[] {
+  return [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()]
 }
 
 /**

@@ -141,6 +141,12 @@ describe('what a contract declares', () => {
     ])
   })
 
+  test('is one key where a property and its table both declare it', async () => {
+    const both = { type: 'foreignKey', from: ['orders.customer'], to: ['sales.customers.id'] } as const
+    await declare(orders, { ...ordered, relationships: [both] })
+    expect(await constraints()).toEqual([customersKey, foreignKey, ordersKey])
+  })
+
   test('is no key where a mask changes its values for anybody', async () => {
     const mask = { id: 'm', action: 'sha-256-global', exemptRoles: [] }
     const masked = { table: customers, column: 'id' }
