@@ -120,7 +120,7 @@ describe('a query', () => {
 test('a process that is killed while a client reads leaves a record of the query', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'covenant-killed-'))
   const script = new URL('../../support/lake-child.ts', import.meta.url).pathname
-  const child = Bun.spawn(['bun', script, folder], { stdout: 'pipe', stderr: 'inherit' })
+  const child = Bun.spawn([process.execPath, script, folder], { stdout: 'pipe', stderr: 'inherit' })
   try {
     const { env, tenant } = JSON.parse(await firstLine(child.stdout)) as Announced
     const login = { user: env.PGUSER, database: env.PGDATABASE, password: env.PGPASSWORD }
