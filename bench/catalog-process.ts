@@ -1,4 +1,4 @@
-/** The development catalog in a process of its own; ends with its parent. */
+/** The development catalog in a process of its own, in the dialect that its argument names; ends with its parent. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,6 +14,7 @@ if (import.meta.main) {
     folder: join(folder, 'catalog'),
     warehouse: catalogWarehouse,
     credential: catalogCredential,
+    dialect: process.argv[2] === 'beta' ? 'beta' : 'alpha',
   })
   // An interrupt reaches the parent too, and its end ends this process in order.
   process.on('SIGINT', () => {})
@@ -23,5 +24,5 @@ if (import.meta.main) {
       .then(() => rm(folder, { recursive: true, force: true }))
       .finally(() => process.exit(0))
   })
-  process.send?.({ url: catalog.url, folder })
+  process.send?.({ url: catalog.url, tokenUrl: catalog.tokenUrl, folder })
 }

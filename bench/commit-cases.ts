@@ -8,7 +8,7 @@ export type Arrival =
   | { readonly kind: 'open'; readonly ratePerSecond: number }
 
 export interface CommitCase {
-  /** The service time of a commit upstream; undefined for a catalog of the user's. */
+  /** The service time of a commit upstream; undefined where it is not ours to choose. */
   readonly upstreamMs: number | undefined
   readonly arrival: Arrival
   readonly policies: number
@@ -46,14 +46,18 @@ const smokeCases: readonly CommitCase[] = [
 ]
 
 /**
- * @param real whether the upstream is a catalog of the user's, whose service times are its own
+ * @param hasOwnTimes whether the upstream takes the times that it takes: a real catalog, or a profile as measured
  * @throws BenchUsageError
  */
 export function chosenCases(
   flags: BenchFlags,
-  { smoke, full, real }: { readonly smoke: boolean; readonly full: boolean; readonly real: boolean },
+  {
+    smoke,
+    full,
+    hasOwnTimes,
+  }: { readonly smoke: boolean; readonly full: boolean; readonly hasOwnTimes: boolean },
 ): readonly CommitCase[] {
-  if (smoke) return smokeCases
+  if (smoke) return hasOwnTimes ? withoutServiceTimes(smokeCases) : smokeCases
   const named = {
     upstreamMs: flags.numbers('upstream-ms', 0, 60_000),
     arrivals: [
@@ -65,14 +69,14 @@ export function chosenCases(
   }
   const isNamed = named.arrivals.length > 0 || named.upstreamMs || named.policies || named.tables
   const rest = full ? matrix : usual
-  if (!full && !isNamed) return real ? withoutServiceTimes(boundedDefault) : boundedDefault
+  if (!full && !isNamed) return hasOwnTimes ? withoutServiceTimes(boundedDefault) : boundedDefault
   const cases: CommitCase[] = []
   for (const upstreamMs of named.upstreamMs ?? rest.upstreamMs)
     for (const table of named.tables ?? rest.tables)
       for (const policies of named.policies ?? rest.policies)
         for (const arrival of named.arrivals.length > 0 ? named.arrivals : rest.arrivals)
           cases.push({ upstreamMs, arrival, policies, table })
-  return real ? withoutServiceTimes(cases) : cases
+  return hasOwnTimes ? withoutServiceTimes(cases) : cases
 }
 
 /** Cases that differ in the service time alone are one. */

@@ -3,9 +3,11 @@
  * gateway and load are three processes; the ways to commit take turns in one run. docs/performance.md explains.
  */
 
+import { type ChosenCatalog, catalogOptions, chosenCatalogs } from './catalogs.ts'
 import { type Arrival, type CommitCase, chosenCases } from './commit-cases.ts'
 import {
   type BenchEntry,
+  type BenchFlags,
   type BenchResult,
   type BenchRun,
   BenchUsageError,
@@ -16,17 +18,10 @@ import { makeTables, openPlace, type Place } from './gateway-tables.ts'
 import { closedLoop, openLoop } from './load.ts'
 import { enforcedPolicies } from './sample-policies.ts'
 import { tableSizes } from './sample-table.ts'
+import { chosenProfile, type Profile, profileOption, timesSetter } from './service-times.ts'
 import { bootstrapRatio, judgeBound, percentile, seededRandom, shuffled } from './statistics.ts'
 import { rounded } from './table.ts'
 import type { Route, TableWriter } from './table-writer.ts'
-import {
-  type CatalogProcess,
-  connectUpstream,
-  readCredential,
-  type ServiceTimes,
-  startCatalogProcess,
-  type UpstreamAddress,
-} from './upstream.ts'
 
 /** SPEC 8. */
 const ratioMax = 1.05
@@ -67,47 +62,62 @@ export const gatewayCommit: BenchEntry = {
       about: '10 columns, 5 snapshots; 200 columns, 1,000 snapshots',
     },
     seconds: { type: 'string', value: 'N', about: 'for each case (20, with --full 40)' },
-    upstream: {
-      type: 'string',
-      value: 'URL',
-      about: 'a real Iceberg REST catalog instead of the development one',
-    },
-    'upstream-kind': { type: 'string', value: 'alpha|beta', about: 'what it speaks like (alpha)' },
-    warehouse: { type: 'string', value: 'NAME', about: 'its warehouse' },
-    'credential-file': { type: 'string', value: 'FILE', about: 'file with id:secret for it' },
-    'oauth2-server-uri': { type: 'string', value: 'URL', about: 'its token endpoint, where it has another' },
+    ...catalogOptions,
+    profile: profileOption,
   },
   run,
   conclude,
 }
 
 async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
-  const real = await realUpstream(run)
-  const cases = chosenCases(run.flags, { ...run, real: real !== undefined })
+  const profile = await chosenProfile(run.flags)
+  const catalogs = await chosenCatalogs(run, profile?.dialect)
+  const isDevelopment = catalogs.every((catalog) => catalog.isDevelopment)
+  assertTimesFit(run.flags, { profile, isDevelopment })
+  const isAsMeasured = profile !== undefined && run.flags.text('upstream-ms') === undefined
+  const cases = chosenCases(run.flags, { ...run, hasOwnTimes: isAsMeasured || !isDevelopment })
   const seconds = run.smoke ? 0.3 : (run.flags.number('seconds', 0.1, 3_600) ?? (run.full ? 40 : 20))
   const stores = chosenStores(run)
-  await using catalog = real === undefined ? await startCatalogProcess() : undefined
-  const upstream = await connectUpstream(real ?? (catalog as CatalogProcess).address)
-  for (const store of stores) {
-    await using place = await openPlace(store, upstream, catalog)
-    if (!run.smoke) await warmUp(run, place)
-    for (const one of cases) yield await measure(run, place, one, seconds)
+  for (const chosen of catalogs) {
+    await using catalog = await chosen.open(run)
+    const setTimes = timesSetter(run.flags, catalog, profile)
+    const upstream = { setTimes, name: upstreamName(chosen, profile) }
+    for (const store of stores) {
+      await using place = await openPlace(store, catalog)
+      if (!run.smoke) await measure(run, place, upstream, warmUpCase, warmUpSeconds)
+      for (const one of cases) yield await measure(run, place, upstream, one, seconds)
+    }
   }
 }
 
 /** A gateway that has just started compiles as it goes; nothing of that is measured. */
-async function warmUp(run: BenchRun, place: Place): Promise<void> {
-  const upstreamMs = place.catalog === undefined ? undefined : 0
-  await measure(
-    run,
-    place,
-    { upstreamMs, arrival: { kind: 'closed', concurrency: 8 }, policies: 10, table: 'small' },
-    4,
-  )
+const warmUpCase: CommitCase = {
+  upstreamMs: 0,
+  arrival: { kind: 'closed', concurrency: 8 },
+  policies: 10,
+  table: 'small',
+}
+const warmUpSeconds = 4
+
+interface MeasuredUpstream {
+  /** For the case. */
+  readonly name: BenchResult['case']
+  readonly setTimes: ReturnType<typeof timesSetter>
 }
 
-async function measure(run: BenchRun, place: Place, one: CommitCase, seconds: number): Promise<BenchResult> {
-  await place.catalog?.setServiceTimes(serviceTimes(run, one.upstreamMs ?? 0))
+function upstreamName({ isDevelopment, title }: ChosenCatalog, profile: Profile | undefined) {
+  if (!isDevelopment) return { upstream: title }
+  return profile === undefined ? {} : { profile: profile.title }
+}
+
+async function measure(
+  run: BenchRun,
+  place: Place,
+  upstream: MeasuredUpstream,
+  one: CommitCase,
+  seconds: number,
+): Promise<BenchResult> {
+  await upstream.setTimes(one.table, one.upstreamMs)
   const workers = openLoopWorkers[run.smoke ? 'smoke' : 'measured']
   await using tables = await makeTables(place, {
     routes: ['direct', 'bare', 'durable', 'gateway'],
@@ -121,7 +131,11 @@ async function measure(run: BenchRun, place: Place, one: CommitCase, seconds: nu
   // A benchmark of commits that were lost or not audited would measure nothing.
   await tables.check()
   const cpuMs = (after.cpuMs - before.cpuMs) / (after.committed - before.committed)
-  return resultOf(run, place, one, rounds, cpuMs)
+  const grown = place.catalog.expires ? {} : { snapshots_end: await tables.snapshotsEnd() }
+  return resultOf(run, place, { ...one, upstreamName: upstream.name }, rounds, {
+    gateway_cpu_ms: cpuMs,
+    ...grown,
+  })
 }
 
 type RouteTimes = Record<Route, readonly number[]>
@@ -170,10 +184,10 @@ async function takeTurns(
 
 function resultOf(
   run: BenchRun,
-  { engine, upstream, second }: Place,
-  one: CommitCase,
+  { engine, second }: Place,
+  one: CommitCase & { readonly upstreamName: BenchResult['case'] },
   rounds: readonly CommitRound[],
-  cpuMs: number,
+  others: BenchResult['figures'],
 ): BenchResult {
   const samples = (route: Route) => rounds.flatMap(({ times }) => times[route])
   const p = (route: Route, quantile: number) => percentile(samples(route), quantile)
@@ -199,7 +213,7 @@ function resultOf(
     p95_bare_ratio: against('bare').value,
     added_p50_ms: p('gateway', 0.5) - p('direct', 0.5),
     ...(second && { added_over_durable_p50_ms: p('gateway', 0.5) - p('durable', 0.5) }),
-    gateway_cpu_ms: cpuMs,
+    ...others,
     rounds: rounds.length,
     samples: samples('gateway').length,
     ...(one.arrival.kind === 'open'
@@ -215,9 +229,8 @@ function resultOf(
     bench: 'gateway-commit',
     case: {
       store: engine,
-      ...(one.upstreamMs === undefined
-        ? { upstream: new URL(upstream.address.endpoint).host }
-        : { upstream_ms: one.upstreamMs }),
+      ...one.upstreamName,
+      ...(one.upstreamMs !== undefined && { upstream_ms: one.upstreamMs }),
       ...(one.arrival.kind === 'closed'
         ? { loop: 'closed', concurrency: one.arrival.concurrency }
         : { loop: 'open', rate_per_s: one.arrival.ratePerSecond }),
@@ -247,41 +260,15 @@ function conclude(results: readonly BenchResult[]): { readonly line: string; rea
   }
 }
 
-function serviceTimes({ flags }: BenchRun, commitMs: number): ServiceTimes {
-  return {
-    load: flags.numbers('load-ms', 0, 60_000) ?? [commitMs / 2],
-    conditionalLoad: flags.numbers('conditional-load-ms', 0, 60_000) ?? [commitMs === 0 ? 0 : 1],
-    commit: [commitMs],
-  }
-}
-
-const realOptions = ['upstream-kind', 'warehouse', 'credential-file', 'oauth2-server-uri'] as const
-const developmentOptions = ['upstream-ms', 'load-ms', 'conditional-load-ms'] as const
-
-/** @throws BenchUsageError */
-async function realUpstream({ flags, smoke }: BenchRun): Promise<UpstreamAddress | undefined> {
-  const endpoint = flags.text('upstream')
-  if (endpoint === undefined) {
-    for (const name of realOptions)
-      if (flags.text(name) !== undefined) throw new BenchUsageError(`--${name} needs --upstream.`)
-    return undefined
-  }
-  for (const name of developmentOptions)
-    if (flags.text(name) !== undefined)
-      throw new BenchUsageError(`--${name} is for the development catalog; not together with --upstream.`)
-  if (smoke)
-    throw new BenchUsageError('--smoke runs on the development catalog; not together with --upstream.')
-  const url = URL.parse(endpoint)
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
-    throw new BenchUsageError('--upstream must be an http or https URL without user and query.')
-  const warehouse = flags.text('warehouse')
-  if (warehouse === undefined) throw new BenchUsageError('--upstream needs --warehouse.')
-  const credentialFile = flags.text('credential-file')
-  return {
-    kind: flags.choices('upstream-kind', ['alpha', 'beta'])?.[0] ?? 'alpha',
-    endpoint: url.href.replace(/\/$/, ''),
-    warehouse,
-    credential: credentialFile === undefined ? undefined : await readCredential(credentialFile),
-    tokenUrl: flags.text('oauth2-server-uri'),
-  }
+/** @throws BenchUsageError where the service times that were named mean nothing */
+function assertTimesFit(
+  flags: BenchFlags,
+  { profile, isDevelopment }: { readonly profile: Profile | undefined; readonly isDevelopment: boolean },
+): void {
+  for (const name of ['upstream-ms', 'load-ms', 'conditional-load-ms', 'profile'])
+    if (!isDevelopment && flags.text(name) !== undefined)
+      throw new BenchUsageError(`--${name} is for the development catalog; not together with a real one.`)
+  for (const name of ['load-ms', 'conditional-load-ms'])
+    if (profile !== undefined && flags.text(name) !== undefined)
+      throw new BenchUsageError(`--${name} and --profile exclude each other.`)
 }

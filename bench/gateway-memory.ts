@@ -3,6 +3,7 @@
  * may grow with their number.
  */
 
+import { openDevelopment } from './catalogs.ts'
 import {
   type BenchEntry,
   type BenchResult,
@@ -17,7 +18,6 @@ import { tableSizes } from './sample-table.ts'
 import { percentile } from './statistics.ts'
 import { rounded } from './table.ts'
 import type { TableWriter } from './table-writer.ts'
-import { connectUpstream, startCatalogProcess } from './upstream.ts'
 
 const commitsDefault = 100_000
 const clients = 16
@@ -44,10 +44,9 @@ export const gatewayMemory: BenchEntry = {
 async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const given = run.flags.number('commits', 1_000, 1e8)
   if (given !== undefined && run.smoke) throw new BenchUsageError('--commits and --smoke exclude each other.')
-  await using catalog = await startCatalogProcess()
-  const upstream = await connectUpstream(catalog.address)
+  await using catalog = await openDevelopment()
   for (const store of chosenStores(run)) {
-    await using place = await openPlace(store, upstream, catalog)
+    await using place = await openPlace(store, catalog)
     yield await measure(run, place, run.smoke ? 200 : (given ?? commitsDefault))
   }
 }

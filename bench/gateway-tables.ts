@@ -2,18 +2,17 @@
 
 import type { Policy } from '../src/core/policy.ts'
 import type { Store } from '../src/store/store.ts'
+import type { OpenCatalog } from './catalogs.ts'
 import { ledgerOf, openSecondStore } from './durable.ts'
 import type { BenchStore } from './entry.ts'
 import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
 import type { GatewayAnswers } from './gateway-process.ts'
+import { countSnapshots } from './measure-catalog.ts'
 import { createTableBody, type TableSize } from './sample-table.ts'
 import { type Route, TableWriter } from './table-writer.ts'
-import type { CatalogProcess, Upstream } from './upstream.ts'
 
 export interface Place extends AsyncDisposable {
-  readonly upstream: Upstream
-  /** Undefined where the upstream is a catalog of the user's. */
-  readonly catalog: CatalogProcess | undefined
+  readonly catalog: OpenCatalog
   readonly gateway: GatewayChild
   readonly url: string
   readonly engine: string
@@ -21,19 +20,15 @@ export interface Place extends AsyncDisposable {
   readonly second: Store | undefined
 }
 
-/** Starts a gateway on an empty store in front of `upstream`. */
-export async function openPlace(
-  store: BenchStore,
-  upstream: Upstream,
-  catalog: CatalogProcess | undefined,
-): Promise<Place> {
+/** Starts a gateway on an empty store in front of `catalog`. */
+export async function openPlace(store: BenchStore, catalog: OpenCatalog): Promise<Place> {
   const gateway = startGatewayChild()
   try {
-    const opened = await gateway.ask({ kind: 'open', store, upstream: upstream.address })
+    const opened = await gateway.ask({ kind: 'open', store, upstream: catalog.upstream.address })
     const { url, engine, databaseUrl } = opened
     const second = databaseUrl === undefined ? undefined : await openSecondStore(databaseUrl)
     return {
-      ...{ upstream, catalog, gateway, url, engine, second },
+      ...{ catalog, gateway, url, engine, second },
       async [Symbol.asyncDispose]() {
         await second?.close()
         await gateway[Symbol.asyncDispose]()
@@ -61,11 +56,14 @@ export interface Tables extends AsyncDisposable {
   report(): Promise<GatewayAnswers['report'] & { readonly committed: number }>
   /** @throws Error unless every commit through the gateway is audited and no intent is open */
   check(): Promise<void>
+  /** How many the catalog shows of the table that was committed to most. */
+  snapshotsEnd(): Promise<number>
 }
 
 /** Makes the tables, each with its first snapshots. */
 export async function makeTables(place: Place, options: TablesOptions): Promise<Tables> {
-  const { upstream, gateway, second, url } = place
+  const { gateway, second, url } = place
+  const { upstream, expires } = place.catalog
   const { count, size, policies, proxyUrl } = options
   const namespace = `bench_${crypto.randomUUID().slice(0, 8)}`
   const names = (route: Route) => Array.from({ length: count }, (_, index) => `${route}_${index}`)
@@ -82,7 +80,7 @@ export async function makeTables(place: Place, options: TablesOptions): Promise<
     const made = names(route).map(
       (table) =>
         new TableWriter(upstream, route, namespace, table, size, {
-          ...{ url, secret, ledger, proxyUrl },
+          ...{ url, secret, ledger, proxyUrl, expires },
         }),
     )
     for (const writer of made) {
@@ -101,6 +99,12 @@ export async function makeTables(place: Place, options: TablesOptions): Promise<
       const { approved, openIntents, committed } = await report()
       if (approved !== committed || openIntents !== 0)
         throw new Error(`${committed} commits, ${approved} audited, ${openIntents} intents open`)
+    },
+    async snapshotsEnd() {
+      const all = [...writers.values()].flat()
+      const most = all.reduce((a, b) => (b.committedCount > a.committedCount ? b : a))
+      const response = await fetch(upstream.tableUrl(namespace, most.table), { headers: upstream.headers })
+      return countSnapshots(await response.bytes())
     },
     async [Symbol.asyncDispose]() {
       for (const writer of [...writers.values()].flat())

@@ -3,6 +3,7 @@
  * direct and behind nginx as a plain reverse proxy. All of them, and the load generator, share this machine.
  */
 
+import { openDevelopment } from './catalogs.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
 import { makeTables, openPlace, type Place } from './gateway-tables.ts'
 import { findNginx, startNginx } from './nginx.ts'
@@ -11,7 +12,6 @@ import { tableSizes } from './sample-table.ts'
 import { percentile, seededRandom, shuffled } from './statistics.ts'
 import { rounded } from './table.ts'
 import type { Route, TableWriter } from './table-writer.ts'
-import { connectUpstream, startCatalogProcess } from './upstream.ts'
 
 const concurrencyDefault = 32
 const policyCount = 10
@@ -38,13 +38,12 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const path = findNginx()
   if (path === undefined)
     run.note('gateway-throughput: nginx is not installed (Debian: nginx-light), so it is left out.')
-  await using catalog = await startCatalogProcess()
-  const upstream = await connectUpstream(catalog.address)
+  await using catalog = await openDevelopment()
   await using nginx =
-    path === undefined ? undefined : await startNginx(path, new URL(catalog.address.endpoint))
+    path === undefined ? undefined : await startNginx(path, new URL(catalog.upstream.address.endpoint))
   const clients = run.flags.numbers('clients', 1, 1_000) ?? [run.smoke ? 4 : concurrencyDefault]
   for (const store of chosenStores(run)) {
-    await using place = await openPlace(store, upstream, catalog)
+    await using place = await openPlace(store, catalog)
     for (const count of clients) yield await measure(run, place, count, nginx?.url)
   }
 }

@@ -1,6 +1,7 @@
 /** `bun run bench`: which entries run, with what options, and how their results are printed. */
 
 import { parseArgs } from 'node:util'
+import { catalogTimes } from './catalog-times.ts'
 import { detectionClassify } from './detection-classify.ts'
 import { detectionQuality } from './detection-quality.ts'
 import { detectionScan } from './detection-scan.ts'
@@ -23,6 +24,7 @@ const entries: readonly BenchEntry[] = [
   gatewayCommit,
   gatewayThroughput,
   gatewayMemory,
+  catalogTimes,
   storeTransactions,
   policyEval,
   graphTraverse,

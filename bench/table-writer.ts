@@ -6,11 +6,12 @@ import type { Ledger } from './durable.ts'
 import { prefix } from './gateway-process.ts'
 import { writerRole } from './sample-policies.ts'
 import { Appends, type TableSize } from './sample-table.ts'
-import type { Upstream } from './upstream.ts'
+import { plainAnswers, type Upstream } from './upstream.ts'
 
 /**
  * - `direct`: the commit request alone, sent to the upstream; what SPEC 8 compares with
- * - `bare`: the upstream calls that the gateway makes, conditional load and commit, without the gateway
+ * - `bare`: the upstream calls that the gateway makes, without the gateway: the load, conditional where the catalog
+ *   gives ETags; the commit; and where its answer names no file, a load of the state that it made
  * - `durable`: the same, with the intent made durable beside the load and the verdict after the commit
  * - `nginx`: the commit request alone, to the upstream through a plain reverse proxy
  * - `gateway`: the commit request, sent to the gateway
@@ -24,6 +25,8 @@ export interface RouteTargets {
   readonly secret: string
   readonly ledger: Ledger | undefined
   readonly proxyUrl: string | undefined
+  /** Whether the upstream lets snapshots be expired. */
+  readonly expires: boolean
 }
 
 export class TableWriter {
@@ -50,6 +53,7 @@ export class TableWriter {
       route === 'gateway'
         ? {
             'content-type': 'application/json',
+            ...plainAnswers,
             'x-svc-session': targets.secret,
             authorization: `Bearer ${token}`,
           }
@@ -66,9 +70,9 @@ export class TableWriter {
     return await this.#exchange(this.#appends.next(Date.now()))
   }
 
-  /** Brings the table back to its size where it has grown. */
+  /** Brings the table back to its size where it has grown and the catalog lets it. */
   async trim(): Promise<void> {
-    const body = this.#appends.trim()
+    const body = this.targets.expires ? this.#appends.trim() : undefined
     if (body !== undefined) await this.#exchange(body)
   }
 
@@ -78,12 +82,15 @@ export class TableWriter {
       this.route === 'durable'
         ? this.targets.ledger?.open(this.#ref, body, this.#metadataLocation)
         : undefined
-    if (this.route === 'bare' || this.route === 'durable') await this.#load()
+    const isBare = this.route === 'bare' || this.route === 'durable'
+    if (isBare) await this.#load()
     const opened = await intent
     const response = await fetch(this.#url, { method: 'POST', headers: this.#headers, body })
     const answer = await response.bytes()
     if (response.status !== 200)
       throw new Error(`${this.route}: the commit was answered ${response.status}: ${Buffer.from(answer)}`)
+    const state = isBare && this.upstream.address.kind === 'beta' ? committedState(answer) : undefined
+    if (state !== undefined) await this.#get(`${this.#url}${encodeURIComponent(state)}`, {})
     if (opened !== undefined)
       this.#metadataLocation = (await this.targets.ledger?.record(opened, answer)) ?? ''
     const takenMs = performance.now() - startMs
@@ -97,12 +104,26 @@ export class TableWriter {
   }
 
   async #load(): Promise<void> {
-    const condition = this.#etag === null ? {} : { 'if-none-match': this.#etag }
-    const response = await fetch(this.#url, { headers: { ...this.#headers, ...condition } })
+    // The snapshots are named because Iceberg's own server gives a commit's answer the ETag of such a load.
+    await this.#get(`${this.#url}?snapshots=all`, this.#etag === null ? {} : { 'if-none-match': this.#etag })
+  }
+
+  async #get(url: string, headers: Readonly<Record<string, string>>): Promise<void> {
+    const response = await fetch(url, { headers: { ...this.#headers, ...headers } })
     await response.bytes()
     if (response.status !== 200 && response.status !== 304)
       throw new Error(`${this.route}: the load was answered ${response.status}`)
   }
+}
+
+/** How the load of exactly what a commit made is named, where the answer has an address of Nessie's own for its file. */
+function committedState(answer: Uint8Array): string | undefined {
+  const text = Buffer.from(answer).toString()
+  if (!/"metadata-location"\s*:\s*"https?:/.test(text)) return undefined
+  const [ref, id] = ['ref', 'id'].map(
+    (key) => new RegExp(`"nessie.commit.${key}"\\s*:\\s*"([^"]+)"`).exec(text)?.[1],
+  )
+  return ref === undefined || id === undefined ? undefined : `@${ref}#${id}`
 }
 
 function urlOf({ route, upstream, namespace, table, targets }: TableWriter): string {

@@ -1,6 +1,5 @@
 /** The upstream catalog as a client sees it without the gateway, and the development catalog to measure against. */
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalogCredential, catalogWarehouse } from './catalog-process.ts'
 import { BenchUsageError } from './entry.ts'
@@ -27,12 +26,15 @@ export interface Upstream {
   drop(path: string): Promise<void>
 }
 
+/** Of every request of every way: the gateway asks its upstream for plain answers, and gives none but those. */
+export const plainAnswers = { 'accept-encoding': 'identity' } as const
+
 /**
  * Gets a token and the catalog's prefix, once.
  * @throws BenchUsageError where the catalog cannot be used
  */
 export async function connectUpstream(address: UpstreamAddress): Promise<Upstream> {
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...plainAnswers }
   if (address.credential !== undefined) headers.authorization = `Bearer ${await fetchToken(address)}`
   const query = `?warehouse=${encodeURIComponent(address.warehouse)}`
   const answer = await reach(address, `${address.endpoint}/v1/config${query}`, { headers })
@@ -97,6 +99,12 @@ export interface ServiceTimes {
   readonly commit: readonly number[]
 }
 
+interface Ready {
+  readonly url: string
+  readonly tokenUrl: string
+  readonly folder: string
+}
+
 export interface CatalogProcess extends AsyncDisposable {
   readonly address: UpstreamAddress
   /** Of this run alone: the catalog's own is below it, and other files may be. */
@@ -104,22 +112,27 @@ export interface CatalogProcess extends AsyncDisposable {
   setServiceTimes(times: ServiceTimes): Promise<void>
 }
 
-/** Starts the development catalog in a process and a folder of its own. */
-export async function startCatalogProcess(): Promise<CatalogProcess> {
-  const ready = Promise.withResolvers<{ readonly url: string; readonly folder: string }>()
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'catalog-process.ts')], {
+/**
+ * Starts the development catalog in a process and a folder of its own.
+ * @param dialect 'beta' knows no conditional load
+ */
+export async function startCatalogProcess(
+  dialect: UpstreamAddress['kind'] = 'alpha',
+): Promise<CatalogProcess> {
+  const ready = Promise.withResolvers<Ready>()
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'catalog-process.ts'), dialect], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    ipc: (message: { readonly url: string; readonly folder: string }) => ready.resolve(message),
+    ipc: (message: Ready) => ready.resolve(message),
     onExit: (_process, code) => ready.reject(new Error(`the development catalog ended (${code})`)),
   })
-  const { url: endpoint, folder } = await ready.promise
+  const { url: endpoint, tokenUrl, folder } = await ready.promise
   return {
     address: {
-      kind: 'alpha',
+      kind: dialect,
       endpoint,
       warehouse: catalogWarehouse,
       credential: catalogCredential,
-      tokenUrl: undefined,
+      tokenUrl: dialect === 'beta' ? tokenUrl : undefined,
     },
     folder,
     async setServiceTimes({ load, conditionalLoad, commit }) {
@@ -134,17 +147,4 @@ export async function startCatalogProcess(): Promise<CatalogProcess> {
       await child.exited
     },
   }
-}
-
-/** @throws BenchUsageError where the file does not hold `id:secret` */
-export async function readCredential(path: string): Promise<string> {
-  let text: string
-  try {
-    text = (await readFile(path, 'utf8')).trim()
-  } catch {
-    throw new BenchUsageError(`--credential-file: ${path} cannot be read.`)
-  }
-  if (!/^[^:\s]+:\S+$/.test(text))
-    throw new BenchUsageError('--credential-file: the file must hold id:secret.')
-  return text
 }

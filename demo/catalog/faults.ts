@@ -25,7 +25,10 @@ export interface Failure {
   readonly times?: number
 }
 
-/** Milliseconds before an operation is done: fixed, or samples of which each request draws one. */
+/**
+ * Milliseconds before an operation is done: fixed, or samples of which each request draws one. Timers know whole
+ * milliseconds only, so what is left of one is added to the next of the same operation.
+ */
 export type Delay = number | readonly number[]
 
 export interface Faults {
@@ -48,12 +51,18 @@ export interface FaultState extends Faults {
 export function createFaults(expireTokens: () => void): FaultState {
   const counts = Object.fromEntries(operations.map((name) => [name, 0])) as Record<Operation, number>
   const delays = new Map<Operation, Delay>()
+  const left = new Map<Operation, number>()
   let failures: { failure: Failure; left: number }[] = []
   let seed = 1
   const draw = (samples: readonly number[]): number => {
     // A linear congruential generator, so that two runs draw alike.
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
     return samples[Math.floor((seed / 2 ** 32) * samples.length)] ?? 0
+  }
+  const wholeMs = (operation: Operation, ms: number): number => {
+    const due = ms + (left.get(operation) ?? 0)
+    left.set(operation, due % 1)
+    return Math.floor(due)
   }
   return {
     counts,
@@ -62,6 +71,7 @@ export function createFaults(expireTokens: () => void): FaultState {
     expireTokens,
     reset() {
       delays.clear()
+      left.clear()
       failures = []
       for (const name of operations) counts[name] = 0
     },
@@ -70,7 +80,8 @@ export function createFaults(expireTokens: () => void): FaultState {
       const delay = delays.get(operation) ?? 0
       const entry = failures.find(({ failure, left }) => failure.operation === operation && left > 0)
       if (entry !== undefined && --entry.left === 0) failures = failures.filter((other) => other !== entry)
-      return { delayMs: typeof delay === 'number' ? delay : draw(delay), failure: entry?.failure }
+      const delayMs = wholeMs(operation, typeof delay === 'number' ? delay : draw(delay))
+      return { delayMs, failure: entry?.failure }
     },
   }
 }

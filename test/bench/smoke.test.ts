@@ -19,6 +19,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   ],
   'gateway-throughput': ['commits_per_s', 'direct_commits_per_s', 'ratio_vs_direct', 'gateway_cpu_ms'],
   'gateway-memory': ['commits', 'live_settled_mib', 'live_growth_ratio', 'rss_growth_ratio'],
+  'catalog-times': ['p50_load_ms', 'p50_conditional_load_ms', 'p50_commit_ms', 'p95_commit_ms'],
   'store-transactions': ['p50_ms', 'p95_ms'],
   'policy-eval': ['us', 'baseline_us'],
   'graph-traverse': ['p50_ms'],
@@ -57,6 +58,13 @@ describe('the benchmarks', () => {
       )
   }, 120_000)
 
+  test('commit to a development catalog that takes the times of a real one', async () => {
+    const args = ['gateway-commit', '--smoke', '--json', '--store', 'embedded', '--profile', 'nessie']
+    const { code, out } = await bench(...args)
+    expect(code).toBe(0)
+    for (const line of out.trimEnd().split('\n')) expect(JSON.parse(line).case.profile).toMatch(/^nessie \d/)
+  }, 60_000)
+
   test('print a table for people, and no verdict on a smoke', async () => {
     const { code, out } = await bench('policy-eval', '--smoke')
     expect(code).toBe(0)
@@ -78,6 +86,20 @@ describe('the benchmarks', () => {
       '--upstream must be an http or https URL',
     ],
     [['gateway-commit', '--upstream', 'http://127.0.0.1:1', '--warehouse', 'w'], 'cannot be reached.'],
+    [
+      ['gateway-commit', '--upstream', 'http://127.0.0.1:1', '--warehouse', 'w', '--catalog', 'nessie'],
+      '--upstream and --catalog exclude each other.',
+    ],
+    [
+      ['gateway-commit', '--catalog', 'nessie', '--profile', 'nessie'],
+      '--profile is for the development catalog',
+    ],
+    [
+      ['gateway-commit', '--profile', 'nessie', '--load-ms', '5'],
+      '--load-ms and --profile exclude each other.',
+    ],
+    [['gateway-commit', '--smoke', '--catalog', 'nessie'], '--smoke runs on the development catalog'],
+    [['catalog-times', '--save'], '--save needs --catalog with one of nessie, rest-fixture.'],
   ])(
     '%p is answered with what is wrong',
     async (args, sentence) => {

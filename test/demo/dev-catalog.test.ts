@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createFaults } from '../../demo/catalog/faults.ts'
 import { appendBody, createTableBody, startTestCatalog, type TestCatalog } from './dev-catalog-client.ts'
 
 let catalog: TestCatalog
@@ -416,6 +417,16 @@ describe('faults', () => {
     await commit.catch(() => {})
     catalog.faults.reset()
     expect(first).toBe('load')
+  })
+
+  test('delay by fractions of a millisecond, which add up to whole ones', () => {
+    const faults = createFaults(() => {})
+    faults.setDelay('load', 0.75)
+    faults.setDelay('commit', [1.5])
+    const delays = (operation: 'load' | 'commit') =>
+      Array.from({ length: 4 }, () => faults.meet(operation).delayMs)
+    expect(delays('load')).toEqual([0, 1, 1, 1])
+    expect(delays('commit')).toEqual([1, 2, 1, 2])
   })
 
   test.each([
