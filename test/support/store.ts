@@ -1,5 +1,5 @@
 /**
- * Stores for tests: embedded, from templates prepared once per set of migrations; or, where
+ * Stores for tests: embedded, from prepared data directories; or, where
  * SVC_TEST_DATABASE_URL names a server, a fresh database there.
  *
  * Do not write `expect(promise).rejects` about an embedded store: it waits without letting the messages of
@@ -15,10 +15,12 @@ import { parseTenantId, type TenantId } from '../../src/core/tenant.ts'
 import { migrationsChecksum } from '../../src/store/migrations.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
+import { shrinkStore } from './shrink-store.ts'
 
 const cache = new URL('../../.cache/', import.meta.url).pathname
-export const testSecretsKey = new Uint8Array(32).fill(7)
+const tenantFile = 'test-tenant'
 
+export const testSecretsKey = new Uint8Array(32).fill(7)
 /** What every store of a test is opened with. */
 export const testStoreOptions = { secretsKey: testSecretsKey, migrate: true, onNotice: () => {} } as const
 
@@ -37,7 +39,7 @@ export async function openTestStore(options: TestStoreOptions = {}): Promise<Tes
   return openEmbeddedTestStore(options, await storeTemplate())
 }
 
-/** A store with one tenant, `acme`. To make one takes the embedded database as long as to open it, so it is prepared too. */
+/** The same with one tenant, `acme`. */
 export async function openTenantStore(
   options: TestStoreOptions = {},
 ): Promise<{ readonly store: TestStore; readonly tenant: TenantId }> {
@@ -50,19 +52,21 @@ export async function openTenantStore(
   return { store, tenant: (await createTenant(store, { name: 'acme' })).id }
 }
 
-/** A prepared data directory, shared by test processes; made if it is not there. */
+/** A migrated, empty database, shared by test processes; made if it is not there. */
 export function storeTemplate(): Promise<string> {
   return template('store', async (dataDirectory) => {
     await (await openStore({ ...testStoreOptions, dataDirectory })).close()
+    await shrinkStore(dataDirectory)
   })
 }
 
-/** The same with the tenant `acme` in it. */
+/** The same with the tenant `acme` in it: to make one takes as long as to open a database. */
 export async function tenantTemplate(): Promise<{ readonly path: string; readonly tenant: TenantId }> {
   const path = await template('tenant', async (dataDirectory) => {
     const store = await openStore({ ...testStoreOptions, dataDirectory, template: await storeTemplate() })
     const { id } = await createTenant(store, { name: 'acme' })
     await store.close()
+    await shrinkStore(dataDirectory)
     writeFileSync(join(dataDirectory, 'pg', tenantFile), id)
   })
   const tenant = parseTenantId(readFileSync(join(path, tenantFile), 'utf8'))
@@ -70,9 +74,8 @@ export async function tenantTemplate(): Promise<{ readonly path: string; readonl
   return { path, tenant }
 }
 
-const tenantFile = 'test-tenant'
 async function template(name: string, prepare: (dataDirectory: string) => Promise<void>): Promise<string> {
-  const directory = join(cache, `${name}-template-${migrationsChecksum().slice(0, 16)}`)
+  const directory = join(cache, `prepared-${name}-${migrationsChecksum().slice(0, 16)}`)
   if (!existsSync(directory)) {
     mkdirSync(cache, { recursive: true })
     const making = mkdtempSync(`${directory}.`)
