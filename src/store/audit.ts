@@ -1,13 +1,12 @@
 /** Reading the audit log (SPEC 2.6); `verdicts` alone writes it, and nothing changes it. */
 
-import { Fault } from '../base/fault.ts'
 import type { AppliedPolicy, CatalogAction } from '../core/commit.ts'
 import type { Decision, PolicyOutcome } from '../core/decision.ts'
 import type { Principal, PrincipalSource } from '../core/principal.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { nodeId } from './names.ts'
-import { isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Store } from './store.ts'
 
 export interface AuditEntry {
@@ -98,8 +97,7 @@ export async function listAudit(
   filter: AuditFilter = {},
 ): Promise<Page<AuditEntry>> {
   const limit = pageLimit(filter)
-  if (filter.after !== undefined && !/^\d{1,18}$/.test(filter.after))
-    throw new Fault('bad_request', 'The page token is not valid.')
+  const after = afterCount(filter)
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select ${entryColumns} from svc.audit_log
@@ -110,7 +108,7 @@ export async function listAudit(
       tenant,
       filter.table === undefined ? null : nodeId(tableKey(filter.table)),
       filter.decision ?? null,
-      filter.after ?? null,
+      after ?? null,
       limit + 1,
     ],
   )

@@ -1,9 +1,8 @@
 /** Who changed what governs reading, and when: one row a change, in the change's own transaction. */
 
-import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { storableJson } from './names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
 
@@ -71,14 +70,13 @@ export async function listContractChanges(
   page: PageRequest,
 ): Promise<Page<RecordedChange>> {
   const limit = pageLimit(page)
-  if (page.after !== undefined && !/^\d{1,18}$/.test(page.after))
-    throw new Fault('bad_request', 'The page token is not valid.')
+  const after = afterCount(page)
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select change_seq, at, actor_sub, action, subject, value from svc.contract_change
      where tenant_id = $1 and ($2::int8 is null or change_seq < $2)
      order by change_seq desc limit $3::int`,
-    [tenant, page.after ?? null, limit + 1],
+    [tenant, after ?? null, limit + 1],
   )
   const found = toPage(rows, limit, (row) => row.change_seq)
   return {

@@ -6,7 +6,10 @@ import { age } from '@electric-sql/pglite-age'
 declare const self: Worker
 
 /** To the worker. */
-export type ToWorker = { readonly open: string } | { readonly data: Uint8Array } | { readonly close: true }
+export type ToWorker =
+  | { readonly open: string; readonly wasm: WebAssembly.Module }
+  | { readonly data: Uint8Array }
+  | { readonly close: true }
 /** From the worker. */
 export type FromWorker =
   | { readonly opened: true }
@@ -21,7 +24,7 @@ let pending: Uint8Array = new Uint8Array(0)
 
 const post = (message: FromWorker) => self.postMessage(message)
 
-async function open(dataDir: string): Promise<void> {
+async function open(dataDir: string, wasm: WebAssembly.Module): Promise<void> {
   const { existsSync } = await import('node:fs')
   const reopened = existsSync(`${dataDir}/PG_VERSION`)
   // The library loads with the session; at the very first start initdb could not find it yet.
@@ -29,7 +32,13 @@ async function open(dataDir: string): Promise<void> {
     ...PGlite.defaultStartParams,
     ...(reopened ? ['-c', 'session_preload_libraries=age'] : []),
   ]
-  db = await PGlite.create({ dataDir, extensions: { age }, startParams, relaxedDurability: false })
+  db = await PGlite.create({
+    dataDir,
+    extensions: { age },
+    startParams,
+    relaxedDurability: false,
+    pgliteWasmModule: wasm,
+  })
   post({ opened: true })
 }
 
@@ -72,7 +81,7 @@ async function receive(data: Uint8Array): Promise<void> {
 self.onmessage = async (event: MessageEvent<ToWorker>) => {
   const message = event.data
   try {
-    if ('open' in message) await open(message.open)
+    if ('open' in message) await open(message.open, message.wasm)
     else if ('data' in message) await receive(message.data)
     else {
       await db?.close()

@@ -90,7 +90,24 @@ interface RunningWorker {
   onData: (data: Uint8Array) => void
 }
 
+let compiling: Promise<WebAssembly.Module> | undefined
+
+/** The database's program, compiled once a process: a Worker starts with what others have optimised of it. */
+function program(): Promise<WebAssembly.Module> {
+  compiling ??= compileProgram().catch((error) => {
+    compiling = undefined
+    throw error
+  })
+  return compiling
+}
+
+async function compileProgram(): Promise<WebAssembly.Module> {
+  const file = new URL('./pglite.wasm', import.meta.resolve('@electric-sql/pglite'))
+  return WebAssembly.compile(await Bun.file(file).arrayBuffer())
+}
+
 async function startWorker(dataDir: string): Promise<RunningWorker> {
+  const wasm = await program()
   const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url))
   const opened = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
@@ -110,7 +127,7 @@ async function startWorker(dataDir: string): Promise<RunningWorker> {
     opened.reject(new Error('embedded database: the worker stopped'))
     ended.resolve()
   })
-  worker.postMessage({ open: dataDir } satisfies ToWorker)
+  worker.postMessage({ open: dataDir, wasm } satisfies ToWorker)
   await opened.promise
   return running
 }

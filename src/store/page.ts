@@ -48,3 +48,11 @@ export function afterUuid({ after }: PageRequest): string {
   if (!isUuid(after)) throw new Fault('bad_request', 'The page token is not valid.')
   return after
 }
+
+/** `after` of a listing in the order of a counter. @throws Fault `bad_request` where it is none of ours */
+export function afterCount({ after }: PageRequest): string | undefined {
+  // Fewer digits than a bigint has, so that none is out of its range.
+  if (after !== undefined && !/^\d{1,18}$/.test(after))
+    throw new Fault('bad_request', 'The page token is not valid.')
+  return after
+}

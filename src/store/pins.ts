@@ -10,7 +10,7 @@ import type { TenantId } from '../core/tenant.ts'
 import { holdContracts, recordChange } from './contract-changes.ts'
 import { type Properties, parseAgtype } from './graph.ts'
 import { nodeId, storableJson } from './names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Pin } from './pin-event.ts'
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
@@ -81,9 +81,8 @@ export async function listPins(
   page: PageRequest,
 ): Promise<Page<PinEvent>> {
   const limit = pageLimit(page)
-  if (page.after !== undefined && !/^\d{1,15}$/.test(page.after))
-    throw new Fault('bad_request', 'The page token is not valid.')
-  const events = await store.tenantTransaction(tenant, (tx) => eventsOf(tx, table, page.after, limit + 1), {
+  const after = afterCount(page)
+  const events = await store.tenantTransaction(tenant, (tx) => eventsOf(tx, table, after, limit + 1), {
     readOnly: true,
   })
   return toPage(events, limit, ({ sequence }) => String(sequence))

@@ -1,10 +1,9 @@
 /** Usage records of the read path: written once, read in pages and as totals. */
 
-import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { UsageOutcome, UsageRecord } from '../core/usage.ts'
 import { storableJson, storableText } from './names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Store } from './store.ts'
 
 /** What a record's columns are, in the order of {@link usageParams}. */
@@ -141,13 +140,12 @@ export async function listUsage(
   page: PageRequest,
 ): Promise<Page<ListedUsage>> {
   const limit = pageLimit(page)
-  if (page.after !== undefined && !/^\d{1,18}$/.test(page.after))
-    throw new Fault('bad_request', 'The page token is not valid.')
+  const after = afterCount(page)
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select u.* from svc.query_usage u where ${matches} and ($6::int8 is null or u.usage_seq < $6)
      order by u.usage_seq desc limit $7::int`,
-    [...filterParams(tenant, filter), page.after ?? null, limit + 1],
+    [...filterParams(tenant, filter), after ?? null, limit + 1],
   )
   const found = toPage(rows, limit, (row) => row.usage_seq)
   return { ...found, items: found.items.map(listed) }

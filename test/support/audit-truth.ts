@@ -1,10 +1,10 @@
 /** What must hold after every crash: the audit says what the upstream did, once. */
 
 import { expect } from 'bun:test'
-import type { CrashChildReport } from './crash-child.ts'
+import type { CrashReport } from './crash-report.ts'
 
 /** @param accepted metadata files that the upstream made */
-export function expectAuditTrue(report: CrashChildReport, accepted: readonly string[]): void {
+export function expectAuditTrue(report: CrashReport, accepted: readonly string[]): void {
   expect(report.undecided).toBe(0)
   expect(report.approved.toSorted()).toEqual(accepted.toSorted())
   expect(report.edges.ACTUAL_WRITE.toSorted()).toEqual(report.approvedCommits.toSorted())

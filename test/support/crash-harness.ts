@@ -1,14 +1,19 @@
-/** Starts, kills and settles services in processes of their own, and checks the audit against the catalog. */
+/** Starts services in processes of their own, to be killed, and settles what they leave. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import type { JsonObject } from '../../src/base/json.ts'
+import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
+import { countIntents } from '../../src/store/commit-intents.ts'
+import { openStore } from '../../src/store/store.ts'
 import { parseLoadTableResult } from '../../src/wire/iceberg/table-metadata.ts'
-import type { CrashChildOrders, CrashChildReady, CrashChildReport } from './crash-child.ts'
+import type { CrashChildOrders, CrashChildReady } from './crash-child.ts'
+import { type CrashReport, crashReport } from './crash-report.ts'
+import { leaseMs, startCrashService } from './crash-service.ts'
 import { createOrders, type TestTenant } from './service.ts'
-import { storeTemplate } from './store.ts'
+import { tenantTemplate, testStoreOptions } from './store.ts'
 
 export interface Child {
   readonly ready: CrashChildReady
@@ -17,11 +22,11 @@ export interface Child {
 
 export interface CrashHarness extends AsyncDisposable {
   readonly catalog: DevCatalog
-  /** Starts a service; the first one makes the tenant. */
+  /** Starts a service; the first one equips the tenant. */
   start(orders?: Pick<CrashChildOrders, 'crashAt' | 'crashAtPass'>): Promise<Child>
   readonly owner: () => TestTenant
-  /** Starts a service that settles what is open, and says what is on record. */
-  settle(): Promise<CrashChildReport>
+  /** Starts a service, in this process, that settles what is open, and says what is on record. */
+  settle(): Promise<CrashReport>
   /** Metadata files that the catalog made of a table in sales, without the one of its creation. */
   accepted(table?: string): Promise<readonly string[]>
   /** Asks the catalog directly, below its prefix. */
@@ -29,19 +34,22 @@ export interface CrashHarness extends AsyncDisposable {
   currentSnapshotId(): Promise<bigint | undefined>
 }
 
+const settleTriesMax = 100
+
 /** One catalog, one store directory, and processes that come and go. */
 export async function crashHarness(): Promise<CrashHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-crash-'))
   const catalog = await startDevCatalog({ folder: join(folder, 'catalog'), credential: 'gateway:s3cret' })
   const upstream = await createOrders(catalog)
   const dataDirectory = join(folder, 'store')
-  const template = await storeTemplate()
+  const { path: template, tenant } = await tenantTemplate()
   const children = new Set<Bun.Subprocess>()
   let owner: TestTenant | undefined
 
-  function spawn(orders: CrashChildOrders) {
+  function spawn(orders: Omit<CrashChildOrders, 'dataDirectory' | 'template'>) {
+    const all: CrashChildOrders = { dataDirectory, template, ...orders }
     const process_ = Bun.spawn([process.execPath, join(import.meta.dir, 'crash-child.ts')], {
-      env: { ...process.env, CRASH_CHILD: JSON.stringify({ dataDirectory, template, ...orders }) },
+      env: { ...process.env, CRASH_CHILD: JSON.stringify(all) },
       stdout: 'pipe',
       stderr: 'inherit',
     })
@@ -67,14 +75,25 @@ export async function crashHarness(): Promise<CrashHarness> {
     catalog,
     owner: started,
     async start(orders = {}) {
-      const child = spawn({ ...orders, ...(owner === undefined ? { catalogUrl: catalog.url } : {}) })
+      const child = spawn({
+        ...orders,
+        ...(owner === undefined && { equip: { tenant, catalogUrl: catalog.url } }),
+      })
       const ready = JSON.parse(await firstLine(child.stdout)) as CrashChildReady
       owner ??= ready.owner
       return { ready, process: child }
     },
     async settle() {
-      const child = spawn({ settle: started().tenant })
-      return JSON.parse(await firstLine(child.stdout)) as CrashChildReport
+      await using stack = new AsyncDisposableStack()
+      const store = await openStore({ ...testStoreOptions, dataDirectory })
+      stack.defer(() => store.close())
+      const app = await startCrashService(store)
+      stack.defer(() => app.stop())
+      for (let tries = 0; tries < settleTriesMax && (await countIntents(store)).open > 0; tries++) {
+        await Bun.sleep(leaseMs / 3)
+        await recoverIntents(app.gateway)
+      }
+      return await crashReport(store, started().tenant)
     },
     upstream: ask,
     async accepted(table = 'orders') {

@@ -19,7 +19,7 @@ import { createTenant } from '../../src/store/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { type LakeTable, ordersTable, selectList } from './lake-tables.ts'
-import { openTestStore } from './store.ts'
+import { openTenantStore } from './store.ts'
 
 /** What a client takes from its environment. */
 export type ClientEnvironment = Readonly<
@@ -71,12 +71,17 @@ const icebergTypes: Readonly<Record<string, Field['type']>> = {
   bytea: 'binary',
 }
 
+async function storeWithTenant(given: Store | undefined, stack: AsyncDisposableStack) {
+  if (given !== undefined) return { store: given, tenant: (await createTenant(given, { name: 'acme' })).id }
+  const { store, tenant } = await openTenantStore()
+  return { store: stack.use(store), tenant }
+}
+
 /** Starts the service, writes the tables, registers them through the gateway and governs them. */
 export async function startLake(options: LakeOptions = {}): Promise<Lake> {
   const stack = new AsyncDisposableStack()
   const catalog = options.catalog ?? (await ownCatalog(stack))
-  const store = options.store ?? stack.use(await openTestStore())
-  const { id: tenant } = await createTenant(store, { name: 'acme' })
+  const { store, tenant } = await storeWithTenant(options.store, stack)
   await putCatalogCredential(store, tenant, {
     nickname,
     kind: 'alpha',

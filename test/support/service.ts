@@ -22,7 +22,7 @@ import { createTenant } from '../../src/store/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
 import { testLicenseKey } from './license.ts'
-import { openTestStore } from './store.ts'
+import { openTenantStore } from './store.ts'
 
 export const orders: TableRef = { namespace: ['sales'], name: 'orders' }
 export const prefix = 'main'
@@ -59,11 +59,11 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const folder = await mkdtemp(join(tmpdir(), 'covenant-test-'))
   const catalog = await startDevCatalog({ folder, credential: 'gateway:s3cret' })
   const metrics = createMetrics()
-  const opened = await openTestStore({
+  const { store: opened, tenant } = await openTenantStore({
     onCypher: (seconds) => metrics.cypherQueryDurationMs.observe(seconds * 1000),
   })
   const store = options.wrapStore?.(opened) ?? opened
-  const owner = await addTenant(opened, 'acme', catalog.url)
+  const owner = await equipTenant(opened, tenant, 'acme', catalog.url)
   await createOrders(catalog)
 
   const lines: string[] = []
@@ -101,7 +101,17 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
 /** A tenant with a session of every scope and the catalog credential `main`. */
 export async function addTenant(store: Store, name: string, catalogUrl: string): Promise<TestTenant> {
-  const { id: tenant } = await createTenant(store, { name })
+  const { id } = await createTenant(store, { name })
+  return equipTenant(store, id, name, catalogUrl)
+}
+
+/** Gives a tenant what `addTenant` gives a new one. */
+export async function equipTenant(
+  store: Store,
+  tenant: TenantId,
+  name: string,
+  catalogUrl: string,
+): Promise<TestTenant> {
   await putCatalogCredential(store, tenant, {
     nickname: prefix,
     kind: 'alpha',

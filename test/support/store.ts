@@ -1,21 +1,28 @@
 /**
- * Stores for tests: embedded, from a template prepared once per set of migrations; or, where
+ * Stores for tests: embedded, from prepared data directories; or, where
  * SVC_TEST_DATABASE_URL names a server, a fresh database there.
  *
  * Do not write `expect(promise).rejects` about an embedded store: it waits without letting the messages of
  * the store's Worker in. Write `await promise.catch(…)`. A hook that opens the first store of all prepares
- * the template, so give it 60 seconds.
+ * the templates, so give it 60 seconds.
  */
 
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { parseTenantId, type TenantId } from '../../src/core/tenant.ts'
 import { migrationsChecksum } from '../../src/store/migrations.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts'
+import { createTenant } from '../../src/store/tenants.ts'
+import { shrinkStore } from './shrink-store.ts'
 
 const cache = new URL('../../.cache/', import.meta.url).pathname
+const tenantFile = 'test-tenant'
+
 export const testSecretsKey = new Uint8Array(32).fill(7)
+/** What every store of a test is opened with. */
+export const testStoreOptions = { secretsKey: testSecretsKey, migrate: true, onNotice: () => {} } as const
 
 export interface TestStore extends Store, AsyncDisposable {
   /** The server's database, where the store is on one. */
@@ -25,21 +32,55 @@ export interface TestStore extends Store, AsyncDisposable {
 
 type TestStoreOptions = Partial<Omit<StoreOptions, 'databaseUrl' | 'dataDirectory' | 'template'>>
 
-/** Opens a store of the test's own; `await using` closes it and removes what it left. */
-export function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
+/** Opens an empty store of the test's own; to close it removes what it left. */
+export async function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const server = process.env.SVC_TEST_DATABASE_URL
-  return server === undefined ? openEmbeddedTestStore(options) : openServerTestStore(server, options)
+  if (server !== undefined) return openServerTestStore(server, options)
+  return openEmbeddedTestStore(options, await storeTemplate())
 }
 
-/** A directory with a prepared database under `pg`, shared by test processes; made if it is not there. */
-export async function storeTemplate(): Promise<string> {
-  const directory = join(cache, `store-template-${migrationsChecksum().slice(0, 16)}`)
+/** The same with one tenant, `acme`. */
+export async function openTenantStore(
+  options: TestStoreOptions = {},
+): Promise<{ readonly store: TestStore; readonly tenant: TenantId }> {
+  const server = process.env.SVC_TEST_DATABASE_URL
+  if (server === undefined) {
+    const { path, tenant } = await tenantTemplate()
+    return { store: await openEmbeddedTestStore(options, path), tenant }
+  }
+  const store = await openServerTestStore(server, options)
+  return { store, tenant: (await createTenant(store, { name: 'acme' })).id }
+}
+
+/** A migrated, empty database, shared by test processes; made if it is not there. */
+export function storeTemplate(): Promise<string> {
+  return template('store', async (dataDirectory) => {
+    await (await openStore({ ...testStoreOptions, dataDirectory })).close()
+    await shrinkStore(dataDirectory)
+  })
+}
+
+/** The same with the tenant `acme` in it: to make one takes as long as to open a database. */
+export async function tenantTemplate(): Promise<{ readonly path: string; readonly tenant: TenantId }> {
+  const path = await template('tenant', async (dataDirectory) => {
+    const store = await openStore({ ...testStoreOptions, dataDirectory, template: await storeTemplate() })
+    const { id } = await createTenant(store, { name: 'acme' })
+    await store.close()
+    await shrinkStore(dataDirectory)
+    writeFileSync(join(dataDirectory, 'pg', tenantFile), id)
+  })
+  const tenant = parseTenantId(readFileSync(join(path, tenantFile), 'utf8'))
+  if (tenant === undefined) throw new Error(`no tenant id in ${path}`)
+  return { path, tenant }
+}
+
+async function template(name: string, prepare: (dataDirectory: string) => Promise<void>): Promise<string> {
+  const directory = join(cache, `prepared-${name}-${migrationsChecksum().slice(0, 16)}`)
   if (!existsSync(directory)) {
     mkdirSync(cache, { recursive: true })
     const making = mkdtempSync(`${directory}.`)
     try {
-      const store = await openStore({ ...defaults, dataDirectory: making })
-      await store.close()
+      await prepare(making)
       renameSync(making, directory)
     } catch (error) {
       rmSync(making, { recursive: true, force: true })
@@ -50,12 +91,9 @@ export async function storeTemplate(): Promise<string> {
   return join(directory, 'pg')
 }
 
-const defaults = { secretsKey: testSecretsKey, migrate: true, onNotice: () => {} } as const
-
-async function openEmbeddedTestStore(options: TestStoreOptions): Promise<TestStore> {
-  const template = await storeTemplate()
+async function openEmbeddedTestStore(options: TestStoreOptions, from: string): Promise<TestStore> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'covenant-store-'))
-  const store = await openStore({ ...defaults, ...options, dataDirectory, template })
+  const store = await openStore({ ...testStoreOptions, ...options, dataDirectory, template: from })
   return disposable(store, { databaseUrl: undefined, dataDirectory }, async () => {
     rmSync(dataDirectory, { recursive: true, force: true })
   })
@@ -67,7 +105,7 @@ async function openServerTestStore(server: string, options: TestStoreOptions): P
   const url = new URL(server)
   url.pathname = `/${name}`
   const databaseUrl = url.href
-  const store = await openStore({ ...defaults, poolMax: 4, ...options, databaseUrl })
+  const store = await openStore({ ...testStoreOptions, poolMax: 4, ...options, databaseUrl })
   return disposable(store, { databaseUrl, dataDirectory: undefined }, () =>
     administer(server, `drop database ${name} with (force)`),
   )
@@ -88,14 +126,6 @@ function disposable(
   clean: () => Promise<void>,
 ): TestStore {
   let closed: Promise<void> | undefined
-  const close = () => (closed ??= store.close())
-  return {
-    ...store,
-    ...where,
-    close,
-    async [Symbol.asyncDispose]() {
-      await close()
-      await clean()
-    },
-  }
+  const close = () => (closed ??= store.close().then(clean))
+  return { ...store, ...where, close, [Symbol.asyncDispose]: close }
 }
