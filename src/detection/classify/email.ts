@@ -22,16 +22,35 @@ const otherEndings = new Set(
 /** Whether a whole cell is an email address, `Name <address>`, a `mailto:` link, or a short list of those. */
 export function judgeEmail(cell: string): CellMatch {
   if (!cell.includes('@')) return 'none'
-  const parts = cell.split(/[;,]/, addressesMax + 1).filter((part) => part.trim() !== '')
-  return parts.length <= addressesMax && parts.every((part) => isEmailAddress(bareAddress(part.trim())))
-    ? 'strong'
-    : 'none'
+  const parts = withoutListSigns(cell)
+    .replace(quotedNames, '')
+    .split(/[;,|\n]/, addressesMax + 1)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  const isList =
+    parts.length > 0 &&
+    parts.length <= addressesMax &&
+    parts.every((part) => isEmailAddress(bareAddress(part)))
+  return isList ? 'strong' : 'none'
 }
 
-function bareAddress(text: string): string {
+/** `"Doe, Jane" <jane@example.com>`: the name may hold what separates addresses. */
+const quotedNames = /"[^"]*"(?=\s*<)/g
+/** `mailto:` of links, `SMTP:` of directories. */
+const scheme = /^(?:mailto|smtp|email|acct):/i
+const comment = /\s*\([^()]*\)$/
+
+/** `{a@b.co,c@d.org}` as PostgreSQL prints an array. */
+function withoutListSigns(cell: string): string {
+  return /^[{[].*[}\]]$/.test(cell) ? cell.slice(1, -1) : cell
+}
+
+function bareAddress(part: string): string {
+  const text = part.endsWith(')') ? part.replace(comment, '') : part
   const open = text.lastIndexOf('<')
-  if (open > 0 && text.endsWith('>')) return text.slice(open + 1, -1)
-  return text.slice(0, 7).toLowerCase() === 'mailto:' ? text.slice(7) : text
+  if (open >= 0 && text.endsWith('>')) return text.slice(open + 1, -1)
+  const quoted = /^(["'])(.*)\1$/.exec(text)?.[2] ?? text
+  return quoted.replace(scheme, '')
 }
 
 function isEmailAddress(text: string): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { classes, type SensitiveClass } from '../../../src/core/classification.ts'
-import { readNameSignals, splitWords } from '../../../src/detection/classify/names.ts'
+import { readNameSignals } from '../../../src/detection/classify/names.ts'
+import { splitWords } from '../../../src/detection/classify/split-words.ts'
 
 describe('a name is cut into words', () => {
   test.each([
