@@ -22,35 +22,36 @@ const otherEndings = new Set(
 /** Whether a whole cell is an email address, `Name <address>`, a `mailto:` link, or a short list of those. */
 export function judgeEmail(cell: string): CellMatch {
   if (!cell.includes('@')) return 'none'
-  const parts = withoutListSigns(cell)
-    .replace(quotedNames, '')
-    .split(/[;,|\n]/, addressesMax + 1)
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
+  if (isEmailAddress(cell)) return 'strong'
+  const list = /^[{[].*[}\]]$/.test(cell) ? cell.slice(1, -1) : cell
   const isList =
-    parts.length > 0 &&
-    parts.length <= addressesMax &&
-    parts.every((part) => isEmailAddress(bareAddress(part)))
+    isListOf(list.replace(quotedNames, ''), /[;,|\n]/) || (!brackets.test(list) && isListOf(list, /\s/))
   return isList ? 'strong' : 'none'
 }
 
 /** `"Doe, Jane" <jane@example.com>`: the name may hold what separates addresses. */
 const quotedNames = /"[^"]*"(?=\s*<)/g
-/** `mailto:` of links, `SMTP:` of directories. */
+const brackets = /[<>()[\]]/
+const bracketed = /^[^<>()[\]@]*[<([]([^<>()[\]\s]+@[^<>()[\]\s]+)[>)\]]$/
+/** `mailto:` of links, `SMTP:` of directories, `acct:` of WebFinger. */
 const scheme = /^(?:mailto|smtp|email|acct):/i
-const comment = /\s*\([^()]*\)$/
 
-/** `{a@b.co,c@d.org}` as PostgreSQL prints an array. */
-function withoutListSigns(cell: string): string {
-  return /^[{[].*[}\]]$/.test(cell) ? cell.slice(1, -1) : cell
+function isListOf(text: string, separator: RegExp): boolean {
+  const parts = text
+    .split(separator, addressesMax + 1)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  return (
+    parts.length > 0 &&
+    parts.length <= addressesMax &&
+    parts.every((part) => isEmailAddress(bareAddress(part)))
+  )
 }
 
 function bareAddress(part: string): string {
-  const text = part.endsWith(')') ? part.replace(comment, '') : part
-  const open = text.lastIndexOf('<')
-  if (open >= 0 && text.endsWith('>')) return text.slice(open + 1, -1)
-  const quoted = /^(["'])(.*)\1$/.exec(text)?.[2] ?? text
-  return quoted.replace(scheme, '')
+  const inside = bracketed.exec(part)?.[1] ?? /^(["'])(.*)\1$/.exec(part)?.[2] ?? part
+  const text = inside.replace(/ \([^()]*\)$/, '')
+  return scheme.test(text) ? text.replace(scheme, '').replace(/\?.*$/, '') : text
 }
 
 function isEmailAddress(text: string): boolean {

@@ -141,7 +141,10 @@ function gradeOf(written: string, each: SensitiveClass): TermGrade | undefined {
   return undefined
 }
 
-/** One word made of a sure term between roles and neutral words: `customeremail`, `telefonprivat`, `billtophoneno`. */
+/**
+ * One word that holds a term: between roles and neutral words it is as good as by itself (`customeremail`,
+ * `telefonprivat`, `billtophoneno`), between other letters a hint (`pemail`, `bankkaartnr`).
+ */
 function gradeInside(word: string, each: SensitiveClass): TermGrade | undefined {
   if (word.length > termCharsMax) return undefined
   for (let from = 0; from < word.length; from++) {
@@ -154,8 +157,19 @@ function gradeInside(word: string, each: SensitiveClass): TermGrade | undefined 
       if (isLong && isMadeOfKnown(word.slice(to))) return grade
     }
   }
-  return undefined
+  return innerTermsOf[each].some((term) => word.includes(term)) ? 'hint' : undefined
 }
+
+const innerTermsOf = Object.fromEntries(
+  classes.map((each) => [
+    each,
+    [...classTerms[each]]
+      .filter(
+        ([term, grade]) => term.length >= innerTermCharsMin && /^(?:sure|generic|numbered)$/.test(grade),
+      )
+      .map(([term]) => term),
+  ]),
+) as Readonly<Record<SensitiveClass, readonly string[]>>
 
 /** Whether letters are nothing but roles and neutral words of two letters or more, written together. */
 function isMadeOfKnown(letters: string): boolean {

@@ -17,7 +17,8 @@ const namesakes: Readonly<Partial<Record<SensitiveClass, RegExp>>> = {
   credit_card: /^(?!.*x{2})[-+]?[\p{L}\d][\p{L}\d .,/-]{0,10}$/iu,
 }
 /** Codes, small numbers, decimals, dates. */
-const plainCode = /^(?:\p{L}{1,3}|[-+]?\d{1,3}|[-+]?\d+[.,]\d{1,3}|\d{1,2}[/.]\d{2,4}|\d{4}-\d{2}-\d{2}(?:[T ].*)?)$/u
+const plainCode =
+  /^(?:\p{L}{1,3}|[-+]?\d{1,3}|[-+]?\d+[.,]\d{1,3}|\d{1,2}[/.]\d{2,4}|\d{4}-\d{2}-\d{2}(?:[T ].*)?)$/u
 const plainWords = /^(?!x+$)\p{L}+(?:[ '_-]\p{L}+){0,5}$/iu
 
 /**

@@ -16,7 +16,6 @@ const plainLetters: Readonly<Record<string, string>> = {
   Œ: 'OE',
   þ: 'th',
   ð: 'd',
-  ς: 'σ',
 }
 const plainLetter = new RegExp(`[${Object.keys(plainLetters).join('')}]`, 'g')
 
@@ -32,11 +31,17 @@ const numberWords = new Map(
   'zero one two three four five six seven eight nine'.split(' ').map((word, digit) => [word, String(digit)]),
 )
 
+/** Between letters of Latin and of another script. */
+const scriptChange =
+  /(\p{Script=Latin})(?=(?!\p{Script=Latin})\p{L})|((?!\p{Script=Latin})\p{L})(?=\p{Script=Latin})/gu
+
 /** `billingCardNo2`, `IBANCode`, `Téléphone_client` to lower-case words without marks; number words are digits. */
 export function splitWords(name: string): readonly string[] {
   return foldLetters(name)
     .replace(/(\p{Ll})(?=\p{Lu})|(\p{L})(?=\d)|(\d)(?=\p{L})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$& ')
+    .replace(scriptChange, '$& ')
     .toLowerCase()
+    .replaceAll('ς', 'σ')
     .split(/[^\p{L}\d]+/u)
     .filter((word) => word !== '')
     .map((word) => numberWords.get(word) ?? word)

@@ -51,7 +51,8 @@ export const asian: LanguageWords = {
         dianhua dianhuahaoma shouji shoujihao shoujihaoma lianxidianhua chuanzhen denwa denwabango denwabangou keitai keitaidenwa keitaibango keitaibangou
         jeonhwa jeonhwabeonho hyudaepon hyudaeponbeonho haendeupon raqamhatif hatif jawwal raqamjawwal jawal telefonnayad misparthelefon mispartelefon nayad pelefon mobailnambar dooorbhash`,
       alone: 'fon bimbit',
-      likely: 'hp 主叫 主叫号码 被叫 被叫号码 来电号码 发信号码 発信者番号 着信番号 발신번호 수신번호 발신자번호 수신자번호 zhujiao beijiao',
+      likely:
+        'hp 主叫 主叫号码 被叫 被叫号码 来电号码 发信号码 発信者番号 着信番号 발신번호 수신번호 발신자번호 수신자번호 zhujiao beijiao',
       hint: `联系方式 联系人 聯絡人 联络方式 連絡先 緊急連絡先 연락처 비상연락처 liênhệ lienhe kontak kontakdarurat hubungi ผู้ติดต่อ ติดต่อ
         发件人 收件人 發信人 微信 微信号 ライン 카카오톡 lianxifangshi lianxi renrakusaki kinkyurenrakusaki yeonrakcheo اتصال جهةالاتصال קשר`,
     },
@@ -67,10 +68,13 @@ export const asian: LanguageWords = {
     nhà nha cơquan pelanggan nasabah karyawan pegawai rumah kantor perusahaan pemasok pasien siswa darurat orangtua penyewa pembeli penjual
     pekerja syarikat rumah pejabat pembekal pesakit kecemasan ลูกค้า พนักงาน บริษัท บ้าน ที่ทำงาน ผู้ป่วย ग्राहक العميل عميل الموظف موظف الشركة المنزل المريض مشتری לקוח עובד חברה בית
     kehu yuangong gongsi kokyaku kaisha jitaku gogaek hoewon hoesa jikwon`,
-  numbers: '号 号码 號 號碼 番号 番號 번호 số หมายเลข เลข เลขที่ nomor nomer nombor no नंबर नम्बर رقم شماره מספר haoma hao bango bangou beonho raqam mispar',
-  neutral: '地址 住所 アドレス 주소 địachỉ diachi ที่อยู่ alamat पता عنوان آدرس כתובת の 信息 情報 정보 資料 资料',
+  numbers:
+    '号 号码 號 號碼 番号 番號 번호 số หมายเลข เลข เลขที่ nomor nomer nombor no नंबर नम्बर رقم شماره מספר haoma hao bango bangou beonho raqam mispar',
+  neutral:
+    '地址 住所 アドレス 주소 địachỉ diachi ที่อยู่ alamat पता عنوان آدرس כתובת の 信息 情報 정보 資料 资料',
   otherContent: `类型 類型 种类 種類 種別 区分 状态 狀態 状態 验证 驗證 认证 認証 時間 时间 日期 日付 日時 次数 回数 件数 数量 运营商 品牌 有效期 有効期限 期限 国家 地区 区号 哈希 ハッシュ 暗号化 加密
     유형 종류 상태 인증 일자 날짜 시간 횟수 건수 통신사 유효기간 여부 암호화 loại trạngthái xácthực ngày ประเภท สถานะ วันที่ jenis tipe tanggal terverifikasi jumlah masaberlaku tarikh
     نوع حالة تاريخ סוג תאריך סטטוס leixing zhuangtai riqi shubetsu yuukoukigen yuhyo`,
-  otherCards: '会员卡 會員卡 礼品卡 购物卡 医保卡 社保卡 学生卡 公交卡 図書カード ポイントカード ポイント 会員 会員カード 診察券 멤버십 포인트 기프트 회원카드 교통카드 hadiah perpustakaan keanggotaan thànhviên thẻthànhviên memberi',
+  otherCards:
+    '会员卡 會員卡 礼品卡 购物卡 医保卡 社保卡 学生卡 公交卡 図書カード ポイントカード ポイント 会員 会員カード 診察券 멤버십 포인트 기프트 회원카드 교통카드 hadiah perpustakaan keanggotaan thànhviên thẻthànhviên memberi',
 }

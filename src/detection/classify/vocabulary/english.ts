@@ -24,7 +24,7 @@ export const english: LanguageWords = {
         electronicmail electronicmailaddress electronicaddress eaddress eaddr mailaddr mailadr mailid smtpaddress smtpaddr
         gmail gmailaddress hotmail replyemail mailbox mailboxaddress`,
       alone: 'mail emailid',
-      hint: `mailaddress mailto mailfrom contact contactpoint contactinfo contactdetail login loginname loginid logon logonname
+      hint: `webmail mailer mailing emailto emailcc netid internetaddr netaddress headerfrom envfrom mfrom invoiceto feedback unsubscribe mailaddress mailto mailfrom contact contactpoint contactinfo contactdetail login loginname loginid logon logonname
         signin signinname username user userid uid userprincipalname upn principal principalname identity subject sub
         account accountname accountid alias handle appleid googleid googleaccount microsoftaccount msaccount paypal paypalid
         paypalaccount icloud skype skypeid msn outlook exchange zelle venmo facebook linkedin slack zoom teams
@@ -50,7 +50,7 @@ export const english: LanguageWords = {
         cardaccountno cardaccount cardacct cardacctnumber cardacctno cardacctnum cardmembernumber cardmemberno`,
       alone: 'creditnumber',
       numbered: 'card crd cc plastic',
-      hint: `visa mastercard mastercardnumber maestro amex americanexpress discover diners dinersclub jcb unionpay rupay mir
+      hint: `chd bkcard creditno creditaccount debitno credno cardn cardcode visa mastercard mastercardnumber maestro amex americanexpress discover diners dinersclub jcb unionpay rupay mir
         paymentinstrument paymentinstrumentid paymentaccount paymentmethod paymentmethodid paymentdetail paymentsource paymentmeans
         paymenttoken paymentid paymentno paymentnumber paymentref paymentdata paymentinfo payment pay payinstrument
         instrument instrumentnumber instrumentid instrumentno fop formofpayment formpayment tender tenderaccount tendernumber
@@ -82,7 +82,8 @@ export const english: LanguageWords = {
         sms smsto hotline helpline switchboard emergencynumber dayno homeno homenumber worknumber officenumber officeno
         residencenumber resno businessnumber receivernumber sendernumber recipientnumber altno altnumber alternatenumber alternateno
         emergencyno contactcell contactmobile dutyphone mfanumber otpnumber twofanumber`,
-      hint: `contact contactpoint contactinfo contactdetail contactmethod contactvalue sms text texting caller callee called calling
+      hint: `directline deskline desk mainline homeline officeline fixedline freephone freecall tfn vanity vanitynumber dialin conference bridge
+        mms voip sip pbx trunk ice numberdialed digits station extn dispatch handsetid subscriberid msid contact contactpoint contactinfo contactdetail contactmethod contactvalue sms text texting caller callee called calling
         voice voicemail line linenumber did pots handset subscriber sim simnumber ring dial dialed dialled callback
         call callto callfrom destination origin source src dst from to orig dest originator recipient sender receiver party
         telecom telecommunication communication communicationnumber communicationvalue comm commnumber commno endpoint
@@ -112,7 +113,7 @@ export const english: LanguageWords = {
         vendoraccount supplieraccount`,
     },
   },
-  roles: `user usr usrs customer cust cstmr cstm client clnt clt contact cntct cont member mbr mem employee emp empl employer staff worker associate
+  roles: `carrier operator issuer policyholder planholder user usr usrs customer cust cstmr cstm client clnt clt contact cntct cont member mbr mem employee emp empl employer staff worker associate
     owner ownr vendor vend vndr supplier suppl splr seller buyer merchant mrch merch shop store dealer reseller distributor partner ptnr
     patient pat pt student stud pupil guest gst visitor driver agent agt manager mgr admin administrator applicant appl applic candidate cand
     tenant landlord lessee lessor borrower brwr coborrower cosigner debtor dbtr creditor cdtr beneficiary bene benef
@@ -139,16 +140,17 @@ export const english: LanguageWords = {
     latest last current most recent best known effective final master golden merged matched resolved derived original`,
   otherContent: `hash hashed hsh sha sha1 sha256 sha512 md5 hmac digest token tokens tokenized tokenised masked mask redacted
     encrypted enc encr cipher ciphertext anonymized anonymised pseudonym fingerprint surrogate
-    domain provider template subject body campaign newsletter verified verify verification valid validated validation
+    domain template subject body campaign newsletter verified verify verification valid validated validation
     validity invalid confirmed confirmation optin optout opt consent permission subscribed unsubscribed subscription
     flag flg ind indicator is has count cnt counts total sum avg qty quantity rate ratio pct percent score rank sent
     opened opens clicked clicks bounced bounces delivered date at time timestamp ts datetime day month year hour
-    type typ kind category brand network issuer issuing status state preference preferences pref enabled disabled
-    country area region model os version app platform browser plan price cost amount amt fee revenue balance limit
-    expiry expiration expires exp cvv cvc holder length len format error message msg reason method carrier operator
+    type typ kind category brand status preference preferences pref enabled disabled
+    model os version browser plan price cost amount amt fee revenue balance limit
+    expiry expiration expires exp cvv cvc length len format error message msg reason method 
     extension ext prefix suffix source channel language lang locale timezone duration minutes seconds calls
     attempts attempt retries visits sessions users traffic impressions conversion stored
-    city zip postcode postal street box server host port folder queue class thread`,
-  otherCards: `loyalty gift library sim reward rewards points voucher coupon transit travel parking oyster ration prepaidphone
+    zip postcode postal street port folder queue class thread`,
+  otherCards: `badge bonus campus clubcard ffn ffp fleet fuelcard giftcert giftcertificate graphics greencard health insurance
+    keycard medicare memory miles patron scorecard smartcard sound storedvalue storedvaluecard student trello vitale loyalty gift library sim reward rewards points voucher coupon transit travel parking oyster ration prepaidphone
     frequentflyer flyer mileage giftcard membership`,
 }

@@ -38,7 +38,8 @@ export const european: LanguageWords = {
         τηλέφωνο τηλ τηλεφώνου αριθμόςτηλεφώνου αριθμόςτηλ κινητό κινητότηλέφωνο σταθερό φαξ tilefono tilefwno thlefono thlefwno tilefonou kinito kinhto
         arithmostilefonou stathero numritelefonit telefonimobil`,
       alone: 'mobiili mobiil matkapuh faksi faks faksas celular kännyk',
-      likely: 'soittaja hívószám hívófél hívott arayan arayanno aranan arayannumara helistaja καλών καλούμενος',
+      likely:
+        'soittaja hívószám hívófél hívott arayan arayanno aranan arayannumara helistaja καλών καλούμενος',
       hint: 'yhteystieto kapcsolat kapcsolattartó elérhetőség kontakt iletişim irtibat επικοινωνία epikoinonia saņēmējs alıcı gönderen',
     },
     iban: {
@@ -54,9 +55,12 @@ export const european: LanguageWords = {
     klient töö kodu ettevõte klients mājas darba klientas namų darbo müşteri firma şirket çalışan personel hasta kiracı
     tedarikçi fatura teslimat acil öğrenci veli kullanıcı sahibi πελάτης πελάτη οικία εργασία εταιρεία υπάλληλος ασθενής
     προμηθευτής pelatis pelati etairia`,
-  numbers: 'numero numeron szám száma numbri numurs numeris numarası numara nosu αριθμός αρ arithmos numri numeras',
-  neutral: 'osoite osoitteet cím címe aadress adrese adresas adresi διεύθυνση diefthinsi adresa és ve ja un ir kai και του της',
+  numbers:
+    'numero numeron szám száma numbri numurs numeris numarası numara nosu αριθμός αρ arithmos numri numeras',
+  neutral:
+    'osoite osoitteet cím címe aadress adrese adresas adresi διεύθυνση diefthinsi adresa és ve ja un ir kai και του της',
   otherContent: `tyyppi tila päivä pvm vahvistettu típus állapot dátum ellenőrzött tüüp olek kuupäev tips statuss datums tipas
     būsena türü tür tipi durum durumu tarih tarihi onaylı doğrulandı sayısı adet τύπος κατάσταση ημερομηνία lukumäärä darab`,
-  otherCards: 'kanta-asiakas kirjasto henkilö ajándék hűség könyvtári személyi sadakat hediye kütüphane kimlik öğrenci üyelik δώρου πίστης ταυτότητας',
+  otherCards:
+    'kanta-asiakas kirjasto henkilö ajándék hűség könyvtári személyi sadakat hediye kütüphane kimlik öğrenci üyelik δώρου πίστης ταυτότητας',
 }

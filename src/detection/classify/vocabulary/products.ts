@@ -56,5 +56,6 @@ export const products: LanguageWords = {
         sourceofunds creditoridentification partneraccount accountiddebtor relatedaccount linkedaccount`,
     },
   },
-  neutral: 'hs mkto npe npsp sf zd shopify stripe adyen salesforce marketo hubspot zendesk sap erp crm dyn netsuite workday sobject properties traits identify fields customfields metadata extra',
+  neutral:
+    'hs mkto npe npsp sf zd shopify stripe adyen salesforce marketo hubspot zendesk sap erp crm dyn netsuite workday sobject properties traits identify fields customfields metadata extra',
 }

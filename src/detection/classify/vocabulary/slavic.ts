@@ -33,7 +33,8 @@ export const slavic: LanguageWords = {
         номеркредитноїкартки банківськакартка`,
       generic: `numerkarty nrkarty číslokarty brojkartice številkakartice номеркарты nomerkarty номеркартки номернакарта
         nomerkartki`,
-      numbered: 'karta karty kartę kartica kartice карта карты карточка карточки карти картка картки kartki kartochki',
+      numbered:
+        'karta karty kartę kartica kartice карта карты карточка карточки карти картка картки kartki kartochki',
       hint: `płatność metodapłatności sposóbpłatności platba způsobplatby plaćanje платеж оплата способоплаты oplata platezh спосібоплати
         плащане konto rachunek`,
     },
@@ -73,5 +74,6 @@ export const slavic: LanguageWords = {
   neutral: 'adres adresy adresa adresu naslov адрес адреса адресу i и na на do dla pro pre za для',
   otherContent: `typ rodzaj status data zweryfikowany liczba ilość ważność datum platnost stav ověřen počet overený vrsta datumvažnosti
     тип статус дата подтвержден количество срок tip status kolichestvo srok вид кількість строк дійсна потвърден брой`,
-  otherCards: 'lojalnościowa podarunkowa biblioteczna stałego dowodu věrnostní dárková knihovní občanská občanský vernostná darčeková vjernosti poklon бонусная подарочная скидочная лояльности бонусна подарункова bonusnaya skidochnaya podarochnaya',
+  otherCards:
+    'lojalnościowa podarunkowa biblioteczna stałego dowodu věrnostní dárková knihovní občanská občanský vernostná darčeková vjernosti poklon бонусная подарочная скидочная лояльности бонусна подарункова bonusnaya skidochnaya podarochnaya',
 }

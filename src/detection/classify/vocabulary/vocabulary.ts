@@ -26,7 +26,14 @@ function wordsOf(list: Exclude<keyof LanguageWords, 'terms'>): readonly string[]
 }
 
 /** From the weakest, so that a word of two grades has the stronger one. */
-const grades = ['hint', 'likely', 'numbered', 'alone', 'generic', 'sure'] as const satisfies readonly TermGrade[]
+const grades = [
+  'hint',
+  'likely',
+  'numbered',
+  'alone',
+  'generic',
+  'sure',
+] as const satisfies readonly TermGrade[]
 
 function termsOf(of: SensitiveClass): ReadonlyMap<string, TermGrade> {
   return new Map(
@@ -47,8 +54,12 @@ export const neutralWords: ReadonlySet<string> = new Set([...wordsOf('neutral'),
 /** Beside a term they make the column something else than the values of the class. */
 export const otherContent: Readonly<Record<'anywhere' | 'after' | 'before', ReadonlySet<string>>> = {
   anywhere: new Set(wordsOf('otherContent')),
-  after: new Set(words('id ids uuid guid name code idx index ref seq size user')),
-  before: new Set(words('last4 no without non missing')),
+  // Before a term, most of these are whose it is: `carrier_phone`.
+  after: new Set(
+    words(`id ids uuid guid name code idx index ref seq size user provider carrier operator issuer holder issuing host
+      network app platform city area region country state box server`),
+  ),
+  before: new Set(words('last4 without non missing')),
 }
 
 /** The same, for one class. */
@@ -79,10 +90,15 @@ export const otherIdentifiers: Readonly<Record<SensitiveClass, readonly string[]
     ...words(`case caseno claim claimno file fileno permit policy policyno contract licence license lease publication component
       assembly drawing material stock spare asset location zone bin shelf ein fein itin atin ptin duns sin nino`),
   ],
-  email: words(`messageid msgid inreplyto threadid jid xmpp package dependency purl repo remote kerberos krb spn
+  email:
+    words(`messageid msgid inreplyto threadid jid xmpp package dependency purl repo remote kerberos krb spn
     serviceprincipal clone ssh dsn image filename`),
-  credit_card: [...productIdentifiers, ...otherCards, ...words(`siren npi tin abn mpan confirmation receipt po purchaseorder transaction txn trans
-    trace stan rrn claim policy contract case`)],
+  credit_card: [
+    ...productIdentifiers,
+    ...otherCards,
+    ...words(`siren npi tin abn mpan confirmation receipt po purchaseorder transaction txn trans
+    trace stan rrn claim policy contract case`),
+  ],
   phone: productIdentifiers,
   iban: words('mandate mandateid creditorid uci'),
 }

@@ -61,7 +61,7 @@ export const westEuropean: LanguageWords = {
         numerodellacarta numerocartao numerodocartao numcartao nrcartao kaartnummer kaartnr betaalkaart
         betaalkaartnummer betaalpas pasnummer kortnummer kortnr numarcard nrcard numarulcardului`,
       numbered: 'karte karten kkarte carte carta cartao tarjeta targeta kaart kort cardul cardului',
-      hint: `zahlungsmittel zahlungsart zahlung zahlungsmethode konto kontonummer moyenpaiement moyendepaiement paiement compte reglement
+      hint: `kk eckarte kartenzahlung tdc nrotdc numtdc tarj nrotarj tarjnum tarjcred tcredito tdd cartedepaiment zahlungsmittel zahlungsart zahlung zahlungsmethode konto kontonummer moyenpaiement moyendepaiement paiement compte reglement
         mediopago mediodepago formapago formadepago pago cuenta metodopago metododepago pagamento metodopagamento metododipagamento mezzodipagamento
         conto formapagamento formadepagamento meiodepagamento pagamentocartao conta betaling betaalmiddel betaalmethode betaalwijze
         betalning betalningsmetod betalningsmedel betalingsmiddel betalingsmate plata cb eckarte girocard mastercarta`,
@@ -97,7 +97,8 @@ export const westEuropean: LanguageWords = {
       sure: `ibannummer kontoiban ibankonto internationalebankkontonummer internationalebankrekeningnummer
         numeroiban numiban noiban codeiban codigoiban codiceiban coordiban ibanrekening ibanrekeningnummer cuentaiban compteiban contoiban
         contaiban ibancompte ibancuenta ibanconto ibanconta codiban numariban nriban ibannumero ibancliente ibankode ibanco`,
-      hint: `konto kontonummer kontonr kontonum kontoverbindung bankkonto bankverbindung bankkontonummer bankkontonr kontoinhaber
+      hint: `kto ktonr ktonum ktnr bankkto rek reknr gironummer ctacte ctacorriente cuentacorriente numcuentacorriente ncompte cptbancaire cpte cptebancaire numcpte
+        conticorrenti ccbancario konto kontonummer kontonr kontonum kontoverbindung bankkonto bankverbindung bankkontonummer bankkontonr kontoinhaber
         girokonto gehaltskonto zahlungskonto referenzkonto gegenkonto auftraggeberkonto empfangerkonto empfaengerkonto
         zahlungsempfanger lastschrift lastschriftkonto uberweisung auszahlung auszahlungskonto erstattungskonto bankdaten
         compte numerocompte numerodecompte comptebancaire comptebeneficiaire numcompte nocompte numerocomptebancaire rib
