@@ -223,7 +223,7 @@ export const columnTerms: Readonly<Record<string, Terms>> = {
   ),
   directory: terms(
     'employee SSN',
-    'mail|rfc822mailbox|proxyAddresses|userPrincipalName|recipients|envelope from',
+    'mail|rfc822mailbox|proxyAddresses|userPrincipalName|recipient|envelope from',
     'card number|amex',
     'telephoneNumber|homePhone|facsimileTelephoneNumber|otherMobile',
     'account number|bank account',

@@ -2,7 +2,9 @@
 
 import { classes, type SensitiveClass } from '../../core/classification.ts'
 import { splitWords } from './split-words.ts'
+import type { TermGrade } from './vocabulary/language-words.ts'
 import {
+  addressLike,
   classTerms,
   knownUnspaced,
   neutralWords,
@@ -11,7 +13,6 @@ import {
   otherContentOf,
   otherIdentifiers,
   roles,
-  type TermGrade,
 } from './vocabulary/vocabulary.ts'
 
 /**
@@ -37,7 +38,7 @@ const rolesHint: ReadonlySet<SensitiveClass> = new Set(['email', 'phone', 'iban'
 /**
  * What a dotted column path says about each class. Its last part counts, with the parts above it as long as it says
  * nothing by itself (`phone.value`, `emails.element`). Where those say nothing of the class, the whole path may hint at
- * it (`payment_card.entered`).
+ * it (`payment_card.seen`).
  */
 export function readNameSignals(path: string): Readonly<Record<SensitiveClass, NameSignal>> {
   const parts = path.slice(-nameCharsMax).split('.').map(wordsOf)
@@ -63,7 +64,7 @@ function significantWords(parts: readonly (readonly string[])[]): readonly strin
 
 function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
   const term = findTerm(words, each)
-  if ((term?.grade !== 'sure' || each === 'email') && namesAnother(words, each, term)) return 'contradicted'
+  if (namesAnother(words, each, term)) return 'contradicted'
   if (term === undefined) return rolesHint.has(each) && saysOnlyWhose(words) ? 'hint' : 'none'
   const before = words.slice(0, term.from)
   const after = words.slice(term.to)
@@ -91,11 +92,18 @@ function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
   }
 }
 
-/** Whether the name is that of another identifier: of one alone, or of one that a weaker term belongs to. */
+/**
+ * Whether the name is that of another identifier: of one alone, of one that a weaker term belongs to (`contact_order_no`,
+ * not `order_contact`), or of what is written like an email address.
+ */
 function namesAnother(words: readonly string[], each: SensitiveClass, term: Term | undefined): boolean {
-  const isHead = term !== undefined && term.grade !== 'numbered' && term.grade !== 'generic'
-  const judged = isHead ? words.slice(term.to) : words
-  return otherIdentifiers[each].some((other) => hasRun(judged, other))
+  const names = (among: readonly string[], others: readonly string[]) =>
+    others.some((other) => hasRun(among, other))
+  const all = otherIdentifiers[each]
+  if (term === undefined || term.grade === 'generic' || term.grade === 'numbered') return names(words, all)
+  const after = words.slice(term.to)
+  if (term.grade === 'sure') return each === 'email' && names(after, addressLike)
+  return names(after, all) || (each === 'email' && names(words, addressLike))
 }
 
 /** Whether `number of` stands before a term, or `number` after it that is the number of nothing else. */
@@ -185,8 +193,11 @@ function isNeutral(word: string): boolean {
   return neutralWords.has(word) || isDigits(word)
 }
 
+/** Whether one to three words, written together, are `run`. */
 function hasRun(words: readonly string[], run: string): boolean {
-  return words.some((_, from) => words[from] === run || words.slice(from, from + 2).join('') === run)
+  return words.some((_, from) =>
+    [1, 2, 3].some((length) => words.slice(from, from + length).join('') === run),
+  )
 }
 
 function isDigits(word: string): boolean {

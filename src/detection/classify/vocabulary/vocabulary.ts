@@ -10,13 +10,12 @@ import { products } from './products.ts'
 import { slavic } from './slavic.ts'
 import { westEuropean } from './west-european.ts'
 
-export type { TermGrade } from './language-words.ts'
-
 const languages: readonly LanguageWords[] = [english, westEuropean, european, slavic, asian, products]
 
 function words(text = ''): readonly string[] {
   return foldLetters(text)
     .toLowerCase()
+    .replaceAll('ς', 'σ')
     .split(/\s+/)
     .filter((word) => word !== '')
 }
@@ -83,6 +82,11 @@ const productIdentifiers =
 /** Cards that pay nothing, or at one shop only. */
 const otherCards = wordsOf('otherCards')
 
+/** What is written like an email address and is none, so that beside a weaker term too its values prove nothing. */
+export const addressLike: readonly string[] = words(
+  'messageid msgid inreplyto threadid jid xmpp kerberos krb spn serviceprincipal clone ssh dsn',
+)
+
 /** Identifiers of other kinds whose values can have the form of the class: values alone then prove nothing. */
 export const otherIdentifiers: Readonly<Record<SensitiveClass, readonly string[]>> = {
   us_ssn: [
@@ -90,9 +94,7 @@ export const otherIdentifiers: Readonly<Record<SensitiveClass, readonly string[]
     ...words(`case caseno claim claimno file fileno permit policy policyno contract licence license lease publication component
       assembly drawing material stock spare asset location zone bin shelf ein fein itin atin ptin duns sin nino`),
   ],
-  email:
-    words(`messageid msgid inreplyto threadid jid xmpp package dependency purl repo remote kerberos krb spn
-    serviceprincipal clone ssh dsn image filename`),
+  email: [...addressLike, ...words('dependency filename image package purl references remote repo')],
   credit_card: [
     ...productIdentifiers,
     ...otherCards,
