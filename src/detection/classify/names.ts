@@ -165,10 +165,10 @@ function gradeInside(word: string, each: SensitiveClass): TermGrade | undefined 
       if (isLong && isMadeOfKnown(word.slice(to))) return grade
     }
   }
-  return innerTermsOf[each].some((term) => word.includes(term)) ? 'hint' : undefined
+  return innerTermsOf.get(each)?.some((term) => word.includes(term)) ? 'hint' : undefined
 }
 
-const innerTermsOf = Object.fromEntries(
+const innerTermsOf: ReadonlyMap<SensitiveClass, readonly string[]> = new Map(
   classes.map((each) => [
     each,
     [...classTerms[each]]
@@ -177,7 +177,7 @@ const innerTermsOf = Object.fromEntries(
       )
       .map(([term]) => term),
   ]),
-) as Readonly<Record<SensitiveClass, readonly string[]>>
+)
 
 /** Whether letters are nothing but roles and neutral words of two letters or more, written together. */
 function isMadeOfKnown(letters: string): boolean {

@@ -36,9 +36,9 @@ export const westEuropean: LanguageWords = {
         postaelectronica adresaelectronica adresapostaelectronica adresadepostaelectronica`,
       alone: 'correo pec mel correio correu',
       hint: `kontakt kontakte kontaktadresse ansprechpartner empfanger empfaenger absender benutzer benutzername
-        benutzerkennung anmeldename nutzer nutzername konto verfasser ersteller erstelltvon geandertvon antwortan von an kopie
-        destinataire expediteur utilisateur identifiant compte auteur repondrea de a copie connexion
-        contacto remitente destinatario usuario nombreusuario cuenta autor responder para copia
+        benutzerkennung anmeldename nutzer nutzername konto verfasser ersteller erstelltvon geandertvon antwortan kopie
+        destinataire expediteur utilisateur identifiant compte auteur repondrea copie connexion
+        contacto remitente destinatario usuario nombreusuario cuenta autor responder copia
         contatto mittente utente nomeutente autore rispondia conta contato remetente utilizador nomeusuario
         gebruiker gebruikersnaam afzender ontvanger contactpersoon inlog anvandare anvandarnamn avsandare mottagare bruker
         brukernavn avsender mottaker modtager afsender bruger brugernavn kontaktperson utilizator expeditor`,
