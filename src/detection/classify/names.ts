@@ -151,7 +151,8 @@ function gradeOf(written: string, each: SensitiveClass): TermGrade | undefined {
 
 /**
  * One word that holds a term: between roles and neutral words it is as good as by itself (`customeremail`,
- * `telefonprivat`, `billtophoneno`), between other letters a hint (`pemail`, `bankkaartnr`).
+ * `telefonprivat`, `billtophoneno`), between other letters a hint (`pemail`, `bankkaartnr`),
+ * unless these name another identifier (`parcelnumber`, not `cel number`).
  */
 function gradeInside(word: string, each: SensitiveClass): TermGrade | undefined {
   if (word.length > termCharsMax) return undefined
@@ -165,6 +166,8 @@ function gradeInside(word: string, each: SensitiveClass): TermGrade | undefined 
       if (isLong && isMadeOfKnown(word.slice(to))) return grade
     }
   }
+  if (otherIdentifiers[each].some((other) => other.length > innerTermCharsMin && word.includes(other)))
+    return undefined
   return innerTermsOf.get(each)?.some((term) => word.includes(term)) ? 'hint' : undefined
 }
 

@@ -69,6 +69,11 @@ test('what stands inside a word, above it in the path, or beside a word that tak
     expect([name, readNameSignals(name).credit_card]).toEqual([name, 'hint'])
 })
 
+test('letters inside the word of another identifier hint at nothing', () => {
+  for (const name of ['parcelnumber', 'ParcelNumber', 'tracking_parcelno'])
+    expect([name, readNameSignals(name).phone]).not.toEqual([name, 'hint'])
+})
+
 test('a card that pays nothing and an address that is none are other identifiers', () => {
   for (const name of ['loyalty_card_number', 'libraryCardNo', 'card_order_no'])
     expect([name, readNameSignals(name).credit_card]).toEqual([name, 'contradicted'])
