@@ -4,6 +4,7 @@
  */
 
 import { classes, type SensitiveClass } from '../../src/core/classification.ts'
+import { fieldColumns } from '../../test/detection/field/field-data.ts'
 import { knownColumns } from '../../test/detection/known-schemas.ts'
 import { claimsOf } from './claims.ts'
 import { type LabelledColumn, labelledTables } from './labelled-tables.ts'
@@ -15,8 +16,11 @@ const thresholds = [0.01, 0.4]
 const cells = 60
 
 const dataSets: Readonly<Record<string, readonly LabelledColumn[]>> = {
-  'labelled tables': labelledTables({ seed: 1, rounds: 4, cells }),
-  'known schemas': [1, 2, 3].flatMap((seed) => knownColumns({ seed, cells })),
+  'held-out columns, seeds 11 to 16': [11, 12, 13, 14, 15, 16].flatMap((seed) =>
+    fieldColumns({ seed, cells }),
+  ),
+  'known schemas, seeds 1 to 3': [1, 2, 3].flatMap((seed) => knownColumns({ seed, cells })),
+  'labelled tables, seed 1': labelledTables({ seed: 1, rounds: 4, cells }),
 }
 
 type Shares = Readonly<Record<SensitiveClass, readonly number[]>>

@@ -94,6 +94,41 @@ export const hardNegatives: readonly HardNegative[] = [
     const body = draw.fill('########')
     return `${body}${String(remainder(body, 97)).padStart(2, '0')}`
   }),
+  // Numbers in issuers' ranges with a Luhn digit of their own, and SSN forms without an invalid one among them.
+  values('checked order number', 'order_no purchase_order_number receipt_no booking_ref', (draw) =>
+    withLuhn(draw.fill(draw.pick(['4###############', '52#############', '36############']).slice(0, -1))),
+  ),
+  values('loyalty card', 'loyalty_card_number library_card_no member_points_card kundenkarte_bonus', (draw) =>
+    withLuhn(draw.fill('62#############')),
+  ),
+  patterns('case number shaped like an SSN', 'case_no claim_number permit_no lot_no', '1##-1#-1###'),
+  // What names of the classes mean elsewhere.
+  patterns("India's tax number", 'pan pan_number customer_pan', '@@@@@####@'),
+  patterns('angle', 'pan', '-##.#', '##.#'),
+  patterns('cost centre', 'ccno cc_number', '####', '######'),
+  patterns('card row', 'card_number_key credit_card_ref', '######'),
+  patterns(
+    'insurance number of another country',
+    'numero_securite_sociale sozialversicherungsnummer numero_seguridad_social',
+    '1 ## 0# ## ### ### ##',
+    '########A###',
+    '##/########/##',
+  ),
+  patterns('insurance number of Canada', 'social_insurance_number', '###-###-###'),
+  values(
+    'message id by email',
+    'email_message_id mail_message_id',
+    (draw) => `${draw.fill('CA~~~~~~~~')}@mail.${draw.pick(words)}.com`,
+  ),
+  values(
+    'principal',
+    'kerberos_principal krb_user',
+    (draw) => `${draw.pick(words)}@${draw.pick(words).toUpperCase()}.COM`,
+  ),
+  values('frequency of email', 'email_frequency EmailPromotion', (draw) =>
+    draw.pick(['weekly', 'daily', 'never']),
+  ),
+  values('code of a telephone', 'phone_rank telefon_prioritaet', (draw) => String(draw.int(0, 12))),
   // Other well-known forms.
   values('IPv4', 'client_ip ip_address src_ip', (draw) => [1, 2, 3, 4].map(() => draw.int(1, 254)).join('.')),
   patterns('IPv6', 'ipv6 peer_addr', 'fe80::~~~~:~~~~:~~~~:~~~~'),

@@ -4,6 +4,7 @@
  */
 
 import { type ColumnSample, classes, type SensitiveClass } from '../../src/core/classification.ts'
+import { columnTerms, languages } from './column-terms.ts'
 import { hardNegatives } from './hard-negatives.ts'
 import { Draw } from './random-values.ts'
 import { sensitiveMaker, type ValueMaker } from './sensitive-values.ts'
@@ -60,58 +61,9 @@ const domains: readonly Domain[] = [
   domain('gaming', 'player guardian purchase', { credit_card: 2, email: 2, phone: 1, us_ssn: 1, iban: 1 }),
 ]
 
-/** As people name such columns, by language. */
-const terms: Readonly<Record<SensitiveClass, Readonly<Record<string, readonly string[]>>>> = {
-  us_ssn: {
-    en: ['ssn', 'social security number', 'SSN no', 'soc sec num', 'social security nbr', 'ssn'],
-    es: ['numero seguro social', 'seguro social'],
-    fr: ['numero securite sociale'],
-    de: ['sozialversicherungsnummer'],
-    it: ['numero sicurezza sociale'],
-    pt: ['numero seguranca social'],
-    nl: ['socialezekerheidsnummer'],
-  },
-  email: {
-    en: ['email', 'email address', 'e mail', 'email addr', 'mail'],
-    es: ['correo electronico', 'correo'],
-    fr: ['courriel', 'adresse email', 'adresse électronique'],
-    de: ['email adresse', 'mail adresse', 'E-Mail'],
-    it: ['indirizzo email', 'posta elettronica'],
-    pt: ['endereço email', 'correio eletronico'],
-    nl: ['emailadres', 'e mailadres'],
-  },
-  credit_card: {
-    en: ['credit card number', 'card number', 'cc number', 'card no', 'pan', 'card nbr'],
-    es: ['numero tarjeta', 'tarjeta de credito'],
-    fr: ['numéro carte', 'carte bancaire'],
-    de: ['kreditkartennummer', 'kartennummer'],
-    it: ['numero carta', 'carta di credito'],
-    pt: ['numero cartão', 'cartao de credito'],
-    nl: ['creditcardnummer', 'kaartnummer'],
-  },
-  phone: {
-    en: ['phone', 'phone number', 'tel', 'mobile', 'telephone no', 'fax', 'cell phone'],
-    es: ['telefono', 'número de teléfono', 'movil'],
-    fr: ['telephone', 'numero de telephone', 'tel portable'],
-    de: ['telefon', 'telefonnummer', 'handynummer', 'rufnummer'],
-    it: ['telefono', 'cellulare', 'numero di telefono'],
-    pt: ['telefone', 'telemovel', 'celular'],
-    nl: ['telefoonnummer', 'mobiel nummer'],
-  },
-  iban: {
-    en: ['iban', 'iban number', 'IBAN', 'account iban'],
-    es: ['iban', 'codigo iban'],
-    fr: ['iban', 'numéro iban'],
-    de: ['iban', 'iban nummer'],
-    it: ['codice iban', 'iban'],
-    pt: ['iban', 'numero iban'],
-    nl: ['iban nummer', 'iban rekening'],
-  },
-}
-
 const opaqueNames = 'col_7 field_12 attr3 c14 value data1 custom_field_4 unnamed_2 x_val info'.split(' ')
 const placeholders = ['n/a', '', 'unknown', '-']
-const negativesEach = 11
+const negativesEach = 12
 
 /** At least `cells` values a column; `rounds` tables a domain, each drawn anew. */
 export function labelledTables(options: {
@@ -123,7 +75,7 @@ export function labelledTables(options: {
   return Array.from({ length: options.rounds }, (_, round) =>
     domains.flatMap((each, index) => {
       const table = `${each.name.replace(' ', '_')}_${round}`
-      const language = draw.pick(['en', 'en', 'en', 'de', 'fr', 'es', 'it', 'pt', 'nl'])
+      const language = draw.pick(languages)
       const style = draw.pick(nameStyles)
       const context = { draw, domain: each, table, language, style, cells: options.cells }
       const first = (round * domains.length + index) * negativesEach
@@ -162,7 +114,7 @@ function capitalised(word: string): string {
 }
 
 function clearName({ draw, domain, language, style }: Context, made: SensitiveClass): string {
-  const term = draw.pick(terms[made][language] as readonly string[]).split(/[ -]/)
+  const term = draw.pick(columnTerms[language]?.[made] as readonly string[]).split(/[ -]/)
   const role = draw.pick(domain.roles).split('_')
   const name = style([...(draw.chance(0.6) ? role : []), ...term, ...(draw.chance(0.1) ? ['2'] : [])])
   if (draw.chance(0.1)) return `${draw.pick(domain.roles)}.${name}`

@@ -1,6 +1,6 @@
 /**
  * Labelled columns to hold the classifiers to, written apart from the tables of the benchmark: names as well-known
- * products and public data sets spell them, values by other means and with other faults. Nothing is tuned on them.
+ * products and public data sets spell them, values by other means and with other faults.
  */
 
 import type { LabelledColumn } from '../../bench/detection/labelled-tables.ts'

@@ -7,6 +7,7 @@ import { judgeIban } from './iban.ts'
 import { maskValue } from './mask.ts'
 import { type NameSignal, readNameSignals } from './names.ts'
 import { normaliseCell } from './normalise-cell.ts'
+import { holdsOtherKind } from './other-kind.ts'
 import { matchPhones } from './phone.ts'
 import { judgeUsSsn } from './us-ssn.ts'
 import { matchCells, type ValueMatch } from './value-match.ts'
@@ -22,6 +23,8 @@ interface Classifier {
   readonly match: (cells: readonly string[], countsWeak: boolean) => ValueMatch
   /** Of the cells with the form of the class, the share that must be valid where no name speaks for them. */
   readonly validMin: number
+  /** The same where a name only hints at them. */
+  readonly hintedValidMin: number
   /** Whether the form is enough beside a sure name. */
   readonly formSuffices: boolean
 }
@@ -29,17 +32,21 @@ interface Classifier {
 /** The same beside a name, where the form alone is not enough. */
 const namedValidMin = 0.5
 
-function cellwise(judge: Parameters<typeof matchCells>[1], validMin: number): Classifier {
-  return { match: (cells) => matchCells(cells, judge), validMin, formSuffices: false }
+function cellwise(
+  judge: Parameters<typeof matchCells>[1],
+  validMin: number,
+  hintedValidMin: number,
+): Classifier {
+  return { match: (cells) => matchCells(cells, judge), validMin, hintedValidMin, formSuffices: false }
 }
 
 const classifiers: Readonly<Record<SensitiveClass, Classifier>> = {
   // Nine random numbers of that form in ten are valid.
-  us_ssn: cellwise(judgeUsSsn, 0.96),
-  email: cellwise(judgeEmail, 0),
-  credit_card: cellwise(judgeCreditCard, 0.8),
-  phone: { match: matchPhones, validMin: 0.8, formSuffices: true },
-  iban: cellwise(judgeIban, 0.8),
+  us_ssn: cellwise(judgeUsSsn, 0.96, 0.96),
+  email: cellwise(judgeEmail, 0, 0),
+  credit_card: cellwise(judgeCreditCard, 0.8, 0.5),
+  phone: { match: matchPhones, validMin: 0.8, hintedValidMin: 0.6, formSuffices: true },
+  iban: cellwise(judgeIban, 0.8, 0.5),
 }
 
 const confidences = { name: 0.65, value: 0.55, name_and_value: 0.92 } as const
@@ -57,7 +64,7 @@ export function classifyColumn(sample: ColumnSample): readonly Finding[] {
   const column = readCells(values)
   const signals = readNameSignals(sample.name)
   return classes.flatMap((each) => {
-    const evidence = weigh(column, classifiers[each], signals[each])
+    const evidence = weigh(column, each, signals[each])
     if (evidence === undefined) return []
     const { shape, matched, example } = evidence
     return {
@@ -102,20 +109,24 @@ interface Evidence {
   readonly example: string | undefined
 }
 
-function weigh(column: Cells, classifier: Classifier, signal: NameSignal): Evidence | undefined {
+function weigh(column: Cells, each: SensitiveClass, signal: NameSignal): Evidence | undefined {
+  const classifier = classifiers[each]
   if (signal === 'contradicted') return undefined
-  const countsWeak = signal === 'sure' || signal === 'likely'
+  const isSure = signal === 'sure' || signal === 'qualified'
+  const countsWeak = isSure || signal === 'likely'
   const { strong, weak, shaped, example } = classifier.match(column.cells, countsWeak)
   const filled = Math.max(column.filled, 1)
   const validShare = (valid: number) => valid / Math.max(valid + shaped, 1)
   if (signal !== 'none') {
-    const formSuffices = signal === 'sure' && classifier.formSuffices
+    const formSuffices = isSure && classifier.formSuffices
+    const validMin = signal === 'hint' ? classifier.hintedValidMin : namedValidMin
     const valid = countsWeak ? strong + weak : strong
     const matched = formSuffices ? valid + shaped : valid
-    const fits = formSuffices || validShare(valid) >= namedValidMin
+    const fits = formSuffices || validShare(valid) >= validMin
     if (matched > 0 && matched / filled >= rateMin && fits)
       return { shape: 'name_and_value', matched, example }
-    if (signal === 'sure') return { shape: 'name', matched, example }
+    if (isSure && !holdsOtherKind(column.cells, each, signal === 'qualified'))
+      return { shape: 'name', matched, example }
   }
   return strong >= unnamedMatchesMin &&
     strong / filled >= rateMin &&

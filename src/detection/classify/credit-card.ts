@@ -49,7 +49,7 @@ const issuerRanges: readonly IssuerRange[] = [
 ]
 
 /** Digits in one run, in fours, or as American Express and Diners Club print them; one separator throughout. */
-const form = /^(?:\d{12,19}|\d{4}([- ])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([- ])\d{6}\2\d{4,5})$/
+const form = /^(?:\d{12,19}|\d{4}([-. ])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([-. ])\d{6}\2\d{4,5})$/
 
 /**
  * Whether a whole cell is a card number. One number in ten passes Luhn by chance, so a cell of the form that fails
@@ -57,7 +57,7 @@ const form = /^(?:\d{12,19}|\d{4}([- ])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}
  */
 export function judgeCreditCard(cell: string): CellMatch {
   if (cell.length < 12 || cell.length > 23 || !form.test(cell)) return 'none'
-  const digits = cell.replace(/[- ]/g, '')
+  const digits = cell.replace(/[-. ]/g, '')
   return isOfIssuer(digits) && passesLuhn(digits) ? 'strong' : 'shaped'
 }
 

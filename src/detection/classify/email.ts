@@ -22,16 +22,36 @@ const otherEndings = new Set(
 /** Whether a whole cell is an email address, `Name <address>`, a `mailto:` link, or a short list of those. */
 export function judgeEmail(cell: string): CellMatch {
   if (!cell.includes('@')) return 'none'
-  const parts = cell.split(/[;,]/, addressesMax + 1).filter((part) => part.trim() !== '')
-  return parts.length <= addressesMax && parts.every((part) => isEmailAddress(bareAddress(part.trim())))
-    ? 'strong'
-    : 'none'
+  if (isEmailAddress(cell)) return 'strong'
+  const list = /^[{[].*[}\]]$/.test(cell) ? cell.slice(1, -1) : cell
+  const isList =
+    isListOf(list.replace(quotedNames, ''), /[;,|\n]/) || (!brackets.test(list) && isListOf(list, /\s/))
+  return isList ? 'strong' : 'none'
 }
 
-function bareAddress(text: string): string {
-  const open = text.lastIndexOf('<')
-  if (open > 0 && text.endsWith('>')) return text.slice(open + 1, -1)
-  return text.slice(0, 7).toLowerCase() === 'mailto:' ? text.slice(7) : text
+/** `"Doe, Jane" <jane@example.com>`: the name may hold what separates addresses. */
+const quotedNames = /"[^"]*"(?=\s*<)/g
+const brackets = /[<>()[\]]/
+const bracketed = /^[^<>()[\]@]*[<([]([^<>()[\]\s]+@[^<>()[\]\s]+)[>)\]]$/
+/** `mailto:` of links, `SMTP:` of directories, `acct:` of WebFinger. */
+const scheme = /^(?:mailto|smtp|email|acct):/i
+
+function isListOf(text: string, separator: RegExp): boolean {
+  const parts = text
+    .split(separator, addressesMax + 1)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  return (
+    parts.length > 0 &&
+    parts.length <= addressesMax &&
+    parts.every((part) => isEmailAddress(bareAddress(part)))
+  )
+}
+
+function bareAddress(part: string): string {
+  const inside = bracketed.exec(part)?.[1] ?? /^(["'])(.*)\1$/.exec(part)?.[2] ?? part
+  const text = inside.replace(/ \([^()]*\)$/, '')
+  return scheme.test(text) ? text.replace(scheme, '').replace(/\?.*$/, '') : text
 }
 
 function isEmailAddress(text: string): boolean {

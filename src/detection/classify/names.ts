@@ -1,74 +1,71 @@
-/** What the name of a column says about its content: names cut into words, words looked up (vocabulary.ts). */
+/** What the name of a column says about its content: names cut into words, words looked up (vocabulary/). */
 
 import { classes, type SensitiveClass } from '../../core/classification.ts'
+import { splitWords } from './split-words.ts'
+import type { TermGrade } from './vocabulary/language-words.ts'
 import {
-  classWords,
+  addressLike,
+  classTerms,
+  knownUnspaced,
   neutralWords,
+  numbers,
   otherContent,
   otherContentOf,
   otherIdentifiers,
   roles,
-} from './vocabulary.ts'
+} from './vocabulary/vocabulary.ts'
 
 /**
- * `sure` is a finding by itself; `likely` needs values beside it; `hint` needs values that stand for themselves;
- * `contradicted` names another identifier.
+ * `sure` is a finding by itself; `qualified` too, unless the values are plainly of another kind, since words beside the
+ * term are unknown; `likely` needs values beside it; `hint` needs values that stand for themselves; `contradicted`
+ * names another identifier.
  */
-export type NameSignal = 'sure' | 'likely' | 'hint' | 'none' | 'contradicted'
+export type NameSignal = 'sure' | 'qualified' | 'likely' | 'hint' | 'none' | 'contradicted'
 
 const nameCharsMax = 512
 const wordsMax = 16
 /** Characters of the longest word that is looked into. */
 const termCharsMax = 48
+/** Characters of the shortest term that is found inside a word (`custssn`, not `japan`). */
+const innerTermCharsMin = 4
+const innerTerms: ReadonlySet<string> = new Set(['ssn'])
 const plurals = ['s', 'es', 'n', 'en']
 /** Words of the longest term, as `numero de la carte de credit`. */
 const termWordsMax = 6
+/** Classes whose values stand for themselves so well that whom they are of may be all that the name says. */
+const rolesHint: ReadonlySet<SensitiveClass> = new Set(['email', 'phone', 'iban'])
 
 /**
  * What a dotted column path says about each class. Its last part counts, with the parts above it as long as it says
- * nothing by itself (`phone.value`, `emails.element`).
+ * nothing by itself (`phone.value`, `emails.element`). Where those say nothing of the class, the whole path may hint at
+ * it (`payment_card.seen`).
  */
 export function readNameSignals(path: string): Readonly<Record<SensitiveClass, NameSignal>> {
-  const words = significantWords(path)
-  return Object.fromEntries(classes.map((each) => [each, signalOf(words, each)])) as Record<
-    SensitiveClass,
-    NameSignal
-  >
+  const parts = path.slice(-nameCharsMax).split('.').map(wordsOf)
+  const words = significantWords(parts)
+  const all = parts.flat().slice(-wordsMax)
+  return Object.fromEntries(
+    classes.map((each) => {
+      const signal = signalOf(words, each)
+      if (signal !== 'none' || all.length === words.length) return [each, signal]
+      return [each, findTerm(all, each) === undefined ? 'none' : 'hint']
+    }),
+  ) as Record<SensitiveClass, NameSignal>
 }
 
-function significantWords(path: string): readonly string[] {
-  const parts = path.slice(-nameCharsMax).split('.')
-  let words: readonly string[] = []
-  for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
-    words = [...splitWords(part), ...words]
-    if (words.some((word) => !neutralWords.has(word) && !isDigits(word))) break
-  }
-  return words.slice(-wordsMax)
+function wordsOf(part: string): readonly string[] {
+  return splitWords(part).flatMap((word) => word.split(knownUnspaced).filter((piece) => piece !== ''))
 }
 
-const numberWords = new Map(
-  'zero one two three four five six seven eight nine'.split(' ').map((word, digit) => [word, String(digit)]),
-)
-
-/** `billingCardNo2`, `IBANCode`, `Téléphone_client` to lower-case words without marks; number words are digits. */
-export function splitWords(name: string): readonly string[] {
-  return name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replaceAll('ß', 'ss')
-    .replaceAll('ø', 'o')
-    .replace(/(\p{Ll})(?=\p{Lu})|(\p{L})(?=\d)|(\d)(?=\p{L})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$& ')
-    .toLowerCase()
-    .split(/[^\p{L}\d]+/u)
-    .filter((word) => word !== '')
-    .map((word) => numberWords.get(word) ?? word)
+function significantWords(parts: readonly (readonly string[])[]): readonly string[] {
+  const from = parts.findLastIndex((words) => words.some((word) => !isNeutral(word)))
+  return parts.slice(Math.max(from, 0)).flat().slice(-wordsMax)
 }
 
 function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
   const term = findTerm(words, each)
-  if (term?.grade !== 'sure' && otherIdentifiers[each].some((other) => hasRun(words, other)))
-    return 'contradicted'
-  if (term === undefined) return 'none'
+  if (namesAnother(words, each, term)) return 'contradicted'
+  if (term === undefined) return rolesHint.has(each) && saysOnlyWhose(words) ? 'hint' : 'none'
   const before = words.slice(0, term.from)
   const after = words.slice(term.to)
   const around = [...before, ...after]
@@ -79,33 +76,70 @@ function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
     hasRun(words, 'last4') ||
     hasRun(words, 'first6')
   )
-    return 'none'
-  if (term.grade === 'alone')
-    return around.every((word) => neutralWords.has(word) || roles.has(word) || isDigits(word))
-      ? 'sure'
-      : 'likely'
-  return term.grade
+    return 'hint'
+  const plain = around.every((word) => isNeutral(word) || roles.has(word))
+  switch (term.grade) {
+    case 'sure':
+    case 'generic':
+      return plain ? 'sure' : 'qualified'
+    case 'alone':
+      return plain ? 'sure' : 'likely'
+    case 'numbered':
+      if (!isNumbered(before, after)) return 'hint'
+      return plain ? 'sure' : 'qualified'
+    default:
+      return term.grade
+  }
+}
+
+/**
+ * Whether the name is that of another identifier: of one alone, of one that a weaker term belongs to (`contact_order_no`,
+ * not `order_contact`), or of what is written like an email address.
+ */
+function namesAnother(words: readonly string[], each: SensitiveClass, term: Term | undefined): boolean {
+  const names = (among: readonly string[], others: readonly string[]) =>
+    others.some((other) => hasRun(among, other))
+  const all = otherIdentifiers[each]
+  if (term === undefined || term.grade === 'generic' || term.grade === 'numbered') return names(words, all)
+  const after = words.slice(term.to)
+  if (term.grade === 'sure') return each === 'email' && names(after, addressLike)
+  return names(after, all) || (each === 'email' && names(words, addressLike))
+}
+
+/** Whether `number of` stands before a term, or `number` after it that is the number of nothing else. */
+function isNumbered(before: readonly string[], after: readonly string[]): boolean {
+  const nearest = before.findLastIndex((word) => numbers.has(word))
+  if (nearest >= 0 && before.slice(nearest).every(isNeutral)) return true
+  return numbers.has(after[0] ?? '') && after.every((word) => isNeutral(word) || roles.has(word))
+}
+
+function saysOnlyWhose(words: readonly string[]): boolean {
+  return words.every((word) => isNeutral(word) || roles.has(word)) && words.some((word) => roles.has(word))
 }
 
 interface Term {
   readonly from: number
   readonly to: number
-  readonly grade: 'sure' | 'alone' | 'hint'
+  readonly grade: TermGrade
 }
 
-/** The longest run of words that, written together, is a term of the class; the last of equally long ones. */
+/** The longest run of words that, written together, is a term of the class; the last of equally long ones. A hint gives way to a better term beside it. */
 function findTerm(words: readonly string[], each: SensitiveClass): Term | undefined {
+  let hint: Term | undefined
   for (let length = Math.min(termWordsMax, words.length); length > 0; length--)
     for (let from = words.length - length; from >= 0; from--) {
       const written = words.slice(from, from + length).join('')
-      const grade = gradeOf(written, each) ?? (length === 1 ? gradeWithRole(written, each) : undefined)
-      if (grade !== undefined) return { from, to: from + length, grade }
+      const grade = gradeOf(written, each) ?? (length === 1 ? gradeInside(written, each) : undefined)
+      const to = from + length
+      if (grade === undefined || (hint !== undefined && from < hint.to && hint.from < to)) continue
+      if (grade !== 'hint') return { from, to, grade }
+      hint ??= { from, to, grade }
     }
-  return undefined
+  return hint
 }
 
-function gradeOf(written: string, each: SensitiveClass): Term['grade'] | undefined {
-  const terms = classWords[each]
+function gradeOf(written: string, each: SensitiveClass): TermGrade | undefined {
+  const terms = classTerms[each]
   const known = terms.get(written)
   if (known !== undefined) return known
   for (const end of plurals) {
@@ -115,19 +149,58 @@ function gradeOf(written: string, each: SensitiveClass): Term['grade'] | undefin
   return undefined
 }
 
-/** One word made of a role and a term: `customeremail`, `privattelefon`, `telefonprivat`. */
-function gradeWithRole(word: string, each: SensitiveClass): 'sure' | undefined {
+/**
+ * One word that holds a term: between roles and neutral words it is as good as by itself (`customeremail`,
+ * `telefonprivat`, `billtophoneno`), between other letters a hint (`pemail`, `bankkaartnr`),
+ * unless these name another identifier (`parcelnumber`, not `cel number`).
+ */
+function gradeInside(word: string, each: SensitiveClass): TermGrade | undefined {
   if (word.length > termCharsMax) return undefined
-  const isTerm = (part: string) => classWords[each].get(part) === 'sure'
-  for (let cut = 2; cut <= word.length - 2; cut++) {
-    const [first, second] = [word.slice(0, cut), word.slice(cut)]
-    if ((roles.has(first) && isTerm(second)) || (roles.has(second) && isTerm(first))) return 'sure'
+  for (let from = 0; from < word.length; from++) {
+    if (!isMadeOfKnown(word.slice(0, from))) continue
+    for (let to = word.length; to - from >= 3; to--) {
+      const part = word.slice(from, to)
+      const grade = classTerms[each].get(part)
+      if (grade !== 'sure' && grade !== 'generic') continue
+      const isLong = part.length >= innerTermCharsMin || innerTerms.has(part)
+      if (isLong && isMadeOfKnown(word.slice(to))) return grade
+    }
   }
-  return undefined
+  if (otherIdentifiers[each].some((other) => other.length > innerTermCharsMin && word.includes(other)))
+    return undefined
+  return innerTermsOf.get(each)?.some((term) => word.includes(term)) ? 'hint' : undefined
 }
 
+const innerTermsOf: ReadonlyMap<SensitiveClass, readonly string[]> = new Map(
+  classes.map((each) => [
+    each,
+    [...classTerms[each]]
+      .filter(
+        ([term, grade]) => term.length >= innerTermCharsMin && /^(?:sure|generic|numbered)$/.test(grade),
+      )
+      .map(([term]) => term),
+  ]),
+)
+
+/** Whether letters are nothing but roles and neutral words of two letters or more, written together. */
+function isMadeOfKnown(letters: string): boolean {
+  if (letters === '') return true
+  for (let cut = 2; cut <= letters.length; cut++) {
+    const first = letters.slice(0, cut)
+    if ((roles.has(first) || neutralWords.has(first)) && isMadeOfKnown(letters.slice(cut))) return true
+  }
+  return false
+}
+
+function isNeutral(word: string): boolean {
+  return neutralWords.has(word) || isDigits(word)
+}
+
+/** Whether one to three words, written together, are `run`. */
 function hasRun(words: readonly string[], run: string): boolean {
-  return words.some((_, from) => words[from] === run || words.slice(from, from + 2).join('') === run)
+  return words.some((_, from) =>
+    [1, 2, 3].some((length) => words.slice(from, from + length).join('') === run),
+  )
 }
 
 function isDigits(word: string): boolean {

@@ -5,17 +5,20 @@ import type { CellMatch } from './value-match.ts'
 const separated = /^(\d{3})([- ])(\d{2})\2(\d{4})$/
 /** Numeric columns lose leading zeros: areas 001 to 099 leave seven or eight digits. */
 const bare = /^\d{7,9}$/
+/** Dots are those of versions and of other numbers too. */
+const dotted = /^(\d{3})\.(\d{2})\.(\d{4})$/
 
 /**
  * Whether a whole cell is an SSN: area 001–899 except 666, group 01–99, serial 0001–9999 (since the randomisation of
- * 2011, no more can be said). Without separators it is weak: one nine-digit number in ten is none.
+ * 2011, no more can be said). Without separators, or with dots, it is weak: one nine-digit number in ten is none.
  */
 export function judgeUsSsn(cell: string): CellMatch {
   if (cell.length > 11 || cell.length < 7) return 'none'
   const parts = separated.exec(cell)
   if (parts !== null) return isValidSsn(`${parts[1]}${parts[3]}${parts[4]}`) ? 'strong' : 'shaped'
-  if (!bare.test(cell)) return 'none'
-  return isValidSsn(cell.padStart(9, '0')) ? 'weak' : 'none'
+  const digits = cell.replace(dotted, '$1$2$3')
+  if (!bare.test(digits)) return 'none'
+  return isValidSsn(digits.padStart(9, '0')) ? 'weak' : 'none'
 }
 
 function isValidSsn(digits: string): boolean {

@@ -67,6 +67,32 @@ describe('flags are no finding', () => {
   })
 })
 
+describe('a name makes no finding where the values are plainly of another kind', () => {
+  test.each([
+    ['numero_securite_sociale', ['1 84 12 75 116 004 08', '2 91 03 13 055 110 22', '1 70 05 69 123 456 77']],
+    ['pan', ['ABCDE1234F', 'PQRST5678G', 'LMNOP4321K']],
+    ['email_frequency', ['weekly', 'daily', 'never']],
+  ])('%s', (name, values) => expect(findings(name, values)).toEqual([]))
+
+  test('but masks and tokens leave it its finding', () => {
+    expect(findings('pan', ['XXXX1234', 'XXXX2345', 'XXXX3456'])).toMatchObject([{ confidence: 0.65 }])
+    expect(findings('ssn', ['tok_8fa2', 'tok_91bc', 'tok_77de'])).toMatchObject([{ confidence: 0.65 }])
+  })
+})
+
+describe('a hint needs values that stand for themselves', () => {
+  const cards = ['4111111111111111', '5555555555554444', '378282246310005']
+  test('which raise it to an alert', () => {
+    expect(findings('account_number', cards)).toMatchObject([{ class: 'credit_card', confidence: 0.92 }])
+    expect(findings('stored_card_number', cards)).toMatchObject([{ confidence: 0.92 }])
+    expect(findings('email_hash', emails)).toMatchObject([{ class: 'email', confidence: 0.92 }])
+  })
+  test('and makes none without them', () => {
+    expect(findings('account_number', ['12345678', '23456789', '34567890'])).toEqual([])
+    expect(findings('tax_id', ['123456789', '223456789', '323456789'])).toEqual([])
+  })
+})
+
 describe('a column is tagged by the share of its cells', () => {
   const others = (count: number) => Array.from({ length: count }, (_, index) => `text ${index}`)
 

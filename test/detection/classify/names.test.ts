@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { classes, type SensitiveClass } from '../../../src/core/classification.ts'
-import { readNameSignals, splitWords } from '../../../src/detection/classify/names.ts'
+import { readNameSignals } from '../../../src/detection/classify/names.ts'
+import { splitWords } from '../../../src/detection/classify/split-words.ts'
 
 describe('a name is cut into words', () => {
   test.each([
@@ -46,6 +47,39 @@ describe('a name that only looks like it says none', () => {
   test.each(names.split(/\s+/))('%s', (name) => {
     for (const each of classes) expect(readNameSignals(name)[each]).not.toBe('sure')
   })
+})
+
+test('names of other languages say their class, in their script and in capitals', () => {
+  const names = {
+    phone:
+      '電話番号 휴대폰번호 联系电话 номер_телефона NUMER_TELEFONU sähköpuhelin.puhelin ΤΗΛΈΦΩΝΟ no_hp số_điện_thoại',
+    email: 'メールアドレス 이메일 邮箱地址 электронная_почта Sähköposti ηλεκτρονικό_ταχυδρομείο e_posta',
+    credit_card:
+      'クレジットカード番号 신용카드번호 信用卡号 номер_карты numer_karty kart_no číslo_karty KREDİ_KARTI_NUMARASI',
+  } as const
+  for (const [each, written] of Object.entries(names))
+    for (const name of written.split(' '))
+      expect([name, readNameSignals(name)[each as SensitiveClass]]).toEqual([name, 'sure'])
+})
+
+test('what stands inside a word, above it in the path, or beside a word that takes it back is a hint', () => {
+  for (const name of ['pemail', 'email_hash', 'email.seen', 'customer', 'replyTo'])
+    expect([name, readNameSignals(name).email]).toEqual([name, 'hint'])
+  for (const name of ['stored_card_no', 'card', 'form_of_payment', 'credit_card_id'])
+    expect([name, readNameSignals(name).credit_card]).toEqual([name, 'hint'])
+})
+
+test('letters inside the word of another identifier hint at nothing', () => {
+  for (const name of ['parcelnumber', 'ParcelNumber', 'tracking_parcelno'])
+    expect([name, readNameSignals(name).phone]).not.toEqual([name, 'hint'])
+})
+
+test('a card that pays nothing and an address that is none are other identifiers', () => {
+  for (const name of ['loyalty_card_number', 'libraryCardNo', 'card_order_no'])
+    expect([name, readNameSignals(name).credit_card]).toEqual([name, 'contradicted'])
+  for (const name of ['email_message_id', 'kerberos_principal', 'in_reply_to'])
+    expect([name, readNameSignals(name).email]).toEqual([name, 'contradicted'])
+  expect(readNameSignals('order_contact').email).toBe('hint')
 })
 
 test('some words need values beside them', () => {

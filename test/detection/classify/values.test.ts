@@ -12,6 +12,7 @@ describe('a social security number', () => {
     ['001-01-0001', 'strong'],
     ['899 99 9999', 'strong'],
     ['123456789', 'weak'],
+    ['123.45.6789', 'weak'],
     ['1010001', 'weak'],
     ['000-12-3456', 'shaped'],
     ['666-12-3456', 'shaped'],
@@ -31,6 +32,7 @@ describe('a card number', () => {
     ['4111111111111111', 'strong'],
     ['4111 1111 1111 1111', 'strong'],
     ['5555-5555-5555-4444', 'strong'],
+    ['4242.4242.4242.4242', 'strong'],
     ['2223003122003222', 'strong'],
     ['3782 822463 10005', 'strong'],
     ['30569309025904', 'strong'],
@@ -57,6 +59,12 @@ describe('an email address', () => {
     'Jane Roe <jane@example.com>',
     'mailto:jane@example.com',
     'a@b.co; c@d.org',
+    '<bounce@example.com>',
+    '"Roe, Jane" <jane@example.com>, b@c.org',
+    'SMTP:jane@example.com',
+    'jane@example.com (Jane Roe)',
+    'a@b.co c@d.org',
+    '{a@b.co,c@d.org}',
   ])('%s', (cell) => expect(judgeEmail(cell)).toBe('strong'))
 
   test.each([
