@@ -9,20 +9,24 @@ import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
 import { interruptedUntil, interruptible } from './interruptible.ts'
 import type { NativeGarbage } from './native-garbage.ts'
-import type { OpenTable } from './open-table.ts'
-import { assertOwnRelations } from './own-relations.ts'
+import type { TableAtHand } from './open-table.ts'
+import type { Proofs } from './own-relations.ts'
 
 export interface SessionParts {
   readonly connection: DuckDBConnection
-  readonly tables: ReadonlyMap<GovernedTable, OpenTable>
+  readonly tables: ReadonlyMap<GovernedTable, TableAtHand>
   /** Fires when the run is cancelled or over its time; its reason is an EngineError. */
   readonly signal: AbortSignal
   readonly garbage: NativeGarbage
+  readonly proofs: Proofs
   readonly queueMs: number
   /** `performance.now()` when the session got its place. */
   readonly startedMs: number
-  /** Frees everything, once. */
-  readonly close: () => Promise<void>
+  /**
+   * Frees everything, once.
+   * @param isAsNew whether the connection holds nothing but what it was given with
+   */
+  readonly close: (isAsNew: boolean) => Promise<void>
 }
 
 /** What the session's run has asked of DuckDB. */
@@ -31,13 +35,22 @@ interface Native extends SessionParts {
   busy: Promise<unknown>
   /** A result that may hold rows nobody has fetched. */
   hasOpenResult: boolean
+  /** Whether the run's statement ended whole: every row was fetched, and nothing of it is left. */
+  isWhole: boolean
   isClosed: boolean
 }
 
 /** The session over what was opened. */
 export function duckdbSession(given: SessionParts): EngineSession {
   let used = false
-  const parts: Native = { ...given, busy: Promise.resolve(), hasOpenResult: false, isClosed: false }
+  let closing: Promise<void> | undefined
+  const parts: Native = {
+    ...given,
+    busy: Promise.resolve(),
+    hasOpenResult: false,
+    isWhole: false,
+    isClosed: false,
+  }
   return {
     relation(table) {
       const open = parts.tables.get(table)
@@ -51,12 +64,19 @@ export function duckdbSession(given: SessionParts): EngineSession {
       used = true
       return runResult(parts, statement)
     },
-    async close() {
-      parts.isClosed = true
-      await stopped(parts)
-      await given.close()
+    close() {
+      closing ??= closeOnce(parts)
+      return closing
     },
   }
+}
+
+async function closeOnce(parts: Native): Promise<void> {
+  parts.isClosed = true
+  // After a whole run nothing is to be stopped, and an interrupt could hit whoever gets the connection next.
+  const isAsNew = parts.isWhole && !parts.signal.aborted
+  if (!isAsNew) await stopped(parts)
+  await parts.close(isAsNew)
 }
 
 /** Work on the connection, unless the session is closed. @throws as interruptible does */
@@ -122,13 +142,16 @@ async function* batches(parts: Native, statement: EngineStatement): AsyncGenerat
   // A run that was cut short ends like any other; that its result has turned invalid alone tells it.
   if (result.statementType !== StatementType.SELECT)
     throw await work(parts, () => whyItEnded(connection, statement))
+  prepared.destroySync()
+  parts.isWhole = true
 }
 
 async function prepare(
-  { connection, tables }: SessionParts,
+  { connection, tables, proofs }: SessionParts,
   { sql, columns }: EngineStatement,
 ): Promise<{ readonly prepared: DuckDBPreparedStatement; readonly decode: ChunkDecoder }> {
-  await assertOwnRelations(connection, sql, new Set([...tables.values()].map(({ view }) => view)))
+  const relations = new Set([...tables.values()].map(({ view }) => view))
+  await proofs.assertOwnRelations(connection, sql, relations)
   const prepared = await connection.prepare(sql)
   if (prepared.statementType !== StatementType.SELECT || prepared.parameterCount !== 0)
     throw new EngineError('XX000', 'The engine could not run the statement.')
