@@ -7,7 +7,7 @@ import type { EngineResult, EngineSession, EngineStatement } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
-import { interruptedUntil, interruptible } from './interruptible.ts'
+import { type Interruptible, interruptedUntil, interruptibleWorks } from './interruptible.ts'
 import type { NativeGarbage } from './native-garbage.ts'
 import type { TableAtHand } from './open-table.ts'
 import type { Proofs } from './own-relations.ts'
@@ -31,6 +31,7 @@ export interface SessionParts {
 
 /** What the session's run has asked of DuckDB. */
 interface Native extends SessionParts {
+  readonly works: Interruptible
   /** Settles with the work under way; nothing of the connection may be freed before. */
   busy: Promise<unknown>
   /** A result that may hold rows nobody has fetched. */
@@ -46,6 +47,7 @@ export function duckdbSession(given: SessionParts): EngineSession {
   let closing: Promise<void> | undefined
   const parts: Native = {
     ...given,
+    works: interruptibleWorks(given.connection, given.signal),
     busy: Promise.resolve(),
     hasOpenResult: false,
     isWhole: false,
@@ -73,6 +75,7 @@ export function duckdbSession(given: SessionParts): EngineSession {
 
 async function closeOnce(parts: Native): Promise<void> {
   parts.isClosed = true
+  parts.works.release()
   // After a whole run nothing is to be stopped, and an interrupt could hit whoever gets the connection next.
   const isAsNew = parts.isWhole && !parts.signal.aborted
   if (!isAsNew) await stopped(parts)
@@ -82,7 +85,7 @@ async function closeOnce(parts: Native): Promise<void> {
 /** Work on the connection, unless the session is closed. @throws as interruptible does */
 async function work<T>(parts: Native, native: () => Promise<T>): Promise<T> {
   if (parts.isClosed) throw new EngineError('57014', 'The query was cancelled.')
-  const working = interruptible(parts.connection, parts.signal, native)
+  const working = parts.works.run(native)
   parts.busy = working.catch(() => {})
   return await working
 }
@@ -142,7 +145,8 @@ async function* batches(parts: Native, statement: EngineStatement): AsyncGenerat
   // A run that was cut short ends like any other; that its result has turned invalid alone tells it.
   if (result.statementType !== StatementType.SELECT)
     throw await work(parts, () => whyItEnded(connection, statement))
-  prepared.destroySync()
+  // Here, and not whenever it is collected: its plan holds files open. Nobody waits for it.
+  setImmediate(() => prepared.destroySync())
   parts.isWhole = true
 }
 

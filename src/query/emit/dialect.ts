@@ -3,7 +3,7 @@
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { MaskAction } from '../../core/mask.ts'
 import type { DialectName, NumericSize, SqlType } from '../../core/sql-type.ts'
-import type { Template } from '../functions/definition.ts'
+import type { FunctionDef, Template } from '../functions/definition.ts'
 import type { LiteralExpr } from '../ir.ts'
 
 export interface Dialect {
@@ -17,6 +17,8 @@ export interface Dialect {
   /** @param salt SQL of the query's salt, as bytes */
   readonly mask: (action: MaskAction, sql: string, type: IcebergType, salt: string) => string
   readonly template: (def: { readonly duckdb: Template; readonly trino: Template }) => Template
+  /** What a call's groups are told by, where not by its result. */
+  readonly groupKey: (def: FunctionDef) => Template | undefined
   readonly array: (elements: readonly string[], type: SqlType) => string
   /** Undefined where the engine cannot keep its order. */
   readonly arraySubquery: ((query: string) => string) | undefined

@@ -179,6 +179,7 @@ export const duckdb: Dialect = {
   raw,
   mask,
   template: (def) => def.duckdb,
+  groupKey: (def) => def.duckdbKey,
   // Decimals keep the scale they have in common.
   array: (elements, type) =>
     type === 'numeric[]' && elements.length > 0

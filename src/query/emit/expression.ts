@@ -185,6 +185,14 @@ export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: b
     .join(', ')
 }
 
+/** A key of GROUP BY: DuckDB finds its text again in what is selected. */
+export function emitGroupKey(emitter: Emitter, expr: Expr): string {
+  const key = expr.kind === 'call' ? emitter.dialect.groupKey(expr.def) : undefined
+  if (expr.kind !== 'call' || key === undefined) return notOrdinal(expr, emitExpression(emitter, expr))
+  const args = expr.args.map((arg) => emitExpression(emitter, arg))
+  return fill(key, expr, args, expr.def.name)
+}
+
 /** A constant in ORDER BY or GROUP BY must not pass for a place in the select list. */
 export function notOrdinal(expr: Expr, sql: string): string {
   return expr.kind === 'literal' || expr.kind === 'parameter' ? `coalesce(${sql}, ${sql})` : sql

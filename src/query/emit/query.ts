@@ -8,7 +8,7 @@ import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type Dialect, quoteIdentifier } from './dialect.ts'
-import { type Emitter, emitExpression, emitSort, notOrdinal, slotMark } from './expression.ts'
+import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
 import { groupingSets } from './grouping.ts'
 
 /**
@@ -186,7 +186,10 @@ function emitGroups(emitter: Emitter, elements: readonly GroupElement[]): string
   const write = (expr: Expr) => notOrdinal(expr, emitExpression(emitter, expr))
   if (elements.length === 0) return ''
   if (elements.every(({ kind }) => kind === 'expr'))
-    return ` GROUP BY ${elements.flatMap(groupExprs).map(write).join(', ')}`
+    return ` GROUP BY ${elements
+      .flatMap(groupExprs)
+      .map((expr) => emitGroupKey(emitter, expr))
+      .join(', ')}`
   const sets = groupingSets(elements)
   if (!emitter.dialect.groupsExpressions && sets.flat().some(({ kind }) => kind !== 'column'))
     throw notSupported('A grouping set of expressions on this engine')

@@ -213,6 +213,7 @@ export const trino: Dialect = {
   raw,
   mask,
   template: (def) => def.trino,
+  groupKey: () => undefined,
   array: (elements, type) =>
     type === 'numeric[]' && elements.length > 0
       ? `ARRAY[${elements.join(', ')}]`
