@@ -225,7 +225,7 @@ export const limits = {
   enginePlanBytes: 256 * MiB,
   /** Connections that wait with their relations for the next statement, and characters of these relations' SQL. */
   engineKeptConnections: 64,
-  engineKeptRelationsLength: 16 * MiB,
+  engineKeptRelationsLength: 4 * MiB,
   /** Bytes of statements that are known to read their session's relations alone. */
   engineProofBytes: 16 * MiB,
   /** Memory of DuckDB that hangs on garbage before it is collected. */

@@ -46,8 +46,13 @@ export interface DuckdbScope extends ReadScope {
 export interface DuckdbHost {
   /** The engine as a tenant's credential sees it. */
   engine(scope: DuckdbScope): Engine
-  /** Queries that run and that wait, and bytes of files that are kept: for metrics. */
-  load(): { readonly running: number; readonly waiting: number; readonly cachedBytes: number }
+  /** Queries that run and that wait, bytes of files and connections that are kept: for metrics. */
+  load(): {
+    readonly running: number
+    readonly waiting: number
+    readonly cachedBytes: number
+    readonly keptConnections: number
+  }
   /** Once no session is open. */
   close(): Promise<void>
 }
@@ -69,11 +74,12 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
   await rm(spill, { recursive: true, force: true })
   await mkdir(spill, { mode: 0o700 })
   const shapes = new KnownShapes()
-  const cache = await FileCache.open(join(folder, 'files'), settings.cacheBytesMax, (path) =>
-    shapes.forget(path),
-  )
-  const instance = await lockedInstance(settings, cache.folder, spill)
   const kept = new KeptConnections()
+  const cache = await FileCache.open(join(folder, 'files'), settings.cacheBytesMax, (path) => {
+    shapes.forget(path)
+    kept.drop(path)
+  })
+  const instance = await lockedInstance(settings, cache.folder, spill)
   const host: SessionHost = {
     runMs: settings.runMs,
     instance,
@@ -89,7 +95,7 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
     engine: (scope) => scopedEngine(host, scope),
     load: () => {
       const { taken, waiting } = host.gate.load
-      return { running: taken, waiting, cachedBytes: cache.bytes }
+      return { running: taken, waiting, cachedBytes: cache.bytes, keptConnections: kept.count }
     },
     async close() {
       kept.close()

@@ -4,12 +4,25 @@
  * alike; and nothing but a statement that was proven to be a SELECT over these views ever ran on one.
  */
 
-import type { DuckDBConnection } from '@duckdb/node-api'
+import { basename } from 'node:path'
+import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { limits } from '../../limits.ts'
 
-interface Idle {
-  readonly key: string
+/** A connection with its relations. */
+export interface HeldConnection {
   readonly connection: DuckDBConnection
+  /** The statement that ran last, for when the same text comes again. */
+  readonly last?: PreparedText | undefined
+}
+
+/** A proven statement, prepared on its connection. */
+export interface PreparedText {
+  readonly sql: string
+  readonly prepared: DuckDBPreparedStatement
+}
+
+interface Idle extends HeldConnection {
+  readonly key: string
 }
 
 export class KeptConnections {
@@ -23,31 +36,38 @@ export class KeptConnections {
   }
 
   /** One that waits under exactly this key, for its taker alone; undefined where none does. */
-  take(key: string): DuckDBConnection | undefined {
+  take(key: string): HeldConnection | undefined {
     const at = this.#idle.findLastIndex((idle) => idle.key === key)
-    if (at === -1) return undefined
-    this.#keyLength -= key.length
-    return this.#idle.splice(at, 1)[0]?.connection
+    return at === -1 ? undefined : this.#remove(at)
   }
 
   /** Lets one wait; the least recently used ones end where there are too many. */
-  give(key: string, connection: DuckDBConnection): void {
-    this.#idle.push({ key, connection })
+  give(key: string, held: HeldConnection): void {
+    this.#idle.push({ key, ...held })
     this.#keyLength += key.length
     while (
       this.#idle.length > limits.engineKeptConnections ||
       this.#keyLength > limits.engineKeptRelationsLength
-    ) {
-      const oldest = this.#idle.shift()
-      this.#keyLength -= oldest?.key.length ?? 0
-      oldest?.connection.closeSync()
-    }
+    )
+      this.#remove(0)?.connection.closeSync()
+  }
+
+  /** Ends those whose relations name a file, which a prepared statement may hold open. */
+  drop(path: string): void {
+    // Keys quote paths; the name, which no other file has, needs no quotes.
+    const name = basename(path)
+    for (let at = this.#idle.length - 1; at >= 0; at--)
+      if (this.#idle[at]?.key.includes(name)) this.#remove(at)?.connection.closeSync()
   }
 
   /** Ends all that wait. */
   close(): void {
-    for (const { connection } of this.#idle) connection.closeSync()
-    this.#idle = []
-    this.#keyLength = 0
+    while (this.#idle.length > 0) this.#remove(0)?.connection.closeSync()
+  }
+
+  #remove(at: number): HeldConnection | undefined {
+    const [idle] = this.#idle.splice(at, 1)
+    this.#keyLength -= idle?.key.length ?? 0
+    return idle
   }
 }

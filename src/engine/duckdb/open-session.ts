@@ -1,6 +1,6 @@
 /** Opens one session: a place, the tables' files at hand, and a connection that has their relations. */
 
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import type { Lru } from '../../base/lru.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
@@ -13,7 +13,7 @@ import type { FileCache, ReadScope } from './file-cache.ts'
 import type { KnownShapes } from './file-shape.ts'
 import { abortable, type Gate } from './gate.ts'
 import { interruptible } from './interruptible.ts'
-import type { KeptConnections } from './kept-connections.ts'
+import type { HeldConnection, KeptConnections } from './kept-connections.ts'
 import { LocalFiles } from './local-files.ts'
 import type { NativeGarbage } from './native-garbage.ts'
 import { createRelation, type TableAtHand, tableAtHand } from './open-table.ts'
@@ -62,18 +62,18 @@ export async function openSession(
     const files = new LocalFiles(host.instance, host.cache, host.shapes, scope)
     closers.push(() => files.release())
     const tables = await tablesAtHand(host, scope, snapshots, { storage, files, signal: ended.signal })
-    const { connection, key } = await connect(host, scope, [...tables.values()], ended.signal)
+    const { held, key } = await connect(host, scope, [...tables.values()], ended.signal)
     return duckdbSession({
-      connection,
+      held,
       tables,
       signal: ended.signal,
       garbage: host.garbage,
       proofs: host.proofs,
       queueMs: startedMs - asked,
       startedMs,
-      async close(isAsNew) {
-        if (isAsNew && key !== undefined) host.kept.give(key, connection)
-        else connection.closeSync()
+      async close(asNew) {
+        if (asNew === undefined || key === undefined) held.connection.closeSync()
+        else host.kept.give(key, asNew)
         await close()
       },
     })
@@ -138,7 +138,7 @@ function planBytes({ dataFiles, deletes }: SnapshotPlan): number {
 }
 
 interface Connected {
-  readonly connection: DuckDBConnection
+  readonly held: HeldConnection
   /** What it may wait under for the next statement; undefined where it holds tables of deletes, whose memory counts. */
   readonly key: string | undefined
 }
@@ -154,7 +154,7 @@ async function connect(
     ? JSON.stringify([scope.key, ...views])
     : undefined
   const waiting = key && kept.take(key)
-  if (waiting) return { connection: waiting, key }
+  if (waiting) return { held: waiting, key }
   const connection = await instance.connect()
   try {
     await interruptible(connection, signal, async () => {
@@ -164,7 +164,7 @@ async function connect(
     connection.closeSync()
     throw thrown
   }
-  return { connection, key }
+  return { held: { connection }, key }
 }
 
 interface EndSignal {

@@ -8,12 +8,13 @@ import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
 import { type Interruptible, interruptedUntil, interruptibleWorks } from './interruptible.ts'
+import type { HeldConnection, PreparedText } from './kept-connections.ts'
 import type { NativeGarbage } from './native-garbage.ts'
 import type { TableAtHand } from './open-table.ts'
 import type { Proofs } from './own-relations.ts'
 
 export interface SessionParts {
-  readonly connection: DuckDBConnection
+  readonly held: HeldConnection
   readonly tables: ReadonlyMap<GovernedTable, TableAtHand>
   /** Fires when the run is cancelled or over its time; its reason is an EngineError. */
   readonly signal: AbortSignal
@@ -24,20 +25,21 @@ export interface SessionParts {
   readonly startedMs: number
   /**
    * Frees everything, once.
-   * @param isAsNew whether the connection holds nothing but what it was given with
+   * @param asNew the connection, where it can serve another session as this one
    */
-  readonly close: (isAsNew: boolean) => Promise<void>
+  readonly close: (asNew: HeldConnection | undefined) => Promise<void>
 }
 
 /** What the session's run has asked of DuckDB. */
 interface Native extends SessionParts {
+  readonly connection: DuckDBConnection
   readonly works: Interruptible
   /** Settles with the work under way; nothing of the connection may be freed before. */
   busy: Promise<unknown>
   /** A result that may hold rows nobody has fetched. */
   hasOpenResult: boolean
-  /** Whether the run's statement ended whole: every row was fetched, and nothing of it is left. */
-  isWhole: boolean
+  /** The run's statement, once it ended whole: every row was fetched, and nothing of it is left. */
+  whole: PreparedText | undefined
   isClosed: boolean
 }
 
@@ -47,10 +49,11 @@ export function duckdbSession(given: SessionParts): EngineSession {
   let closing: Promise<void> | undefined
   const parts: Native = {
     ...given,
-    works: interruptibleWorks(given.connection, given.signal),
+    connection: given.held.connection,
+    works: interruptibleWorks(given.held.connection, given.signal),
     busy: Promise.resolve(),
     hasOpenResult: false,
-    isWhole: false,
+    whole: undefined,
     isClosed: false,
   }
   return {
@@ -77,9 +80,9 @@ async function closeOnce(parts: Native): Promise<void> {
   parts.isClosed = true
   parts.works.release()
   // After a whole run nothing is to be stopped, and an interrupt could hit whoever gets the connection next.
-  const isAsNew = parts.isWhole && !parts.signal.aborted
-  if (!isAsNew) await stopped(parts)
-  await parts.close(isAsNew)
+  const last = parts.signal.aborted ? undefined : parts.whole
+  if (last === undefined) await stopped(parts)
+  await parts.close(last && { connection: parts.connection, last })
 }
 
 /** Work on the connection, unless the session is closed. @throws as interruptible does */
@@ -145,22 +148,28 @@ async function* batches(parts: Native, statement: EngineStatement): AsyncGenerat
   // A run that was cut short ends like any other; that its result has turned invalid alone tells it.
   if (result.statementType !== StatementType.SELECT)
     throw await work(parts, () => whyItEnded(connection, statement))
-  // Here, and not whenever it is collected: its plan holds files open. Nobody waits for it.
-  setImmediate(() => prepared.destroySync())
-  parts.isWhole = true
+  parts.whole = { sql: statement.sql, prepared }
 }
 
 async function prepare(
-  { connection, tables, proofs }: SessionParts,
+  parts: Native,
   { sql, columns }: EngineStatement,
 ): Promise<{ readonly prepared: DuckDBPreparedStatement; readonly decode: ChunkDecoder }> {
-  const relations = new Set([...tables.values()].map(({ view }) => view))
-  await proofs.assertOwnRelations(connection, sql, relations)
-  const prepared = await connection.prepare(sql)
+  const prepared = await preparedText(parts, sql)
   if (prepared.statementType !== StatementType.SELECT || prepared.parameterCount !== 0)
     throw new EngineError('XX000', 'The engine could not run the statement.')
   const types = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnType(index))
   return { prepared, decode: chunkDecoder(columns, types) }
+}
+
+/** The very text that ran last on the connection was proven, and is prepared, over the same relations. */
+async function preparedText({ held, tables, proofs }: Native, sql: string): Promise<DuckDBPreparedStatement> {
+  const { connection, last } = held
+  if (last?.sql === sql) return last.prepared
+  // Here, and not whenever it is collected: its plan holds a file open.
+  last?.prepared.destroySync()
+  await proofs.assertOwnRelations(connection, sql, new Set([...tables.values()].map(({ view }) => view)))
+  return await connection.prepare(sql)
 }
 
 /**
