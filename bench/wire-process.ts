@@ -12,7 +12,7 @@ import type { Engine, TableSnapshot } from '../src/engine/engine.ts'
 import { type EngineKinds, engineOf } from '../src/engine/engine-kinds.ts'
 import { openEngines } from '../src/engine/open-engines.ts'
 import { limits } from '../src/limits.ts'
-import type { CompiledQuery } from '../src/query/compile.ts'
+import { type CompiledQuery, fingerprintStatement } from '../src/query/compile.ts'
 import { CompileCache } from '../src/query/compile-cache.ts'
 import { renderSql } from '../src/query/emit/render.ts'
 import { loadTables } from '../src/query/load-tables.ts'
@@ -184,20 +184,16 @@ async function timeStages(
   })
   const engine = await engineOf(engines, tenant, loaded.credential)
   const refs = namedRefs(text, searchPath)
+  const fingerprint = fingerprintStatement(text)
   const usage = () => {
     const progress = {
       queryId: crypto.randomUUID(),
+      fingerprint,
       startedAtMs: systemClock.now(),
       rowsOut: 1,
       bytesOut: 20,
     }
-    return usageOf(
-      context,
-      { ...progress, fingerprint: compiled.fingerprint, loaded, compiled, engine: 'duckdb' },
-      1,
-      'completed',
-      undefined,
-    )
+    return usageOf(context, { ...progress, loaded, compiled, engine: 'duckdb' }, 1, 'completed', undefined)
   }
   const work: Readonly<Record<Stage, () => Promise<unknown>>> = {
     engine: () => runOnEngine(engine, snapshots, compiled, context),

@@ -230,6 +230,11 @@ export const limits = {
   engineFetchesMax: 8,
   /** Of plans of snapshots that are kept, roughly. */
   enginePlanBytes: 256 * MiB,
+  /** Connections that wait with their relations for the next statement, and characters of these relations' SQL. */
+  engineKeptConnections: 64,
+  engineKeptRelationsLength: 4 * MiB,
+  /** Bytes of statements that are known to read their session's relations alone. */
+  engineProofBytes: 16 * MiB,
   /** Memory of DuckDB that hangs on garbage before it is collected. */
   engineGarbageBytes: 16 * MiB,
 } as const

@@ -12,7 +12,7 @@ import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
-import { type AppliedPolicy, appliedPolicies, type Protection, protectTable } from './protect.ts'
+import { type AppliedPolicy, appliedPolicies, protectTables } from './protect.ts'
 import { columnRanges } from './ranges.ts'
 import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
@@ -53,8 +53,6 @@ export interface CompiledQuery {
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
   /** Whether a run needs a fresh salt. */
   readonly usesSalt: boolean
-  /** Of the statement without its literals. */
-  readonly fingerprint: string
   /**
    * The SQL for an engine, to be rendered for a run (emit/render.ts).
    *
@@ -92,15 +90,10 @@ function compile(input: CompileInput): CompiledQuery {
   const tree = parseSelect(text)
   const resolver = newResolver(input)
   const query = resolveQuery(resolver, tree, undefined, true)
-  const protections = new Map<string, Protection>(
-    resolver.tables.map(({ id, table, used }) => [id, protectTable(table, used, principal)]),
-  )
+  const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
-  const policies = resolver.tables.flatMap(({ id, table }) => {
-    const protection = protections.get(id)
-    return protection ? appliedPolicies(table, protection) : []
-  })
+  const policies = appliedPolicies(resolver.tables, protections)
   return {
     columns: query.columns,
     parameters: Array.from(
@@ -108,10 +101,9 @@ function compile(input: CompileInput): CompiledQuery {
       (_, index) => types.get(index + 1) ?? 'text',
     ),
     reads: readsOf(resolver),
-    policies: distinctPolicies(policies),
+    policies,
     ranges: columnRanges(query, resolver.tables, protections),
     usesSalt: policies.some(({ action }) => action === 'sha-256-query-local'),
-    fingerprint: fingerprintStatement(text) ?? '',
     emit: (dialect) => {
       try {
         return splitSlots(
@@ -173,8 +165,4 @@ function readsOf(resolver: Resolver): TableRead[] {
     table,
     columns: table.columns.filter((_, index) => used.has(index)).map(({ name }) => name),
   }))
-}
-
-function distinctPolicies(policies: readonly AppliedPolicy[]): AppliedPolicy[] {
-  return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
 }

@@ -14,7 +14,7 @@ import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { loadGovernances } from '../store/governance.ts'
 import { governedTable } from '../store/governed-table.ts'
-import { type CompiledQuery, compileQuery, type TableRead } from './compile.ts'
+import { type CompiledQuery, compileQuery, fingerprintStatement, type TableRead } from './compile.ts'
 import { dialects, renderSql } from './emit/render.ts'
 import { type LoadContext, type LoadParts, loadTables, type ReadSnapshot } from './load-tables.ts'
 import { namedRefs } from './named-refs.ts'
@@ -115,7 +115,7 @@ export async function explain(
       ...policy,
       ...(withPolicies && { origin }),
     })),
-    fingerprint: compiled.fingerprint,
+    fingerprint: fingerprintStatement(input.statement) ?? '',
   }
 }
 

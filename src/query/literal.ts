@@ -84,7 +84,7 @@ export function readLiteral(text: string, type: SqlType): string {
   }
 }
 
-/** Precision and scale of a canonical numeric literal; undefined for one that is a double to the engines. */
+/** Precision and scale of a canonical numeric literal; undefined for one that no engine's decimal holds. */
 export function literalSize(value: string): NumericSize | undefined {
   const [whole = '', fraction = ''] = value.replace(/^-/, '').split('.')
   const precision = Math.max(whole.replace(/^0+/, '').length + fraction.length, 1)

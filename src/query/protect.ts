@@ -46,44 +46,79 @@ export interface AppliedPolicy {
   readonly action?: string
 }
 
-/**
- * What protects one table against one principal.
- *
- * @param used indexes of the columns that the statement reads
- * @throws SqlError 42501 where a policy cannot be applied: nobody learns more than that
- */
-export function protectTable(
-  table: GovernedTable,
-  used: ReadonlySet<number>,
-  principal: Principal,
-): Protection {
-  try {
-    checkNames(table)
-    return {
-      filters: table.rowFilters.map((filter) => resolveFilter(table, filter, principal)),
-      columns: [...used].sort((a, b) => a - b).map((index) => protectColumn(table, index, principal)),
-    }
-  } catch (cause) {
-    throw new SqlError('42501', `permission denied for table ${table.tableName}`, undefined, {
-      cause,
-      detail: `a policy on ${table.schemaName}.${table.tableName} cannot be applied`,
-    })
-  }
+/** A table where a statement names it. */
+export interface TableAppearance {
+  readonly id: string
+  readonly table: GovernedTable
+  /** Indexes of the columns that the statement reads there. */
+  readonly used: ReadonlySet<number>
 }
 
-/** The policies that `protection` stands for, for the usage record. */
-export function appliedPolicies(table: GovernedTable, protection: Protection): AppliedPolicy[] {
-  const { schemaName, tableName } = table
-  const filters = table.rowFilters.map(({ policyId, origin }): AppliedPolicy => {
-    return { policyId, origin, kind: 'row_filter', schemaName, tableName }
+/**
+ * What protects tables against one principal, by the id of their appearances.
+ *
+ * @throws SqlError 42501 where a policy cannot be applied: nobody learns more than that
+ */
+export function protectTables(
+  appearances: readonly TableAppearance[],
+  principal: Principal,
+): ReadonlyMap<string, Protection> {
+  const filters = new Map<GovernedTable, readonly Expr[]>()
+  const protections = new Map<string, Protection>()
+  for (const { id, table, used } of appearances)
+    try {
+      // Whatever a statement reads of a table, its filters are the same.
+      const own = filters.get(table) ?? resolveFilters(table, principal)
+      filters.set(table, own)
+      const columns = [...used].sort((a, b) => a - b).map((index) => protectColumn(table, index, principal))
+      protections.set(id, { filters: own, columns })
+    } catch (cause) {
+      throw new SqlError('42501', `permission denied for table ${table.tableName}`, undefined, {
+        cause,
+        detail: `a policy on ${table.schemaName}.${table.tableName} cannot be applied`,
+      })
+    }
+  return protections
+}
+
+function resolveFilters(table: GovernedTable, principal: Principal): readonly Expr[] {
+  checkNames(table)
+  return table.rowFilters.map((filter) => resolveFilter(table, filter, principal))
+}
+
+/** The policies that protections stand for, each once, for the usage record. */
+export function appliedPolicies(
+  appearances: readonly TableAppearance[],
+  protections: ReadonlyMap<string, Protection>,
+): AppliedPolicy[] {
+  const filtered = new Set<GovernedTable>()
+  const policies = appearances.flatMap(({ id, table }): AppliedPolicy[] => {
+    const masks = protections.get(id)?.columns.flatMap((column) => appliedMask(table, column)) ?? []
+    if (filtered.has(table)) return masks
+    filtered.add(table)
+    return [...appliedFilters(table), ...masks]
   })
-  const masks = protection.columns.flatMap(({ index, mask }): AppliedPolicy[] => {
-    const column = table.columns[index]
-    if (mask === undefined || column === undefined) return []
-    const { policyId, origin, action } = mask
-    return [{ policyId, origin, kind: 'column_mask', schemaName, tableName, column: column.name, action }]
-  })
-  return [...filters, ...masks]
+  return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
+}
+
+function appliedFilters({ schemaName, tableName, rowFilters }: GovernedTable): AppliedPolicy[] {
+  return rowFilters.map(({ policyId, origin }) => ({
+    policyId,
+    origin,
+    kind: 'row_filter',
+    schemaName,
+    tableName,
+  }))
+}
+
+function appliedMask(
+  { schemaName, tableName, columns }: GovernedTable,
+  { index, mask }: ProtectedColumn,
+): AppliedPolicy[] {
+  const column = columns[index]
+  if (mask === undefined || column === undefined) return []
+  const { policyId, origin, action } = mask
+  return [{ policyId, origin, kind: 'column_mask', schemaName, tableName, column: column.name, action }]
 }
 
 /** One fault in the policies of a table, for their author. */
@@ -93,7 +128,7 @@ export interface PolicyProblem {
 }
 
 /**
- * Checks, at save, everything that protectTable would refuse at run.
+ * Checks, at save, everything that protectTables would refuse at run.
  *
  * @param table with all policies that could apply to one principal at once
  */
@@ -209,6 +244,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
 /** The columns that a policy can name: by the names it is bound to, else by today's, and its own column. */
 function columnsFor(table: GovernedTable, { fieldId, names }: Attached): readonly ScopeColumn[] {
   const { byFieldId, today } = rawColumns(table)
+  if (names === undefined && fieldId === undefined) return today
   const bound = names && Object.entries(names)
   const named = (name: string, id: number) => {
     const expr = byFieldId.get(id)

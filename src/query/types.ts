@@ -91,6 +91,11 @@ export function isInteger(type: SqlType): boolean {
   return integers.includes(type)
 }
 
+/** Whether a type is real or double precision. */
+export function isFloat(type: SqlType): boolean {
+  return type === 'float4' || type === 'float8'
+}
+
 /** Whether a type is text or varchar. */
 export function isString(type: SqlType): boolean {
   return strings.includes(type)

@@ -296,8 +296,8 @@ describe('the compiled statement', () => {
   })
 
   test('has a fingerprint that literals do not change', () => {
-    const of = (text: string) => compile(text, table()).fingerprint
-    expect(of(`select id from t where name = 'a'`)).toBe(of(`select id from t where name = 'b'`))
+    const of = fingerprintStatement
+    expect(of(`select id from t where name = 'a'`)).toBe(String(of(`select id from t where name = 'b'`)))
     expect(of('select id from t')).not.toBe(of('select name from t'))
     expect(fingerprintStatement('not sql')).toBeUndefined()
   })

@@ -7,7 +7,7 @@ import { ReadFailure } from '../../storage/read-failure.ts'
 import { notSupported } from '../engine-error.ts'
 import type { PlannedFile } from '../iceberg/applicable-deletes.ts'
 import type { SnapshotPlan } from '../iceberg/snapshot-plan.ts'
-import { assertReads, type FileColumn, type FileShape } from './file-shape.ts'
+import { assertReads, type FileColumn, type FileShape, hasTypeOf } from './file-shape.ts'
 import type { ReadColumn } from './table-columns.ts'
 
 /** A data file on the local disk. */
@@ -20,7 +20,10 @@ export interface LocalFile {
 export interface Branch {
   /** In an order that `file_index` counts. */
   readonly files: readonly LocalFile[]
-  /** By name, where the files hold no field ids: the file's column of each read column that it has. */
+  /**
+   * The files' column of each read column that they have, where they are read by name: they hold no field ids, or
+   * are all alike and hold just what is read, which is the faster way.
+   */
   readonly names: ReadonlyMap<ReadColumn, FileColumn> | undefined
   /** Whether rows may be gone by position, in a delete file or a vector. */
   readonly hasPositions: boolean
@@ -36,7 +39,7 @@ export function branchesOf(
   columns: readonly ReadColumn[],
   plan: SnapshotPlan,
 ): readonly Branch[] {
-  const groups = new Map<string, { readonly first: LocalFile; readonly files: LocalFile[] }>()
+  const groups = new Map<string, Group>()
   const shapeNumbers = new Map<FileShape, number>()
   const checked = new Set<string>()
   for (const file of files) {
@@ -55,15 +58,61 @@ export function branchesOf(
       planned.hasEquality,
     ].join()
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, { first: file, files: [file] })
-    else group.files.push(file)
+    if (group === undefined) groups.set(key, { first: file, files: [file], shapes: new Set([shape]) })
+    else {
+      group.files.push(file)
+      group.shapes.add(shape)
+    }
   }
-  return [...groups.values()].map(({ first, files }) => ({
-    files,
-    names: first.shape.hasFieldIds ? undefined : columnsByName(first.shape, columns, plan),
-    hasPositions: first.planned.hasPositions || first.planned.vector !== undefined,
-    hasEquality: first.planned.hasEquality,
-  }))
+  return [...groups.values()].map((group) => branchOf(group, columns, plan))
+}
+
+interface Group {
+  readonly first: LocalFile
+  readonly files: LocalFile[]
+  readonly shapes: Set<FileShape>
+}
+
+function branchOf(
+  { first: { planned, shape }, files, shapes }: Group,
+  columns: readonly ReadColumn[],
+  plan: SnapshotPlan,
+): Branch {
+  const hasPositions = planned.hasPositions || planned.vector !== undefined
+  const { hasEquality } = planned
+  if (!shape.hasFieldIds) {
+    const names = columnsByName(shape, columns, plan)
+    if (hasPositions || hasEquality) assertNoPlaceNames(shape)
+    return { files, names, hasPositions, hasEquality }
+  }
+  const isPlain = shapes.size === 1 && !hasPositions && !hasEquality
+  return { files, names: isPlain ? columnsAlike(shape, columns) : undefined, hasPositions, hasEquality }
+}
+
+/** Undefined where a column is missing or would be converted, or where names alone could mislead. */
+function columnsAlike(
+  shape: FileShape,
+  columns: readonly ReadColumn[],
+): ReadonlyMap<ReadColumn, FileColumn> | undefined {
+  if (!hasDistinctNames(shape) || shape.columns.some(({ type }) => type === undefined)) return undefined
+  const found = new Map<ReadColumn, FileColumn>()
+  for (const column of columns) {
+    const held = columnById(shape, column.field.id)
+    if (held === undefined || !hasTypeOf(column.field, held)) return undefined
+    found.set(column, held)
+  }
+  return found
+}
+
+/** DuckDB takes names that differ in case for one. */
+function hasDistinctNames({ columns }: FileShape): boolean {
+  return new Set(columns.map(({ name }) => name.toLowerCase())).size === columns.length
+}
+
+/** Deletes find rows by DuckDB's columns of these names, which a file's own would hide. */
+function assertNoPlaceNames({ columns }: FileShape): void {
+  if (columns.some(({ name }) => /^(file_index|file_row_number)$/i.test(name)))
+    throw notSupported('Deletes of a data file without field ids that has a column of this name')
 }
 
 function assertReadable(
@@ -93,9 +142,7 @@ function columnsByName(
 ): ReadonlyMap<ReadColumn, FileColumn> {
   if (nameMapping === undefined)
     throw notSupported('A data file without field ids, in a table without a name mapping,')
-  // DuckDB takes names that differ in case for one.
-  if (new Set(shape.columns.map(({ name }) => name.toLowerCase())).size !== shape.columns.length)
-    throw notSupported('A data file whose columns differ in case alone')
+  if (!hasDistinctNames(shape)) throw notSupported('A data file whose columns differ in case alone')
   const found = new Map<ReadColumn, FileColumn>()
   for (const column of shape.columns) {
     const id = nameMapping.get(column.name)

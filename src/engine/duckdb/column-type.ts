@@ -7,6 +7,7 @@ import type { IcebergType } from '../../core/iceberg-type.ts'
 
 interface TypeRule {
   readonly sql: string
+  /** The first is the type itself. */
   readonly readsFrom: readonly string[]
 }
 
@@ -54,6 +55,17 @@ export function readsFrom(type: string, fileType: string): boolean {
   }
   if (/^fixed\[\d+\]$/.test(type)) return fileType === 'BLOB'
   return Object.hasOwn(rules, type) && rules[type]?.readsFrom.includes(fileType) === true
+}
+
+/**
+ * Whether a file's column, as it is, has the DuckDB type that it is read as.
+ * @param type no list: its element's, and the type of the file's element
+ */
+export function isReadAsItIs(type: string, fileType: string): boolean {
+  const decimal = decimalOf(type)
+  if (decimal !== undefined) return fileType === `DECIMAL(${decimal.precision},${decimal.scale})`
+  if (/^fixed\[\d+\]$/.test(type)) return fileType === 'BLOB'
+  return Object.hasOwn(rules, type) && rules[type]?.readsFrom[0] === fileType
 }
 
 function decimalOf(type: string): { readonly precision: number; readonly scale: number } | undefined {

@@ -90,7 +90,7 @@ export class FileCache {
       this.#evict()
     }
     try {
-      await abortable(entry.fetch, signal)
+      if (!entry.isWhole) await abortable(entry.fetch, signal)
       return { path: entry.path, release }
     } catch (thrown) {
       release()
@@ -113,7 +113,8 @@ export class FileCache {
       this.#bytes -= sizeBytes
       throw new EngineError('53000', 'The files that the query reads do not fit the file cache.')
     }
-    const path = join(this.folder, `${++this.#count}-${key}.parquet`)
+    const digest = createHash('sha256').update(key).digest('hex')
+    const path = join(this.folder, `${++this.#count}-${digest}.parquet`)
     const stop = new AbortController()
     const fetch = this.#fetches
       .enter(stop.signal)
@@ -147,9 +148,7 @@ export class FileCache {
 }
 
 function keyOf(scope: string, { location, sizeBytes }: WantedFile): string {
-  return createHash('sha256')
-    .update(JSON.stringify([scope, location, sizeBytes]))
-    .digest('hex')
+  return `${sizeBytes} ${scope.length} ${scope}${location}`
 }
 
 /** Whole or not at all: the name is given once every byte is there. */

@@ -7,7 +7,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { notSupported } from '../engine-error.ts'
 import type { TableField } from '../iceberg/table-schema.ts'
-import { readsFrom } from './column-type.ts'
+import { isReadAsItIs, readsFrom } from './column-type.ts'
 import { quoteText } from './sql-text.ts'
 
 /** A top-level column of a file. */
@@ -50,14 +50,12 @@ export class KnownShapes {
   }
 
   /**
-   * Reads the footers of files whose shapes are not known yet.
+   * Reads the footers of files.
    * @throws whatever DuckDB throws for a file that is no Parquet file
    */
   async learn(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
-    const unknown = paths.filter((path) => !this.#byPath.has(path))
-    if (unknown.length === 0) return
     const reader = await connection.runAndReadAll(
-      `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${unknown.map(quoteText).join(', ')}]) GROUP BY 1`,
+      `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${paths.map(quoteText).join(', ')}]) GROUP BY 1`,
     )
     for (const [path, text] of reader.getRows()) this.#add(String(path), String(text))
   }
@@ -136,15 +134,23 @@ function fileColumn({ name, fieldId, repetition, type, isList, children }: Schem
  * @throws EngineError 0A000 where the file holds it as another type than the specification lets it be read from
  */
 export function assertReads(field: TableField, column: FileColumn): void {
-  const isList = typeof field.type !== 'string'
-  const type = typeof field.type === 'string' ? field.type : elementType(field)
-  if (
-    type === undefined ||
-    column.type === undefined ||
-    column.isList !== isList ||
-    !readsFrom(type, column.type)
-  )
+  if (!fits(field, column, readsFrom))
     throw notSupported('A data file whose column is of another type than the table')
+}
+
+/** Whether a file's column has the very type that a table's field is read as. */
+export function hasTypeOf(field: TableField, column: FileColumn): boolean {
+  return fits(field, column, isReadAsItIs)
+}
+
+function fits(
+  field: TableField,
+  { type: fileType, isList }: FileColumn,
+  rule: (type: string, fileType: string) => boolean,
+): boolean {
+  const type = typeof field.type === 'string' ? field.type : elementType(field)
+  if (type === undefined || fileType === undefined) return false
+  return isList === (typeof field.type !== 'string') && rule(type, fileType)
 }
 
 function elementType({ type }: TableField): string | undefined {

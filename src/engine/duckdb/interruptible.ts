@@ -14,22 +14,48 @@ export async function interruptible<T>(
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  signal.throwIfAborted()
+  const works = interruptibleWorks(connection, signal)
+  try {
+    return await works.run(work)
+  } finally {
+    works.release()
+  }
+}
+
+/** Runs one work after another on a connection, as `interruptible` does one. */
+export interface Interruptible {
+  /** @throws as `interruptible` */
+  run<T>(work: () => Promise<T>): Promise<T>
+  /** Stops listening to the signal. */
+  release(): void
+}
+
+/** As `interruptible`, for a connection that has many works: listening anew for each costs more than some of them. */
+export function interruptibleWorks(connection: DuckDBConnection, signal: AbortSignal): Interruptible {
+  let isWorking = false
   let timer: ReturnType<typeof setInterval> | undefined
   const stop = () => {
+    if (!isWorking) return
     connection.interrupt()
     timer = setInterval(() => connection.interrupt(), againMs)
   }
   signal.addEventListener('abort', stop, { once: true })
-  try {
-    const value = await work()
-    signal.throwIfAborted()
-    return value
-  } catch (thrown) {
-    throw signal.aborted ? signal.reason : thrown
-  } finally {
-    signal.removeEventListener('abort', stop)
-    clearInterval(timer)
+  return {
+    async run(work) {
+      signal.throwIfAborted()
+      isWorking = true
+      try {
+        const value = await work()
+        signal.throwIfAborted()
+        return value
+      } catch (thrown) {
+        throw signal.aborted ? signal.reason : thrown
+      } finally {
+        isWorking = false
+        clearInterval(timer)
+      }
+    },
+    release: () => signal.removeEventListener('abort', stop),
   }
 }
 

@@ -1,11 +1,12 @@
 /** The files of one session: pinned in the cache, their shapes known. */
 
-import type { DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import { admitLocation, parseRoots } from '../../storage/locations.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { FileEntry } from '../iceberg/manifest.ts'
 import type { FileCache, PinnedFile, ReadScope } from './file-cache.ts'
 import type { FileShape, KnownShapes } from './file-shape.ts'
+import { interruptible } from './interruptible.ts'
 
 export interface AtHand {
   readonly path: string
@@ -16,7 +17,7 @@ export class LocalFiles {
   readonly #pins: PinnedFile[] = []
 
   constructor(
-    readonly connection: DuckDBConnection,
+    readonly instance: DuckDBInstance,
     readonly cache: FileCache,
     readonly shapes: KnownShapes,
     readonly scope: ReadScope,
@@ -32,7 +33,7 @@ export class LocalFiles {
     for (const { location } of entries) admitLocation(location, roots)
     const unique = [...new Map(entries.map((entry) => [entry.location, entry])).values()]
     const paths = await this.#pin(unique, signal)
-    await this.shapes.learn(this.connection, paths)
+    await this.#learn(paths, signal)
     return new Map(
       unique.map(({ location }, index) => {
         const path = paths[index] ?? ''
@@ -46,6 +47,17 @@ export class LocalFiles {
   /** Lets the cache have the files. */
   release(): void {
     for (const pin of this.#pins.splice(0)) pin.release()
+  }
+
+  async #learn(paths: readonly string[], signal: AbortSignal): Promise<void> {
+    const unknown = paths.filter((path) => this.shapes.get(path) === undefined)
+    if (unknown.length === 0) return
+    const connection = await this.instance.connect()
+    try {
+      await interruptible(connection, signal, () => this.shapes.learn(connection, unknown))
+    } finally {
+      connection.closeSync()
+    }
   }
 
   /** The first failure ends the others' waiting, and nothing stays pinned that nobody knows of. */

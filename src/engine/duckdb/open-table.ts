@@ -1,4 +1,4 @@
-/** Opens one table's snapshot in a session: plan, files at hand, deletes, and the relation over them. */
+/** One table's snapshot for a session: its files at hand, and the relation that is made over them. */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Storage } from '../../storage/storage.ts'
@@ -20,27 +20,31 @@ import type { LocalFiles } from './local-files.ts'
 import { relationSql } from './relation-sql.ts'
 import { shownColumns } from './table-columns.ts'
 
-export interface OpenTable {
+export interface TableAtHand {
   /** The name of the temporary view. */
   readonly view: string
   /** Of the data files that the relation reads. */
   readonly bytes: number
+  /**
+   * The view's SQL, where it depends on nothing but files. Else it is known once the tables of its deletes are
+   * made on the connection.
+   */
+  readonly relation: string | ((connection: DuckDBConnection) => Promise<string>)
 }
 
 /**
- * Makes a temporary view of a snapshot.
+ * Brings a snapshot's files here and says how they become a relation.
  * @param number tells the session's tables apart
  * @throws EngineError, ReadFailure or what DuckDB throws, where any row could be missing or wrong
  */
-export async function openTable(
-  connection: DuckDBConnection,
+export async function tableAtHand(
   { table, ranges }: TableSnapshot,
   plan: SnapshotPlan,
   number: number,
   files: LocalFiles,
   storage: Storage,
   signal: AbortSignal,
-): Promise<OpenTable> {
+): Promise<TableAtHand> {
   const shown = shownColumns(table, plan)
   const wanted = prunedFiles(plan, ranges ?? [])
   const planned = applicableDeletes(plan, wanted)
@@ -54,30 +58,41 @@ export async function openTable(
   const data = planned.files.map((file): LocalFile => ({ planned: file, ...at(file.entry) }))
   const branches = branchesOf(data, [...shown, ...hidden], plan)
 
-  const names = { positions: `p${number}`, files: `m${number}`, equalities: `e${number}_` }
-  const localDelete = <E extends DeleteEntry>(entry: E): LocalDelete<E> => ({ entry, ...at(entry) })
-  if (branches.some(({ hasPositions }) => hasPositions))
-    await createPositionTable(
-      connection,
-      names.positions,
-      branches,
-      planned.positions.map(localDelete),
-      storage,
-      signal,
-    )
-  const partitions = new PartitionNumbers()
-  const equalities = await createEqualityTables(
-    connection,
-    names.equalities,
-    planned.equalities.map((entry) => localDelete<EqualityDelete>(entry)),
-    compared,
-    partitions,
-  )
-  if (equalities.length > 0) await createFileTable(connection, names.files, branches, partitions)
   const view = `t${number}`
-  const sql = relationSql({ shown, hidden, branches, ...names, equalities })
+  const bytes = wanted.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const names = { positions: `p${number}`, files: `m${number}`, equalities: `e${number}_` }
+  const parts = { shown, hidden, branches, ...names }
+  const hasPositions = branches.some((branch) => branch.hasPositions)
+  if (!hasPositions && planned.equalities.length === 0)
+    return { view, bytes, relation: relationSql({ ...parts, equalities: [] }) }
+
+  const localDelete = <E extends DeleteEntry>(entry: E): LocalDelete<E> => ({ entry, ...at(entry) })
+  const positions = planned.positions.map(localDelete)
+  const equalDeletes = planned.equalities.map((entry) => localDelete<EqualityDelete>(entry))
+  const relation = async (connection: DuckDBConnection) => {
+    if (hasPositions)
+      await createPositionTable(connection, names.positions, branches, positions, storage, signal)
+    const partitions = new PartitionNumbers()
+    const equalities = await createEqualityTables(
+      connection,
+      names.equalities,
+      equalDeletes,
+      compared,
+      partitions,
+    )
+    if (equalities.length > 0) await createFileTable(connection, names.files, branches, partitions)
+    return relationSql({ ...parts, equalities })
+  }
+  return { view, bytes, relation }
+}
+
+/** Makes a table's temporary view on a connection. @throws as tableAtHand */
+export async function createRelation(
+  connection: DuckDBConnection,
+  { view, relation }: TableAtHand,
+): Promise<void> {
+  const sql = typeof relation === 'string' ? relation : await relation(connection)
   await connection.run(`CREATE TEMP VIEW ${view} AS ${sql}`)
-  return { view, bytes: wanted.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) }
 }
 
 function missing(): never {

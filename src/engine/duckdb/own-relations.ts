@@ -3,7 +3,9 @@
  * asks DuckDB's own parser again, because its functions read files that other tenants' queries brought here.
  */
 
-import type { DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import { Lru } from '../../base/lru.ts'
+import { limits } from '../../limits.ts'
 import { EngineError } from '../engine-error.ts'
 
 /** Table functions that read nothing but their arguments. */
@@ -15,17 +17,41 @@ const tableNodes = /^(BASE_TABLE|TABLE_FUNCTION|SHOW_REF|PIVOT|COLUMN_DATA|BOUND
 
 type Node = Readonly<Record<string, unknown>>
 
-/**
- * @param relations names of the session's temporary relations
- * @throws EngineError XX000 where the text is not exactly one SELECT over these
- */
-export async function assertOwnRelations(
-  connection: DuckDBConnection,
-  sql: string,
-  relations: ReadonlySet<string>,
-): Promise<void> {
-  const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', [sql])
-  const parsed = JSON.parse(String(reader.getRows()[0]?.[0])) as Node
+/** Statements that were proven. What a text names depends on nothing but the text, so a proof holds for good. */
+export class Proofs {
+  readonly #proven = new Lru<string, true>(limits.engineProofBytes)
+  /** Of each connection, the statement that asks DuckDB's parser. */
+  readonly #parsers = new WeakMap<DuckDBConnection, DuckDBPreparedStatement>()
+
+  /**
+   * @param relations names of the session's temporary relations
+   * @throws EngineError XX000 where the text is not exactly one SELECT over these
+   */
+  async assertOwnRelations(
+    connection: DuckDBConnection,
+    sql: string,
+    relations: ReadonlySet<string>,
+  ): Promise<void> {
+    const key = `${[...relations].join()} ${sql}`
+    if (this.#proven.get(key)) return
+    assertReadsOnly(await this.#serialized(connection, sql), relations)
+    this.#proven.set(key, true, key.length * 2)
+  }
+
+  async #serialized(connection: DuckDBConnection, sql: string): Promise<string> {
+    const parser =
+      this.#parsers.get(connection) ??
+      (await connection.prepare('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR'))
+    this.#parsers.set(connection, parser)
+    parser.bindVarchar(1, sql)
+    const result = await parser.run()
+    const chunk = await result.fetchChunk()
+    return String(chunk?.getRows()[0]?.[0])
+  }
+}
+
+function assertReadsOnly(serialized: string, relations: ReadonlySet<string>): void {
+  const parsed = JSON.parse(serialized) as Node
   const statements = parsed.statements
   if (parsed.error !== false || !Array.isArray(statements) || statements.length !== 1) throw refusal()
   const nodes = nodesOf(statements[0])

@@ -19,13 +19,20 @@ export interface RelationParts {
 /** A SELECT of the shown columns. */
 export function relationSql(parts: RelationParts): string {
   const { shown, branches } = parts
-  if (branches.length === 0) {
+  const [first, ...others] = branches
+  if (first === undefined) {
     const nothing = shown.map(({ name, sqlType }) => `CAST(NULL AS ${sqlType}) AS ${quoteName(name)}`)
     return `SELECT ${nothing.join(', ') || '1 AS c0'} WHERE false`
   }
-  const names = shown.map(({ alias, name }) => `${alias} AS ${quoteName(name)}`)
+  // Each level of subqueries costs DuckDB time for every vector.
+  if (others.length === 0 && !first.hasPositions && !first.hasEquality)
+    return `SELECT ${named(shown, (column) => valueSql(first, column))} FROM ${filesSql(first, shown)} AS d`
   const all = branches.map((branch, index) => branchSql(parts, branch, index)).join('\nUNION ALL\n')
-  return `SELECT ${names.join(', ') || '1 AS c0'} FROM (${all})`
+  return `SELECT ${named(shown, ({ alias }) => alias)} FROM (${all})`
+}
+
+function named(shown: readonly ShownColumn[], value: (column: ShownColumn) => string): string {
+  return shown.map((column) => `${value(column)} AS ${quoteName(column.name)}`).join(', ') || '1 AS c0'
 }
 
 function branchSql(parts: RelationParts, branch: Branch, index: number): string {
@@ -38,32 +45,33 @@ function branchSql(parts: RelationParts, branch: Branch, index: number): string 
   if (branch.hasEquality) {
     joins.push(`JOIN temp.main.${parts.files} AS m ON m.branch = ${index} AND m.file = d.file_index`)
     for (const { name, columns: compared, isGlobal } of parts.equalities) {
-      const same = compared.map(({ alias }) => `e.${alias} IS NOT DISTINCT FROM d.${alias}`)
+      const same = compared.map(
+        (column) => `e.${column.alias} IS NOT DISTINCT FROM ${valueSql(branch, column)}`,
+      )
       const partition = isGlobal ? [] : ['e.part = m.part']
       joins.push(
         `ANTI JOIN temp.main.${name} AS e ON ${[...same, ...partition, 'e.seq > m.seq'].join(' AND ')}`,
       )
     }
   }
-  const values = columns.map(({ alias }) => `d.${alias}`).join(', ') || '1 AS c0'
-  return `SELECT ${values} FROM ${filesSql(branch, columns)} AS d ${joins.join(' ')}`
+  const values = columns.map((column) => `${valueSql(branch, column)} AS ${column.alias}`).join(', ')
+  return `SELECT ${values || '1 AS c0'} FROM ${filesSql(branch, columns)} AS d ${joins.join(' ')}`
+}
+
+/** A column of the files, which are `d`. */
+function valueSql({ names }: Branch, column: ReadColumn): string {
+  if (names === undefined) return `d.${column.alias}`
+  const found = names.get(column)
+  return found === undefined ? column.fallback : `CAST(d.${quoteName(found.name)} AS ${column.sqlType})`
 }
 
 function filesSql({ files, names }: Branch, columns: readonly ReadColumn[]): string {
   const paths = files.map(({ path }) => quoteText(path)).join(', ')
-  if (names === undefined) {
-    // It wants one column at least; one that no file has costs nothing.
-    const schema =
-      columns.length === 0
-        ? "MAP {-1: {name: 'f', type: 'INTEGER', default_value: NULL}}"
-        : schemaArgument(columns)
-    return `read_parquet([${paths}], schema = ${schema}, hive_partitioning = false)`
-  }
-  const values = columns.map((column) => {
-    const found = names.get(column)
-    const value =
-      found === undefined ? column.fallback : `CAST(${quoteName(found.name)} AS ${column.sqlType})`
-    return `${value} AS ${column.alias}`
-  })
-  return `(SELECT ${[...values, 'file_index', 'file_row_number'].join(', ')} FROM read_parquet([${paths}], hive_partitioning = false))`
+  if (names !== undefined) return `read_parquet([${paths}], hive_partitioning = false)`
+  // It wants one column at least; one that no file has costs nothing.
+  const schema =
+    columns.length === 0
+      ? "MAP {-1: {name: 'f', type: 'INTEGER', default_value: NULL}}"
+      : schemaArgument(columns)
+  return `read_parquet([${paths}], schema = ${schema}, hive_partitioning = false)`
 }

@@ -7,37 +7,55 @@ import type { EngineResult, EngineSession, EngineStatement } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
-import { interruptedUntil, interruptible } from './interruptible.ts'
+import { type Interruptible, interruptedUntil, interruptibleWorks } from './interruptible.ts'
+import type { HeldConnection, PreparedText } from './kept-connections.ts'
 import type { NativeGarbage } from './native-garbage.ts'
-import type { OpenTable } from './open-table.ts'
-import { assertOwnRelations } from './own-relations.ts'
+import type { TableAtHand } from './open-table.ts'
+import type { Proofs } from './own-relations.ts'
 
 export interface SessionParts {
-  readonly connection: DuckDBConnection
-  readonly tables: ReadonlyMap<GovernedTable, OpenTable>
+  readonly held: HeldConnection
+  readonly tables: ReadonlyMap<GovernedTable, TableAtHand>
   /** Fires when the run is cancelled or over its time; its reason is an EngineError. */
   readonly signal: AbortSignal
   readonly garbage: NativeGarbage
+  readonly proofs: Proofs
   readonly queueMs: number
   /** `performance.now()` when the session got its place. */
   readonly startedMs: number
-  /** Frees everything, once. */
-  readonly close: () => Promise<void>
+  /**
+   * Frees everything, once.
+   * @param asNew the connection, where it can serve another session as this one
+   */
+  readonly close: (asNew: HeldConnection | undefined) => Promise<void>
 }
 
 /** What the session's run has asked of DuckDB. */
 interface Native extends SessionParts {
+  readonly connection: DuckDBConnection
+  readonly works: Interruptible
   /** Settles with the work under way; nothing of the connection may be freed before. */
   busy: Promise<unknown>
   /** A result that may hold rows nobody has fetched. */
   hasOpenResult: boolean
+  /** The run's statement, once it ended whole: every row was fetched, and nothing of it is left. */
+  whole: PreparedText | undefined
   isClosed: boolean
 }
 
 /** The session over what was opened. */
 export function duckdbSession(given: SessionParts): EngineSession {
   let used = false
-  const parts: Native = { ...given, busy: Promise.resolve(), hasOpenResult: false, isClosed: false }
+  let closing: Promise<void> | undefined
+  const parts: Native = {
+    ...given,
+    connection: given.held.connection,
+    works: interruptibleWorks(given.held.connection, given.signal),
+    busy: Promise.resolve(),
+    hasOpenResult: false,
+    whole: undefined,
+    isClosed: false,
+  }
   return {
     relation(table) {
       const open = parts.tables.get(table)
@@ -51,18 +69,26 @@ export function duckdbSession(given: SessionParts): EngineSession {
       used = true
       return runResult(parts, statement)
     },
-    async close() {
-      parts.isClosed = true
-      await stopped(parts)
-      await given.close()
+    close() {
+      closing ??= closeOnce(parts)
+      return closing
     },
   }
+}
+
+async function closeOnce(parts: Native): Promise<void> {
+  parts.isClosed = true
+  parts.works.release()
+  // After a whole run nothing is to be stopped, and an interrupt could hit whoever gets the connection next.
+  const last = parts.signal.aborted ? undefined : parts.whole
+  if (last === undefined) await stopped(parts)
+  await parts.close(last && { connection: parts.connection, last })
 }
 
 /** Work on the connection, unless the session is closed. @throws as interruptible does */
 async function work<T>(parts: Native, native: () => Promise<T>): Promise<T> {
   if (parts.isClosed) throw new EngineError('57014', 'The query was cancelled.')
-  const working = interruptible(parts.connection, parts.signal, native)
+  const working = parts.works.run(native)
   parts.busy = working.catch(() => {})
   return await working
 }
@@ -122,18 +148,28 @@ async function* batches(parts: Native, statement: EngineStatement): AsyncGenerat
   // A run that was cut short ends like any other; that its result has turned invalid alone tells it.
   if (result.statementType !== StatementType.SELECT)
     throw await work(parts, () => whyItEnded(connection, statement))
+  parts.whole = { sql: statement.sql, prepared }
 }
 
 async function prepare(
-  { connection, tables }: SessionParts,
+  parts: Native,
   { sql, columns }: EngineStatement,
 ): Promise<{ readonly prepared: DuckDBPreparedStatement; readonly decode: ChunkDecoder }> {
-  await assertOwnRelations(connection, sql, new Set([...tables.values()].map(({ view }) => view)))
-  const prepared = await connection.prepare(sql)
+  const prepared = await preparedText(parts, sql)
   if (prepared.statementType !== StatementType.SELECT || prepared.parameterCount !== 0)
     throw new EngineError('XX000', 'The engine could not run the statement.')
   const types = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnType(index))
   return { prepared, decode: chunkDecoder(columns, types) }
+}
+
+/** The very text that ran last on the connection was proven, and is prepared, over the same relations. */
+async function preparedText({ held, tables, proofs }: Native, sql: string): Promise<DuckDBPreparedStatement> {
+  const { connection, last } = held
+  if (last?.sql === sql) return last.prepared
+  // Here, and not whenever it is collected: its plan holds a file open.
+  last?.prepared.destroySync()
+  await proofs.assertOwnRelations(connection, sql, new Set([...tables.values()].map(({ view }) => view)))
+  return await connection.prepare(sql)
 }
 
 /**

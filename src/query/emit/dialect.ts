@@ -3,8 +3,9 @@
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { MaskAction } from '../../core/mask.ts'
 import type { DialectName, NumericSize, SqlType } from '../../core/sql-type.ts'
-import type { Template } from '../functions/definition.ts'
+import type { FunctionDef, Template } from '../functions/definition.ts'
 import type { LiteralExpr } from '../ir.ts'
+import { notSupported } from '../sql-error.ts'
 
 export interface Dialect {
   readonly name: DialectName
@@ -17,6 +18,8 @@ export interface Dialect {
   /** @param salt SQL of the query's salt, as bytes */
   readonly mask: (action: MaskAction, sql: string, type: IcebergType, salt: string) => string
   readonly template: (def: { readonly duckdb: Template; readonly trino: Template }) => Template
+  /** What a call's groups are told by, where not by its result. */
+  readonly groupKey: (def: FunctionDef) => Template | undefined
   readonly array: (elements: readonly string[], type: SqlType) => string
   /** Undefined where the engine cannot keep its order. */
   readonly arraySubquery: ((query: string) => string) | undefined
@@ -41,6 +44,16 @@ export function quoteIdentifier(name: string): string {
 export function quoteText(text: string): string {
   if (text.includes('\0')) throw new RangeError('not text')
   return `'${text.replaceAll("'", "''")}'`
+}
+
+/**
+ * A numeric literal, exactly.
+ *
+ * @throws SqlError 0A000 for one of more digits than a decimal of the engines holds
+ */
+export function decimal(value: string, size: NumericSize | undefined): string {
+  if (size === undefined) throw notSupported('A numeric of more than 38 digits')
+  return `CAST(${quoteText(value)} AS DECIMAL(${size[0]},${size[1]}))`
 }
 
 /** Digits, sign and point as both engines read them; negative numbers in parentheses. */

@@ -6,7 +6,7 @@ import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/s
 import type { LiteralExpr } from '../ir.ts'
 import { notSupported } from '../sql-error.ts'
 import { isInteger, isNumber, isString, servedType } from '../types.ts'
-import { type Dialect, plainNumber, quoteText } from './dialect.ts'
+import { type Dialect, decimal, plainNumber, quoteText } from './dialect.ts'
 import { fixedLiteral } from './fixed-value.ts'
 
 const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
@@ -53,7 +53,7 @@ function literal({ type, value, size }: LiteralExpr): string {
     case 'int8':
       return `CAST(${plainNumber(value)} AS ${typeName(type)})`
     case 'numeric':
-      return `CAST(${quoteText(value)} AS ${size ? typeName(type, size) : 'DOUBLE'})`
+      return decimal(value, size)
     case 'text':
     case 'varchar':
     case 'unknown':
@@ -179,6 +179,7 @@ export const duckdb: Dialect = {
   raw,
   mask,
   template: (def) => def.duckdb,
+  groupKey: (def) => def.duckdbKey,
   // Decimals keep the scale they have in common.
   array: (elements, type) =>
     type === 'numeric[]' && elements.length > 0

@@ -102,17 +102,35 @@ function fill(
   own?: OwnCall,
 ): string {
   if (template === null) throw notSupported(`${name} on this engine`)
-  if (typeof template === 'string')
-    return template.replace(own ? /\{(\d+|\*)\}|[[\]]/g : /\{(\d+|\*)\}/g, (mark, place?: string) => {
-      if (own && mark === '[') return `(${own.before}`
-      if (own && mark === ']') return `${own.inside})${own.behind}`
-      return place === '*' ? args.join(', ') : (args[Number(place)] ?? '')
-    })
+  if (typeof template === 'string') {
+    let sql = ''
+    for (const piece of piecesOf(template))
+      if (typeof piece === 'number') sql += args[piece] ?? ''
+      else if (piece === '{*}') sql += args.join(', ')
+      else if (own && piece === '[') sql += `(${own.before}`
+      else if (own && piece === ']') sql += `${own.inside})${own.behind}`
+      else sql += piece
+    return sql
+  }
   return template(args, {
     types: call.args.map(({ type }) => type),
     type: call.type,
     literals: call.args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)),
   })
+}
+
+const pieces = new Map<string, readonly (string | number)[]>()
+
+/** A template's texts, the numbers of arguments between them, and its marks; each template is taken apart once. */
+function piecesOf(template: string): readonly (string | number)[] {
+  const known = pieces.get(template)
+  if (known !== undefined) return known
+  const parts = template
+    .split(/(\{\d+\}|\{\*\}|[[\]])/)
+    .filter((part) => part !== '')
+    .map((part) => (/^\{\d+\}$/.test(part) ? Number(part.slice(1, -1)) : part))
+  pieces.set(template, parts)
+  return parts
 }
 
 function emitAggregate(emitter: Emitter, expr: AggregateExpr, over: string): string {
@@ -165,6 +183,14 @@ export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: b
       return `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`
     })
     .join(', ')
+}
+
+/** A key of GROUP BY: DuckDB finds its text again in what is selected. */
+export function emitGroupKey(emitter: Emitter, expr: Expr): string {
+  const key = expr.kind === 'call' ? emitter.dialect.groupKey(expr.def) : undefined
+  if (expr.kind !== 'call' || key === undefined) return notOrdinal(expr, emitExpression(emitter, expr))
+  const args = expr.args.map((arg) => emitExpression(emitter, arg))
+  return fill(key, expr, args, expr.def.name)
 }
 
 /** A constant in ORDER BY or GROUP BY must not pass for a place in the select list. */

@@ -8,7 +8,7 @@ import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type Dialect, quoteIdentifier } from './dialect.ts'
-import { type Emitter, emitExpression, emitSort, notOrdinal, slotMark } from './expression.ts'
+import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
 import { groupingSets } from './grouping.ts'
 
 /**
@@ -35,11 +35,17 @@ export function emitStatement(
       return dialect.raw(`${rawAlias}.${quoteIdentifier(column.name)}`, column.type)
     },
   }
+  // A statement that names a table twice filters it twice alike.
+  const conditions = new Map<readonly Expr[], string>()
   const table = (item: TableItem): string => {
     const protection = protections.get(item.id)
     if (protection === undefined) throw new SqlError('42501', 'permission denied')
     raw = item.table
-    const sql = emitProtected(emitter, item, protection, barrier)
+    const { filters } = protection
+    const condition =
+      conditions.get(filters) ?? filters.map((each) => emitExpression(emitter, each)).join(' AND ')
+    conditions.set(filters, condition)
+    const sql = emitProtected(emitter, item, protection, condition, barrier)
     raw = undefined
     return sql
   }
@@ -49,16 +55,22 @@ export function emitStatement(
   return sql
 }
 
-function emitProtected(emitter: Emitter, item: TableItem, protection: Protection, barrier: boolean): string {
-  const filters = protection.filters.map((filter) => emitExpression(emitter, filter))
-  const filter = filters.join(' AND ')
+/** @param condition of the rows that may be seen; empty where that is all of them */
+function emitProtected(
+  emitter: Emitter,
+  item: TableItem,
+  protection: Protection,
+  condition: string,
+  barrier: boolean,
+): string {
+  const isFiltered = protection.filters.length > 0
   const columns = protection.columns.map((column) => {
     const value = emitMasked(emitter, item.table, column)
-    const shown = barrier && filters.length > 0 ? `CASE WHEN ${filter} THEN ${value} END` : value
+    const shown = barrier && isFiltered ? `CASE WHEN ${condition} THEN ${value} END` : value
     return `${shown} AS c${column.index + 1}`
   })
   const relation = `${slotMark}r${item.id}${slotMark}`
-  const where = filters.length > 0 ? ` WHERE ${filter}` : ''
+  const where = isFiltered ? ` WHERE ${condition}` : ''
   return `(SELECT ${columns.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}) AS ${item.id}`
 }
 
@@ -174,7 +186,10 @@ function emitGroups(emitter: Emitter, elements: readonly GroupElement[]): string
   const write = (expr: Expr) => notOrdinal(expr, emitExpression(emitter, expr))
   if (elements.length === 0) return ''
   if (elements.every(({ kind }) => kind === 'expr'))
-    return ` GROUP BY ${elements.flatMap(groupExprs).map(write).join(', ')}`
+    return ` GROUP BY ${elements
+      .flatMap(groupExprs)
+      .map((expr) => emitGroupKey(emitter, expr))
+      .join(', ')}`
   const sets = groupingSets(elements)
   if (!emitter.dialect.groupsExpressions && sets.flat().some(({ kind }) => kind !== 'column'))
     throw notSupported('A grouping set of expressions on this engine')

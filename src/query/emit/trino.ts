@@ -6,7 +6,7 @@ import { elementOf, isArray, type NumericSize, type ScalarType, type SqlType } f
 import type { LiteralExpr } from '../ir.ts'
 import { notSupported } from '../sql-error.ts'
 import { isInteger, isNumber, isString, servedType } from '../types.ts'
-import { type Dialect, plainNumber, quoteText } from './dialect.ts'
+import { type Dialect, decimal, plainNumber, quoteText } from './dialect.ts'
 import { fixedLiteral } from './fixed-value.ts'
 
 const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
@@ -50,9 +50,7 @@ function literal({ type, value, size }: LiteralExpr): string {
     case 'int8':
       return `CAST(${plainNumber(value)} AS ${typeName(type)})`
     case 'numeric':
-      return size
-        ? `CAST(${quoteText(value)} AS ${typeName(type, size)})`
-        : `CAST(${quoteText(value)} AS DOUBLE)`
+      return decimal(value, size)
     case 'text':
     case 'varchar':
     case 'unknown':
@@ -213,6 +211,7 @@ export const trino: Dialect = {
   raw,
   mask,
   template: (def) => def.trino,
+  groupKey: () => undefined,
   array: (elements, type) =>
     type === 'numeric[]' && elements.length > 0
       ? `ARRAY[${elements.join(', ')}]`

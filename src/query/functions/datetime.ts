@@ -2,7 +2,7 @@
 
 import type { SqlType } from '../../core/sql-type.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { type FunctionDef, fn, type Template } from './definition.ts'
+import { type FunctionDef, fn, type Template, type TemplateCall } from './definition.ts'
 import { toCharTemplate } from './to-char.ts'
 
 type Engine = 'duckdb' | 'trino'
@@ -22,8 +22,9 @@ const duckdbTruncUnits: Readonly<Record<string, string>> = {
   microseconds: 'microseconds',
   milliseconds: 'milliseconds',
   decade: 'decade',
-  century: 'century',
 }
+/** DuckDB's centuries and millennia begin a year before PostgreSQL's, and Trino has none. */
+const otherTruncUnits = ['decade', 'century', 'millennium', 'microseconds', 'milliseconds']
 
 function truncUnit(literal: string | null | undefined, engine: Engine): string {
   const name = String(literal ?? '').toLowerCase()
@@ -34,30 +35,29 @@ function truncUnit(literal: string | null | undefined, engine: Engine): string {
       ? units[name.replace(/s$/, '')]
       : undefined
   if (unit !== undefined) return `'${unit}'`
-  if (Object.hasOwn(duckdbTruncUnits, name)) throw notSupported(`date_trunc to ${name} on this engine`)
+  if (otherTruncUnits.includes(name)) throw notSupported(`date_trunc to ${name} on this engine`)
   throw new SqlError('22023', 'unit not recognized for date_trunc')
 }
 
 const dateTrunc =
-  (engine: Engine): Template =>
-  ([, value], { literals }) =>
+  (engine: Engine) =>
+  ([, value]: readonly string[], { literals }: TemplateCall): string =>
     `date_trunc(${truncUnit(literals[0], engine)}, ${value})`
 
 /**
  * DuckDB truncates instants by a calendar library, ten times slower than timestamps; in UTC both are the same.
  * Infinities have no micros: `otherwise` is what they are.
  */
-const truncInstant = (unit: string, timestamp: string, otherwise: string): string =>
-  `coalesce(make_timestamptz(epoch_us(date_trunc(${unit}, ${timestamp}))), ${otherwise})`
+const instantOf = (timestamp: string, otherwise: string): string =>
+  `coalesce(make_timestamptz(epoch_us(${timestamp})), ${otherwise})`
 
-/** PostgreSQL takes a date for an instant here. */
+/** DuckDB's timestamp for a date, which is as good to group by as the instant that PostgreSQL takes it for. */
+const truncDateKey = dateTrunc('duckdb')
 const truncDate: Readonly<Record<Engine, Template>> = {
-  duckdb: ([, value], { literals }) =>
-    truncInstant(
-      truncUnit(literals[0], 'duckdb'),
-      `CAST(${value} AS TIMESTAMP)`,
-      `timezone('UTC', CAST(${value} AS TIMESTAMP))`,
-    ),
+  duckdb: (args, call) => {
+    const timestamp = truncDateKey(args, call)
+    return instantOf(timestamp, `timezone('UTC', ${timestamp})`)
+  },
   trino: ([, value], { literals }) =>
     `with_timezone(date_trunc(${truncUnit(literals[0], 'trino')}, CAST(${value} AS TIMESTAMP(6))), 'UTC')`,
 }
@@ -187,11 +187,14 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'text timestamptz',
     'timestamptz',
     ([, value = ''], { literals }) =>
-      truncInstant(truncUnit(literals[0], 'duckdb'), `make_timestamp(epoch_us(${value}))`, value),
+      instantOf(`date_trunc(${truncUnit(literals[0], 'duckdb')}, make_timestamp(epoch_us(${value})))`, value),
     dateTrunc('trino'),
     literal,
   ),
-  fn('date_trunc', 'text date', 'timestamptz', truncDate.duckdb, truncDate.trino, literal),
+  fn('date_trunc', 'text date', 'timestamptz', truncDate.duckdb, truncDate.trino, {
+    ...literal,
+    duckdbKey: truncDateKey,
+  }),
   ...partTypes.flatMap((type) => [
     fn('extract', `text ${type}`, 'numeric', part('duckdb', 'DECIMAL'), part('trino', 'DECIMAL'), literal),
     fn('date_part', `text ${type}`, 'float8', part('duckdb', 'DOUBLE'), part('trino', 'DOUBLE'), literal),

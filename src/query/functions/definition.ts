@@ -32,6 +32,11 @@ interface Signature {
 export interface FunctionDef extends Signature {
   readonly duckdb: Template
   readonly trino: Template
+  /**
+   * SQL of a value that DuckDB has more cheaply, equal where the results are and NULL where they are: groups are
+   * told by it. The SQL of `duckdb` must hold it, and no argument elsewhere.
+   */
+  readonly duckdbKey?: Template | undefined
   /** Whether some input makes it fail; then a row filter must hide the input, not only the result. */
   readonly fallible: boolean
   /** Arguments, by index, that must be literals. */
@@ -58,6 +63,7 @@ interface Options {
   readonly fallible?: boolean
   readonly variadic?: boolean
   readonly literal?: readonly number[]
+  readonly duckdbKey?: Template
 }
 
 /**
@@ -83,6 +89,7 @@ export function fn(
     returns,
     duckdb,
     trino,
+    duckdbKey: options.duckdbKey,
     fallible: options.fallible ?? false,
     literalArgs: options.literal ?? [],
   }

@@ -4,7 +4,7 @@ import type { NumericSize, SqlType } from '../../core/sql-type.ts'
 import type { Expr } from '../ir.ts'
 import { literalSize, readLiteral } from '../literal.ts'
 import { SqlError } from '../sql-error.ts'
-import { casts, commonType, convertsImplicitly, isNumber, spokenType } from '../types.ts'
+import { casts, commonType, convertsImplicitly, isFloat, isNumber, spokenType } from '../types.ts'
 
 /** NULL of a type. */
 export function nullOf(type: SqlType): Expr {
@@ -50,6 +50,9 @@ export function castTo(
 ): Expr {
   const settled = settle(expr, type) ?? (expr.type === type ? expr : undefined)
   if (settled !== undefined && size === undefined && length === undefined) return settled
+  // Its digits may be more than a numeric of the engines holds.
+  if (expr.kind === 'literal' && expr.type === 'numeric' && expr.value !== null && isFloat(type))
+    return literalOf(expr.value, type)
   const arg = settled ?? expr
   if (!casts(arg.type, type))
     throw new SqlError('42804', `cannot cast type ${spokenType(arg.type)} to ${spokenType(type)}`)

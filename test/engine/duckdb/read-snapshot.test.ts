@@ -6,6 +6,7 @@ import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
 import type { Field, IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import {
   columns,
+  failure,
   governed,
   rowsIn,
   rowsOf,
@@ -179,6 +180,38 @@ describe('schemas over time', () => {
       [2n, 'bob'],
       [5n, 'eve'],
     ])
+  })
+
+  test('files that are all alike are read by name: in the table’s order, and without what it dropped', async () => {
+    const writer = table([name, { id: 3, name: 'secret', type: 'string' }, id])
+    for (const row of people) await writer.append([{ rows: [{ ...row, secret: 'canary' }] }])
+    await writer.evolve(idAndName)
+    expect(await read(writer, 'SELECT * FROM {} AS b ORDER BY 1', 'i int8, n text')).toEqual(
+      people.map((row) => [BigInt(row.id), row.name]),
+    )
+    const { code } = await failure(read(writer, 'SELECT secret FROM {} AS b', 's text'))
+    expect(code).toBe('XX000')
+    // Two columns that changed their names are told by their ids.
+    await writer.evolve([
+      { ...id, name: 'secret' },
+      { ...name, name: 'id' },
+    ])
+    expect(await read(writer, 'SELECT secret, id FROM {} AS b ORDER BY 1', 'i int8, n text')).toEqual(
+      people.map((row) => [BigInt(row.id), row.name]),
+    )
+  })
+
+  test('columns with the names of DuckDB’s own read as what the files hold', async () => {
+    const place = { id: 1, name: 'file_row_number', type: 'long' } as const
+    const writer = table([place, { id: 2, name: 'filename', type: 'string' }])
+    const { files } = await writer.append([
+      { rows: [7, 8, 9].map((at) => ({ file_row_number: at, filename: 'f' })) },
+    ])
+    const sql = 'SELECT file_row_number, filename FROM {} AS b ORDER BY 1'
+    const rows = [7n, 8n, 9n].map((at) => [at, 'f'])
+    expect(await read(writer, sql, 'i int8, n text')).toEqual(rows)
+    await writer.deletePositions(files[0] ?? '', [1])
+    expect(await read(writer, sql, 'i int8, n text')).toEqual(rows.toSpliced(1, 1))
   })
 })
 

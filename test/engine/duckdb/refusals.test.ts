@@ -168,6 +168,19 @@ describe('what would be read wrongly is refused with 0A000', () => {
     })
   })
 
+  test('deletes of files without field ids that hide the places of their rows', async () => {
+    const writer = table([{ id: 1, name: 'File_Row_Number', type: 'long' }])
+    const { files } = await writer.append([
+      { rows: [5, 6].map((at) => ({ File_Row_Number: at })), withoutFieldIds: true },
+    ])
+    const mapping = JSON.stringify([{ 'field-id': 1, names: ['File_Row_Number'] }])
+    await writer.deletePositions(files[0] ?? '', [0])
+    const metadataLocation = await writer.setProperties({ 'schema.name-mapping.default': mapping })
+    const snapshot = snapshotOf(writer, { metadataLocation })
+    const reading = rowsOf(engine.engine, snapshot, 'SELECT count(*) FROM {} AS b', columns('n int8'))
+    expect(await failure(reading)).toMatchObject({ code: '0A000' })
+  })
+
   const types: [what: string, type: Field['type'], select: string][] = [
     ['a double where the table has an int', 'int', '1.5::DOUBLE'],
     ['a long where the table has an int', 'int', '1::BIGINT'],

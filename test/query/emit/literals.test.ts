@@ -84,3 +84,39 @@ test.each(['duckdb', 'trino'] as const)(
   },
   60_000,
 )
+
+test.each(['duckdb', 'trino'] as const)(
+  'a numeric of more than 38 digits is exact or refused: for %s',
+  (dialect) => {
+    const most = '9'.repeat(38)
+    const more = `1${'0'.repeat(38)}`
+    const one = (sql: string, parameters: readonly (string | null)[] = []) => {
+      try {
+        const compiled = compileQuery({ text: `SELECT ${sql}`, principal, tables: [], searchPath: [] })
+        return renderSql(compiled.emit(dialect), dialect, { parameters })
+      } catch (error) {
+        return error instanceof SqlError ? error.sqlState : String(error)
+      }
+    }
+    expect(one(most)).toContain(`CAST('${most}' AS DECIMAL(38,0))`)
+    for (const text of [
+      more,
+      `-${more}`,
+      '1e-39',
+      `0.${'1'.repeat(39)}`,
+      `${more} + 1`,
+      `${more} > 1`,
+      `${more}::text`,
+    ])
+      expect([text, one(text)]).toEqual([text, '0A000'])
+    expect(one('$1::numeric + 1.5', [more])).toBe('0A000')
+    for (const text of [
+      '1e300::float8',
+      '1e-40::real',
+      '-(1e300)::float8',
+      '1e300 * 1.5::float8',
+      'sqrt(1e300::float8)',
+    ])
+      expect([text, one(text)]).toEqual([text, expect.stringMatching(/^SELECT .*1e[+-]/)])
+  },
+)
