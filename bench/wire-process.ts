@@ -185,16 +185,13 @@ async function timeStages(
   const engine = await engineOf(engines, tenant, loaded.credential)
   const refs = namedRefs(text, searchPath)
   const usage = () => {
-    const progress = {
-      queryId: crypto.randomUUID(),
-      startedAtMs: systemClock.now(),
-      rowsOut: 1,
-      bytesOut: 20,
-    }
+    const startMs = performance.now()
+    const progress = { queryId: crypto.randomUUID(), startedAtMs: systemClock.now(), startMs }
+    const { fingerprint } = compiled
     return usageOf(
       context,
-      { ...progress, fingerprint: compiled.fingerprint, loaded, compiled, engine: 'duckdb' },
-      1,
+      { ...progress, fingerprint, loaded, compiled, rowsOut: 1, bytesOut: 20 },
+      startMs + 1,
       'completed',
       undefined,
     )

@@ -3,13 +3,13 @@
  * is read or written. Every exception is a refusal, and what has no rule is refused.
  */
 
-import { fingerprintSync } from 'libpg-query'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { ColumnRange } from '../engine/engine.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
+import { fingerprintStatement } from './fingerprint.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedPolicy, appliedPolicies, type Protection, protectTable } from './protect.ts'
@@ -73,15 +73,6 @@ export function compileQuery(input: CompileInput): CompiledQuery {
     return compile(input)
   } catch (thrown) {
     throw toSqlError(thrown)
-  }
-}
-
-/** The fingerprint of a statement without its literals; undefined for text that is no statement. */
-export function fingerprintStatement(text: string): string | undefined {
-  try {
-    return fingerprintSync(text)
-  } catch {
-    return undefined
   }
 }
 

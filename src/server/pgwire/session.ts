@@ -99,7 +99,10 @@ export class Session {
     const { state } = this
     this.#assertUsable(endsTransaction(statement))
     this.#checkCredential()
-    const plan = await unlessAborted(planStatement(state, statement, [], { runsAtOnce: true }), signal)
+    const plan = await unlessAborted(
+      planStatement(state, statement, [], { runsAtOnce: true, signal }),
+      signal,
+    )
     if (plan.parameterOids.length > 0)
       throw new WireError('42P02', 'there is no parameter $1: a Query carries no parameters')
     const portal = await this.#open(plan.open(emptyBinding), signal)
