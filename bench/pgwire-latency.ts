@@ -80,7 +80,7 @@ async function measure(
     wire: [],
     postgres: [],
     usageWrites: [],
-    stages: { engine: [], governance: [], credential: [], upstream: [], compile: [], usage: [] },
+    stages: { engine: [], governance: [], upstream: [], compile: [], usage: [] },
   }
   const asking = async (client: RawClient, into: number[]) => {
     const messages = await protocols[protocol](client)

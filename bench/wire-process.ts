@@ -19,8 +19,7 @@ import { loadTables } from '../src/query/load-tables.ts'
 import { namedRefs } from '../src/query/named-refs.ts'
 import type { QueryContext } from '../src/query/query-service.ts'
 import { usageOf } from '../src/query/usage-of.ts'
-import { findCatalogCredential } from '../src/store/catalog-credentials.ts'
-import { loadGovernances } from '../src/store/governance.ts'
+import { loadRead } from '../src/store/read-call.ts'
 import type { Store } from '../src/store/store.ts'
 import { recordUsage } from '../src/store/usage.ts'
 import { createLogger } from '../src/telemetry/log.ts'
@@ -30,8 +29,10 @@ import { openBenchStore } from './bench-store.ts'
 import { type Opened, obeyParent } from './child.ts'
 import type { BenchStore } from './entry.ts'
 
-/** The parts of a query that can be done alone; `engine` opens the snapshot, runs the compiled SQL and decodes. */
-export const stages = ['engine', 'governance', 'credential', 'upstream', 'compile', 'usage'] as const
+/**
+ * The parts of a query that can be done alone; `governance` is the store's one call, credential included; `engine` opens the snapshot, runs the compiled SQL and decodes.
+ */
+export const stages = ['engine', 'governance', 'upstream', 'compile', 'usage'] as const
 export type Stage = (typeof stages)[number]
 export type StageTimes = Readonly<Record<Stage, readonly number[]>>
 
@@ -198,8 +199,7 @@ async function timeStages(
   }
   const work: Readonly<Record<Stage, () => Promise<unknown>>> = {
     engine: () => runOnEngine(engine, snapshots, compiled, context),
-    governance: () => loadGovernances(store, tenant, refs),
-    credential: () => findCatalogCredential(store, tenant, catalog),
+    governance: () => loadRead(store, tenant, catalog, refs),
     upstream: () => Promise.all(loaded.tables.map(({ ref }) => states.load(tenant, loaded.credential, ref))),
     compile: async () => compile(),
     usage: () => recordUsage(store, tenant, usage()),
@@ -207,7 +207,6 @@ async function timeStages(
   const times: Record<Stage, number[]> = {
     engine: [],
     governance: [],
-    credential: [],
     upstream: [],
     compile: [],
     usage: [],

@@ -66,6 +66,8 @@ export const limits = {
   tableStateBytes: 64 * MiB,
   /** Compiled statements that are kept, by the bytes of what they were compiled from. */
   compiledCacheBytes: 32 * MiB,
+  /** Estimated memory of what governs tables, kept by the text that it was read from. */
+  governanceCacheBytes: 32 * MiB,
   /** Estimated memory of what statements were run from, by which the next run begins on a guess. */
   guessedLoadBytes: 32 * MiB,
   /** Milliseconds from a run's start to its end, waiting for its client included. */

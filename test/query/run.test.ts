@@ -447,7 +447,7 @@ describe('when a part is not there', () => {
   })
 
   test('governance that cannot be loaded refuses, and no engine is asked', async () => {
-    queries = build({ store: failingStore(service.store, /"RowFilter"/) })
+    queries = build({ store: failingStore(service.store, /svc\.load_read/) })
     expect((await ran(text)).error?.sqlState).toBe('58000')
     expect(scripted.asked.length).toBe(0)
     expect(await lastUsage()).toMatchObject({ outcome: 'failed', sqlState: '58000' })
