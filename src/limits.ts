@@ -62,6 +62,8 @@ export const limits = {
   statementCandidatesMax: 1_024,
   /** Text of the statements whose names are kept. */
   namesCacheBytes: 8 * MiB,
+  /** Estimated memory of parsed statements that are kept. */
+  statementTreeCacheBytes: 16 * MiB,
   /** Estimated memory of the table metadata that the read path keeps parsed. */
   tableStateBytes: 64 * MiB,
   /** Compiled statements that are kept, by the bytes of what they were compiled from. */

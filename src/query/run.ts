@@ -143,7 +143,7 @@ async function* runRows(
 ): AsyncGenerator<ResultBatch, void, undefined> {
   const watch = watchRun(options.signal, parts.queryMs ?? limits.queryMs)
   let outcome: UsageOutcome = 'cancelled'
-  let failure: SqlError | undefined = cancelled()
+  let failure: SqlError | undefined
   try {
     const attempt = await answering(parts, context, query, options, progress, watch, kept)
     for (;;) {
@@ -154,13 +154,13 @@ async function* runRows(
       yield batch
     }
     outcome = 'completed'
-    failure = undefined
   } catch (thrown) {
     failure = watch.reason() ?? runError(thrown)
     outcome = outcomeOf(failure, progress.attempt?.engine !== undefined, options.signal)
     throw failure
   } finally {
     watch.end()
+    if (outcome === 'cancelled') failure ??= cancelled()
     // Neither waits for the other: what the record says is known once the rows have ended.
     const ended = progress.attempt?.end()
     await finish(parts, context, progress, outcome, failure).finally(() => ended)
