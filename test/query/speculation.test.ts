@@ -22,9 +22,11 @@ import {
   deleteContract,
   deleteMask,
   deleteRowFilter,
+  deleteTag,
   putContract,
   putMask,
   putRowFilter,
+  putTag,
 } from '../../src/store/contracts.ts'
 import { pinTable, unpinTable } from '../../src/store/pins.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
@@ -216,6 +218,18 @@ describe('between two runs of a warm statement', () => {
     await warm()
     await deleteMask(on, column, 'm')
     expect((await ran()).sql).toBe(bare as string)
+  })
+
+  test('a tag whose mask applies, put on a column and taken off', async () => {
+    await putMask(on, { tag: 'pii' }, { id: 't', action: 'replace-with-null', ...everyone })
+    const plain = (await ran()).sql
+    await warm()
+    await putTag(on, orders, 'customer', 'pii')
+    expect((await ran()).sql).toContain('NULL')
+    await warm()
+    await deleteTag(on, orders, 'customer', 'pii')
+    expect((await ran()).sql).toBe(plain as string)
+    await deleteMask(on, { tag: 'pii' }, 't')
   })
 
   test('a role of the principal', async () => {
