@@ -12,15 +12,17 @@ import { rounded } from './table.ts'
 import { startPostgresBench, startWireBench, type WireBench } from './wire-bench.ts'
 import { type Stage, stages } from './wire-process.ts'
 
-/** The goal: what the wire and governance add to the engine, without the usage write. */
-const addedUsMax = 150
 /** Queries of one way before the next has its turn. */
 const turn = 20
-
+/** The goal: what the wire and governance add to the engine, without the usage write. */
+const addedUsMax = 150
 export const pgwireLatency: BenchEntry = {
   name: 'pgwire-latency',
   about: 'one governed row over the PostgreSQL wire, against the engine alone and a real PostgreSQL',
-  options: storeOptions,
+  options: {
+    ...storeOptions,
+    rounds: { type: 'string', value: 'N', about: `rounds of ${turn} queries (default: 50; with --full 200)` },
+  },
   run,
 }
 
@@ -66,19 +68,19 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
 }
 
 async function measure(
-  { smoke, full, seed }: BenchRun,
+  { smoke, full, seed, flags }: BenchRun,
   { child }: WireBench,
   protocol: keyof typeof protocols,
   ours: RawClient,
   theirs: RawClient | undefined,
 ): Promise<Samples> {
-  const rounds = smoke ? 1 : full ? 200 : 50
+  const rounds = flags.number('rounds', 1, 10_000) ?? (smoke ? 1 : full ? 200 : 50)
   const count = smoke ? 2 : turn
   const samples: Samples = {
     wire: [],
     postgres: [],
     usageWrites: [],
-    stages: { engine: [], governance: [], credential: [], upstream: [], compile: [], usage: [] },
+    stages: { engine: [], governance: [], upstream: [], compile: [], usage: [] },
   }
   const asking = async (client: RawClient, into: number[]) => {
     const messages = await protocols[protocol](client)

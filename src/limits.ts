@@ -62,10 +62,16 @@ export const limits = {
   statementCandidatesMax: 1_024,
   /** Text of the statements whose names are kept. */
   namesCacheBytes: 8 * MiB,
+  /** Estimated memory of parsed statements that are kept. */
+  statementTreeCacheBytes: 16 * MiB,
   /** Estimated memory of the table metadata that the read path keeps parsed. */
   tableStateBytes: 64 * MiB,
   /** Compiled statements that are kept, by the bytes of what they were compiled from. */
   compiledCacheBytes: 32 * MiB,
+  /** Estimated memory of what governs tables, kept by the text that it was read from. */
+  governanceCacheBytes: 32 * MiB,
+  /** Estimated memory of what statements were run from, by which the next run begins on a guess. */
+  guessedLoadBytes: 32 * MiB,
   /** Milliseconds from a run's start to its end, waiting for its client included. */
   queryMs: 900_000,
   /** Milliseconds after which a run that was put on record is surely over, or its process gone. */

@@ -3,7 +3,6 @@
  * is read or written. Every exception is a refusal, and what has no rule is refused.
  */
 
-import { fingerprintSync } from 'libpg-query'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
@@ -71,15 +70,6 @@ export function compileQuery(input: CompileInput): CompiledQuery {
     return compile(input)
   } catch (thrown) {
     throw toSqlError(thrown)
-  }
-}
-
-/** The fingerprint of a statement without its literals; undefined for text that is no statement. */
-export function fingerprintStatement(text: string): string | undefined {
-  try {
-    return fingerprintSync(text)
-  } catch {
-    return undefined
   }
 }
 

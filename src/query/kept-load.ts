@@ -4,36 +4,56 @@
  */
 
 import { limits } from '../limits.ts'
-import type { CompiledQuery } from './compile.ts'
-import type { LoadedTables } from './load-tables.ts'
+import type { Attempt, Load } from './attempt.ts'
 import type { PreparedQuery, QueryContext } from './query-service.ts'
+import type { QueryProgress } from './usage-of.ts'
+
+/** A statement that was loaded for a run. */
+export interface Loaded {
+  readonly context: QueryContext
+  readonly progress: QueryProgress
+  readonly load: Load
+  /** Begun before the load was there; whether it answers is still to be decided. */
+  readonly guessed: Attempt | undefined
+}
 
 export interface KeptLoad {
-  readonly context: QueryContext
-  /** `performance.now()`, and the clock's time, when the statement began. */
-  readonly startMs: number
-  readonly startedAtMs: number
-  readonly fingerprint: string | undefined
-  readonly loaded: LoadedTables
-  readonly compiled: CompiledQuery
+  readonly progress: QueryProgress
+  /** What is kept, for whoever begins the run; undefined where that comes too late. */
+  claim(): Loaded | undefined
 }
 
 export class KeptLoads {
-  readonly #loads = new WeakMap<PreparedQuery, { readonly load: KeptLoad; readonly keptMs: number }>()
+  readonly #loads = new WeakMap<PreparedQuery, Loaded & KeptLoad>()
 
-  keep(query: PreparedQuery, load: KeptLoad): void {
+  /** Keeps it for a moment; what nobody claims ends. */
+  keep(query: PreparedQuery, loaded: Loaded): void {
     // With parameters, the types given now and those settled on may compile to different statements.
-    if (query.parameters.length === 0) this.#loads.set(query, { load, keptMs: performance.now() })
+    if (query.parameters.length > 0) {
+      void loaded.guessed?.end()
+      return
+    }
+    let isOver = false
+    const expiry = setTimeout(() => {
+      isOver = true
+      void loaded.guessed?.end()
+    }, limits.keptLoadMs)
+    const claim = () => {
+      clearTimeout(expiry)
+      return isOver ? undefined : loaded
+    }
+    this.#loads.set(query, { ...loaded, claim })
   }
 
   /**
    * What was loaded for this query, once; the next run loads for itself.
-   * @returns undefined for another context's, and where the run did not follow at once
+   * @returns undefined for another context's
    */
   take(query: PreparedQuery, context: QueryContext): KeptLoad | undefined {
     const kept = this.#loads.get(query)
     this.#loads.delete(query)
-    if (kept === undefined || kept.load.context !== context) return undefined
-    return performance.now() - kept.keptMs <= limits.keptLoadMs ? kept.load : undefined
+    if (kept === undefined || kept.context === context) return kept
+    void kept.claim()?.guessed?.end()
+    return undefined
   }
 }

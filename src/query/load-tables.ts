@@ -10,9 +10,9 @@ import type { CatalogCredential } from '../core/catalog.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import { tableKey } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
-import { findCatalogCredential } from '../store/catalog-credentials.ts'
-import { type Governance, loadGovernances } from '../store/governance.ts'
+import type { Governance } from '../store/governance.ts'
 import { governedSnapshot, governedTable } from '../store/governed-table.ts'
+import { loadRead } from '../store/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { namedRefs } from './named-refs.ts'
@@ -54,12 +54,11 @@ export async function loadTables(
 ): Promise<LoadedTables> {
   const { tenant, catalog, principal } = context
   const refs = namedRefs(text, context.searchPath)
-  const [credential, governed] = await Promise.all([
-    findCatalogCredential(store, tenant, catalog),
-    loadGovernances(store, tenant, refs, signal),
-  ])
-  if (credential === undefined) throw new SqlError('3D000', 'There is no such database.')
-  const loaded = await inParallel([...governed.values()], limits.statementLoadsMax, async (governance) => {
+  const call = await loadRead(store, tenant, catalog, refs)
+  if (call === undefined) throw new SqlError('3D000', 'There is no such database.')
+  signal?.throwIfAborted()
+  const { credential, governances } = call
+  const loaded = await inParallel([...governances.values()], limits.statementLoadsMax, async (governance) => {
     // What may not be read is refused when it is compiled, without a word to the upstream.
     if (governance.contract === undefined && !governance.readableWithoutContract)
       return { table: governedTable(governance, principal) }

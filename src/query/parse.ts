@@ -15,13 +15,28 @@ await loadModule()
 const operatorsMax = 4_000
 const nesting = /[+/%^<>=~!|&@#?*]|::|(?<![\d(,]\s*)-|\b(?:not|union|intersect|except|case|is|at)\b/gi
 
+/** Trees by their text, which is all that they depend on: clients send the same statements again and again. */
+const trees = new Lru<string, readonly RawStmt[]>(limits.statementTreeCacheBytes)
+/** Longer ones are not kept; so what is frozen is not deep. */
+const keptCharsMax = 2_000
+/** What a tree takes in memory, by measure of its text. */
+const treeWeight = 100
+
 /**
  * Parses any statements without judging them, for surfaces that answer some of them themselves.
  *
- * @returns none for text that holds only comments and space
+ * @returns none for text that holds only comments and space; trees may be frozen and shared between callers
  * @throws SqlError 42601 for text that does not parse; 54001 where it is too long or too deep
  */
 export function parseStatements(text: string): readonly RawStmt[] {
+  const known = trees.get(text)
+  if (known !== undefined) return known
+  const parsed = parseAdmitted(text)
+  if (text.length <= keptCharsMax) trees.set(text, freeze(parsed), text.length * treeWeight)
+  return parsed
+}
+
+function parseAdmitted(text: string): readonly RawStmt[] {
   if (text.length > limits.statementBytesMax || Buffer.byteLength(text) > limits.statementBytesMax)
     throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
   if (text.includes('\0') || !text.isWellFormed())
@@ -83,7 +98,7 @@ function parseOneExpression(text: string): Node {
   return value.val
 }
 
-/** Its depth is bounded: checkTree has walked it. */
+/** Its depth must be bounded: by checkTree, or by the length of its text. */
 function freeze<T>(node: T): T {
   if (typeof node === 'object' && node !== null) for (const part of Object.values(node)) freeze(part)
   return Object.freeze(node)

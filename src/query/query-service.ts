@@ -37,6 +37,8 @@ export interface PrepareOptions {
    * context and no parameters, takes what was loaded here; every other loads anew.
    */
   readonly runsAtOnce?: boolean
+  /** Ends the loading, and what was begun for that run. */
+  readonly signal?: AbortSignal
 }
 
 export interface RunOptions {

@@ -5,22 +5,19 @@
 
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
-import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
-import { tableKey } from '../core/table-ref.ts'
 import type { UsageOutcome } from '../core/usage.ts'
-import type { EngineSession, TableSnapshot } from '../engine/engine.ts'
-import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
+import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import { openUsage } from '../store/queries-under-way.ts'
 import { recordUsage } from '../store/usage.ts'
+import { Attempt, type Load } from './attempt.ts'
 import { batchBytes } from './batch-bytes.ts'
-import { type CompiledQuery, fingerprintStatement } from './compile.ts'
 import { CompileCache } from './compile-cache.ts'
-import { renderSql } from './emit/render.ts'
+import { fingerprintStatement } from './fingerprint.ts'
 import { type KeptLoad, KeptLoads } from './kept-load.ts'
-import { type LoadedTables, type LoadParts, loadTables } from './load-tables.ts'
+import { type LoadParts, loadTables } from './load-tables.ts'
 import type {
   PreparedQuery,
   PrepareOptions,
@@ -30,6 +27,7 @@ import type {
 } from './query-service.ts'
 import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
+import { Guesses, guessKey, proven } from './speculation.ts'
 import { SqlError } from './sql-error.ts'
 import { namesOf, type QueryProgress, usageOf } from './usage-of.ts'
 
@@ -44,23 +42,23 @@ export interface RunParts extends LoadParts {
 interface Parts extends RunParts {
   readonly cache: CompileCache
   readonly kept: KeptLoads
+  readonly guesses: Guesses
 }
 
 /** A query service over these parts. */
 export function queryService(given: RunParts): QueryService {
   const cache = new CompileCache(limits.compiledCacheBytes)
-  const parts = { ...given, cache, kept: new KeptLoads() }
+  const parts = { ...given, cache, kept: new KeptLoads(), guesses: new Guesses() }
   return {
     prepare: (context, text, parameterTypes = [], options = {}) =>
       prepare(parts, context, text, parameterTypes, options),
     run(context, query, options) {
       const kept = parts.kept.take(query, context)
-      const progress = newProgress(parts, query.text, kept)
-      const startMs = kept?.startMs ?? performance.now()
+      const progress = kept?.progress ?? newProgress(parts, query.text)
       const rows = runRows(parts, context, query, options, progress, kept)
       const { queryId } = progress
       const putOnRecord = () => {
-        progress.onRecord ??= open(parts, context, progress, startMs)
+        progress.onRecord ??= open(parts, context, progress)
         return progress.onRecord
       }
       return { queryId, columns: query.columns, putOnRecord, [Symbol.asyncIterator]: () => rows }
@@ -68,12 +66,27 @@ export function queryService(given: RunParts): QueryService {
   }
 }
 
-function newProgress({ clock }: Parts, text: string, kept?: KeptLoad): QueryProgress {
-  const { startedAtMs, fingerprint } = kept ?? {
+function newProgress({ clock }: Parts, text: string): QueryProgress {
+  return {
+    queryId: crypto.randomUUID(),
     startedAtMs: clock.now(),
+    startMs: performance.now(),
     fingerprint: fingerprintStatement(text),
+    rowsOut: 0,
+    bytesOut: 0,
   }
-  return { queryId: crypto.randomUUID(), startedAtMs, fingerprint, rowsOut: 0, bytesOut: 0 }
+}
+
+/** A statement of somebody's, with what is kept of it between runs. */
+interface Asked {
+  readonly context: QueryContext
+  readonly text: string
+  readonly parameterTypes: readonly (SqlType | undefined)[]
+  readonly key: string
+}
+
+function asked(context: QueryContext, text: string, parameterTypes: readonly (SqlType | undefined)[]): Asked {
+  return { context, text, parameterTypes, key: guessKey(context, text, parameterTypes) }
 }
 
 async function prepare(
@@ -81,38 +94,49 @@ async function prepare(
   context: QueryContext,
   text: string,
   parameterTypes: readonly (SqlType | undefined)[],
-  { runsAtOnce = false }: PrepareOptions,
+  { runsAtOnce = false, signal }: PrepareOptions,
 ): Promise<PreparedQuery> {
-  const startMs = performance.now()
   const progress = newProgress(parts, text)
+  const statement = asked(context, text, parameterTypes)
+  const { queryId } = progress
+  const guessed = runsAtOnce
+    ? parts.guesses.begin(statement.key, parts, { context, queryId, parameters: [] })
+    : undefined
+  if (signal !== undefined) guessed?.follow(signal)
   try {
-    const now = await compileNow(parts, context, text, parameterTypes, progress, undefined)
-    const query = { text, columns: now.compiled.columns, parameters: now.compiled.parameters }
-    const { startedAtMs, fingerprint } = progress
-    if (runsAtOnce) parts.kept.keep(query, { context, startMs, startedAtMs, fingerprint, ...now })
+    const load = await compileNow(parts, statement, progress, signal)
+    const query = { text, columns: load.compiled.columns, parameters: load.compiled.parameters }
+    if (runsAtOnce) parts.kept.keep(query, { context, progress, load, guessed })
     return query
   } catch (thrown) {
-    const failure = runError(thrown)
-    await finish(parts, context, progress, startMs, outcomeOf(failure, false), failure)
+    await endVain(guessed, progress, signal)
+    const failure = signal?.aborted ? cancelled() : runError(thrown)
+    await finish(parts, context, progress, outcomeOf(failure, false, signal), failure)
     throw failure
   }
 }
 
+/** Loads, anew, and compiles. @throws SqlError of both; Fault of the store; the signal's reason */
 async function compileNow(
   parts: Parts,
-  context: QueryContext,
-  text: string,
-  parameterTypes: readonly (SqlType | undefined)[],
+  { context, text, parameterTypes, key }: Asked,
   progress: QueryProgress,
   signal: AbortSignal | undefined,
-): Promise<{ readonly loaded: LoadedTables; readonly compiled: CompiledQuery }> {
+): Promise<Load> {
   const { tenant, principal, searchPath } = context
-  const loaded = await loadTables(parts, context, text, signal)
-  progress.loaded = loaded
-  const { tables } = loaded
-  const compiled = parts.cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
-  progress.compiled = compiled
-  return { loaded, compiled }
+  try {
+    const loaded = await loadTables(parts, context, text, signal)
+    progress.loaded = loaded
+    const { tables } = loaded
+    const compiled = parts.cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
+    progress.compiled = compiled
+    progress.loadedMs = performance.now()
+    parts.guesses.keep(key, { loaded, compiled })
+    return { loaded, compiled }
+  } catch (thrown) {
+    parts.guesses.forget(key)
+    throw thrown
+  }
 }
 
 async function* runRows(
@@ -123,40 +147,37 @@ async function* runRows(
   progress: QueryProgress,
   kept: KeptLoad | undefined,
 ): AsyncGenerator<ResultBatch, void, undefined> {
-  const startMs = kept?.startMs ?? performance.now()
   const watch = watchRun(options.signal, parts.queryMs ?? limits.queryMs)
-  let session: EngineSession | undefined
   let outcome: UsageOutcome = 'cancelled'
-  let failure: SqlError | undefined = new SqlError('57014', 'canceling statement due to user request')
+  let failure: SqlError | undefined
   try {
-    const planned = await plan(parts, context, query, options, progress, watch, kept)
-    session = await openSession(planned, watch)
-    progress.openMs = performance.now() - startMs
-    for await (const batch of batchesOf(session, planned, progress, watch)) {
+    const attempt = await answering(parts, context, query, options, progress, watch, kept)
+    for (;;) {
+      const { done, value: batch } = await watch.race(attempt.next())
+      if (done) break
       progress.rowsOut += batch.rowCount
       progress.bytesOut += batchBytes(batch)
       yield batch
     }
     outcome = 'completed'
-    failure = undefined
   } catch (thrown) {
     failure = watch.reason() ?? runError(thrown)
-    outcome = options.signal.aborted ? 'cancelled' : outcomeOf(failure, progress.engine !== undefined)
+    outcome = outcomeOf(failure, progress.attempt?.engine !== undefined, options.signal)
     throw failure
   } finally {
     watch.end()
-    await closeSession(parts, session)
-    await finish(parts, context, progress, startMs, outcome, failure)
+    if (outcome === 'cancelled') failure ??= cancelled()
+    // Neither waits for the other: what the record says is known once the rows have ended.
+    const ended = progress.attempt?.end()
+    await finish(parts, context, progress, outcome, failure).finally(() => ended)
   }
 }
 
-interface Planned {
-  readonly compiled: CompiledQuery
-  readonly render: (relation: (table: GovernedTable) => string) => string
-  readonly open: (signal: AbortSignal) => Promise<EngineSession>
-}
-
-async function plan(
+/**
+ * The attempt that answers this run. One that was begun on a guess is looked at only where all of what it was
+ * begun on was loaded now, and is the same.
+ */
+async function answering(
   parts: Parts,
   context: QueryContext,
   query: PreparedQuery,
@@ -164,81 +185,31 @@ async function plan(
   progress: QueryProgress,
   watch: RunWatch,
   kept: KeptLoad | undefined,
-): Promise<Planned> {
-  const { tenant, principal } = context
-  const { loaded, compiled } =
-    kept ??
-    (await watch.race(compileNow(parts, context, query.text, query.parameters, progress, watch.signal)))
-  progress.loaded = loaded
-  progress.compiled = compiled
-  if (JSON.stringify(compiled.columns) !== JSON.stringify(query.columns))
-    throw new SqlError('0A000', 'cached plan must not change result type')
-  const snapshots = compiled.reads.map(({ table }): TableSnapshot => {
-    const snapshot = loaded.snapshots.get(tableKey(table.ref))
-    if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')
-    const { metadataLocation, snapshotId } = snapshot
-    return { table, metadataLocation, snapshotId, ranges: compiled.ranges.get(table) }
-  })
-  const engine = await watch.race(engineOf(parts.engines, tenant, loaded.credential))
-  const { dialect } = engine
-  const salt = crypto.getRandomValues(new Uint8Array(32))
-  const render = (relation: (table: GovernedTable) => string) =>
-    renderSql(compiled.emit(dialect), dialect, { relation, salt, parameters })
-  // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
-  render(() => '')
-  progress.engine = dialect
-  const run = { queryId: progress.queryId, tenant, principal: principal.sub }
-  return { compiled, render, open: (signal) => engine.open(snapshots, { ...run, signal }) }
-}
-
-async function openSession({ open }: Planned, watch: RunWatch): Promise<EngineSession> {
-  const opening = open(watch.signal)
+): Promise<Attempt> {
+  const run = { context, queryId: progress.queryId, parameters }
+  const { text, columns, parameters: parameterTypes } = query
+  const statement = asked(context, text, parameterTypes)
+  const claimed = kept?.claim()
+  const guessed = claimed === undefined ? parts.guesses.begin(statement.key, parts, run) : claimed.guessed
+  guessed?.follow(watch.signal)
   try {
-    return await watch.race(opening)
-  } catch (thrown) {
-    // It may open after nobody waits for it any more.
-    opening.then((session) => session.close()).catch(() => {})
-    throw thrown
-  }
-}
-
-async function* batchesOf(
-  session: EngineSession,
-  { compiled, render }: Planned,
-  progress: QueryProgress,
-  watch: RunWatch,
-): AsyncGenerator<ResultBatch, void, undefined> {
-  const sql = render((table) => session.relation(table))
-  if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
-    throw new SqlError('54001', 'The statement is too complex.')
-  // The emitted statement names its outputs c1, c2, …: the client's names never reach the engine.
-  const columns = compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
-  const result = session.run({ sql, columns })
-  progress.stats = () => result.stats()
-  const batches = result[Symbol.asyncIterator]()
-  let ended = false
-  try {
-    for (;;) {
-      const next = await watch.race(batches.next())
-      ended = next.done === true
-      if (next.done) return
-      yield next.value
-    }
+    const load = claimed?.load ?? (await watch.race(compileNow(parts, statement, progress, watch.signal)))
+    const now = load.compiled.columns
+    if (now !== columns && JSON.stringify(now) !== JSON.stringify(columns))
+      throw new SqlError('0A000', 'cached plan must not change result type')
+    const known = guessed && (await watch.race(proven(guessed, load)))
+    progress.attempt = known ?? new Attempt(parts, load, run, watch.signal)
+    return progress.attempt
   } finally {
-    if (!ended) void Promise.resolve(batches.return?.()).catch(() => {})
+    if (guessed !== progress.attempt) await endVain(guessed, progress, watch.signal)
   }
 }
 
 /** Leaves what would be the run's record if this process died now. @throws SqlError 58030 */
-async function open(
-  { store, log }: Parts,
-  context: QueryContext,
-  progress: QueryProgress,
-  startMs: number,
-): Promise<void> {
+async function open({ store, log }: Parts, context: QueryContext, progress: QueryProgress): Promise<void> {
   const died = { sqlState: '57P01' }
   try {
-    const usage = usageOf(context, progress, performance.now() - startMs, 'failed', died)
+    const usage = usageOf(context, progress, performance.now(), 'failed', died)
     await openUsage(store, context.tenant, usage)
   } catch (cause) {
     log.error({ queryId: progress.queryId, err: cause }, 'a query could not be put on record')
@@ -246,20 +217,24 @@ async function open(
   }
 }
 
-/** Waits for the engine to let go, but not for ever: nobody's answer depends on it. */
-async function closeSession({ log }: Parts, session: EngineSession | undefined): Promise<void> {
-  if (session === undefined) return
-  let timer: Timer | undefined
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), limits.engineCloseMs)
-  })
-  const closed = await Promise.race([session.close().catch(() => 'failed' as const), late])
-  clearTimeout(timer)
-  if (closed !== undefined) log.warn({ closed }, 'an engine session was not closed in order')
+/** Ends what nobody may look at; what it cost counts. Waits for all of it unless the signal has fired. */
+async function endVain(
+  guessed: Attempt | undefined,
+  progress: QueryProgress,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (guessed === undefined) return
+  await (signal?.aborted ? guessed.end() : guessed.vacate())
+  progress.vain = guessed.stats
+}
+
+function cancelled(): SqlError {
+  return new SqlError('57014', 'canceling statement due to user request')
 }
 
 /** @param asked whether an engine had been asked: what fails before that for a reason of its own is refused */
-function outcomeOf({ kind }: SqlError, asked: boolean): UsageOutcome {
+function outcomeOf({ kind }: SqlError, asked: boolean, client: AbortSignal | undefined): UsageOutcome {
+  if (client?.aborted) return 'cancelled'
   return asked || kind === 'internal' || kind === 'unavailable' ? 'failed' : 'refused'
 }
 
@@ -271,7 +246,6 @@ async function finish(
   { store, log }: Parts,
   context: QueryContext,
   progress: QueryProgress,
-  startMs: number,
   outcome: UsageOutcome,
   failure: SqlError | undefined,
 ): Promise<void> {
@@ -282,7 +256,7 @@ async function finish(
     // An engine's own words may quote values.
     log.debug({ queryId, err: failure.cause }, 'why it did not')
   }
-  const usage = usageOf(context, progress, performance.now() - startMs, outcome, failure)
+  const usage = usageOf(context, progress, performance.now(), outcome, failure)
   // One that failed may be there nevertheless.
   await progress.onRecord?.catch(() => {})
   try {

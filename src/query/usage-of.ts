@@ -3,6 +3,7 @@
 import { isPathIdentifier, tableKey, tableName } from '../core/table-ref.ts'
 import type { UsageOutcome, UsageRecord } from '../core/usage.ts'
 import type { EngineStats } from '../engine/engine.ts'
+import type { Attempt } from './attempt.ts'
 import type { CompiledQuery } from './compile.ts'
 import type { LoadedTables } from './load-tables.ts'
 import type { QueryContext } from './query-service.ts'
@@ -10,32 +11,37 @@ import type { QueryContext } from './query-service.ts'
 /** What is known of a query so far. */
 export interface QueryProgress {
   readonly queryId: string
+  /** The clock's time, and `performance.now()`, when it began. */
   readonly startedAtMs: number
+  readonly startMs: number
   readonly fingerprint: string | undefined
   loaded?: LoadedTables
   compiled?: CompiledQuery
-  engine?: string
-  /** Milliseconds from the start until the engine was open, its queue included. */
-  openMs?: number
+  /** `performance.now()` when it was loaded and compiled. */
+  loadedMs?: number
+  /** What answers, once there is one. */
+  attempt?: Attempt
+  /** Of what was begun on a guess that was wrong. */
+  vain?: EngineStats | undefined
   rowsOut: number
   bytesOut: number
-  /** Asked when the run has ended, or while it goes on. */
-  stats?: () => EngineStats
   /** Set once the run is put on record before its end. */
   onRecord?: Promise<void>
 }
 
-/** @param elapsedMs milliseconds since the start */
+/** @param nowMs `performance.now()` */
 export function usageOf(
   context: QueryContext,
   progress: QueryProgress,
-  elapsedMs: number,
+  nowMs: number,
   outcome: UsageOutcome,
   failure: { readonly sqlState: string } | undefined,
 ): UsageRecord {
-  const { loaded, compiled } = progress
-  const stats = progress.stats?.()
+  const { loaded, compiled, attempt, vain } = progress
+  const stats = attempt?.stats
   const queueMs = stats?.queueMs ?? 0
+  // An engine that was begun on a guess may be open before it is known that it may answer.
+  const plannedMs = Math.max(attempt?.openedMs ?? nowMs, progress.loadedMs ?? nowMs)
   const tables = compiled?.reads.map(({ table }) => table) ?? loaded?.tables ?? []
   const contracts = tables.flatMap(({ contract }) => contract ?? [])
   return {
@@ -45,7 +51,7 @@ export function usageOf(
     principalSource: context.principalSource,
     surface: context.surface,
     catalog: loaded?.credential.nickname ?? (isPathIdentifier(context.catalog) ? context.catalog : undefined),
-    engine: progress.engine,
+    engine: attempt?.engine,
     contracts: [...new Map(contracts.map((one) => [JSON.stringify(one), one])).values()],
     reads: readsOf(progress),
     policies: (compiled?.policies ?? []).map(
@@ -59,14 +65,18 @@ export function usageOf(
     ),
     rowsOut: progress.rowsOut,
     bytesOut: progress.bytesOut,
-    bytesScanned: stats?.bytesScanned,
+    bytesScanned: sum(stats?.bytesScanned, vain?.bytesScanned),
     queueMs,
-    planMs: Math.max(0, (progress.openMs ?? elapsedMs) - queueMs),
+    planMs: Math.max(0, plannedMs - progress.startMs - queueMs),
     runMs: stats?.runMs ?? 0,
     outcome,
     sqlState: failure?.sqlState,
     fingerprint: progress.fingerprint,
   }
+}
+
+function sum(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : one + other
 }
 
 /** What the statement reads; where it did not compile, what it names. */

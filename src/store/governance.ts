@@ -1,10 +1,12 @@
 /** What governs reading tables, as the graph has it: contract, pin, columns, tags, row filters, column masks. */
 
 import { Fault } from '../base/fault.ts'
+import { Lru } from '../base/lru.ts'
 import type { AttachedMask, BoundNames, PolicyOrigin } from '../core/governed-table.ts'
 import type { IcebergType } from '../core/iceberg-type.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
 import { type Properties, parseAgtype } from './graph.ts'
 import { nodeId } from './names.ts'
 import { type Pin, pinOf } from './pin-event.ts'
@@ -53,9 +55,6 @@ export interface Governance {
   readonly columns: readonly StoredColumn[]
 }
 
-const property = (alias: string, name: string) =>
-  `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
-
 const kinds = [
   'table',
   'contract',
@@ -70,51 +69,8 @@ const kinds = [
 ] as const
 type Kind = (typeof kinds)[number] | 'setting'
 
-interface Row {
-  readonly kind: Kind
-  readonly table_id: string | null
-  readonly properties: string
-  readonly column_id: string | null
-  readonly tag: string | null
-  readonly current: boolean | null
-}
-
-const wanted = `any(array(select to_jsonb(x)::text::agtype from jsonb_array_elements_text($1::text::jsonb) x))`
-const tagged = `c join "TAGGED" e on e.start_id = c.id join "Tag" g on g.id = e.end_id`
-const ofColumn = (kind: Kind, alias: string, from: string, tag = 'null::agtype') =>
-  `select '${kind}', c.table_id, ${alias}.properties, c.column_id, ${tag}, null from ${from}`
-const ofTable = (kind: Kind, alias: string, from: string) =>
-  `select '${kind}', t.table_id, ${alias}.properties, null, null, null from t ${from}`
-const tagName = property('g', 'name')
-
-const loadText = `
-  with t as (
-    select t.id, ${property('t', 'id')} as table_id, t.properties from "Table" t where ${property('t', 'id')} = ${wanted}),
-  c as (
-    select c.id, t.table_id, ${property('c', 'id')} as column_id, c.properties, true as current
-    from t join "HAS_COLUMN" h on h.start_id = t.id join "Column" c on c.id = h.end_id
-    union all
-    select c.id, ${property('c', 'table_id')}, ${property('c', 'id')}, c.properties, false from "Column" c
-    where ${property('c', 'table_id')} = ${wanted} and not exists (select 1 from "HAS_COLUMN" h where h.end_id = c.id))
-  select 'table' as kind, t.table_id, t.properties, null::agtype as column_id, null::agtype as tag,
-    null::boolean as current from t
-  union all ${ofTable('contract', 'k', `join "GOVERNS" e on e.end_id = t.id join "Contract" k on k.id = e.start_id`)}
-  union all ${ofTable(
-    'pin',
-    'p',
-    `cross join lateral (
-       select p.properties from "PINS" e join "PinEvent" p on p.id = e.start_id
-       where e.end_id = t.id order by ${property('p', 'seq')} desc limit 1) p`,
-  )}
-  union all ${ofTable('filter', 'f', `join "FILTERS" e on e.end_id = t.id join "RowFilter" f on f.id = e.start_id`)}
-  union all select 'column', c.table_id, c.properties, c.column_id, null, c.current from c
-  union all ${ofColumn('column-filter', 'f', `c join "FILTERS" e on e.end_id = c.id join "RowFilter" f on f.id = e.start_id`)}
-  union all ${ofColumn('mask', 'm', `c join "MASKS" e on e.end_id = c.id join "ColumnMask" m on m.id = e.start_id`)}
-  union all ${ofColumn('tag', 'g', tagged, tagName)}
-  union all ${ofColumn('tag-mask', 'm', `${tagged} join "APPLIES_TO" a on a.end_id = g.id join "ColumnMask" m on m.id = a.start_id`, tagName)}
-  union all ${ofColumn('tag-filter', 'f', `${tagged} join "APPLIES_TO" a on a.end_id = g.id join "RowFilter" f on f.id = a.start_id`, tagName)}
-  union all select 'setting', null, jsonb_build_object('readable', s.readable_without_contract)::text::agtype, null, null, null
-    from svc.read_setting s`
+/** What svc.governance gives: kind, table, properties (agtype), column, tag, current. */
+type Row = readonly [Kind, string | null, string, string | null, string | null, boolean | null]
 
 /** Runs one statement in the tenant's context. */
 export type RunQuery = <R extends object>(text: string, params: readonly string[]) => Promise<readonly R[]>
@@ -138,8 +94,48 @@ export async function readGovernances(
   run: RunQuery,
   refs: readonly TableRef[],
 ): Promise<ReadonlyMap<string, Governance>> {
-  const ids = refs.map((ref) => nodeId(tableKey(ref)))
-  const rows = (await run<Row>(loadText, [JSON.stringify(['', ...ids])])).map(foundOf)
+  const [row] = await run<{ governance: string | null }>('select svc.governance($1) as governance', [
+    governanceKey(refs),
+  ])
+  return governancesOf(refs, row?.governance)
+}
+
+/** The tables that svc.governance is asked for, and the sentinel's. */
+export function governanceKey(refs: readonly TableRef[]): string {
+  return JSON.stringify(['', ...refs.map(idOf)])
+}
+
+/** By what was asked for: the last answer as text, and what it says. */
+const read = new Lru<
+  string,
+  { readonly text: string; readonly governances: ReadonlyMap<string, Governance> }
+>(limits.governanceCacheBytes)
+/** What an answer takes beside its text, by measure of that. */
+const readWeight = 4
+
+/**
+ * What svc.governance's answer says. The answer that is like the one before is not parsed again.
+ * @returns by tableKey; without the tables that the graph does not know
+ * @throws Fault as {@link readGovernances}
+ */
+export function governancesOf(
+  refs: readonly TableRef[],
+  text: string | null | undefined,
+): ReadonlyMap<string, Governance> {
+  const key = governanceKey(refs)
+  const known = read.get(key)
+  if (known !== undefined && known.text === text) return known.governances
+  const governances = parseGovernances(refs, text ?? '[]')
+  read.set(key, { text: text ?? '', governances }, key.length + readWeight * (text ?? '').length)
+  return governances
+}
+
+function idOf(ref: TableRef): string {
+  return nodeId(tableKey(ref))
+}
+
+function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<string, Governance> {
+  const rows = (JSON.parse(text) as readonly Row[]).map(foundOf)
   const isSentinel = ({ properties }: Found) => properties.sentinel === true
   const seen = new Set(rows.filter(isSentinel).map(({ kind }) => kind))
   if (kinds.some((kind) => !seen.has(kind)))
@@ -152,8 +148,8 @@ export async function readGovernances(
     ({ tableId }) => tableId,
   )
   return new Map(
-    refs.flatMap((ref, index) => {
-      const found = byTable.get(ids[index] ?? '') ?? []
+    refs.flatMap((ref) => {
+      const found = byTable.get(idOf(ref)) ?? []
       if (!found.some(({ kind }) => kind === 'table')) return []
       return [[tableKey(ref), governanceOf(ref, found, readable)] as const]
     }),
@@ -169,15 +165,14 @@ export async function readGovernance(run: RunQuery, ref: TableRef): Promise<Gove
   return (await readGovernances(run, [ref])).get(tableKey(ref))
 }
 
-function foundOf(row: Row): Found {
-  const text = (value: string | null) => (value === null ? '' : String(parseAgtype(value)))
+function foundOf([kind, tableId, properties, columnId, tag, current]: Row): Found {
   return {
-    kind: row.kind,
-    tableId: text(row.table_id),
-    properties: parseAgtype(row.properties) as Properties,
-    columnId: text(row.column_id),
-    tag: text(row.tag),
-    current: row.current === true,
+    kind,
+    tableId: tableId ?? '',
+    properties: parseAgtype(properties) as Properties,
+    columnId: columnId ?? '',
+    tag: tag ?? '',
+    current: current === true,
   }
 }
 

@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
 import { typeOid } from '../../src/core/sql-type.ts'
-import { fingerprintStatement } from '../../src/query/compile.ts'
+import { fingerprintStatement } from '../../src/query/fingerprint.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
 import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'

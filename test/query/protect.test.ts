@@ -4,8 +4,9 @@ import type { AttachedMask, GovernedTable } from '../../src/core/governed-table.
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
 import { applyMask, type MaskAction, type MaskValue, maskActions, maskFits } from '../../src/core/mask.ts'
 import type { Principal } from '../../src/core/principal.ts'
-import { compileQuery, fingerprintStatement } from '../../src/query/compile.ts'
+import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
+import { fingerprintStatement } from '../../src/query/fingerprint.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
 

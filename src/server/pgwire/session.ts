@@ -23,6 +23,10 @@ import { unlessAborted } from './row-source.ts'
 import { closePortal, closePortals, type SessionState, type Tally } from './session-state.ts'
 import { readStatements, type SourceStatement } from './statement.ts'
 import { ConnectionClosed, type StatementPlace, toReport, WireError } from './wire-error.ts'
+import type { StatementRecord } from './wire-meter.ts'
+
+/** Statements of which the meter need not hear yet, in a pipeline without Sync. */
+const untoldMax = 100
 
 const newTally = (): Tally => ({ rows: 0, planMs: 0, runMs: 0, queryId: undefined })
 
@@ -32,6 +36,8 @@ export class Session {
   #inPipeline = false
   #current: AbortController | undefined
   #arrivedMs = 0
+  /** Of statements of which the meter has not heard. */
+  readonly #records: StatementRecord[] = []
 
   constructor(
     readonly state: SessionState,
@@ -48,6 +54,7 @@ export class Session {
     this.#current?.abort(new ConnectionClosed())
     closePortals(this.state, () => false)
     this.state.statements.clear()
+    this.#tell()
   }
 
   /**
@@ -99,7 +106,10 @@ export class Session {
     const { state } = this
     this.#assertUsable(endsTransaction(statement))
     this.#checkCredential()
-    const plan = await unlessAborted(planStatement(state, statement, [], { runsAtOnce: true }), signal)
+    const plan = await unlessAborted(
+      planStatement(state, statement, [], { runsAtOnce: true, signal }),
+      signal,
+    )
     if (plan.parameterOids.length > 0)
       throw new WireError('42P02', 'there is no parameter $1: a Query carries no parameters')
     const portal = await this.#open(plan.open(emptyBinding), signal)
@@ -257,6 +267,12 @@ export class Session {
     if (transaction.status === 'I') closePortals(this.state, ({ hold }) => hold)
     writeReadyForQuery(outbox.writer, transaction.status)
     await outbox.flush(this.inbox.pendingBytes === 0)
+    this.#tell()
+  }
+
+  /** Tells the meter of the statements that the client has been answered: it does not wait for that. */
+  #tell(): void {
+    for (const record of this.#records.splice(0)) this.state.parts.meter.statement(record)
   }
 
   async #refuseFunctionCall(): Promise<void> {
@@ -303,7 +319,7 @@ export class Session {
       state.current.isRunning = false
       if (isStatement || sqlState !== undefined) {
         const { outbox, tally, identity } = state
-        state.parts.meter.statement({
+        this.#records.push({
           ...tally,
           tenant: identity.tenant,
           sub: identity.principal.sub,
@@ -315,6 +331,7 @@ export class Session {
           sendMs: outbox.waitedMs - waitedMs,
         })
         state.tally = newTally()
+        if (this.#records.length >= untoldMax) this.#tell()
       }
     }
   }

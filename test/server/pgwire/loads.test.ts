@@ -1,6 +1,8 @@
 /** How often a statement over the wire asks what governs its tables. */
 
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { checkPolicies } from '../../../src/query/protect.ts'
+import { deleteRowFilter, putRowFilter } from '../../../src/store/contracts.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
 import { openTestStore } from '../../support/store.ts'
@@ -30,9 +32,9 @@ beforeEach(() => {
 function counting(store: Store): Store {
   return {
     ...store,
-    async tenantQuery(tenant, text, params, options) {
-      if (text.includes('"HAS_COLUMN"') && params?.[0]?.toString().includes('orders')) loads++
-      return await store.tenantQuery(tenant, text, params, options)
+    async tenantCall(tenant, name, params) {
+      if (name === 'load_read' && params[1]?.toString().includes('orders')) loads++
+      return await store.tenantCall(tenant, name, params)
     },
   }
 }
@@ -58,4 +60,17 @@ test('a cursor asks when it is first fetched from', async () => {
   expect(await client.ask(frames.query('FETCH c'))).toContain('D 18')
   expect(loads).toBe(2)
   await client.ask(frames.query('ROLLBACK'))
+})
+
+test('a change between two Query messages is in the second’s answer, though its engine begins before it is asked', async () => {
+  const on = { store: lake.store, tenant: lake.tenant, actor: 'stella', checkPolicies }
+  const table = { namespace: ['sales'], name: 'orders' }
+  for (let turn = 0; turn < 3; turn++) expect(await client.ask(frames.query(statement))).toContain('D 18')
+  for (let turn = 0; turn < 3; turn++) {
+    await putRowFilter(on, { table }, { id: 'none', expression: 'id < 0', exemptRoles: [] })
+    expect(await client.ask(frames.query(statement))).toContain('C SELECT 0')
+    await deleteRowFilter(on, { table }, 'none')
+    expect(await client.ask(frames.query(statement))).toContain('D 18')
+    expect(await client.ask(frames.query(statement))).toContain('D 18')
+  }
 })

@@ -1,0 +1,172 @@
+/**
+ * One statement at work on its engine, from the engine's choice to the last batch. It begins at once, and gives
+ * nothing to anybody who does not ask: whoever holds it decides whether its rows, or its error, are an answer.
+ */
+
+import type { Logger } from 'pino'
+import type { GovernedTable } from '../core/governed-table.ts'
+import type { ResultBatch } from '../core/result-batch.ts'
+import { tableKey } from '../core/table-ref.ts'
+import type { EngineSession, EngineStats, TableSnapshot } from '../engine/engine.ts'
+import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
+import { limits } from '../limits.ts'
+import type { CompiledQuery } from './compile.ts'
+import { renderSql } from './emit/render.ts'
+import type { LoadedTables } from './load-tables.ts'
+import type { QueryContext } from './query-service.ts'
+import { SqlError } from './sql-error.ts'
+
+export interface AttemptParts {
+  readonly engines: EngineKinds
+  readonly log: Logger
+}
+
+/** What a statement is run from: everything that its answer rests on, but its parameters' values. */
+export interface Load {
+  readonly loaded: LoadedTables
+  readonly compiled: CompiledQuery
+}
+
+export interface AttemptRun {
+  readonly context: QueryContext
+  readonly queryId: string
+  /** PostgreSQL text forms, `$1` first. */
+  readonly parameters: readonly (string | null)[]
+}
+
+export class Attempt {
+  /** The engine's dialect, once it was asked. */
+  engine: string | undefined
+  /** `performance.now()` when the engine was open. */
+  openedMs: number | undefined
+  readonly #stop = new AbortController()
+  readonly #heard: (() => void)[] = []
+  readonly #rows: AsyncGenerator<ResultBatch, void, undefined>
+  /** The first batch is asked for before anybody wants it. */
+  #ahead: Promise<IteratorResult<ResultBatch, void>> | undefined
+  #opening: Promise<EngineSession> | undefined
+  #session: EngineSession | undefined
+  #stats: (() => EngineStats) | undefined
+  #done = false
+  #ending: Promise<void> | undefined
+  #late: Promise<void> | undefined
+
+  constructor(
+    readonly parts: AttemptParts,
+    readonly load: Load,
+    readonly run: AttemptRun,
+    signal?: AbortSignal,
+  ) {
+    if (signal !== undefined) this.follow(signal)
+    this.#rows = this.#batches()
+    this.#ahead = this.#rows.next()
+    this.#ahead.catch(() => {})
+  }
+
+  /** What it cost so far; undefined where it has not begun to run. */
+  get stats(): EngineStats | undefined {
+    return this.#stats?.()
+  }
+
+  /** Ends as soon as the signal fires. */
+  follow(signal: AbortSignal): void {
+    const end = () => void this.end()
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true })
+    this.#heard.push(() => signal.removeEventListener('abort', end))
+  }
+
+  /**
+   * The next batch, as an iterator gives it.
+   * @throws SqlError where the statement cannot be run so, 57014 where it was ended; what the engine throws
+   */
+  async next(): Promise<IteratorResult<ResultBatch, void>> {
+    const ahead = this.#ahead ?? this.#rows.next()
+    this.#ahead = undefined
+    const next = await ahead
+    // One that was ended must not look like one that is complete.
+    if (next.done && !this.#done) throw ended()
+    return next
+  }
+
+  /**
+   * Stops the engine wherever it is and frees its session. Waits until it has let go, but not for ever, and not
+   * for one that is still opening: that one is closed as soon as it is open.
+   */
+  end(): Promise<void> {
+    this.#ending ??= this.#end()
+    return this.#ending
+  }
+
+  /** As `end`, but waits for one that is still opening, too: its place is free when this resolves. */
+  async vacate(): Promise<void> {
+    await this.end()
+    if (this.#late !== undefined) await this.#inTime(this.#late)
+  }
+
+  async *#batches(): AsyncGenerator<ResultBatch, void, undefined> {
+    const { parts, load, run } = this
+    const { compiled, loaded } = load
+    const snapshots = snapshotsOf(load)
+    const engine = await engineOf(parts.engines, run.context.tenant, loaded.credential)
+    const { dialect } = engine
+    const salt = crypto.getRandomValues(new Uint8Array(32))
+    const emitted = compiled.emit(dialect)
+    const render = (relation: (table: GovernedTable) => string) =>
+      renderSql(emitted, dialect, { relation, salt, parameters: run.parameters })
+    // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
+    render(() => '')
+    const { signal } = this.#stop
+    signal.throwIfAborted()
+    this.engine = dialect
+    const { tenant, principal } = run.context
+    this.#opening = engine.open(snapshots, { queryId: run.queryId, tenant, principal: principal.sub, signal })
+    const session = await this.#opening
+    if (this.#ending !== undefined) throw ended()
+    this.#session = session
+    this.openedMs = performance.now()
+    const sql = render((table) => session.relation(table))
+    if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
+      throw new SqlError('54001', 'The statement is too complex.')
+    // The emitted statement names its outputs c1, c2, …: the client's names never reach the engine.
+    const columns = compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
+    const result = session.run({ sql, columns })
+    this.#stats = () => result.stats()
+    yield* result
+    this.#done = true
+  }
+
+  async #end(): Promise<void> {
+    for (const unhear of this.#heard) unhear()
+    if (!this.#done) {
+      this.#stop.abort(ended())
+      void this.#rows.return().catch(() => {})
+    }
+    if (this.#session !== undefined) return await this.#inTime(this.#session.close())
+    // It may open after nobody waits for it any more.
+    this.#late = this.#opening?.then((session) => session.close()).catch(() => {})
+  }
+
+  async #inTime(closing: Promise<void>): Promise<void> {
+    let timer: Timer | undefined
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), limits.engineCloseMs)
+    })
+    const closed = await Promise.race([closing.catch(() => 'failed' as const), late])
+    clearTimeout(timer)
+    if (closed !== undefined) this.parts.log.warn({ closed }, 'an engine session was not closed in order')
+  }
+}
+
+function ended(): SqlError {
+  return new SqlError('57014', 'The query was ended.')
+}
+
+function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
+  return compiled.reads.map(({ table }) => {
+    const snapshot = loaded.snapshots.get(tableKey(table.ref))
+    if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')
+    const { metadataLocation, snapshotId } = snapshot
+    return { table, metadataLocation, snapshotId, ranges: compiled.ranges.get(table) }
+  })
+}
