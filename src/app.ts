@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { AccessTokens } from './auth/access-token.ts'
 import { administrationRoutes } from './auth/administration/routes.ts'
 import { ownBearerReader, readUnverifiedBearer, tokenVerifier, verifyingBearerReader } from './auth/bearer.ts'
-import { sessionFinder } from './auth/find-session.ts'
+import { sessionFinder, sessionKeyReader } from './auth/find-session.ts'
 import { IdentityProvider } from './auth/login/identity-provider.ts'
 import { loginRoutes } from './auth/login/routes.ts'
 import { type IssueToken, oauthTokenIssuer } from './auth/oauth-token.ts'
@@ -24,6 +24,7 @@ import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
 import { openEngines } from './engine/open-engines.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
+import { Foretold } from './gateway/foretold.ts'
 import type { GatewayParts } from './gateway/parts.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
 import { settleWaitsMs } from './gateway/recovery/settle.ts'
@@ -130,6 +131,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     catalogs,
     policies,
     tables: new TableCache(limits.metadataCacheBytes),
+    foretold: new Foretold(),
     metrics,
     log,
     clock: options.clock ?? systemClock,
@@ -151,6 +153,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const foreignBearer = jwks ? verifyingBearerReader(jwks, verifyToken) : readUnverifiedBearer
   const auth = {
     findSession: sessionFinder(store, tokens),
+    readSessionKey: sessionKeyReader(store, tokens),
     identify: principalChain({
       trustedProxies: blockList(config.trustedProxies),
       readBearer: ownBearerReader(tokens, foreignBearer),

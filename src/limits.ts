@@ -222,6 +222,9 @@ export const limits = {
   detectionManifestsMax: 10_000,
   detectionColumnsMax: 5_000,
   metadataCacheBytes: 128 * MiB,
+  /** Callers of the gateway whose session and credential foretell those of their next commit. */
+  knownCallersMax: 10_000,
+  knownGovernanceBytes: 32 * MiB,
 
   /** One metadata, manifest-list or manifest file of a table in storage, compressed or not. */
   tableMetadataBytesMax: 64 * MiB,

@@ -1,9 +1,11 @@
 /** One credential, one look-up: which session a secret or an access token stands for right now. */
 
-import type { Session } from '../core/session.ts'
+import type { Session, SessionScope } from '../core/session.ts'
+import type { SessionKey } from '../store/begin-commit.ts'
 import { findBrowserSession } from '../store/browser-sessions.ts'
+import { isUuid } from '../store/page.ts'
 import { browserSecretPrefix, isSessionSecret } from '../store/session-secret.ts'
-import { findServiceSession, findServiceSessionById } from '../store/sessions.ts'
+import { findServiceSession, findServiceSessionById, serviceSecretDigest } from '../store/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from './access-token.ts'
 import { claimsToBeOurs } from './bearer.ts'
@@ -15,6 +17,31 @@ export function sessionFinder(store: Store, tokens: AccessTokens): FindSession {
     if (isSessionSecret(browserSecretPrefix, credential)) return await findBrowserSession(store, credential)
     if (claimsToBeOurs(credential)) return await findByToken(store, tokens, credential, prefix)
     return await findServiceSession(store, credential, prefix)
+  }
+}
+
+/**
+ * What the service session of a credential is looked up by, and which of its scopes count where not all of them do.
+ * Undefined for a credential of another kind, and for one that is none of ours: whether the session holds is not asked.
+ */
+export type ReadSessionKey = (
+  credential: string,
+) => Promise<
+  { readonly session: SessionKey; readonly scopes: readonly SessionScope[] | undefined } | undefined
+>
+
+/** The reader over a store. */
+export function sessionKeyReader(store: Store, tokens: AccessTokens): ReadSessionKey {
+  return async (credential) => {
+    if (isSessionSecret(browserSecretPrefix, credential)) return undefined
+    if (claimsToBeOurs(credential)) {
+      const claims = await tokens.verify(credential)
+      return claims && isUuid(claims.sessionId)
+        ? { session: { digest: null, id: claims.sessionId }, scopes: claims.scopes }
+        : undefined
+    }
+    const digest = serviceSecretDigest(store, credential)
+    return digest && { session: { digest, id: null }, scopes: undefined }
   }
 }
 

@@ -19,5 +19,7 @@ export interface Session {
   readonly registered?: {
     readonly prefix: string
     readonly credential: SealedCatalogCredential | undefined
+    /** Of session and credential together: the same for as long as neither has changed. */
+    readonly fingerprint: string
   }
 }

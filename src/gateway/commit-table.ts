@@ -9,6 +9,7 @@ import type { PolicyOutcome } from '../core/decision.ts'
 import { assertIdentifierMatches, snapshotIdsAdded } from '../wire/iceberg/commit-request.ts'
 import type { GatewayParts } from './parts.ts'
 import { forwardCommit, intentOf, type TableCommit } from './stages/forward-commit.ts'
+import type { Opening } from './stages/head-start.ts'
 import { DeclaredIntent } from './stages/intent.ts'
 import { assertAllowed, type Judged, judgeChange, startLoads, warningsOf } from './stages/judge.ts'
 import type { Upstream } from './stages/open-upstream.ts'
@@ -22,20 +23,16 @@ export interface TableCommitted {
 
 /**
  * Judges one commit and, if it is allowed, forwards it and audits it.
+ * @param opening what of it has been begun
  * @throws Fault by SPEC 7; CatalogError for the four sentinels
  */
 export async function commitTable(
   parts: GatewayParts,
   upstream: Upstream,
   commit: TableCommit,
+  opening?: Opening,
 ): Promise<TableCommitted> {
-  assertIdentifierMatches(commit.request, commit.table)
-  // What is wrong with the body itself comes before anything is asked for.
-  snapshotIdsAdded(commit.request)
-  const loads = startLoads(parts, upstream, commit)
-  // Both questions are sent before this thread turns to the intent.
-  await new Promise((resolve) => setImmediate(resolve))
-  const declared = await declareEarly(parts, upstream, commit)
+  const { loads, declared } = opening ?? (await openCommit(parts, upstream, commit))
   let judged: Judged
   try {
     judged = await judgeChange(parts, commit, loads, (base) => declared.declare(base))
@@ -59,6 +56,16 @@ export async function commitTable(
   assertAllowed(verdict)
   const response = await forwardCommit(parts, upstream, commit, declared, judged)
   return { response, warnings: warningsOf(verdict) }
+}
+
+async function openCommit(parts: GatewayParts, upstream: Upstream, commit: TableCommit): Promise<Opening> {
+  assertIdentifierMatches(commit.request, commit.table)
+  // What is wrong with the body itself comes before anything is asked for.
+  snapshotIdsAdded(commit.request)
+  const loads = startLoads(parts, upstream, commit)
+  // Both questions are sent before this thread turns to the intent.
+  await new Promise((resolve) => setImmediate(resolve))
+  return { loads, declared: await declareEarly(parts, upstream, commit) }
 }
 
 /** Where the cache foretells the base, the intent is written while the table loads. */

@@ -42,6 +42,19 @@ export function matchIcebergPath(method: string, url: string): IcebergPath {
   return { kind: 'table-commit', prefix, table: { namespace: [namespace], name } }
 }
 
+/** The table that a request commits to; undefined for any other request, a malformed one too. */
+export function isTableCommit(
+  method: string,
+  url: string,
+): Extract<IcebergPath, { kind: 'table-commit' }> | undefined {
+  try {
+    const path = matchIcebergPath(method, url)
+    return path.kind === 'table-commit' ? path : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function assertIdentifier(what: string, text: string): void {
   if (isPathIdentifier(text) && text.length <= limits.identifierLengthMax) return
   throw new Fault(

@@ -11,6 +11,7 @@ import type { IntentTimes } from '../store/commit-intents.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { PassCrashPoint } from './crash-points.ts'
+import type { Foretold } from './foretold.ts'
 import type { TableCache } from './table-cache.ts'
 
 /**
@@ -28,6 +29,7 @@ export interface GatewayParts {
   readonly catalogs: CatalogPool
   readonly policies: PolicyEngine
   readonly tables: TableCache
+  readonly foretold: Foretold
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock

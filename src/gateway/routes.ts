@@ -14,11 +14,19 @@ import { limits } from '../limits.ts'
 import { readCommitRequest, readTransactionRequest } from '../wire/iceberg/commit-request.ts'
 import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/serve.ts'
-import { commitTable } from './commit-table.ts'
+import { commitTable, type TableCommitted } from './commit-table.ts'
 import { commitTransaction, type TransactionCommitted, TransactionFault } from './commit-transaction.ts'
-import { matchIcebergPath, prefixOf } from './iceberg-path.ts'
+import { isTableCommit, matchIcebergPath, prefixOf } from './iceberg-path.ts'
 import type { GatewayParts } from './parts.ts'
 import { faultOf, literalErrorResponse, logFault, warningHeader } from './render-error.ts'
+import {
+  type CommitAuth,
+  type CommitCall,
+  earlyBody,
+  type HeadStart,
+  rememberCaller,
+  takeHeadStart,
+} from './stages/head-start.ts'
 import { openUpstream } from './stages/open-upstream.ts'
 import { addTiming, StageTimes } from './stages/stage-times.ts'
 
@@ -44,18 +52,23 @@ export async function answer(
   parts: GatewayParts,
   request: Request,
   findSession: () => Promise<Session | undefined>,
-  auth: Pick<SurfaceAuth, 'identify'>,
+  auth: CommitAuth,
 ): Promise<Response> {
   const startedMs = performance.now()
   const commitId = crypto.randomUUID()
-  const stages = new StageTimes()
+  let stages = new StageTimes()
   let session: Session | undefined
   let response: Response
   let outcome = 'approved'
   try {
     const body = earlyBody(request)
-    session = await stages.time('session', findSession)
-    response = await route(parts, { request, commitId, session, stages, body }, auth)
+    const start = body && (await headStart(parts, auth, { request, commitId, stages, body }))
+    if (start === undefined) stages = stages.anew()
+    session = start?.session ?? (await stages.time('session', findSession))
+    response =
+      start === undefined
+        ? await route(parts, { request, commitId, session, stages, body }, auth)
+        : commitAnswer(commitId, await commitTable(parts, start.upstream, start.commit, start))
   } catch (thrown) {
     const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId
     const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
@@ -71,6 +84,17 @@ export async function answer(
   return response
 }
 
+/** A head start for a request that may be a single-table commit. */
+async function headStart(
+  parts: GatewayParts,
+  auth: CommitAuth,
+  call: Omit<CommitCall, 'prefix' | 'table'>,
+): Promise<HeadStart | undefined> {
+  const { method, url } = call.request
+  const path = isTableCommit(method, url)
+  return path && (await takeHeadStart(parts, auth, { ...call, ...path }))
+}
+
 interface LiteralRequest {
   readonly request: Request
   readonly commitId: string
@@ -80,19 +104,10 @@ interface LiteralRequest {
   readonly body: Promise<Body> | undefined
 }
 
-/** A small body is read and hashed while the session is looked up; what fails there waits for its turn. */
-function earlyBody(request: Request): Promise<Body> | undefined {
-  const declared = request.headers.get('content-length')
-  if (declared === null || Number(declared) > limits.earlyBodyBytesMax) return undefined
-  const body = readBody(request, limits.commitBodyBytesMax)
-  body.catch(() => {})
-  return body
-}
-
 async function route(
   parts: GatewayParts,
   { request, commitId, session, stages, body: early }: LiteralRequest,
-  auth: Pick<SurfaceAuth, 'identify'>,
+  auth: CommitAuth,
 ): Promise<Response> {
   if (session === undefined)
     throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
@@ -110,6 +125,7 @@ async function route(
   }
   const commitRequest = await readCommitRequest(body.bytes)
   const upstream = await openUpstream(parts, session, path.prefix)
+  await rememberCaller(parts, auth, request, session, upstream)
   const committed = await commitTable(parts, upstream, {
     commitId,
     tenant,
@@ -122,6 +138,10 @@ async function route(
     signal,
     stages,
   })
+  return commitAnswer(commitId, committed)
+}
+
+function commitAnswer(commitId: string, committed: TableCommitted): Response {
   return new Response(committed.response.body as Uint8Array<ArrayBuffer>, {
     status: 200,
     headers: {

@@ -7,6 +7,7 @@ import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { nodeId, storableJson } from './names.ts'
 import { isUuid } from './page.ts'
+import type { Param } from './session.ts'
 import type { Store } from './store.ts'
 
 export interface ClaimedIntent {
@@ -41,21 +42,24 @@ export async function openIntent(
   store: Store,
   tenant: TenantId,
   intent: CommitIntent,
-  { leaseMs, upstreamMs }: IntentTimes = intentTimes,
+  times: IntentTimes = intentTimes,
 ): Promise<void> {
+  const { commitId, table } = intent
+  const stored = storedIntent(intent, times)
+  await store.tenantCall(tenant, 'open_intent', [commitId, nodeId(tableKey(table)), ...stored])
+}
+
+/**
+ * What the functions that open an intent take of it, in their order.
+ * @throws Fault `bad_request` for text that cannot be stored as it is
+ */
+export function storedIntent(intent: CommitIntent, { leaseMs, upstreamMs }: IntentTimes): readonly Param[] {
   const { body, ...rest } = intent
   // Who acts is attributed exactly or not at all.
   for (const text of [intent.principal.sub, tableKey(intent.table)])
     if (text === '' || text.includes('\0') || !text.isWellFormed())
       throw new Fault('bad_request', 'The subject or table name holds a character that cannot be stored.')
-  await store.tenantCall(tenant, 'open_intent', [
-    intent.commitId,
-    nodeId(tableKey(intent.table)),
-    storableJson(rest),
-    body,
-    leaseMs,
-    upstreamMs,
-  ])
+  return [storableJson(rest), body, leaseMs, upstreamMs]
 }
 
 /** Closes the intent of a commit that the upstream surely has not taken. @returns whether it was open */

@@ -151,10 +151,32 @@ export async function loadWriteGovernance(
   tenant: TenantId,
   table: TableRef,
 ): Promise<WriteGovernance> {
-  const edges = [...policyEdges, 'PINS']
   const id = nodeId(tableKey(table))
-  const found = await loaded(() => store.tenantCall(tenant, 'load_policies', [id]), edges)
   try {
+    const [row] = await store.tenantCall<GovernanceRow>(tenant, 'load_policies', [id])
+    return readWriteGovernance(row)
+  } catch (error) {
+    throw notLoaded(error)
+  }
+}
+
+/** What svc.load_policies and svc.begin_commit give. */
+export interface GovernanceRow {
+  /** JSON, null where nothing was seen: an array of pairs, the edge and the properties of what it comes from. */
+  readonly governance: string | null
+}
+
+/**
+ * What a row says.
+ * @throws Fault `policy_engine_unavailable` as {@link loadWriteGovernance} does
+ */
+export function readWriteGovernance(row: GovernanceRow | undefined): WriteGovernance {
+  try {
+    const pairs = JSON.parse(row?.governance ?? '[]') as readonly (readonly [string, Properties])[]
+    const found = withoutSentinels(
+      pairs.map(([edge, properties]) => ({ edge, properties })),
+      [...policyEdges, 'PINS'],
+    )
     const pin = pinOf(found.find(({ edge }) => edge === 'PINS')?.properties)
     return { policies: policiesOf(found), pinnedSnapshotId: pin?.snapshotId }
   } catch (error) {
@@ -204,16 +226,21 @@ async function loaded(
       edge,
       properties: JSON.parse(properties) as Properties,
     }))
-    const isSentinel = ({ properties }: Loaded) => properties.sentinel === true
-    const seen = new Set(found.filter(isSentinel).map(({ edge }) => edge))
-    if (!edges.every((edge) => seen.has(edge)))
-      throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
-        detail: 'no tenant sentinel',
-      })
-    return found.filter((one) => !isSentinel(one))
+    return withoutSentinels(found, edges)
   } catch (error) {
     throw notLoaded(error)
   }
+}
+
+/** @throws Fault `policy_engine_unavailable` where the sentinel of one of the edges is missing */
+function withoutSentinels(found: readonly Loaded[], edges: readonly string[]): readonly Loaded[] {
+  const isSentinel = ({ properties }: Loaded) => properties.sentinel === true
+  const seen = new Set(found.filter(isSentinel).map(({ edge }) => edge))
+  if (!edges.every((edge) => seen.has(edge)))
+    throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
+      detail: 'no tenant sentinel',
+    })
+  return found.filter((one) => !isSentinel(one))
 }
 
 /** @throws Fault `policy_engine_unavailable` for a malformed policy */

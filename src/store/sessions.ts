@@ -113,8 +113,13 @@ export async function findServiceSession(
   secret: string,
   prefix?: string,
 ): Promise<Session | undefined> {
-  const digest = sessionSecretDigest(store, serviceSecretPrefix, secret)
+  const digest = serviceSecretDigest(store, secret)
   return digest && (await find(store, digest, null, prefix))
+}
+
+/** By what svc_admin's functions look a service session up; undefined for a secret that was not made here. */
+export function serviceSecretDigest(store: Store, secret: string): Uint8Array | undefined {
+  return sessionSecretDigest(store, serviceSecretPrefix, secret)
 }
 
 /** The service session of this id, under the same conditions: what an access token is bound to. */
@@ -126,7 +131,11 @@ export async function findServiceSessionById(
   return isUuid(id) ? await find(store, null, id, prefix) : undefined
 }
 
-type FoundRow = SessionRow & { [Column in keyof CatalogCredentialRow]: CatalogCredentialRow[Column] | null }
+type FoundRow = SessionRow & {
+  [Column in keyof CatalogCredentialRow]: CatalogCredentialRow[Column] | null
+} & {
+  readonly fingerprint: string
+}
 
 async function find(
   store: Store,
@@ -138,7 +147,8 @@ async function find(
   const [row] = await store.adminCall<FoundRow>('find_service_session', [digest, id, prefix ?? null])
   if (row === undefined || prefix === undefined) return row && toSession(row)
   const credential = row.credential_id === null ? undefined : toSealedCredential(row as CatalogCredentialRow)
-  return { ...toSession(row), registered: { prefix, credential } }
+  const { fingerprint } = row
+  return { ...toSession(row), registered: { prefix, credential, fingerprint } }
 }
 
 /** The session of this id as findServiceSessionById, with what SCRAM checks its secret by, where that is kept. */

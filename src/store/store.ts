@@ -47,6 +47,8 @@ export interface StoreOptions {
 export type TenantFunction = 'load_policies' | 'load_read' | 'open_intent' | 'record_verdict'
 /** Functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session'
+/** Functions that find the tenant's session before they enter the tenant. */
+export type SessionFunction = 'begin_commit'
 
 export interface Store {
   readonly engine: 'postgres' | 'embedded'
@@ -81,6 +83,15 @@ export interface Store {
   ): Promise<readonly Row[]>
   /** The same for a function that runs as svc_admin whoever calls it. */
   adminCall<Row extends object>(name: AdminFunction, params: readonly Param[]): Promise<readonly Row[]>
+  /**
+   * The same for a function that enters the tenant of a session that it finds itself.
+   * @param expected whose session it should be: a hint at whose plans are of use, and nothing else
+   */
+  sessionCall<Row extends object>(
+    expected: TenantId,
+    name: SessionFunction,
+    params: readonly Param[],
+  ): Promise<readonly Row[]>
   /** A transaction as svc_admin: what precedes a tenant (sessions, webhooks) or spans tenants. */
   adminTransaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** An admin transaction of one statement, in one round trip. */
@@ -255,6 +266,7 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       return call<Row>(id, name, [id, ...params])
     },
     adminCall: (name, params) => call(undefined, name, params),
+    sessionCall: (expected, name, params) => call(checkedTenant(expected), name, params),
     async adminTransaction(work, options = {}) {
       const begin = beginText('svc_admin', '', adminPath, options)
       return transact(undefined, begin, transaction(work), options)

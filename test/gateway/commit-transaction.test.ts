@@ -21,6 +21,7 @@ beforeAll(async () => {
       tenantQuery: (tenant, text, params, options) =>
         failingStore(store, failOn).tenantQuery(tenant, text, params, options),
       tenantCall: (tenant, name, params) => failingStore(store, failOn).tenantCall(tenant, name, params),
+      sessionCall: (tenant, name, params) => failingStore(store, failOn).sessionCall(tenant, name, params),
     }),
   })
   for (const name of ['a', 'b', 'c'])

@@ -6,6 +6,7 @@ import type { SealedCatalogCredential } from '../../src/core/catalog.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { findAudit, listAudit } from '../../src/store/audit.ts'
+import { beginCommit, type KnownSession } from '../../src/store/begin-commit.ts'
 import { createBrowserSession } from '../../src/store/browser-sessions.ts'
 import {
   findCatalogCredential,
@@ -22,6 +23,7 @@ import {
   closeIntent,
   countIntents,
   intentsOnTable,
+  intentTimes,
   openIntent,
 } from '../../src/store/commit-intents.ts'
 import { cypher } from '../../src/store/cypher.ts'
@@ -33,8 +35,10 @@ import {
   deletePolicy,
   listPolicies,
   loadPolicies,
+  loadWriteGovernance,
   policiesAtIntent,
   putPolicy,
+  readWriteGovernance,
 } from '../../src/store/policies.ts'
 import { openUsage } from '../../src/store/queries-under-way.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
@@ -45,6 +49,7 @@ import {
   findServiceSessionById,
   listServiceSessions,
   revokeServiceSession,
+  serviceSecretDigest,
 } from '../../src/store/sessions.ts'
 import {
   createTenant,
@@ -504,7 +509,7 @@ function sessions(): void {
     })
     await putCatalogCredential(store, foreign, credential('https://foreign.example'))
     const registered = async () => (await findServiceSession(store, secret, 'along'))?.registered
-    expect(await registered()).toEqual({ prefix: 'along', credential: undefined })
+    expect(await registered()).toMatchObject({ prefix: 'along', credential: undefined })
     await putCatalogCredential(store, home, credential('https://home.example'))
     const found = (await registered())?.credential
     expect(JSON.stringify(found)).not.toContain('hush')
@@ -514,7 +519,7 @@ function sessions(): void {
     expect((await findServiceSessionById(store, id, 'along'))?.registered?.credential).toEqual(found)
     expect(await faultOf(openThere(foreign, found))).toBe('misconfigured')
     await removeCatalogCredential(store, home, 'along')
-    expect(await registered()).toEqual({ prefix: 'along', credential: undefined })
+    expect(await registered()).toMatchObject({ prefix: 'along', credential: undefined })
     await removeCatalogCredential(store, foreign, 'along')
   })
 
@@ -887,6 +892,72 @@ function intents(): void {
     expect(await claimStaleIntents(store, { limit: 10 })).toEqual([])
     await expire(home)
     expect((await claimStaleIntents(store, { limit: 10 })).map(({ tenant }) => tenant)).toEqual([home])
+  })
+
+  /** A caller of the tenant with all that `beginCommit` takes. */
+  async function callerOf(tenant: TenantId) {
+    const nickname = 'begun'
+    const endpoint = 'https://catalog.example'
+    await putCatalogCredential(store, tenant, { nickname, kind: 'alpha', endpoint, config: {} })
+    const principal = { sub: 'spark', roles: [] }
+    const made = await createServiceSession(store, tenant, { name: 'n', principal, scopes: ['commit'] })
+    const digest = serviceSecretDigest(store, made.secret) as Uint8Array
+    const found = await findServiceSession(store, made.secret, nickname)
+    const fingerprint = found?.registered?.fingerprint ?? ''
+    const known = { key: { digest, id: null }, tenant, prefix: nickname, fingerprint } as const
+    return { ...made, known }
+  }
+  const begin = (known: KnownSession, intent = intentOf()) => beginCommit(store, known, intent, intentTimes)
+
+  test('a commit begun at once has its intent opened and its policies loaded', async () => {
+    await clear()
+    const { id, known } = await callerOf(home)
+    const intent = intentOf()
+    const policy = { ...policyOf('begun'), definitionCel: 'false' }
+    await putPolicy(store, home, intent.table, policy)
+    for (const key of [known.key, { digest: null, id }] as const) {
+      await clear()
+      const row = await begin({ ...known, key }, intent)
+      expect(readWriteGovernance(row)).toEqual(await loadWriteGovernance(store, home, intent.table))
+      expect(readWriteGovernance(row).policies.map((one) => one.id)).toContain('begun')
+      expect(await intentsOnTable(store, home, intent.table)).toEqual([intent.commitId])
+    }
+    await deletePolicy(store, home, 'begun')
+  })
+
+  test('a commit is not begun for a caller that is not as it was, and leaves nothing then', async () => {
+    await clear()
+    const { id, secret, known } = await callerOf(home)
+    const begun = async (as: KnownSession) => (await begin(as)) !== undefined
+    expect(await begun({ ...known, fingerprint: '' })).toBe(false)
+    expect(await begun({ ...known, prefix: 'another' })).toBe(false)
+    expect(await begun({ ...known, key: { digest: null, id: crypto.randomUUID() } })).toBe(false)
+    await rotateCatalogCredential(store, home, known.prefix, { credential: 'new:secret' })
+    expect(await begun(known)).toBe(false)
+    const rotated = (await findServiceSession(store, secret, known.prefix))?.registered?.fingerprint ?? ''
+    expect((await countIntents(store)).open).toBe(0)
+    expect(await begun({ ...known, fingerprint: rotated })).toBe(true)
+    await suspendTenant(store, home)
+    expect(await begun({ ...known, fingerprint: rotated })).toBe(false)
+    await resumeTenant(store, home)
+    await revokeServiceSession(store, home, id)
+    expect(await begun({ ...known, fingerprint: rotated })).toBe(false)
+    expect((await countIntents(store)).open).toBe(1)
+  })
+
+  test('a commit is begun in the tenant of its session, whoever is expected there', async () => {
+    await clear()
+    const intent = intentOf()
+    const ours = await callerOf(home)
+    const theirs = await callerOf(foreign)
+    await putPolicy(store, foreign, intent.table, policyOf('theirs'))
+    const row = await begin({ ...ours.known, tenant: foreign }, intent)
+    expect(readWriteGovernance(row).policies).toEqual([])
+    expect(await intentsOnTable(store, foreign, intent.table)).toEqual([])
+    expect(await intentsOnTable(store, home, intent.table)).toEqual([intent.commitId])
+    // What one tenant knows of itself opens nothing of another.
+    expect(await begin({ ...ours.known, key: theirs.known.key })).toBeUndefined()
+    await deletePolicy(store, foreign, 'theirs')
   })
 
   test('a foreign tenant does not close an intent', async () => {

@@ -22,6 +22,10 @@ export function failingStore(store: Store, pattern: RegExp): Store {
       refuse(`svc.${name}`)
       return await store.adminCall(name, params)
     },
+    async sessionCall(expected, name, params) {
+      refuse(`svc.${name} find_service_session open_intent load_policies`)
+      return await store.sessionCall(expected, name, params)
+    },
     adminTransaction: (work, options) =>
       store.adminTransaction(
         (tx) =>

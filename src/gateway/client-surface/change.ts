@@ -10,6 +10,7 @@ import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit-action.ts'
 import { commitTable } from '../commit-table.ts'
 import { commitTransaction, TransactionFault } from '../commit-transaction.ts'
+import type { TableCommit } from '../stages/forward-commit.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { assertName, upstreamPath } from './client-path.ts'
 import { tableMembers } from './disclosure.ts'
@@ -30,9 +31,21 @@ const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: 
 
 /** updateTable: SPEC 4.1's commit. */
 export async function updateTable(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, request, tenant, identified, commitId, stages } = surface
+  const { parts, upstream, commitId, start } = surface
+  const commit = start?.commit ?? (await tableCommit(surface))
+  const { response, warnings } = await commitTable(parts, upstream, commit, start)
+  const { etag } = response.headers
+  const stripped = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
+  return answer(200, withLocation(stripped, response.result.metadataLocation), {
+    ...(etag !== undefined && { etag }),
+    ...verdictHeaders(commitId, warnings),
+  })
+}
+
+async function tableCommit(surface: SurfaceRequest): Promise<TableCommit> {
+  const { parts, request, tenant, identified, commitId, stages } = surface
   const body = await bodyOf(surface)
-  const { response, warnings } = await commitTable(parts, upstream, {
+  return {
     commitId,
     tenant,
     table: nameOf(surface),
@@ -43,13 +56,7 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
     idempotencyKey: idempotencyKeyOf(request),
     signal: request.signal,
     stages,
-  })
-  const { etag } = response.headers
-  const stripped = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
-  return answer(200, withLocation(stripped, response.result.metadataLocation), {
-    ...(etag !== undefined && { etag }),
-    ...verdictHeaders(commitId, warnings),
-  })
+  }
 }
 
 /**

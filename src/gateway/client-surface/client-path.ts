@@ -66,6 +66,17 @@ export function matchClientPath(method: string, pathname: string): ClientPathMat
   }
 }
 
+/** The path of a commit to a table; undefined for any other request, a malformed one too. */
+export function tableCommitPath(method: string, pathname: string): ClientPath | undefined {
+  if (method !== 'POST') return undefined
+  try {
+    const match = matchClientPath(method, pathname)
+    return match.kind === 'matched' && match.path.operation === 'updateTable' ? match.path : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The same path below an upstream's `/v1/{prefix}`, decoded. */
 export function upstreamPath(path: ClientPath): readonly (string | readonly string[])[] {
   const template = templates.find(({ id }) => id === path.operation)

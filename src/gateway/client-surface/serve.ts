@@ -3,7 +3,6 @@
 import { type FindSession, requireSession } from '../../auth/guard.ts'
 import type { IssueToken } from '../../auth/oauth-token.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
-import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { readBody } from '../../auth/read-body.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Session } from '../../core/session.ts'
@@ -13,6 +12,7 @@ import { TransactionFault } from '../commit-transaction.ts'
 import { prefixOf } from '../iceberg-path.ts'
 import type { GatewayParts } from '../parts.ts'
 import { faultOf, logFault } from '../render-error.ts'
+import { type CommitAuth, earlyBody, rememberCaller, takeHeadStart } from '../stages/head-start.ts'
 import { openUpstream, type Upstream } from '../stages/open-upstream.ts'
 import { addTiming, StageTimes } from '../stages/stage-times.ts'
 import {
@@ -30,7 +30,7 @@ import {
   updateProperties,
   updateTable,
 } from './change.ts'
-import { assertName, type ClientPath, matchClientPath } from './client-path.ts'
+import { assertName, type ClientPath, matchClientPath, tableCommitPath } from './client-path.ts'
 import { endpointOf, type OperationId, operations, type Treatment } from './operations.ts'
 import {
   getConfig,
@@ -43,9 +43,8 @@ import {
 } from './read.ts'
 import { answer, type SurfaceRequest } from './surface-request.ts'
 
-export interface SurfaceAuth {
+export interface SurfaceAuth extends CommitAuth {
   readonly findSession: FindSession
-  readonly identify: IdentifyPrincipal
   /** Absent: tokens are not issued, and the route answers 501. */
   readonly issueToken?: IssueToken | undefined
 }
@@ -110,25 +109,41 @@ export async function answerClient(
   const startedMs = performance.now()
   const commitId = crypto.randomUUID()
   const { pathname, searchParams } = new URL(request.url)
-  const stages = new StageTimes()
+  let stages = new StageTimes()
   let session: Session | undefined
   let gated = false
   let outcome = 'approved'
   let response: Response
   try {
     if (pathname.endsWith('/v1/oauth/tokens')) return await token(request, pathname, auth.issueToken)
-    session = await stages.time('session', () =>
-      requireAnyScope(request, auth.findSession, prefixOf(pathname)),
-    )
+    const commitPath = tableCommitPath(request.method, pathname)
+    const body = commitPath && earlyBody(request)
+    const start =
+      commitPath &&
+      body &&
+      (await takeHeadStart(parts, auth, {
+        ...{ request, commitId, stages, body },
+        prefix: commitPath.prefix,
+        table: { namespace: commitPath.namespace, name: commitPath.name },
+        assertServed: (upstream) => assertServed(upstream, commitPath, request.signal),
+      }))
+    if (start === undefined) stages = stages.anew()
+    session =
+      start?.session ??
+      (await stages.time('session', () => requireAnyScope(request, auth.findSession, prefixOf(pathname))))
     const match = matchClientPath(request.method, pathname)
     if (match.kind === 'method-not-allowed') return methodNotAllowed(match.allow)
     const { path } = match
     gated = treatments.get(path.operation) === 'gated'
     if (gated && !session.scopes.includes('commit'))
       throw new Fault('forbidden', 'The session lacks the scope `commit`.')
-    const identified = await auth.identify(request.headers, peerAddress(request), session)
-    const upstream = await openUpstream(parts, session, path.prefix)
-    await assertServed(upstream, path, request.signal)
+    const identified =
+      start?.commit.identified ?? (await auth.identify(request.headers, peerAddress(request), session))
+    const upstream = start?.upstream ?? (await openUpstream(parts, session, path.prefix))
+    if (start === undefined) {
+      if (commitPath !== undefined) await rememberCaller(parts, auth, request, session, upstream)
+      await assertServed(upstream, path, request.signal)
+    }
     response = await handlers[path.operation]({
       parts,
       upstream,
@@ -139,6 +154,8 @@ export async function answerClient(
       identified,
       stages,
       commitId,
+      body,
+      start,
     })
   } catch (thrown) {
     const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId

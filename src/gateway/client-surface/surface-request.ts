@@ -10,6 +10,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import type { GatewayParts } from '../parts.ts'
 import { warningHeader } from '../render-error.ts'
+import type { HeadStart } from '../stages/head-start.ts'
 import { isMasked } from '../stages/masked.ts'
 import type { Upstream } from '../stages/open-upstream.ts'
 import type { StageTimes } from '../stages/stage-times.ts'
@@ -27,6 +28,10 @@ export interface SurfaceRequest {
   readonly stages: StageTimes
   /** Of the decision that a gated operation leads to. */
   readonly commitId: string
+  /** Where its reading has begun already. */
+  readonly body: Promise<Body> | undefined
+  /** What of a single-table commit has been begun. */
+  readonly start: HeadStart | undefined
 }
 
 /** The table, view or function of the path. */
@@ -41,8 +46,8 @@ export function subjectOf({ path }: SurfaceRequest): string {
 }
 
 /** @throws Fault `payload_too_large`, `bad_request` */
-export async function bodyOf({ request, stages }: SurfaceRequest): Promise<Body> {
-  return await stages.time('body', () => readBody(request, limits.commitBodyBytesMax))
+export async function bodyOf({ request, stages, body }: SurfaceRequest): Promise<Body> {
+  return await stages.time('body', () => body ?? readBody(request, limits.commitBodyBytesMax))
 }
 
 /** @throws Fault `bad_request` where the body is not a JSON object */

@@ -8,7 +8,7 @@ import { intentsOnTable } from '../../store/commit-intents.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { GatewayParts } from '../parts.ts'
 import type { Change } from './judge.ts'
-import { loadCurrent } from './load-current.ts'
+import { loadCurrent, unlessAbsent } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 
 /**
@@ -31,6 +31,6 @@ export async function assertRefsAbsent(
     throw new Fault('conflict', 'Requirement failed: another commit on the table is under way.', {
       type: 'CommitFailedException',
     })
-  const base = await loadCurrent(parts, tenant, upstream, table, true, signal)
+  const base = await unlessAbsent(loadCurrent(parts, tenant, upstream, table, signal), true)
   if (base !== undefined) checkRequirements(base.metadata, absent)
 }

@@ -23,17 +23,22 @@ export class DeclaredIntent {
     readonly stages: StageTimes,
   ) {}
 
-  /** Begins to write the intent; does nothing where it already names this base. '' for no base. */
-  declare(baseMetadataLocation: string): void {
+  /**
+   * Begins to write the intent; does nothing where it already names this base. '' for no base.
+   * @param write resolves once the intent is durable
+   */
+  declare(
+    baseMetadataLocation: string,
+    write = (intent: CommitIntent) =>
+      openIntent(this.parts.store, this.tenant, intent, this.parts.intentTimes),
+  ): void {
     if (this.#intent?.baseMetadataLocation === baseMetadataLocation) return
     const intent = { ...this.withoutBase, baseMetadataLocation }
     if (this.#intent === undefined) this.#declaredAtMs = this.parts.clock.now()
     this.#intent = intent
     this.#written = this.#written.then(async () => {
       this.parts.passCrashPoint('intent-not-opened')
-      await this.stages.time('intent', () =>
-        openIntent(this.parts.store, this.tenant, intent, this.parts.intentTimes),
-      )
+      await this.stages.time('intent', () => write(intent))
       this.parts.passCrashPoint('intent-opened')
     })
     this.#written.catch(() => {})

@@ -30,7 +30,7 @@ import {
   settle,
   withGrant,
 } from './judge.ts'
-import { loadCurrent } from './load-current.ts'
+import { loadCurrent, unlessAbsent } from './load-current.ts'
 import { isMasked } from './masked.ts'
 import type { Upstream } from './open-upstream.ts'
 import { keptByPin } from './pinned.ts'
@@ -155,8 +155,9 @@ async function loadBase(
   upstream: Upstream,
   { action, tenant, table, signal }: ActionChange,
 ): Promise<CachedTable | undefined> {
-  if (action === 'register-table') return await loadCurrent(parts, tenant, upstream, table, true, signal)
-  return needsBase.has(action) ? await loadCurrent(parts, tenant, upstream, table, false, signal) : undefined
+  const registers = action === 'register-table'
+  if (!registers && !needsBase.has(action)) return undefined
+  return await unlessAbsent(loadCurrent(parts, tenant, upstream, table, signal), registers)
 }
 
 function subjectsOf(change: ActionChange, base: CachedTable | undefined): readonly Subject[] {

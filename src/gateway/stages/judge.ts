@@ -16,7 +16,7 @@ import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import type { GatewayParts } from '../parts.ts'
 import type { CachedTable } from '../table-cache.ts'
-import { loadCurrent } from './load-current.ts'
+import { loadCurrent, unlessAbsent } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 import { expiresPinned } from './pinned.ts'
 import type { StageTimes } from './stage-times.ts'
@@ -51,13 +51,29 @@ export interface Loads {
 
 /** Begins to load the table and its policies, side by side. */
 export function startLoads(parts: GatewayParts, upstream: Upstream, change: Change): Loads {
-  const { tenant, table, stages, request, signal } = change
-  const creates = request.requirements.some((requirement) => requirement.get('type') === 'assert-create')
+  const { tenant, table, stages } = change
   const known = parts.tables.get(tenant, upstream.credential, table)
   const governance = settle(stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table)))
-  const base = settle(stages.time('load', () => loadCurrent(parts, tenant, upstream, table, creates, signal)))
-  const foretold = known === undefined ? undefined : foretell(parts, change, known, governance)
+  const base = baseOf(startTableLoad(parts, upstream, change), change.request)
+  const foretold = known && governance.then((loaded) => foretell(parts, change, known, loaded))
   return { base, governance, known, foretold }
+}
+
+/** Begins to load the table. What fails waits for `baseOf`. */
+export function startTableLoad(
+  parts: GatewayParts,
+  upstream: Upstream,
+  { tenant, table, stages, signal }: Omit<Change, 'request' | 'identified' | 'receivedAtMs'>,
+): Promise<CachedTable> {
+  const load = stages.time('load', () => loadCurrent(parts, tenant, upstream, table, signal))
+  load.catch(() => {})
+  return load
+}
+
+/** What a change applies to; undefined for a table that it creates. */
+export function baseOf(load: Promise<CachedTable>, { requirements }: CommitRequest): Loads['base'] {
+  const creates = requirements.some((requirement) => requirement.get('type') === 'assert-create')
+  return settle(unlessAbsent(load, creates))
 }
 
 /**
@@ -98,13 +114,12 @@ export async function judgeChange(
  * counts only where it is. Undefined where there is nothing to evaluate, or evaluating does not give a verdict,
  * which is then left to be found once the table is known.
  */
-async function foretell(
+export async function foretell(
   parts: GatewayParts,
   change: Change,
   known: CachedTable,
-  governanceLoad: Promise<Settled<WriteGovernance>>,
+  loaded: Settled<WriteGovernance>,
 ): Promise<Verdict | undefined> {
-  const loaded = await governanceLoad
   const policies = loaded.ok ? applicable(loaded.value.policies, change.request) : []
   if (policies.length === 0) return undefined
   try {

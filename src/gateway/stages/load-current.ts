@@ -10,33 +10,40 @@ import type { CachedTable } from '../table-cache.ts'
 import type { Upstream } from './open-upstream.ts'
 
 /**
- * The current table, or undefined where it does not exist and the commit would create it.
+ * The current table.
  * An entry of the cache is used only once the upstream said, by 304 or by the same bytes, that it is current.
- * @throws CatalogError ErrTableNotFound where the table does not exist and `mayBeAbsent` is false
+ * @throws CatalogError ErrTableNotFound where the table does not exist
  */
 export async function loadCurrent(
   parts: GatewayParts,
   tenant: TenantId,
   upstream: Upstream,
   table: TableRef,
-  mayBeAbsent: boolean,
   signal: AbortSignal,
-): Promise<CachedTable | undefined> {
+): Promise<CachedTable> {
   const { catalog, credential } = upstream
   const known = parts.tables.get(tenant, credential, table)
+  const loaded = await catalog.loadTable(table, {
+    signal,
+    ...(known?.etag === undefined ? {} : { ifNoneMatch: known.etag }),
+  })
+  if (loaded.status === 'not-modified') {
+    if (known !== undefined) return known
+    throw new Error('the upstream answered 304 to an unconditional load')
+  }
+  if (known !== undefined && Buffer.compare(known.body, loaded.body) === 0) return known
+  const entry = cachedTable(table, loaded.body, await readLoadTableResult(loaded.body), loaded.etag)
+  parts.tables.set(tenant, credential, table, entry)
+  return entry
+}
+
+/** What a load gave; undefined where the table does not exist, if it may be absent. */
+export async function unlessAbsent(
+  load: Promise<CachedTable>,
+  mayBeAbsent: boolean,
+): Promise<CachedTable | undefined> {
   try {
-    const loaded = await catalog.loadTable(table, {
-      signal,
-      ...(known?.etag === undefined ? {} : { ifNoneMatch: known.etag }),
-    })
-    if (loaded.status === 'not-modified') {
-      if (known !== undefined) return known
-      throw new Error('the upstream answered 304 to an unconditional load')
-    }
-    if (known !== undefined && Buffer.compare(known.body, loaded.body) === 0) return known
-    const entry = cachedTable(table, loaded.body, await readLoadTableResult(loaded.body), loaded.etag)
-    parts.tables.set(tenant, credential, table, entry)
-    return entry
+    return await load
   } catch (error) {
     if (mayBeAbsent && error instanceof CatalogError && error.code === 'ErrTableNotFound') return undefined
     throw error

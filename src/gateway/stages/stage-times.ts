@@ -30,8 +30,19 @@ export const commitStages = [
 export type CommitStage = (typeof commitStages)[number]
 
 export class StageTimes {
-  readonly #startMs = performance.now()
   readonly #taken: { readonly stage: CommitStage; readonly ms: number }[] = []
+
+  constructor(readonly startMs = performance.now()) {}
+
+  /** Counts what was timed apart, since it did count in the end. */
+  adopt(apart: StageTimes): void {
+    this.#taken.push(...apart.#taken)
+  }
+
+  /** The times of a commit that begins again, without what was timed so far but in the same whole. */
+  anew(): StageTimes {
+    return new StageTimes(this.startMs)
+  }
 
   /** Times one stage from now until `work` ends, however it ends. */
   async time<T>(stage: CommitStage, work: () => Promise<T>): Promise<T> {
@@ -50,7 +61,7 @@ export class StageTimes {
 
   /** The value of a `Server-Timing` header (W3C): stages in the order in which they ended, and the whole. */
   header(): string {
-    const all = [...this.#taken, { stage: 'total', ms: performance.now() - this.#startMs }]
+    const all = [...this.#taken, { stage: 'total', ms: performance.now() - this.startMs }]
     return all.map(({ stage, ms }) => `${stage};dur=${ms.toFixed(2)}`).join(', ')
   }
 }

@@ -1,0 +1,67 @@
+/**
+ * What the last commits of a caller foretell of its next: whose session it is, and what governs the table. It saves
+ * waiting, never asking: the store confirms both on every commit before anything that rests on them counts.
+ */
+
+import { Lru } from '../base/lru.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
+import type { Session, SessionScope } from '../core/session.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
+import type { SessionKey } from '../store/begin-commit.ts'
+import type { WriteGovernance } from '../store/policies.ts'
+
+export interface CallerKey {
+  readonly session: SessionKey
+  /** Those of an access token; undefined where all of the session's count. */
+  readonly scopes: readonly SessionScope[] | undefined
+  readonly prefix: string
+}
+
+export interface KnownCaller {
+  readonly session: Session
+  /** What the session's tenant had registered under the prefix. */
+  readonly credential: CatalogCredential
+  /** Of both; see `Session.registered`. */
+  readonly fingerprint: string
+}
+
+export interface KnownGovernance {
+  /** As the store gave it. */
+  readonly text: string
+  readonly governance: WriteGovernance
+}
+
+/** Parsed policies weigh several times their text. */
+const parsedWeight = 4
+
+export class Foretold {
+  readonly #callers = new Lru<string, KnownCaller>(limits.knownCallersMax)
+  readonly #governance = new Lru<string, KnownGovernance>(limits.knownGovernanceBytes)
+
+  caller(key: CallerKey): KnownCaller | undefined {
+    return this.#callers.get(callerText(key))
+  }
+
+  rememberCaller(key: CallerKey, caller: KnownCaller): void {
+    this.#callers.set(callerText(key), caller)
+  }
+
+  forgetCaller(key: CallerKey): void {
+    this.#callers.delete(callerText(key))
+  }
+
+  governance(tenant: TenantId, table: TableRef): KnownGovernance | undefined {
+    return this.#governance.get(`${tenant}/${tableKey(table)}`)
+  }
+
+  rememberGovernance(tenant: TenantId, table: TableRef, known: KnownGovernance): void {
+    this.#governance.set(`${tenant}/${tableKey(table)}`, known, known.text.length * parsedWeight)
+  }
+}
+
+function callerText({ session, scopes, prefix }: CallerKey): string {
+  const name = session.digest === null ? session.id : Buffer.from(session.digest).toString('hex')
+  return JSON.stringify([name, scopes, prefix])
+}
