@@ -2,6 +2,7 @@
 
 import type { ColumnVector } from '../../../src/core/result-batch.ts'
 import type { SqlType } from '../../../src/core/sql-type.ts'
+import { byteValues, utf8Values } from '../../../src/core/variable-width.ts'
 
 /** Numbers that are the same in every run (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -196,12 +197,17 @@ export function samples(seed: number): readonly Sample[] {
       { type: 'interval', months, days: spanDays, micros: spanMicros },
       months.length,
     ),
-    sample('text', 'text', { type: 'text', values: texts }, texts.length),
-    sample('varchar', 'varchar', { type: 'varchar', values: texts }, texts.length),
-    sample('json', 'json', { type: 'json', values: ['{"a": 1}', '[]'] }, 2),
-    sample('jsonb', 'jsonb', { type: 'jsonb', values: ['{"a": 1}', '"ä"'] }, 2),
+    sample('text', 'text', { type: 'text', ...utf8Values(texts) }, texts.length),
+    sample('varchar', 'varchar', { type: 'varchar', ...utf8Values(texts) }, texts.length),
+    sample('json', 'json', { type: 'json', ...utf8Values(['{"a": 1}', '[]']) }, 2),
+    sample('jsonb', 'jsonb', { type: 'jsonb', ...utf8Values(['{"a": 1}', '"ä"']) }, 2),
     sample('uuid', 'uuid', { type: 'uuid', values: uuids }, 2),
-    sample('bytea', 'bytea', { type: 'bytea', values: [Uint8Array.of(), Uint8Array.of(0, 127, 255)] }, 2),
+    sample(
+      'bytea',
+      'bytea',
+      { type: 'bytea', ...byteValues([Uint8Array.of(), Uint8Array.of(0, 127, 255)]) },
+      2,
+    ),
   ] as const
   return [...listed, ...listed.map(arrayOf)]
 }
