@@ -29,6 +29,7 @@ import type { LakeTable } from '../test/support/lake-tables.ts'
 import { openBenchStore } from './bench-store.ts'
 import { type Opened, obeyParent } from './child.ts'
 import type { BenchStore } from './entry.ts'
+import { type Memory, settledMemory } from './settled-memory.ts'
 
 /** The parts of a query that can be done alone; `engine` opens the snapshot, runs the compiled SQL and decodes. */
 export const stages = ['engine', 'governance', 'credential', 'upstream', 'compile', 'usage'] as const
@@ -60,7 +61,7 @@ export interface WireAnswers {
   /** Milliseconds. */
   readonly stages: StageTimes
   readonly 'usage-writes': readonly number[]
-  readonly memory: { readonly rssBytes: number }
+  readonly memory: Memory
 }
 
 export interface Login {
@@ -130,7 +131,7 @@ async function open({
         case 'usage-writes':
           return usageWrites.splice(0)
         case 'memory':
-          return { rssBytes: await settledRss() }
+          return await settledMemory()
       }
     },
     async close() {
@@ -139,15 +140,6 @@ async function open({
       await opened[Symbol.asyncDispose]()
     },
   }
-}
-
-/** After collections: what is left is held. */
-async function settledRss(): Promise<number> {
-  for (let round = 0; round < 5; round++) {
-    Bun.gc(true)
-    await Bun.sleep(50)
-  }
-  return process.memoryUsage.rss()
 }
 
 interface StageParts {

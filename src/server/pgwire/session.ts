@@ -24,7 +24,7 @@ import { closePortal, closePortals, type SessionState, type Tally } from './sess
 import { readStatements, type SourceStatement } from './statement.ts'
 import { ConnectionClosed, type StatementPlace, toReport, WireError } from './wire-error.ts'
 
-const newTally = (): Tally => ({ rows: 0, planMs: 0, runMs: 0, queryId: undefined })
+const noTally: Tally = { rows: 0, planMs: 0, runMs: 0, queryId: undefined }
 
 export class Session {
   /** After a refusal in the extended protocol: everything up to Sync is passed over. */
@@ -314,7 +314,7 @@ export class Session {
           queueMs: startedMs - this.#arrivedMs,
           sendMs: outbox.waitedMs - waitedMs,
         })
-        state.tally = newTally()
+        Object.assign(tally, noTally)
       }
     }
   }
