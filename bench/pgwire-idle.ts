@@ -46,26 +46,18 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
     // A process of its own for each: what the allocator kept of the case before would hide what this one takes.
     await using service = await startWireBench(store, [ordersTable])
     await comeAndGo(service, count, cases[state])
-    const each: Cost[] = []
-    for (let round = 0; round < rounds; round++) each.push(await connectionCost(service, count, cases[state]))
-    const [first] = each
-    const again = percentile(
-      each.map(({ kb }) => kb),
-      0.5,
-    )
-    const kb = Math.max(first?.kb ?? 0, again)
-    const liveKb = percentile(
-      each.map((cost) => cost.liveKb),
-      0.5,
-    )
+    const each: number[] = []
+    for (let round = 0; round < rounds; round++) each.push(await connectionKb(service, count, cases[state]))
+    const [first = 0] = each
+    const p50 = percentile(each, 0.5)
+    const kb = Math.max(first, p50)
     yield {
       bench: 'pgwire-idle',
       case: { state, connections: count, store: service.store },
       figures: {
         kb_per_connection: rounded(kb),
-        first_kb: rounded(first?.kb ?? 0),
-        p50_kb: rounded(again),
-        live_kb: rounded(liveKb),
+        first_kb: rounded(first),
+        p50_kb: rounded(p50),
         bare_kb: rounded(bareKb),
       },
       ...(run.smoke ? {} : { verdict: kb <= connectionKbMax ? 'reached' : 'missed' }),
@@ -91,14 +83,8 @@ async function comeAndGo(service: WireBench, count: number, use: Use): Promise<v
   }
 }
 
-interface Cost {
-  /** Resident memory, and live objects of JavaScript among it. */
-  readonly kb: number
-  readonly liveKb: number
-}
-
-/** What `count` connections add, a connection; they are closed again. */
-async function connectionCost(service: WireBench, count: number, use: Use): Promise<Cost> {
+/** Resident memory that `count` connections add, a connection; they are closed again. */
+async function connectionKb(service: WireBench, count: number, use: Use): Promise<number> {
   const { child } = service
   const before = await child.ask({ kind: 'memory' })
   const clients: RawClient[] = []
@@ -107,10 +93,7 @@ async function connectionCost(service: WireBench, count: number, use: Use): Prom
   for (const client of clients) await use(client)
   const after = await child.ask({ kind: 'memory' })
   await Promise.all(clients.map((client) => client.close()))
-  return {
-    kb: (after.rssBytes - before.rssBytes) / count / 1000,
-    liveKb: (after.liveBytes - before.liveBytes) / count / 1000,
-  }
+  return (after.rssBytes - before.rssBytes) / count / 1000
 }
 
 /** The same of a listener that does nothing but echo. */

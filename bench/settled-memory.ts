@@ -1,11 +1,7 @@
 /** What a process holds, once collections and the allocator have let go of what they can. */
 
-import { heapStats } from 'bun:jsc'
-
 export interface Memory {
   readonly rssBytes: number
-  /** Of this, JavaScript objects that are reachable, with the buffers that they own. */
-  readonly liveBytes: number
 }
 
 const roundMs = 500
@@ -25,5 +21,5 @@ export async function settledMemory(): Promise<Memory> {
     quiet = rssBytes < least - fallBytes ? 0 : quiet + 1
     least = Math.min(least, rssBytes)
   }
-  return { rssBytes: process.memoryUsage.rss(), liveBytes: heapStats().heapSize }
+  return { rssBytes: process.memoryUsage.rss() }
 }

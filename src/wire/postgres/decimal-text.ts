@@ -143,7 +143,7 @@ export function floatText(value: number, width: FloatWidth, extraDigits: number)
   const sure = width === 8 ? 15 : 6
   const isShortest = extraDigits > 0
   const precision = Math.max(sure + extraDigits, 1)
-  const exponential = isShortest ? shortest(value, width) : value.toExponential(precision - 1)
+  const exponential = isShortest ? shortest(value, width) : toEven(value, precision - 1)
   const [mantissa = '', exponentText = '0'] = exponential.split('e')
   const sign = mantissa.startsWith('-') ? '-' : ''
   const digits = mantissa.replace(/[-.]/g, '').replace(/(?<=.)0+$/, '')
@@ -157,9 +157,19 @@ function shortest(value: number, width: FloatWidth): string {
   }
   for (let digits = 0; digits < 8; digits++) {
     const text = value.toExponential(digits)
-    if (Math.fround(Number(text)) === value && !isMidpoint(text, value, 24)) return text
+    if (Math.fround(Number(text)) === value && !isMidpoint(text, value, 24)) return toEven(value, digits)
   }
   return value.toExponential(8)
+}
+
+/** As toExponential, but what lies just between two decimals goes to the even one, as in C and Ryu. */
+function toEven(value: number, fractionDigits: number): string {
+  const [mantissa = '', exponent = ''] = value.toExponential(100).split('e')
+  const end = mantissa.indexOf('.') + (fractionDigits === 0 ? 0 : fractionDigits + 1)
+  const cut = mantissa.slice(0, end)
+  const isTie = /^\.?50*$/.test(mantissa.slice(end))
+  // JavaScript rounds up.
+  return isTie && Number(cut.at(-1)) % 2 === 0 ? `${cut}e${exponent}` : value.toExponential(fractionDigits)
 }
 
 /**

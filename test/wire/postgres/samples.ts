@@ -61,6 +61,15 @@ function floats(random: () => number): number[] {
     ...special,
     ...extreme,
     ...Array.from({ length: 300 }, () => (random() - 0.5) * 10 ** Math.floor(random() * 60 - 30)),
+    ...[
+      999_999_999_999_999, 999_999_999_999_999.9, 99_999_999.999_999, 0.000_1, 0.300_000_000_000_000_04, 9.5,
+      8.5, 0.5, 2.5, -3_499_016.25,
+    ],
+    // What people write: few digits behind the point.
+    ...Array.from(
+      { length: 300 },
+      (_, index) => Math.round((random() - 0.5) * 10 ** (index % 17)) / 10 ** (index % 9),
+    ),
   ]
 }
 
