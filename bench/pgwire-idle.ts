@@ -1,7 +1,11 @@
 /** What connections to the PostgreSQL wire that do nothing cost the service in memory. docs/performance.md explains. */
 
+import { join } from 'node:path'
+import type { Socket } from 'bun'
 import { ordersTable } from '../test/support/lake-tables.ts'
 import { frames } from '../test/support/wire-client.ts'
+import type { BareAnswers, BareOrder } from './bare-process.ts'
+import { startChild } from './child.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
 import { RawClient } from './raw-client.ts'
 import { percentile } from './statistics.ts'
@@ -16,7 +20,10 @@ const atOnce = 50
 export const pgwireIdle: BenchEntry = {
   name: 'pgwire-idle',
   about: 'memory of 1,000 idle connections to the PostgreSQL wire',
-  options: storeOptions,
+  options: {
+    ...storeOptions,
+    rounds: { type: 'string', value: 'N', about: 'times that the connections come (3, with --full 9)' },
+  },
   run,
 }
 
@@ -31,53 +38,83 @@ const cases = {
 
 async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const count = run.smoke ? 20 : 1_000
-  const rounds = run.smoke ? 1 : run.full ? 9 : 3
+  const rounds = run.flags.number('rounds', 1, 100) ?? (run.smoke ? 1 : run.full ? 9 : 3)
   const [store] = chosenStores(run)
   if (store === undefined) return
+  const bareKb = await bareConnectionKb(count)
   for (const state of Object.keys(cases) as (keyof typeof cases)[]) {
     // A process of its own for each: what the allocator kept of the case before would hide what this one takes.
     await using service = await startWireBench(store, [ordersTable])
+    await comeAndGo(service, count, cases[state])
     const each: number[] = []
-    let firstKb = 0
-    for (let round = -1; round < rounds; round++) {
-      const kb = await connectionKb(service, count, cases[state])
-      if (round === -1) firstKb = kb
-      else each.push(kb)
-    }
-    const kb = Math.max(firstKb, percentile(each, 0.5))
+    for (let round = 0; round < rounds; round++) each.push(await connectionKb(service, count, cases[state]))
+    const [first = 0] = each
+    const p50 = percentile(each, 0.5)
+    const kb = Math.max(first, p50)
     yield {
       bench: 'pgwire-idle',
       case: { state, connections: count, store: service.store },
       figures: {
         kb_per_connection: rounded(kb),
-        first_kb: rounded(firstKb),
-        again_p50_kb: rounded(percentile(each, 0.5)),
+        first_kb: rounded(first),
+        p50_kb: rounded(p50),
+        bare_kb: rounded(bareKb),
       },
       ...(run.smoke ? {} : { verdict: kb <= connectionKbMax ? 'reached' : 'missed' }),
     }
   }
 }
 
+type Use = (client: RawClient) => Promise<void>
+
+/** A principal alone may not have as many. */
+function connectSome({ all, restricted }: WireBench, count: number): Promise<RawClient[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) => RawClient.connect(index % 2 === 0 ? restricted : all)),
+  )
+}
+
+/** The same work by clients of whom few are there at once: what it leaves behind is no connection's. */
+async function comeAndGo(service: WireBench, count: number, use: Use): Promise<void> {
+  for (let left = count; left > 0; left -= atOnce) {
+    const clients = await connectSome(service, Math.min(atOnce, left))
+    for (const client of clients) await use(client)
+    await Promise.all(clients.map((client) => client.close()))
+  }
+}
+
 /** Resident memory that `count` connections add, a connection; they are closed again. */
-async function connectionKb(
-  { child, all, restricted }: WireBench,
-  count: number,
-  use: (client: RawClient) => Promise<void>,
-): Promise<number> {
-  // What is loaded with the first connection is not its own.
-  const first = await RawClient.connect(restricted)
-  await use(first)
+async function connectionKb(service: WireBench, count: number, use: Use): Promise<number> {
+  const { child } = service
   const before = await child.ask({ kind: 'memory' })
   const clients: RawClient[] = []
-  while (clients.length < count) {
-    // A principal alone may not have as many.
-    const batch = Array.from({ length: Math.min(atOnce, count - clients.length) }, (_, index) =>
-      RawClient.connect(index % 2 === 0 ? restricted : all),
-    )
-    clients.push(...(await Promise.all(batch)))
-  }
+  while (clients.length < count)
+    clients.push(...(await connectSome(service, Math.min(atOnce, count - clients.length))))
   for (const client of clients) await use(client)
   const after = await child.ask({ kind: 'memory' })
-  await Promise.all([first, ...clients].map((client) => client.close()))
+  await Promise.all(clients.map((client) => client.close()))
   return (after.rssBytes - before.rssBytes) / count / 1000
+}
+
+/** The same of a listener that does nothing but echo. */
+async function bareConnectionKb(count: number): Promise<number> {
+  await using child = startChild<BareOrder, BareAnswers>(
+    join(import.meta.dir, 'bare-process.ts'),
+    'the listener',
+  )
+  const { port } = await child.ask({ kind: 'open' })
+  const before = await child.ask({ kind: 'memory' })
+  const sockets = await Promise.all(Array.from({ length: count }, () => echoed(port)))
+  const after = await child.ask({ kind: 'memory' })
+  for (const socket of sockets) socket.end()
+  return (after.rssBytes - before.rssBytes) / count / 1000
+}
+
+/** A connection that has had an answer. */
+async function echoed(port: number): Promise<Socket<undefined>> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data: () => resolve() } })
+  socket.write('a few bytes')
+  await promise
+  return socket
 }

@@ -29,6 +29,7 @@ import type { LakeTable } from '../test/support/lake-tables.ts'
 import { openBenchStore } from './bench-store.ts'
 import { type Opened, obeyParent } from './child.ts'
 import type { BenchStore } from './entry.ts'
+import { type Memory, settledMemory } from './settled-memory.ts'
 
 /**
  * The parts of a query that can be done alone; `governance` is the store's one call, credential included; `engine` opens the snapshot, runs the compiled SQL and decodes.
@@ -62,7 +63,7 @@ export interface WireAnswers {
   /** Milliseconds. */
   readonly stages: StageTimes
   readonly 'usage-writes': readonly number[]
-  readonly memory: { readonly rssBytes: number }
+  readonly memory: Memory
 }
 
 export interface Login {
@@ -132,7 +133,7 @@ async function open({
         case 'usage-writes':
           return usageWrites.splice(0)
         case 'memory':
-          return { rssBytes: await settledRss() }
+          return await settledMemory()
       }
     },
     async close() {
@@ -141,15 +142,6 @@ async function open({
       await opened[Symbol.asyncDispose]()
     },
   }
-}
-
-/** After collections: what is left is held. */
-async function settledRss(): Promise<number> {
-  for (let round = 0; round < 5; round++) {
-    Bun.gc(true)
-    await Bun.sleep(50)
-  }
-  return process.memoryUsage.rss()
 }
 
 interface StageParts {

@@ -4,6 +4,7 @@
  */
 
 import type { SqlType } from './sql-type.ts'
+import type { VariableWidth } from './variable-width.ts'
 
 /** One column of a batch. Values where the row is NULL are there and mean nothing. */
 export type ColumnVector = ColumnValues & {
@@ -34,10 +35,10 @@ export type ColumnValues =
       /** Microseconds. */
       readonly micros: BigInt64Array
     }
-  | { readonly type: 'text' | 'varchar' | 'json' | 'jsonb'; readonly values: readonly string[] }
+  /** Text is UTF-8. */
+  | ({ readonly type: 'text' | 'varchar' | 'json' | 'jsonb' | 'bytea' } & VariableWidth)
   /** In the canonical form with hyphens, lower case. */
   | { readonly type: 'uuid'; readonly values: readonly string[] }
-  | { readonly type: 'bytea'; readonly values: readonly Uint8Array[] }
   /** Row `r` holds the elements from `offsets[r]` to before `offsets[r + 1]`. */
   | { readonly type: 'array'; readonly offsets: Uint32Array; readonly elements: ColumnVector }
 

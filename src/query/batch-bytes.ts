@@ -2,7 +2,7 @@
 
 import type { ColumnVector, ResultBatch } from '../core/result-batch.ts'
 
-/** Bytes of a batch's values in memory; text counts one a UTF-16 unit. */
+/** Bytes of a batch's values in memory. */
 export function batchBytes({ columns }: ResultBatch): number {
   return columns.reduce((sum, column) => sum + vectorBytes(column), 0)
 }
@@ -15,12 +15,10 @@ function vectorBytes(column: ColumnVector): number {
     case 'varchar':
     case 'json':
     case 'jsonb':
+    case 'bytea':
+      return (column.offsets[column.offsets.length - 1] ?? 0) - (column.offsets[0] ?? 0)
     case 'uuid':
-    case 'bytea': {
-      let sum = 0
-      for (const value of column.values) sum += value.length
-      return sum
-    }
+      return column.values.length * 16
     case 'array':
       return column.offsets.byteLength + vectorBytes(column.elements)
     case 'numeric':

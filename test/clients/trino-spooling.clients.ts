@@ -6,6 +6,7 @@ import { applyMask, type MaskAction, type MaskValue, maskActions, maskFits } fro
 import { type ColumnVector, isNull } from '../../src/core/result-batch.ts'
 import type { SqlType } from '../../src/core/sql-type.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
+import { bytesAt } from '../../src/core/variable-width.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
@@ -213,7 +214,7 @@ function plainCell(vector: ColumnVector, row: number): string {
     case 'bool':
       return String(vector.values[row] === 1)
     case 'bytea':
-      return Buffer.from(vector.values[row] ?? []).toString('hex')
+      return Buffer.from(bytesAt(vector, row)).toString('hex')
     case 'date':
     case 'timestamp':
     case 'timestamptz':

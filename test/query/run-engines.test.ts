@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type IcebergWriter, tableInFolder } from '../../demo/lake/iceberg-writer.ts'
 import { isNull } from '../../src/core/result-batch.ts'
+import { textAt } from '../../src/core/variable-width.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import type { QueryContext } from '../../src/query/query-service.ts'
 import type { SqlError } from '../../src/query/sql-error.ts'
@@ -104,7 +105,13 @@ async function rowsOf(
     for (let row = 0; row < batch.rowCount; row++)
       rows.push(
         batch.columns.map((column) =>
-          isNull(column, row) ? null : 'values' in column ? column.values[row] : undefined,
+          isNull(column, row)
+            ? null
+            : 'bytes' in column
+              ? textAt(column, row)
+              : 'values' in column
+                ? column.values[row]
+                : undefined,
         ),
       )
   return rows

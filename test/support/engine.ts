@@ -13,6 +13,7 @@ import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
 import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/result-batch.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { bytesAt, textAt } from '../../src/core/variable-width.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from '../../src/engine/duckdb/duckdb-host.ts'
 import type { Engine, EngineColumn, EngineRun, TableSnapshot } from '../../src/engine/engine.ts'
 
@@ -148,6 +149,13 @@ function valueAt(column: ColumnVector, row: number): unknown {
       return Array.from({ length: (column.offsets[row + 1] ?? 0) - (column.offsets[row] ?? 0) }, (_, index) =>
         valueAt(column.elements, (column.offsets[row] ?? 0) + index),
       )
+    case 'bytea':
+      return bytesAt(column, row)
+    case 'text':
+    case 'varchar':
+    case 'json':
+    case 'jsonb':
+      return textAt(column, row)
     default:
       return column.values[row]
   }

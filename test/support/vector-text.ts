@@ -1,6 +1,7 @@
 /** Cells of a result's vectors in PostgreSQL's text form, for comparing with what PostgreSQL answers. */
 
 import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/result-batch.ts'
+import { bytesAt, textAt } from '../../src/core/variable-width.ts'
 
 /** The rows of a batch. */
 export function batchText({ columns, rowCount }: ResultBatch): (string | null)[][] {
@@ -26,7 +27,12 @@ export function cellText(column: ColumnVector, row: number): string | null {
     case 'interval':
       return intervalText(column.months[row] ?? 0, column.days[row] ?? 0, column.micros[row] ?? 0n)
     case 'bytea':
-      return `\\x${Buffer.from(column.values[row] ?? []).toString('hex')}`
+      return `\\x${Buffer.from(bytesAt(column, row)).toString('hex')}`
+    case 'text':
+    case 'varchar':
+    case 'json':
+    case 'jsonb':
+      return textAt(column, row)
     case 'array':
       return arrayText(column, row)
     case 'float4':

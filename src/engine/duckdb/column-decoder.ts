@@ -16,7 +16,7 @@ import { elementOf, isArray, type ScalarType, type SqlType } from '../../core/sq
 import type { EngineColumn } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { decimals, doublesAsDecimals, integersAsDecimals } from './decode-numeric.ts'
-import { blobs, strings, uuids } from './decode-text.ts'
+import { byteStrings, uuids } from './decode-text.ts'
 import { gather } from './gather.ts'
 import { hasValue, type RawVector } from './raw-vector.ts'
 
@@ -75,7 +75,7 @@ const layouts: Readonly<Partial<Record<ScalarType, Layout & { readonly from: Duc
   },
   interval: { from: INTERVAL, bytes: 16, read: intervals },
   uuid: { from: UUID, bytes: 16, read: (raw) => ({ type: 'uuid', ...nulls(raw), values: uuids(raw) }) },
-  bytea: { from: BLOB, bytes: 16, read: (raw) => ({ type: 'bytea', ...nulls(raw), values: blobs(raw) }) },
+  bytea: { from: BLOB, bytes: 16, read: (raw) => ({ type: 'bytea', ...nulls(raw), ...byteStrings(raw) }) },
   text: textLayout('text'),
   varchar: textLayout('varchar'),
   json: textLayout('json'),
@@ -83,7 +83,7 @@ const layouts: Readonly<Partial<Record<ScalarType, Layout & { readonly from: Duc
 }
 
 function textLayout(type: 'text' | 'varchar' | 'json' | 'jsonb'): Layout & { readonly from: DuckDBTypeId } {
-  return { from: VARCHAR, bytes: 16, read: (raw) => ({ type, ...nulls(raw), values: strings(raw) }) }
+  return { from: VARCHAR, bytes: 16, read: (raw) => ({ type, ...nulls(raw), ...byteStrings(raw) }) }
 }
 
 /** Turns a statement's chunks into batches. */

@@ -1,42 +1,54 @@
 /** Strings, byte strings and UUIDs out of DuckDB's 16-byte cells (`string_t`, `hugeint_t`). */
 
 import duckdb from '@duckdb/node-bindings'
+import { type VariableWidth, variableBytesMax } from '../../core/variable-width.ts'
+import { EngineError } from '../engine-error.ts'
 import { hasValue, type RawVector } from './raw-vector.ts'
 
 const cellBytes = 16
+const cellWords = 4
 /** A cell holds shorter values itself, after their length; longer ones it points to. */
 const inlineBytesMax = 12
 
-/** Texts; '' where the row is NULL: what a cell holds there may point anywhere. */
-export function strings(raw: RawVector): string[] {
-  return cells(raw, '', (from, start, end) => from.toString('utf8', start, end))
-}
-
-/** Byte strings, copied. */
-export function blobs(raw: RawVector): Uint8Array[] {
-  return cells(raw, new Uint8Array(0), (from, start, end) => new Uint8Array(from.subarray(start, end)))
-}
-
-/** @param read a value out of a buffer: one for all short values, so that none is made a row */
-function cells<T>(raw: RawVector, absent: T, read: (from: Buffer, start: number, end: number) => T): T[] {
-  const { bytes, count } = raw
-  const inline = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const values = new Array<T>(count)
+/**
+ * Texts as UTF-8, and byte strings, copied; empty where the row is NULL: what a cell holds there may point
+ * anywhere.
+ * @throws EngineError 53000 for more bytes than a column of a batch can have
+ */
+export function byteStrings(raw: RawVector): VariableWidth {
+  const { bytes: cells, count } = raw
+  const words = new Int32Array(cells.buffer, cells.byteOffset, count * cellWords)
+  const offsets = offsetsOf(raw, words)
+  const length = offsets[count] ?? 0
+  // Short values are copied by whole words, the last of which may pass their end.
+  const bytes = new Uint8Array(length + inlineBytesMax)
+  const view = new DataView(bytes.buffer)
   for (let row = 0; row < count; row++) {
-    if (!hasValue(raw, row)) {
-      values[row] = absent
-      continue
-    }
-    const at = row * cellBytes
-    const length = inline.readUInt32LE(at)
-    if (length <= inlineBytesMax) {
-      values[row] = read(inline, at + 4, at + 4 + length)
-      continue
-    }
-    const far = duckdb.get_data_from_pointer(bytes.buffer as ArrayBuffer, bytes.byteOffset + at + 8, length)
-    values[row] = read(Buffer.from(far.buffer, far.byteOffset, far.length), 0, length)
+    const start = offsets[row] ?? 0
+    const valueBytes = (offsets[row + 1] ?? 0) - start
+    if (valueBytes > inlineBytesMax) bytes.set(farBytes(cells, row, valueBytes), start)
+    else
+      for (let word = 0; word * 4 < valueBytes; word++)
+        view.setInt32(start + word * 4, words[row * cellWords + 1 + word] ?? 0, true)
   }
-  return values
+  return { bytes: bytes.subarray(0, length), offsets }
+}
+
+function offsetsOf(raw: RawVector, words: Int32Array): Uint32Array {
+  const offsets = new Uint32Array(raw.count + 1)
+  let length = 0
+  for (let row = 0; row < raw.count; row++) {
+    if (hasValue(raw, row)) length += (words[row * cellWords] ?? 0) >>> 0
+    offsets[row + 1] = length
+  }
+  if (length > variableBytesMax) throw new EngineError('53000', 'The rows are too long.')
+  return offsets
+}
+
+/** A value that its cell points to. */
+function farBytes(cells: Uint8Array, row: number, length: number): Uint8Array {
+  const pointerAt = cells.byteOffset + row * cellBytes + 8
+  return duckdb.get_data_from_pointer(cells.buffer as ArrayBuffer, pointerAt, length)
 }
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))

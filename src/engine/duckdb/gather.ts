@@ -2,6 +2,7 @@
 
 import type { ColumnVector } from '../../core/result-batch.ts'
 import { isNull } from '../../core/result-batch.ts'
+import { bytesAt, byteValues } from '../../core/variable-width.ts'
 import { EngineError } from '../engine-error.ts'
 
 /**
@@ -20,6 +21,8 @@ export function gather(vector: ColumnVector, indices: readonly number[]): Column
       days: typed(vector.days, indices),
       micros: typed(vector.micros, indices),
     }
+  if ('bytes' in vector)
+    return { ...vector, ...nulls, ...byteValues(indices.map((index) => bytesAt(vector, index))) }
   const values = Array.isArray(vector.values)
     ? indices.map((index) => (vector.values as readonly unknown[])[index])
     : typed(vector.values as Int32Array, indices)

@@ -131,14 +131,24 @@ async function* batches(parts: Native, statement: EngineStatement): AsyncGenerat
   const { prepared, decode } = await work(parts, () => prepare(parts, statement))
   parts.hasOpenResult = true
   const result = await work(parts, () => prepared.stream())
+  const fetch = () => {
+    const chunk = work(parts, () => result.fetchChunk())
+    // Where the consumer leaves, nobody hears of it.
+    chunk.catch(() => {})
+    return chunk
+  }
   let isOver = false
   try {
+    let next = fetch()
     while (!isOver) {
-      const chunk = await work(parts, () => result.fetchChunk())
+      const chunk = await next
       isOver = chunk === null || chunk.rowCount === 0
       if (chunk === null || isOver) break
       parts.garbage.chunk(chunk.columnCount)
-      yield decode(chunk)
+      const batch = decode(chunk)
+      // One chunk ahead: DuckDB works while this one is sent.
+      next = fetch()
+      yield batch
     }
     parts.hasOpenResult = false
   } finally {

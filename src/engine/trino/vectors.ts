@@ -3,6 +3,7 @@
 import type { JsonValue } from '../../base/json.ts'
 import type { ColumnVector } from '../../core/result-batch.ts'
 import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
+import { byteValues, utf8Values, type VariableWidth } from '../../core/variable-width.ts'
 import type { EngineColumn } from '../engine.ts'
 import { protocolError } from './failure.ts'
 import {
@@ -75,7 +76,13 @@ export function vectorBuilder(column: EngineColumn, trinoType: string): BuildVec
     case 'interval':
       return /^interval (day to second|year to month)$/i.test(trinoType) ? intervalVector : undefined
     case 'uuid':
-      return trinoType === 'uuid' ? (cells) => ({ type, ...texts(cells, uuid) }) : undefined
+      return trinoType === 'uuid'
+        ? (cells) => ({
+            type,
+            values: cells.map((cell) => (cell === null ? '' : uuid(text(cell)))),
+            ...validityOf(cells),
+          })
+        : undefined
     case 'json':
     case 'jsonb':
       return trinoType === 'json' ? (cells) => ({ type, ...texts(cells) }) : undefined
@@ -125,11 +132,8 @@ function bigints(
   return { values, ...validityOf(cells) }
 }
 
-function texts(
-  cells: readonly JsonValue[],
-  read: (text: string) => string = (value) => value,
-): { readonly values: readonly string[] } & Nulls {
-  return { values: cells.map((cell) => (cell === null ? '' : read(text(cell)))), ...validityOf(cells) }
+function texts(cells: readonly JsonValue[]): VariableWidth & Nulls {
+  return { ...utf8Values(cells.map((cell) => (cell === null ? '' : text(cell)))), ...validityOf(cells) }
 }
 
 function integerVector(type: 'int2' | 'int4' | 'int8'): BuildVector {
@@ -202,12 +206,14 @@ const base64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 const byteaVector: BuildVector = (cells) => ({
   type: 'bytea',
-  values: cells.map((cell) => {
-    if (cell === null) return new Uint8Array(0)
-    const encoded = text(cell)
-    if (encoded.length % 4 !== 0 || !base64.test(encoded)) throw protocolError('a value is no varbinary')
-    return Buffer.from(encoded, 'base64')
-  }),
+  ...byteValues(
+    cells.map((cell) => {
+      if (cell === null) return new Uint8Array(0)
+      const encoded = text(cell)
+      if (encoded.length % 4 !== 0 || !base64.test(encoded)) throw protocolError('a value is no varbinary')
+      return Buffer.from(encoded, 'base64')
+    }),
+  ),
   ...validityOf(cells),
 })
 

@@ -13,7 +13,12 @@ export class Inbox {
   readonly #reader = new FrameReader()
   #closed = false
   #interruption: Error | undefined
-  #waiting: (() => void) | undefined
+  #waiting: PromiseWithResolvers<Frame | 'late' | undefined> | undefined
+  /** When the wait is over; on performance.now()'s clock. */
+  #deadlineMs = Number.POSITIVE_INFINITY
+  /** Outlives its wait: one a connection, not one a message, since most waits end long before it. */
+  #timer: Timer | undefined
+  #timerMs = Number.POSITIVE_INFINITY
 
   /** @param onOverflow ends the connection of a client that is too far ahead */
   constructor(readonly onOverflow: () => void) {}
@@ -46,6 +51,7 @@ export class Inbox {
 
   closed(): void {
     this.#closed = true
+    clearTimeout(this.#timer)
     this.#wake()
   }
 
@@ -55,32 +61,49 @@ export class Inbox {
    * @returns undefined once the client is gone, `late` where the time is over
    * @throws ProtocolViolation; the reason of `interrupt`
    */
-  async receive(timeoutMs: number): Promise<Frame | 'late' | undefined> {
-    const deadlineMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs
-    for (;;) {
+  receive(timeoutMs: number): Promise<Frame | 'late' | undefined> {
+    // What waits for most of a connection's life is this one promise.
+    const waiting = Promise.withResolvers<Frame | 'late' | undefined>()
+    this.#waiting = waiting
+    this.#deadlineMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs
+    this.#wake()
+    if (this.#waiting !== undefined) this.#watch()
+    return waiting.promise
+  }
+
+  /** Has the timer go off when the wait is over, or before. */
+  #watch(): void {
+    if (this.#deadlineMs >= this.#timerMs || this.#deadlineMs === Number.POSITIVE_INFINITY) return
+    clearTimeout(this.#timer)
+    this.#timerMs = this.#deadlineMs
+    this.#timer = setTimeout(
+      () => {
+        this.#timerMs = Number.POSITIVE_INFINITY
+        if (this.#waiting === undefined) return
+        if (performance.now() < this.#deadlineMs) this.#watch()
+        else this.#settle('late')
+      },
+      Math.ceil(this.#deadlineMs - performance.now()),
+    )
+  }
+
+  /** Answers whoever waits, where there is something to answer. */
+  #wake(): void {
+    const waiting = this.#waiting
+    if (waiting === undefined) return
+    try {
       if (this.#interruption !== undefined) throw this.#interruption
       const frame = this.#reader.next()
-      if (frame !== undefined) return frame
-      if (this.#closed) return undefined
-      const leftMs = deadlineMs - performance.now()
-      if (leftMs <= 0) return 'late'
-      await this.#arrival(leftMs)
+      if (frame !== undefined || this.#closed) this.#settle(frame)
+    } catch (thrown) {
+      this.#waiting = undefined
+      waiting.reject(thrown)
     }
   }
 
-  #arrival(leftMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = Number.isFinite(leftMs) ? setTimeout(resolve, Math.ceil(leftMs)) : undefined
-      this.#waiting = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  #wake(): void {
+  #settle(outcome: Frame | 'late' | undefined): void {
     const waiting = this.#waiting
     this.#waiting = undefined
-    waiting?.()
+    waiting?.resolve(outcome)
   }
 }

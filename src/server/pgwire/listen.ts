@@ -35,6 +35,28 @@ export interface PgwireServer {
   stop(timeoutMs: number): Promise<boolean>
 }
 
+/** Connections more than there have been since the last collection. */
+const connectionsACollection = 64
+
+/**
+ * A login leaves far more garbage than it keeps, and what is kept pins the blocks of memory that the garbage was
+ * in. So it is collected now and then while connections become more, never while they come and go.
+ */
+class LoginGarbage {
+  #collectedAt = 0
+
+  grown(count: number): void {
+    if (count < this.#collectedAt + connectionsACollection) return
+    this.#collectedAt = count
+    Bun.gc(false)
+  }
+
+  shrunk(count: number): void {
+    // Half as many may come and go without a collection.
+    this.#collectedAt = Math.min(this.#collectedAt, count + connectionsACollection / 2)
+  }
+}
+
 /** What a socket carries. */
 interface Attached {
   connection: Connection
@@ -43,6 +65,7 @@ interface Attached {
 /** Starts the listener. */
 export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireServer {
   const connections = new Set<Connection>()
+  const settle = new LoginGarbage()
   let whenEmpty: (() => void) | undefined
   const listener: TCPSocketListener<Attached> = Bun.listen<Attached>({
     hostname: options.hostname ?? '0.0.0.0',
@@ -52,16 +75,18 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
         const connection = new Connection(socket, options.tls)
         socket.data = { connection }
         connections.add(connection)
+        settle.grown(connections.size)
         void serveClient(parts, connection)
           .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be ended in order'))
           .finally(() => {
             connections.delete(connection)
+            settle.shrunk(connections.size)
             if (connections.size === 0) whenEmpty?.()
           })
       },
       data: (socket, chunk) => socket.data.connection.plainData(chunk),
       drain: (socket) => socket.data.connection.plainDrained(),
-      close: (socket) => socket.data.connection.closed(),
+      close: (socket) => socket.data.connection.ended(),
       error: (socket) => socket.data.connection.closed(),
       end: (socket) => socket.data.connection.closed(),
     },
@@ -118,6 +143,8 @@ class Connection implements Client {
   #channel: Channel
   #encryption: 'none' | 'upgraded' | DirectTls = 'none'
   #hasRead = false
+  #hasEnded = false
+  #lingering: Timer | undefined
 
   constructor(
     readonly plain: Socket<Attached>,
@@ -192,7 +219,16 @@ class Connection implements Client {
     this.closed()
     this.#channel.end()
     // A client that never closes its side does not keep the socket.
-    setTimeout(() => this.plain.terminate(), limits.flushMs).unref()
+    if (this.#hasEnded) return
+    this.#lingering = setTimeout(() => this.plain.terminate(), limits.flushMs)
+    this.#lingering.unref()
+  }
+
+  /** The socket is closed, on both sides. */
+  ended(): void {
+    this.#hasEnded = true
+    clearTimeout(this.#lingering)
+    this.closed()
   }
 
   /** Nobody is there any more. */

@@ -2,6 +2,7 @@
 
 import type { ResultBatch } from '../../core/result-batch.ts'
 import type { SqlType } from '../../core/sql-type.ts'
+import { utf8Values } from '../../core/variable-width.ts'
 import type { DescribedColumn } from '../../wire/postgres/backend-messages.ts'
 import { writeBare, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
@@ -122,7 +123,10 @@ export function textRows(
 ): BatchRows {
   const batch: ResultBatch = {
     rowCount: rows.length,
-    columns: columns.map((_, index) => ({ type: 'text', values: rows.map((row) => row[index] ?? '') })),
+    columns: columns.map((_, index) => ({
+      type: 'text',
+      ...utf8Values(rows.map((row) => row[index] ?? '')),
+    })),
   }
   async function* batches() {
     yield batch

@@ -4,7 +4,6 @@
  */
 
 import type { ResultBatch } from '../../core/result-batch.ts'
-import { limits } from '../../limits.ts'
 import { SqlError } from '../../query/sql-error.ts'
 import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
 import type { CopyWriter } from '../../wire/postgres/copy.ts'
@@ -70,7 +69,7 @@ export class BatchRows implements RowSource {
   }
 
   async skip(rowsMax: number, signal: AbortSignal): Promise<Progress> {
-    return await this.#advance(() => () => {}, undefined, rowsMax, signal)
+    return await this.#advance(() => (_out, _from, to) => to, undefined, rowsMax, signal)
   }
 
   close(reason?: unknown): void {
@@ -123,10 +122,11 @@ export class BatchRows implements RowSource {
       const batch = await this.#current(signal).catch(dropUnrecorded)
       if (batch === undefined) return { rows, ended: true }
       const write = writerOf(batch)
-      while (this.#row < batch.rowCount && rows < rowsMax) {
-        if (outbox !== undefined) writeWhole(outbox, write, this.#row)
-        this.#row++
-        rows++
+      const end = Math.min(batch.rowCount, this.#row + rowsMax - rows)
+      while (this.#row < end) {
+        const next = outbox === undefined ? end : write(outbox.writer, this.#row, end)
+        rows += next - this.#row
+        this.#row = next
         if (outbox?.isFull) {
           await leave()
           await outbox.flush()
@@ -156,21 +156,6 @@ export class BatchRows implements RowSource {
       this.#row = 0
     }
     return this.#ended ? undefined : this.#batch
-  }
-}
-
-/** A row is sent whole or not at all. */
-function writeWhole({ writer }: Outbox, write: RowWriter, row: number): void {
-  const start = writer.length
-  try {
-    write(writer, row)
-  } catch (thrown) {
-    writer.truncate(start)
-    throw thrown
-  }
-  if (writer.length - start > limits.pgwireRowBytesMax) {
-    writer.truncate(start)
-    throw new WireError('54000', `A row is longer than ${limits.pgwireRowBytesMax} bytes.`)
   }
 }
 

@@ -28,7 +28,7 @@ import type { StatementRecord } from './wire-meter.ts'
 /** Statements of which the meter need not hear yet, in a pipeline without Sync. */
 const untoldMax = 100
 
-const newTally = (): Tally => ({ rows: 0, planMs: 0, runMs: 0, queryId: undefined })
+const noTally: Tally = { rows: 0, planMs: 0, runMs: 0, queryId: undefined }
 
 export class Session {
   /** After a refusal in the extended protocol: everything up to Sync is passed over. */
@@ -330,7 +330,7 @@ export class Session {
           queueMs: startedMs - this.#arrivedMs,
           sendMs: outbox.waitedMs - waitedMs,
         })
-        state.tally = newTally()
+        Object.assign(tally, noTally)
         if (this.#records.length >= untoldMax) this.#tell()
       }
     }

@@ -5,6 +5,8 @@ import { durationMs, settingOf, settingTable, spelled, splitNames } from './sett
 import { WireError } from './wire-error.ts'
 
 type Values = ReadonlyMap<string, string>
+/** One for all connections: most set nothing. */
+const none: Values = new Map()
 
 /** Names with a prefix are free, so their number and size are bounded. */
 const valuesMax = 200
@@ -13,9 +15,9 @@ const valueLengthMax = 4_096
 export class Settings {
   /** What RESET returns to: the defaults, and what the client said at start-up. */
   readonly #initial: Map<string, string>
-  #values: Values = new Map()
+  #values: Values = none
   /** Set by SET LOCAL: until the transaction ends. */
-  #local: Values = new Map()
+  #local: Values = none
 
   /** @param onChange told of a reported parameter that has another value now */
   constructor(
@@ -66,8 +68,8 @@ export class Settings {
 
   resetAll(): void {
     this.#change(() => {
-      this.#values = new Map()
-      this.#local = new Map()
+      this.#values = none
+      this.#local = none
     })
   }
 
@@ -79,7 +81,7 @@ export class Settings {
 
   /** The transaction ends: what was set for it alone is gone. */
   endLocal(): void {
-    if (this.#local.size > 0) this.#change(() => (this.#local = new Map()))
+    if (this.#local.size > 0) this.#change(() => (this.#local = none))
   }
 
   /** Every parameter by its name in lower case. */

@@ -1,110 +1,111 @@
-/** Values in PostgreSQL's binary format: one writer a column, chosen once a batch. */
+/** Values in PostgreSQL's binary format, encoded a column at a time. */
 
 import { type ColumnVector, isNull } from '../../core/result-batch.ts'
 import { type ScalarType, typeOid } from '../../core/sql-type.ts'
 import { checkDay, checkMicros, infinityDay, minusInfinityDay } from './datetime-text.ts'
 import { Int64Reader } from './decimal-text.ts'
-import type { MessageWriter } from './message-writer.ts'
-import { isInfinite, type ValueWriter } from './text-values.ts'
-import { ValueError } from './value-error.ts'
+import {
+  type ColumnEncoder,
+  copyValue,
+  encodedAlready,
+  type FixedEncoder,
+  scratch,
+  type VariableEncoder,
+  viewOf,
+} from './encoded.ts'
+import { numericEncoder } from './numeric-binary.ts'
+import { isInfinite } from './text-values.ts'
 
 /** From 1970-01-01 to PostgreSQL's epoch, 2000-01-01. */
 const epochDays = 10_957
 const epochMicros = 946_684_800_000_000n
+const epochHigh = Number(epochMicros >> 32n)
+const epochLow = Number(epochMicros & 0xffff_ffffn)
 
-/** The binary writer of a column. It throws ValueError for a value that PostgreSQL's type cannot hold. */
-export function binaryWriter(column: ColumnVector): ValueWriter {
+/** The binary encoder of a column. It throws ValueError for a value that PostgreSQL's type cannot hold. */
+export function binaryEncoder(column: ColumnVector): ColumnEncoder {
   switch (column.type) {
     case 'bool': {
       const { values } = column
-      return (out, row) => out.byte(values[row] ? 1 : 0)
+      return fixed(1, (view, places, from, to) => {
+        for (let row = from; row < to; row++) view.setUint8(places[row - from] ?? 0, values[row] ? 1 : 0)
+      })
     }
     case 'int2': {
       const { values } = column
-      return (out, row) => out.int16(values[row] ?? 0)
+      return fixed(2, (view, places, from, to) => {
+        for (let row = from; row < to; row++) view.setInt16(places[row - from] ?? 0, values[row] ?? 0)
+      })
     }
-    case 'int4': {
-      const { values } = column
-      return (out, row) => out.int32(values[row] ?? 0)
-    }
+    case 'int4':
+      return words(column.values)
+    case 'float4':
+      return words(bits(column.values))
     case 'int8':
     case 'time':
-      return int64Writer(column.values)
-    case 'float4': {
-      const { values } = column
-      return (out, row) => {
-        out.ensure(4)
-        out.length = out.bytes.writeFloatBE(values[row] ?? 0, out.length)
-      }
-    }
-    case 'float8': {
-      const { values } = column
-      return (out, row) => {
-        out.ensure(8)
-        out.length = out.bytes.writeDoubleBE(values[row] ?? 0, out.length)
-      }
-    }
-    case 'numeric': {
-      const { values, scale } = column
-      if (!(values instanceof BigInt64Array) || scale < 0 || scale > 15)
-        return (out, row) => writeNumeric(out, values[row] ?? 0n, scale)
-      const reader = new Int64Reader(values)
-      return (out, row) => {
-        const unscaled = reader.number(row)
-        if (Number.isNaN(unscaled)) writeNumeric(out, reader.bigint(row), scale)
-        else writeNumericNumber(out, unscaled, scale)
-      }
-    }
-    case 'date': {
-      const { values } = column
-      return (out, row) => out.int32(postgresDay(values[row] ?? 0))
-    }
+    case 'float8':
+      return doubleWords(bits(column.values))
+    case 'numeric':
+      return numericEncoder(column)
+    case 'date':
+      return dates(column)
     case 'timestamp':
-    case 'timestamptz': {
-      const { values } = column
-      return (out, row) => out.int64(postgresMicros(values[row] ?? 0n))
-    }
-    case 'interval': {
-      const { months, days, micros } = column
-      return (out, row) => {
-        out.int64(micros[row] ?? 0n)
-        out.int32(days[row] ?? 0)
-        out.int32(months[row] ?? 0)
-      }
-    }
-    case 'jsonb': {
-      const { values } = column
-      return (out, row) => {
-        out.byte(1)
-        out.utf8(values[row] ?? '')
-      }
-    }
+    case 'timestamptz':
+      return timestamps(column, column.values)
+    case 'interval':
+      return intervals(column)
+    case 'jsonb':
+      return jsonb(column)
     case 'text':
     case 'varchar':
-    case 'json': {
-      const { values } = column
-      return (out, row) => out.utf8(values[row] ?? '')
-    }
+    case 'json':
+    case 'bytea':
+      return encodedAlready(column)
     case 'uuid': {
       const { values } = column
-      return (out, row) => out.raw(Buffer.from((values[row] ?? '').replaceAll('-', ''), 'hex'))
-    }
-    case 'bytea': {
-      const { values } = column
-      return (out, row) => out.raw(values[row] ?? new Uint8Array())
+      return fixed(16, (view, places, from, to) => {
+        for (let row = from; row < to; row++) writeUuid(view, places[row - from] ?? 0, values[row] ?? '')
+      })
     }
     case 'array':
-      return arrayWriter(column)
+      return arrayEncoder(column)
   }
 }
 
+function fixed(width: number, fill: FixedEncoder['fill']): FixedEncoder {
+  return { width, fill }
+}
+
+/** The values as they lie in memory, in words of four bytes, the lower one first. */
+function bits({ buffer, byteOffset, byteLength }: BigInt64Array | Float64Array | Float32Array): Int32Array {
+  return new Int32Array(buffer, byteOffset, byteLength >> 2)
+}
+
+function words(values: Int32Array): FixedEncoder {
+  return fixed(4, (view, places, from, to) => {
+    for (let row = from; row < to; row++) view.setInt32(places[row - from] ?? 0, values[row] ?? 0)
+  })
+}
+
 /** Eight bytes in the other order, without a bigint a value. */
-function int64Writer(values: BigInt64Array): ValueWriter {
-  const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2)
-  return (out, row) => {
-    out.int32(halves[row * 2 + 1] ?? 0)
-    out.int32(halves[row * 2] ?? 0)
-  }
+function doubleWords(halves: Int32Array): FixedEncoder {
+  return fixed(8, (view, places, from, to) => {
+    for (let row = from; row < to; row++) {
+      const at = places[row - from] ?? 0
+      view.setInt32(at, halves[row * 2 + 1] ?? 0)
+      view.setInt32(at + 4, halves[row * 2] ?? 0)
+    }
+  })
+}
+
+type DateColumn = Extract<ColumnVector, { readonly type: 'date' }>
+
+function dates(column: DateColumn): FixedEncoder {
+  const { values } = column
+  return fixed(4, (view, places, from, to) => {
+    for (let row = from; row < to; row++)
+      if (!isNull(column, row)) view.setInt32(places[row - from] ?? 0, postgresDay(values[row] ?? 0))
+  })
 }
 
 function postgresDay(day: number): number {
@@ -113,103 +114,149 @@ function postgresDay(day: number): number {
   return day - epochDays
 }
 
+function timestamps(column: ColumnVector, values: BigInt64Array): FixedEncoder {
+  const halves = bits(values)
+  const reader = new Int64Reader(values)
+  return fixed(8, (view, places, from, to) => {
+    for (let row = from; row < to; row++) {
+      const at = places[row - from] ?? 0
+      // What is exact as a number is in range, and no infinity.
+      if (Number.isNaN(reader.number(row))) {
+        if (!isNull(column, row)) view.setBigInt64(at, postgresMicros(reader.bigint(row)))
+        continue
+      }
+      const low = ((halves[row * 2] ?? 0) >>> 0) - epochLow
+      view.setInt32(at, (halves[row * 2 + 1] ?? 0) - epochHigh - (low < 0 ? 1 : 0))
+      view.setInt32(at + 4, low | 0)
+    }
+  })
+}
+
 function postgresMicros(micros: bigint): bigint {
   if (isInfinite(micros)) return micros
   checkMicros(micros)
   return micros - epochMicros
 }
 
-const signPositive = 0
-const signNegative = 0x4000
-/** PostgreSQL's greatest display scale, and what the count of digits before the point fits. */
-const scaleMax = 0x3fff
+type IntervalColumn = Extract<ColumnVector, { readonly type: 'interval' }>
 
-/** numeric_send: base-10000 digits, those before the point counted by the weight. @throws ValueError 22003 */
-function writeNumeric(out: MessageWriter, unscaled: bigint, scale: number): void {
-  if (scale > scaleMax) throw new ValueError('22003', 'A numeric has too many digits.')
-  const digits = (unscaled < 0n ? -unscaled : unscaled).toString()
-  const shown = scale < 0 ? digits + '0'.repeat(-scale) : digits
-  const dscale = Math.max(scale, 0)
-  const whole = shown.length > dscale ? shown.slice(0, shown.length - dscale) : ''
-  const fraction = shown.slice(whole.length).padStart(dscale, '0')
-  const aligned =
-    whole.padStart(Math.ceil(whole.length / 4) * 4, '0') +
-    fraction.padEnd(Math.ceil(fraction.length / 4) * 4, '0')
-  const groups = aligned.length / 4
-  let first = 0
-  while (first < groups && aligned.startsWith('0000', first * 4)) first++
-  let end = groups
-  while (end > first && aligned.startsWith('0000', (end - 1) * 4)) end--
-  const isZero = first === end
-  out.uint16(end - first)
-  out.int16(isZero ? 0 : Math.ceil(whole.length / 4) - 1 - first)
-  out.uint16(unscaled < 0n ? signNegative : signPositive)
-  out.uint16(dscale)
-  for (let group = first; group < end; group++) out.uint16(Number(aligned.slice(group * 4, group * 4 + 4)))
+function intervals({ months, days, micros }: IntervalColumn): FixedEncoder {
+  const halves = bits(micros)
+  return fixed(16, (view, places, from, to) => {
+    for (let row = from; row < to; row++) {
+      const at = places[row - from] ?? 0
+      view.setInt32(at, halves[row * 2 + 1] ?? 0)
+      view.setInt32(at + 4, halves[row * 2] ?? 0)
+      view.setInt32(at + 8, days[row] ?? 0)
+      view.setInt32(at + 12, months[row] ?? 0)
+    }
+  })
 }
 
-/** Base-10000 digits of the number under way, the last one first; at most 4 of a fraction and 4 of the rest. */
-const groupsOf = new Uint16Array(10)
+/** @param text in canonical form; '' where the row is NULL */
+function writeUuid(view: DataView, at: number, text: string): void {
+  const hex = text.replaceAll('-', '')
+  for (let word = 0; word < 4; word++)
+    view.setInt32(at + word * 4, Number.parseInt(hex.slice(word * 8, word * 8 + 8), 16))
+}
 
-/** `writeNumeric` for an unscaled value that is exact as a number and a scale from 0 to 15. */
-function writeNumericNumber(out: MessageWriter, unscaled: number, scale: number): void {
-  const magnitude = Math.abs(unscaled)
-  const unit = 10 ** scale
-  let whole = Math.floor(magnitude / unit)
-  let fraction = magnitude - whole * unit
-  const fractionGroups = (scale + 3) >> 2
-  let count = 0
-  let size = scale & 3 ? 4 - (scale & 3) : 0
-  for (let group = 0; group < fractionGroups; group++) {
-    // The last group may have fewer digits than four; zeros fill it.
-    const width = 10 ** (4 - size)
-    const rest = Math.floor(fraction / width)
-    groupsOf[count++] = (fraction - rest * width) * 10 ** size
-    fraction = rest
-    size = 0
+type JsonColumn = Extract<ColumnVector, { readonly type: 'text' | 'varchar' | 'json' | 'jsonb' | 'bytea' }>
+
+/** The text behind the number of the format, 1. */
+function jsonb(column: JsonColumn): VariableEncoder {
+  const { offsets: ends } = column
+  const source = viewOf(column)
+  return {
+    width: undefined,
+    encode(from, to) {
+      scratch.ensure((ends[to] ?? 0) - (ends[from] ?? 0) + to - from)
+      const { view } = scratch
+      const offsets = scratch.takeOffsets(to)
+      let at = scratch.length
+      offsets[from] = at
+      for (let row = from; row < to; row++) {
+        view.setUint8(at, 1)
+        at = copyValue(view, at + 1, source, ends[row] ?? 0, ends[row + 1] ?? 0)
+        offsets[row + 1] = at
+      }
+      scratch.length = at
+      return { bytes: undefined, offsets }
+    },
   }
-  while (whole > 0) {
-    const rest = Math.floor(whole / 10_000)
-    groupsOf[count++] = whole - rest * 10_000
-    whole = rest
-  }
-  let last = 0
-  while (last < count && groupsOf[last] === 0) last++
-  while (count > last && groupsOf[count - 1] === 0) count--
-  out.uint16(count - last)
-  out.int16(count === last ? 0 : count - 1 - fractionGroups)
-  out.uint16(unscaled < 0 ? signNegative : signPositive)
-  out.uint16(scale)
-  for (let group = count - 1; group >= last; group--) out.uint16(groupsOf[group] ?? 0)
 }
 
 type ArrayColumn = Extract<ColumnVector, { readonly type: 'array' }>
 
+const arrayHeadBytes = 20
+
 /** array_send: one dimension with the lower bound 1; none for an empty array. */
-function arrayWriter({ offsets, elements }: ArrayColumn): ValueWriter {
-  const write = binaryWriter(elements)
+function arrayEncoder(column: ArrayColumn): VariableEncoder {
+  const { offsets: ends, elements } = column
+  const elementsOf = valuesEncoder(binaryEncoder(elements))
   const oid = typeOid(elements.type as ScalarType)
-  return (out, row) => {
-    const start = offsets[row] ?? 0
-    const end = offsets[row + 1] ?? 0
-    out.int32(end > start ? 1 : 0)
-    const hasNullAt = out.openLength()
-    out.int32(oid)
-    let hasNull = 0
-    if (end > start) {
-      out.int32(end - start)
-      out.int32(1)
-    }
-    for (let element = start; element < end; element++) {
-      if (isNull(elements, element)) {
-        hasNull = 1
-        out.int32(-1)
-        continue
+  return {
+    width: undefined,
+    encode(from, to) {
+      const first = ends[from] ?? 0
+      const last = ends[to] ?? 0
+      const encoded = elementsOf.encode(first, last)
+      const { offsets: elementEnds } = encoded
+      const bytesMax = (elementEnds[last] ?? 0) - (elementEnds[first] ?? 0)
+      scratch.ensure(bytesMax + (last - first) * 4 + (to - from) * arrayHeadBytes)
+      const source = viewOf(encoded)
+      const { view } = scratch
+      const offsets = scratch.takeOffsets(to)
+      let at = scratch.length
+      offsets[from] = at
+      for (let row = from; row < to; row++) {
+        const start = ends[row] ?? 0
+        const end = ends[row + 1] ?? 0
+        const head = at
+        at = writeArrayHead(view, at, oid, end - start)
+        for (let element = start; element < end; element++) {
+          if (isNull(elements, element)) {
+            view.setInt32(head + 4, 1)
+            view.setInt32(at, -1)
+            at += 4
+            continue
+          }
+          const valueStart = elementEnds[element] ?? 0
+          const valueEnd = elementEnds[element + 1] ?? 0
+          view.setInt32(at, valueEnd - valueStart)
+          at = copyValue(view, at + 4, source, valueStart, valueEnd)
+        }
+        offsets[row + 1] = at
       }
-      const lengthAt = out.openLength()
-      write(out, element)
-      out.closeLength(lengthAt)
-    }
-    out.bytes.writeInt32BE(hasNull, hasNullAt)
+      scratch.length = at
+      return { bytes: undefined, offsets }
+    },
+  }
+}
+
+/** Says that no element is NULL. */
+function writeArrayHead(view: DataView, at: number, oid: number, count: number): number {
+  view.setInt32(at, count > 0 ? 1 : 0)
+  view.setInt32(at + 4, 0)
+  view.setUint32(at + 8, oid)
+  if (count === 0) return at + 12
+  view.setInt32(at + 12, count)
+  view.setInt32(at + 16, 1)
+  return at + arrayHeadBytes
+}
+
+/** Values of one width as if they could have any. */
+function valuesEncoder(encoder: ColumnEncoder): VariableEncoder {
+  if (encoder.width === undefined) return encoder
+  const { width, fill } = encoder
+  return {
+    width: undefined,
+    encode(from, to) {
+      scratch.ensure(width * (to - from))
+      const offsets = scratch.takeOffsets(to)
+      for (let row = from; row <= to; row++) offsets[row] = scratch.length + (row - from) * width
+      fill(scratch.view, offsets.subarray(from), from, to)
+      scratch.length += width * (to - from)
+      return { bytes: undefined, offsets }
+    },
   }
 }

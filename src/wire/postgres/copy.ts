@@ -1,10 +1,14 @@
 /** COPY … TO STDOUT: PostgreSQL's text, CSV and binary formats, one CopyData message a row. */
 
-import { isNull, type ResultBatch } from '../../core/result-batch.ts'
+import { type ColumnVector, isNull, type ResultBatch } from '../../core/result-batch.ts'
+import type { VariableWidth } from '../../core/variable-width.ts'
+import { limits } from '../../limits.ts'
+import { binaryEncoder } from './binary-values.ts'
+import { bytesOf } from './encoded.ts'
 import type { MessageWriter } from './message-writer.ts'
 import { backend } from './protocol.ts'
-import { columnWriters, type RowWriter, writeTuple } from './rows.ts'
-import type { TextOptions } from './text-values.ts'
+import { checkRowBytes, type RowWriter, sliceWriter, tupleWriter } from './rows.ts'
+import { type TextOptions, textEncoder } from './text-values.ts'
 
 export interface CopyFormat {
   readonly format: 'text' | 'csv' | 'binary'
@@ -76,54 +80,70 @@ export class CopyWriter {
   /** The binary trailer, where the format has one. */
   end(out: MessageWriter): void {
     if (this.format.format !== 'binary') return
-    this.#beginBinary(out)
+    out.begin(backend.copyData)
+    if (this.#headerIsDue) out.raw(binaryHeader)
     out.int16(-1)
     out.end()
   }
 
-  /** The writer of a batch's rows as CopyData. It throws ValueError as the column writers do. */
+  /** The writer of a batch's rows as CopyData. */
   rowWriter(batch: ResultBatch): RowWriter {
     return this.format.format === 'binary' ? this.#binaryRows(batch) : this.#textRows(batch)
   }
 
-  #beginBinary(out: MessageWriter): void {
-    out.begin(backend.copyData)
-    if (this.#headerIsDue) out.raw(binaryHeader)
-    this.#headerIsDue = false
-  }
-
-  #binaryRows(batch: ResultBatch): RowWriter {
-    const { columns } = batch
-    const writers = columnWriters(batch, () => 1, this.options)
-    return (out, row) => {
-      this.#beginBinary(out)
-      writeTuple(out, row, columns, writers)
-      out.end()
+  #binaryRows({ columns }: ResultBatch): RowWriter {
+    const encoders = columns.map(binaryEncoder)
+    const writeFirst = tupleWriter(columns, encoders, backend.copyData, binaryHeader)
+    const write = tupleWriter(columns, encoders, backend.copyData)
+    return (out, from, to) => {
+      if (!this.#headerIsDue) return write(out, from, to)
+      const end = writeFirst(out, from, from + 1)
+      this.#headerIsDue = false
+      return end
     }
   }
 
-  #textRows(batch: ResultBatch): RowWriter {
+  #textRows({ columns }: ResultBatch): RowWriter {
+    const encoders = columns.map((column) => textEncoder(column, this.options))
+    const writeRow = this.#rowText(columns)
+    return sliceWriter((out, from, to) => {
+      const encoded = encoders.map((encoder) => encoder.encode(from, to))
+      const values = encoded.map((each) => ({ bytes: bytesOf(each), offsets: each.offsets }))
+      const { length } = out
+      let row = from
+      for (; row < to && out.length - length < limits.pgwireWriteBytes; row++) {
+        const start = out.length
+        writeRow(out, values, row)
+        if (row === from) checkRowBytes(out.length - start)
+        else if (out.length - start > limits.pgwireRowBytesMax) {
+          out.truncate(start)
+          break
+        }
+      }
+      return row
+    })
+  }
+
+  #rowText(columns: readonly ColumnVector[]) {
     const { format, names } = this
-    const { columns } = batch
-    const writers = columnWriters(batch, () => 0, this.options)
     const field = fieldWriter(format)
     const nullText = Buffer.from(format.nullText)
     const forced = names.map((name) => format.forceQuote === 'all' || format.forceQuote.has(name))
     const isPlain = plainTest(format)
-    return (out, row) => {
+    return (out: MessageWriter, values: readonly VariableWidth[], row: number): void => {
       out.begin(backend.copyData)
-      for (const [index, column] of columns.entries()) {
+      for (const [index, { bytes, offsets }] of values.entries()) {
         if (index > 0) out.ascii(format.delimiter)
-        if (isNull(column, row)) {
+        if (isNull(columns[index] as ColumnVector, row)) {
           out.raw(nullText)
           continue
         }
-        const start = out.length
-        writers[index]?.(out, row)
-        if (!forced[index] && isPlain(out.bytes, start, out.length)) continue
-        const value = Uint8Array.from(out.bytes.subarray(start, out.length))
-        out.truncate(start)
-        field(out, value, forced[index] === true, columns.length === 1)
+        const start = offsets[row] ?? 0
+        const end = offsets[row + 1] ?? 0
+        const isForced = forced[index] === true
+        const value = bytes.subarray(start, end)
+        if (!isForced && isPlain(bytes, start, end)) out.raw(value)
+        else field(out, value, isForced, columns.length === 1)
       }
       out.byte(0x0a)
       out.end()

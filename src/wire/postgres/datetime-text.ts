@@ -1,7 +1,6 @@
 /** Dates, times and intervals as PostgreSQL prints them with DateStyle ISO and IntervalStyle postgres. */
 
-import { writeDigits, writeInteger } from './decimal-text.ts'
-import type { MessageWriter } from './message-writer.ts'
+import { writeAscii, writeDigits, writeInteger } from './decimal-text.ts'
 import { ValueError } from './value-error.ts'
 
 const microsPerDay = 86_400_000_000
@@ -25,132 +24,128 @@ export function checkMicros(micros: bigint): void {
   if (micros < timestampMin) throw new ValueError('22008', 'A timestamp is out of range.')
 }
 
-/** Writes a date, infinities included. @throws ValueError 22008 */
-export function writeDate(out: MessageWriter, day: number): void {
-  if (day === infinityDay) out.ascii('infinity')
-  else if (day === minusInfinityDay) out.ascii('-infinity')
-  else {
-    checkDay(day)
-    if (writeCivil(out, day)) out.ascii(' BC')
-  }
+/** Bytes that a date, time or timestamp takes at most. */
+export const datetimeRoom = 40
+
+/** Writes a date, infinities included. @returns the place behind it, as all of these do @throws ValueError 22008 */
+export function writeDate(view: DataView, at: number, day: number): number {
+  if (day === infinityDay) return writeAscii(view, at, 'infinity')
+  if (day === minusInfinityDay) return writeAscii(view, at, '-infinity')
+  checkDay(day)
+  const end = writeCivil(view, at, day)
+  return day < christDay ? writeAscii(view, end, ' BC') : end
 }
 
 /** Writes a timestamp that is exact as a number of microseconds since 1970, in UTC. @throws ValueError 22008 */
-export function writeTimestamp(out: MessageWriter, micros: number, zoned: boolean): void {
+export function writeTimestamp(view: DataView, at: number, micros: number, zoned: boolean): number {
   const day = Math.floor(micros / microsPerDay)
-  writeDayAndTime(out, day, micros - day * microsPerDay, zoned)
+  return writeDayAndTime(view, at, day, micros - day * microsPerDay, zoned)
 }
 
 /** Writes any timestamp, infinities included. @throws ValueError 22008 */
-export function writeTimestampBig(out: MessageWriter, micros: bigint, zoned: boolean): void {
-  if (micros === infinityMicros) out.ascii('infinity')
-  else if (micros === minusInfinityMicros) out.ascii('-infinity')
-  else {
-    checkMicros(micros)
-    const perDay = BigInt(microsPerDay)
-    const within = ((micros % perDay) + perDay) % perDay
-    writeDayAndTime(out, Number((micros - within) / perDay), Number(within), zoned)
-  }
+export function writeTimestampBig(view: DataView, at: number, micros: bigint, zoned: boolean): number {
+  if (micros === infinityMicros) return writeAscii(view, at, 'infinity')
+  if (micros === minusInfinityMicros) return writeAscii(view, at, '-infinity')
+  checkMicros(micros)
+  const perDay = BigInt(microsPerDay)
+  const within = ((micros % perDay) + perDay) % perDay
+  return writeDayAndTime(view, at, Number((micros - within) / perDay), Number(within), zoned)
 }
 
-function writeDayAndTime(out: MessageWriter, day: number, micros: number, zoned: boolean): void {
-  const beforeChrist = writeCivil(out, day)
-  out.byte(0x20)
-  writeTime(out, micros)
-  if (zoned) out.ascii('+00')
-  if (beforeChrist) out.ascii(' BC')
+const space = 0x20
+const colon = 0x3a
+const hyphen = 0x2d
+const point = 0x2e
+/** 0001-01-01; there is no year 0: the day before is in 1 BC, the astronomers' 0. */
+const christDay = -719_162
+
+function writeDayAndTime(view: DataView, at: number, day: number, micros: number, zoned: boolean): number {
+  let end = writeCivil(view, at, day)
+  view.setUint8(end, space)
+  end = writeTime(view, end + 1, micros)
+  if (zoned) end = writeAscii(view, end, '+00')
+  return day < christDay ? writeAscii(view, end, ' BC') : end
 }
 
 /** Writes microseconds since midnight, or any span that is not negative, as HH:MM:SS with its fraction. */
-export function writeTime(out: MessageWriter, micros: number): void {
+export function writeTime(view: DataView, at: number, micros: number): number {
   const seconds = Math.floor(micros / 1_000_000)
   const hours = Math.floor(seconds / 3600)
-  if (hours < 100) writeDigits(out, hours, 2)
-  else writeInteger(out, hours)
-  out.byte(0x3a)
-  writeDigits(out, Math.floor(seconds / 60) % 60, 2)
-  out.byte(0x3a)
-  writeDigits(out, seconds % 60, 2)
+  let end = hours < 100 ? writeTwo(view, at, hours) : writeInteger(view, at, hours)
+  const inHour = seconds - hours * 3600
+  const minutes = (inHour / 60) | 0
+  view.setUint8(end, colon)
+  end = writeTwo(view, end + 1, minutes)
+  view.setUint8(end, colon)
+  end = writeTwo(view, end + 1, inHour - minutes * 60)
   let fraction = micros - seconds * 1_000_000
-  if (fraction === 0) return
+  if (fraction === 0) return end
   let width = 6
   while (fraction % 10 === 0) {
     fraction /= 10
     width--
   }
-  out.byte(0x2e)
-  writeDigits(out, fraction, width)
+  view.setUint8(end, point)
+  return writeDigits(view, end + 1, fraction, width)
 }
 
-/**
- * Writes year, month and day of a day since 1970 (Hinnant, chrono-compatible low-level date algorithms).
- * @returns whether the year is before Christ
- */
-function writeCivil(out: MessageWriter, day: number): boolean {
+/** Two digits of each number below 100 as one word. */
+const twoDigits = Int16Array.from({ length: 100 }, (_, value) =>
+  Buffer.from(String(value).padStart(2, '0'), 'latin1').readInt16BE(),
+)
+
+function writeTwo(view: DataView, at: number, value: number): number {
+  view.setInt16(at, twoDigits[value] ?? 0)
+  return at + 2
+}
+
+/** Writes year, month and day of a day since 1970 (Hinnant, chrono-compatible low-level date algorithms). */
+function writeCivil(view: DataView, at: number, day: number): number {
   const shifted = day + 719_468
   const era = Math.floor(shifted / 146_097)
-  const dayOfEra = shifted - era * 146_097
-  const yearOfEra = Math.floor(
-    (dayOfEra -
-      Math.floor(dayOfEra / 1460) +
-      Math.floor(dayOfEra / 36_524) -
-      Math.floor(dayOfEra / 146_096)) /
-      365,
-  )
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153)
+  const dayOfEra = (shifted - era * 146_097) | 0
+  const leapless = dayOfEra - ((dayOfEra / 1460) | 0) + ((dayOfEra / 36_524) | 0) - ((dayOfEra / 146_096) | 0)
+  const yearOfEra = (leapless / 365) | 0
+  const dayOfYear = dayOfEra - (365 * yearOfEra + (yearOfEra >> 2) - ((yearOfEra / 100) | 0))
+  const monthFromMarch = ((5 * dayOfYear + 2) / 153) | 0
   const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
   const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  // There is no year 0: 1 BC is the astronomers' 0.
   const shown = year > 0 ? year : 1 - year
-  if (shown < 10_000) writeDigits(out, shown, 4)
-  else writeInteger(out, shown)
-  out.byte(0x2d)
-  writeDigits(out, month, 2)
-  out.byte(0x2d)
-  writeDigits(out, dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1, 2)
-  return year <= 0
+  let end = shown < 10_000 ? writeDigits(view, at, shown, 4) : writeInteger(view, at, shown)
+  view.setUint8(end, hyphen)
+  end = writeTwo(view, end + 1, month)
+  view.setUint8(end, hyphen)
+  return writeTwo(view, end + 1, dayOfYear - (((153 * monthFromMarch + 2) / 5) | 0) + 1)
 }
 
-/** Writes an interval, infinities included. */
-export function writeInterval(out: MessageWriter, months: number, days: number, micros: bigint): void {
-  if (months === infinityDay && days === infinityDay && micros === infinityMicros) {
-    out.ascii('infinity')
-    return
-  }
-  if (months === minusInfinityDay && days === minusInfinityDay && micros === minusInfinityMicros) {
-    out.ascii('-infinity')
-    return
-  }
-  let first = true
+/** An interval, infinities included. */
+export function intervalText(months: number, days: number, micros: bigint): string {
+  if (months === infinityDay && days === infinityDay && micros === infinityMicros) return 'infinity'
+  if (months === minusInfinityDay && days === minusInfinityDay && micros === minusInfinityMicros)
+    return '-infinity'
+  let text = ''
   let negativeBefore = false
   const part = (value: number, unit: string) => {
     if (value === 0) return
     const sign = negativeBefore && value > 0 ? '+' : ''
-    out.ascii(`${first ? '' : ' '}${sign}${value} ${unit}${value === 1 ? '' : 's'}`)
-    first = false
+    text += `${text === '' ? '' : ' '}${sign}${value} ${unit}${value === 1 ? '' : 's'}`
     negativeBefore = value < 0
   }
   part(Math.trunc(months / 12), 'year')
   part(months % 12, 'mon')
   part(days, 'day')
-  if (!first && micros === 0n) return
-  if (!first) out.byte(0x20)
-  if (micros < 0n) out.byte(0x2d)
-  else if (negativeBefore) out.byte(0x2b)
-  writeSpan(out, micros < 0n ? -micros : micros)
+  if (text !== '' && micros === 0n) return text
+  const sign = micros < 0n ? '-' : negativeBefore ? '+' : ''
+  return `${text === '' ? '' : `${text} `}${sign}${spanText(micros < 0n ? -micros : micros)}`
 }
 
-/** Beyond 2^53 microseconds (285 years in hours) a number would lose the last digits. */
-function writeSpan(out: MessageWriter, micros: bigint): void {
-  if (micros <= BigInt(Number.MAX_SAFE_INTEGER)) writeTime(out, Number(micros))
-  else {
-    const hours = micros / 3_600_000_000n
-    out.ascii(hours.toString())
-    const rest = out.length
-    writeTime(out, Number(micros % 3_600_000_000n))
-    // Without the two zeros of its own hours.
-    out.bytes.copyWithin(rest, rest + 2, out.length)
-    out.length -= 2
-  }
+/** HH:MM:SS with its fraction. Beyond 2^53 microseconds (285 years) a number would lose the last digits. */
+function spanText(micros: bigint): string {
+  const seconds = Number(micros / 1_000_000n)
+  const fraction = String(micros % 1_000_000n)
+    .padStart(6, '0')
+    .replace(/0+$/, '')
+  const two = (value: number) => String(value).padStart(2, '0')
+  const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  return fraction === '' ? clock : `${clock}.${fraction}`
 }

@@ -1,43 +1,66 @@
 /** Numbers as PostgreSQL prints them, written digit by digit. */
 
-import type { MessageWriter } from './message-writer.ts'
+/** Bytes that a 64-bit integer takes at most, and a float. */
+export const integerRoom = 20
+export const floatRoom = 32
 
-const zero = 0x30
 const minus = 0x2d
+const point = 0x2e
 
-/** Writes a whole number of at most 2^53. */
-export function writeInteger(out: MessageWriter, value: number): void {
-  out.ensure(17)
-  if (value < 0) {
-    out.bytes[out.length++] = minus
-    writeDigits(out, -value, digitCount(-value))
-  } else writeDigits(out, value, digitCount(value))
+/** Four digits of each number below 10,000 as one word. */
+const fourDigits = Int32Array.from({ length: 10_000 }, (_, value) =>
+  Buffer.from(String(value).padStart(4, '0'), 'latin1').readInt32BE(),
+)
+
+/** Writes a whole number of at most 2^53. @returns the place behind it, as all of these do */
+export function writeInteger(view: DataView, at: number, value: number): number {
+  if (value >= 0) return writeDigits(view, at, value, digitCount(value))
+  view.setUint8(at, minus)
+  return writeDigits(view, at + 1, -value, digitCount(-value))
 }
 
 /** Writes `value` with leading zeros up to `width` digits, which it must not pass. */
-export function writeDigits(out: MessageWriter, value: number, width: number): void {
-  out.ensure(width)
-  const { bytes } = out
-  let at = out.length + width
-  out.length = at
+export function writeDigits(view: DataView, at: number, value: number, width: number): number {
+  const end = at + width
+  let place = end
   let rest = value
   while (rest > 0x7fffffff) {
-    const quotient = Math.floor(rest / 10)
-    bytes[--at] = zero + (rest - quotient * 10)
+    const quotient = Math.floor(rest / 10_000)
+    place -= 4
+    view.setInt32(place, fourDigits[rest - quotient * 10_000] ?? 0)
     rest = quotient
-    width--
   }
-  for (let small = rest | 0; width > 0; width--) {
-    const quotient = (small / 10) | 0
-    bytes[--at] = zero + (small - quotient * 10)
+  let small = rest | 0
+  while (place - at >= 4) {
+    const quotient = (small / 10_000) | 0
+    place -= 4
+    view.setInt32(place, fourDigits[small - quotient * 10_000] ?? 0)
     small = quotient
   }
+  const word = fourDigits[small] ?? 0
+  if (place - at === 1) view.setUint8(at, word)
+  else if (place - at === 2) view.setInt16(at, word)
+  else if (place - at === 3) {
+    view.setUint8(at, word >> 16)
+    view.setInt16(at + 1, word)
+  }
+  return end
 }
 
 function digitCount(value: number): number {
-  let count = 1
-  for (let bound = 10; value >= bound; bound *= 10) count++
-  return count
+  let count = 0
+  let rest = value
+  while (rest >= 10_000) {
+    rest = Math.floor(rest / 10_000)
+    count += 4
+  }
+  return count + (rest < 10 ? 1 : rest < 100 ? 2 : rest < 1_000 ? 3 : 4)
+}
+
+/** Writes characters that are known to be ASCII. */
+export function writeAscii(view: DataView, at: number, text: string): number {
+  for (let index = 0; index < text.length; index++) view.setUint8(at + index, text.charCodeAt(index))
+  return at + text.length
 }
 
 /** Reads 64-bit integers as numbers where they are exact, so that no bigint is made per value. */
@@ -60,34 +83,48 @@ export class Int64Reader {
   }
 }
 
-/** Writes an unscaled integer with `scale` digits behind the point. */
-export function writeScaled(out: MessageWriter, unscaled: bigint, scale: number): void {
+/** An unscaled integer with `scale` digits behind the point. */
+export function scaledText(unscaled: bigint, scale: number): string {
   const negative = unscaled < 0n
   const digits = (negative ? -unscaled : unscaled).toString()
-  if (negative) out.byte(minus)
-  if (scale <= 0) {
-    out.ascii(unscaled === 0n ? '0' : digits + '0'.repeat(-scale))
-    return
-  }
+  const sign = negative ? '-' : ''
+  if (scale <= 0) return unscaled === 0n ? '0' : sign + digits + '0'.repeat(-scale)
   const padded = digits.padStart(scale + 1, '0')
-  out.ascii(padded.slice(0, -scale))
-  out.byte(0x2e)
-  out.ascii(padded.slice(-scale))
+  return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`
 }
 
-/** `writeScaled` for an unscaled value that is exact as a number and a scale from 0 to 15. */
-export function writeScaledNumber(out: MessageWriter, unscaled: number, scale: number): void {
-  if (scale === 0) {
-    writeInteger(out, unscaled)
-    return
-  }
+/** Powers of ten that a number holds with all digits below them. */
+const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
+
+/** Writes `scaledText` of an unscaled value that is exact as a number, for a scale from 0 to 15. */
+export function writeScaled(view: DataView, at: number, unscaled: number, scale: number): number {
+  if (scale === 0) return writeInteger(view, at, unscaled)
   const magnitude = Math.abs(unscaled)
-  const unit = 10 ** scale
+  const unit = powers[scale] ?? 1
   const whole = Math.floor(magnitude / unit)
-  if (unscaled < 0) out.byte(minus)
-  writeInteger(out, whole)
-  out.byte(0x2e)
-  writeDigits(out, magnitude - whole * unit, scale)
+  if (unscaled < 0) view.setUint8(at++, minus)
+  at = writeInteger(view, at, whole)
+  view.setUint8(at, point)
+  return writeDigits(view, at + 1, magnitude - whole * unit, scale)
+}
+
+/** Digits behind the point with which most numbers come that people have written. */
+const shortScaleMax = 6
+
+/**
+ * Writes the fewest digits that read back as the same float8, as PostgreSQL does with extra_float_digits above
+ * 0. Up to 15 digits a decimal that reads back is the only one as short.
+ */
+export function writeFloat8(view: DataView, at: number, value: number): number {
+  const magnitude = Math.abs(value)
+  if (magnitude >= 1e-4 && magnitude < 1e15)
+    for (let scale = 0; scale <= shortScaleMax; scale++) {
+      const unit = powers[scale] ?? 1
+      const unscaled = Math.round(magnitude * unit)
+      if (unscaled >= 1e15) break
+      if (unscaled / unit === magnitude) return writeScaled(view, at, value < 0 ? -unscaled : unscaled, scale)
+    }
+  return writeAscii(view, at, floatText(value, 8, 1))
 }
 
 export type FloatWidth = 4 | 8
@@ -106,7 +143,7 @@ export function floatText(value: number, width: FloatWidth, extraDigits: number)
   const sure = width === 8 ? 15 : 6
   const isShortest = extraDigits > 0
   const precision = Math.max(sure + extraDigits, 1)
-  const exponential = isShortest ? shortest(value, width) : value.toExponential(precision - 1)
+  const exponential = isShortest ? shortest(value, width) : toEven(value, precision - 1)
   const [mantissa = '', exponentText = '0'] = exponential.split('e')
   const sign = mantissa.startsWith('-') ? '-' : ''
   const digits = mantissa.replace(/[-.]/g, '').replace(/(?<=.)0+$/, '')
@@ -120,9 +157,19 @@ function shortest(value: number, width: FloatWidth): string {
   }
   for (let digits = 0; digits < 8; digits++) {
     const text = value.toExponential(digits)
-    if (Math.fround(Number(text)) === value && !isMidpoint(text, value, 24)) return text
+    if (Math.fround(Number(text)) === value && !isMidpoint(text, value, 24)) return toEven(value, digits)
   }
   return value.toExponential(8)
+}
+
+/** As toExponential, but what lies just between two decimals goes to the even one, as in C and Ryu. */
+function toEven(value: number, fractionDigits: number): string {
+  const [mantissa = '', exponent = ''] = value.toExponential(100).split('e')
+  const end = mantissa.indexOf('.') + (fractionDigits === 0 ? 0 : fractionDigits + 1)
+  const cut = mantissa.slice(0, end)
+  const isTie = /^\.?50*$/.test(mantissa.slice(end))
+  // JavaScript rounds up.
+  return isTie && Number(cut.at(-1)) % 2 === 0 ? `${cut}e${exponent}` : value.toExponential(fractionDigits)
 }
 
 /**

@@ -37,9 +37,12 @@ export interface Frame {
 
 export type ReaderPhase = 'startup' | 'authentication' | 'session'
 
+/** One for all connections: most have nothing waiting. */
+const empty = Buffer.alloc(0)
+
 export class FrameReader {
   phase: ReaderPhase = 'startup'
-  #buffer: Buffer = Buffer.alloc(0)
+  #buffer: Buffer = empty
   #start = 0
   #end = 0
 
@@ -86,7 +89,7 @@ export class FrameReader {
     this.#start += header + length
     const body = this.#buffer.subarray(bodyStart, this.#start)
     if (this.#start === this.#end) {
-      this.#buffer = Buffer.alloc(0)
+      this.#buffer = empty
       this.#start = 0
       this.#end = 0
     }

@@ -2,11 +2,11 @@
 
 import type { ColumnVector } from '../../core/result-batch.ts'
 import { elementOf, isArray, type ScalarType, type SqlType, typeOid } from '../../core/sql-type.ts'
+import { byteValues, utf8Values } from '../../core/variable-width.ts'
 import { ByteReader, ProtocolViolation } from './byte-reader.ts'
 import { infinityDay, infinityMicros, minusInfinityDay, minusInfinityMicros } from './datetime-text.ts'
-import { MessageWriter } from './message-writer.ts'
 import type { Format } from './protocol.ts'
-import { textWriter, writeElement } from './text-values.ts'
+import { textOf } from './text-values.ts'
 import { ValueError } from './value-error.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -44,9 +44,7 @@ function decodeText(bytes: Uint8Array): string {
 
 function scalarText(reader: ByteReader, type: ScalarType): string {
   if (type === 'numeric') return numericText(reader)
-  const out = new MessageWriter()
-  textWriter(oneRow(reader, type), exact)(out, 0)
-  return Buffer.from(out.view()).toString('utf8')
+  return textOf(oneRow(reader, type), 0, exact)
 }
 
 /** The value as a column of one row, so that it is printed as results are. */
@@ -85,14 +83,14 @@ function oneRow(reader: ByteReader, type: Exclude<ScalarType, 'numeric'>): Colum
       return { type, values: [hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')] }
     }
     case 'bytea':
-      return { type, values: [reader.rest()] }
+      return { type, ...byteValues([reader.rest()]) }
     case 'jsonb':
       if (reader.byte() !== 1) throw new ProtocolViolation('unsupported jsonb version number')
-      return { type, values: [decodeText(reader.rest())] }
+      return { type, ...utf8Values([decodeText(reader.rest())]) }
     case 'text':
     case 'varchar':
     case 'json':
-      return { type, values: [decodeText(reader.rest())] }
+      return { type, ...utf8Values([decodeText(reader.rest())]) }
   }
 }
 
@@ -148,16 +146,17 @@ function arrayText(reader: ByteReader, type: ScalarType): string {
   const count = reader.int32()
   reader.int32()
   if (count < 0 || count * 4 > reader.remaining) throw new ProtocolViolation('invalid array size')
-  const out = new MessageWriter()
-  out.ascii('{')
+  const elements: string[] = []
   for (let index = 0; index < count; index++) {
-    if (index > 0) out.ascii(',')
     const length = reader.int32()
-    if (length === -1) out.ascii('NULL')
-    else writeElement(out, Buffer.from(scalarElement(reader.bytes(length), type)))
+    elements.push(length === -1 ? 'NULL' : elementText(scalarElement(reader.bytes(length), type)))
   }
-  out.ascii('}')
-  return Buffer.from(out.view()).toString('utf8')
+  return `{${elements.join(',')}}`
+}
+
+/** By array_out's rule: quoted where it is empty, looks like NULL or holds a character of the array's own syntax. */
+function elementText(text: string): string {
+  return /^(null)?$|[{}",\\ \t\n\v\f\r]/i.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text
 }
 
 function scalarElement(bytes: Uint8Array, type: ScalarType): string {

@@ -1,97 +1,178 @@
-/** Values in PostgreSQL's text format: one writer a column, chosen once a batch. */
+/** Values in PostgreSQL's text format, encoded a column at a time. */
 
 import { type ColumnVector, isNull } from '../../core/result-batch.ts'
+import type { VariableWidth } from '../../core/variable-width.ts'
 import {
+  datetimeRoom,
   infinityMicros,
+  intervalText,
   minusInfinityMicros,
   writeDate,
-  writeInterval,
   writeTime,
   writeTimestamp,
   writeTimestampBig,
 } from './datetime-text.ts'
-import { floatText, Int64Reader, writeInteger, writeScaled, writeScaledNumber } from './decimal-text.ts'
-import { MessageWriter } from './message-writer.ts'
-
-/** Writes the value of a row that is not NULL, without its length. */
-export type ValueWriter = (out: MessageWriter, row: number) => void
+import {
+  floatRoom,
+  floatText,
+  Int64Reader,
+  integerRoom,
+  scaledText,
+  writeAscii,
+  writeFloat8,
+  writeInteger,
+  writeScaled,
+} from './decimal-text.ts'
+import { bytesOf, encodedAlready, scratch, type VariableEncoder, viewOf } from './encoded.ts'
 
 export interface TextOptions {
   /** PostgreSQL's extra_float_digits, -15 to 3. */
   readonly extraFloatDigits: number
 }
 
-/** The text writer of a column. It throws ValueError 22008 for a date that PostgreSQL cannot hold. */
-export function textWriter(column: ColumnVector, options: TextOptions): ValueWriter {
+/** The text encoder of a column. It throws ValueError 22008 for a date that PostgreSQL cannot hold. */
+export function textEncoder(column: ColumnVector, options: TextOptions): VariableEncoder {
   switch (column.type) {
     case 'bool': {
       const { values } = column
-      return (out, row) => out.byte(values[row] ? 0x74 : 0x66)
+      return encoder(column, 1, (view, at, row) => {
+        view.setUint8(at, values[row] ? 0x74 : 0x66)
+        return at + 1
+      })
     }
-    case 'int2':
+    case 'int2': {
+      const { values } = column
+      return encoder(column, integerRoom, (view, at, row) => writeInteger(view, at, values[row] ?? 0))
+    }
     case 'int4': {
       const { values } = column
-      return (out, row) => writeInteger(out, values[row] ?? 0)
+      return encoder(column, integerRoom, (view, at, row) => writeInteger(view, at, values[row] ?? 0))
     }
     case 'int8':
-      return scaledWriter(column.values, 0)
+      return scaledEncoder(column, column.values, 0)
     case 'numeric':
-      return scaledWriter(column.values, column.scale)
+      return scaledEncoder(column, column.values, column.scale)
     case 'float4':
-    case 'float8': {
-      const { values } = column
-      const width = column.type === 'float4' ? 4 : 8
-      return (out, row) => out.ascii(floatText(values[row] ?? 0, width, options.extraFloatDigits))
-    }
+    case 'float8':
+      return floatEncoder(column, options)
     case 'date': {
       const { values } = column
-      return (out, row) => writeDate(out, values[row] ?? 0)
+      return encoder(column, datetimeRoom, (view, at, row) => writeDate(view, at, values[row] ?? 0))
     }
     case 'time': {
       const reader = new Int64Reader(column.values)
-      return (out, row) => writeTime(out, reader.number(row))
+      return encoder(column, datetimeRoom, (view, at, row) => writeTime(view, at, reader.number(row)))
     }
     case 'timestamp':
     case 'timestamptz':
-      return timestampWriter(column.values, column.type === 'timestamptz')
+      return timestampEncoder(column, column.values, column.type === 'timestamptz')
     case 'interval': {
       const { months, days, micros } = column
-      return (out, row) => writeInterval(out, months[row] ?? 0, days[row] ?? 0, micros[row] ?? 0n)
+      return textsEncoder(column, (row) => intervalText(months[row] ?? 0, days[row] ?? 0, micros[row] ?? 0n))
     }
     case 'text':
     case 'varchar':
     case 'json':
     case 'jsonb':
+      return encodedAlready(column)
     case 'uuid': {
       const { values } = column
-      return (out, row) => out.utf8(values[row] ?? '')
+      return textsEncoder(column, (row) => values[row] ?? '')
     }
-    case 'bytea': {
-      const { values } = column
-      return (out, row) => writeHex(out, values[row] ?? new Uint8Array())
-    }
+    case 'bytea':
+      return hexEncoder(column)
     case 'array':
-      return arrayWriter(column, options)
+      return arrayEncoder(column, options)
   }
 }
 
-function scaledWriter(values: BigInt64Array | readonly bigint[], scale: number): ValueWriter {
-  if (!(values instanceof BigInt64Array)) return (out, row) => writeScaled(out, values[row] ?? 0n, scale)
+/** Writes a row's value and returns the place behind it. */
+type WriteValue = (view: DataView, at: number, row: number) => number
+
+/** @param room bytes that a value takes at most */
+function encoder(column: ColumnVector, room: number, write: WriteValue): VariableEncoder {
+  return {
+    width: undefined,
+    encode(from, to) {
+      scratch.ensure(room * (to - from))
+      const { view } = scratch
+      const offsets = scratch.takeOffsets(to)
+      let at = scratch.length
+      offsets[from] = at
+      for (let row = from; row < to; row++) {
+        if (!isNull(column, row)) at = write(view, at, row)
+        offsets[row + 1] = at
+      }
+      scratch.length = at
+      return { bytes: undefined, offsets }
+    },
+  }
+}
+
+/** Of texts that are ASCII and made as strings. */
+function textsEncoder(column: ColumnVector, textOf: (row: number) => string): VariableEncoder {
+  return {
+    width: undefined,
+    encode(from, to) {
+      const offsets = scratch.takeOffsets(to)
+      offsets[from] = scratch.length
+      for (let row = from; row < to; row++) {
+        if (!isNull(column, row)) {
+          const text = textOf(row)
+          scratch.ensure(text.length)
+          scratch.length = writeAscii(scratch.view, scratch.length, text)
+        }
+        offsets[row + 1] = scratch.length
+      }
+      return { bytes: undefined, offsets }
+    },
+  }
+}
+
+function scaledEncoder(
+  column: ColumnVector,
+  values: BigInt64Array | readonly bigint[],
+  scale: number,
+): VariableEncoder {
+  if (!(values instanceof BigInt64Array) || scale < 0 || scale > 15)
+    return textsEncoder(column, (row) => scaledText(values[row] ?? 0n, scale))
   const reader = new Int64Reader(values)
-  if (scale < 0 || scale > 15) return (out, row) => writeScaled(out, reader.bigint(row), scale)
-  return (out, row) => {
+  return encoder(column, integerRoom + scale, (view, at, row) => {
     const unscaled = reader.number(row)
-    if (Number.isNaN(unscaled)) writeScaled(out, reader.bigint(row), scale)
-    else writeScaledNumber(out, unscaled, scale)
-  }
+    return Number.isNaN(unscaled)
+      ? writeAscii(view, at, scaledText(reader.bigint(row), scale))
+      : writeScaled(view, at, unscaled, scale)
+  })
 }
 
-function timestampWriter(values: BigInt64Array, zoned: boolean): ValueWriter {
+function floatEncoder(
+  column: Extract<ColumnVector, { readonly type: 'float4' | 'float8' }>,
+  { extraFloatDigits }: TextOptions,
+): VariableEncoder {
+  const { type, values } = column
+  const width = type === 'float4' ? 4 : 8
+  if (type === 'float8' && extraFloatDigits > 0)
+    return encoder(column, floatRoom, (view, at, row) => writeFloat8(view, at, values[row] ?? 0))
+  return textsEncoder(column, (row) => floatText(values[row] ?? 0, width, extraFloatDigits))
+}
+
+function timestampEncoder(column: ColumnVector, values: BigInt64Array, zoned: boolean): VariableEncoder {
   const reader = new Int64Reader(values)
-  return (out, row) => {
+  return encoder(column, datetimeRoom, (view, at, row) => {
     const micros = reader.number(row)
-    if (Number.isNaN(micros)) writeTimestampBig(out, reader.bigint(row), zoned)
-    else writeTimestamp(out, micros, zoned)
+    return Number.isNaN(micros)
+      ? writeTimestampBig(view, at, reader.bigint(row), zoned)
+      : writeTimestamp(view, at, micros, zoned)
+  })
+}
+
+/** One value as text; it must not be NULL. @throws ValueError as the encoder does */
+export function textOf(column: ColumnVector, row: number, options: TextOptions): string {
+  try {
+    const encoded = textEncoder(column, options).encode(row, row + 1)
+    return Buffer.from(bytesOf(encoded).subarray(encoded.offsets[row], encoded.offsets[row + 1])).toString()
+  } finally {
+    scratch.clear()
   }
 }
 
@@ -100,68 +181,109 @@ export function isInfinite(micros: bigint): boolean {
   return micros === infinityMicros || micros === minusInfinityMicros
 }
 
-const hexDigits = Buffer.from('0123456789abcdef', 'latin1')
+/** Two hexadecimal digits of each byte as one word. */
+const hexDigits = Int16Array.from({ length: 256 }, (_, byte) =>
+  Buffer.from(byte.toString(16).padStart(2, '0'), 'latin1').readInt16BE(),
+)
 
-function writeHex(out: MessageWriter, value: Uint8Array): void {
-  out.ensure(2 + value.length * 2)
-  const { bytes } = out
-  let at = out.length
-  bytes[at++] = 0x5c
-  bytes[at++] = 0x78
-  for (const each of value) {
-    bytes[at++] = hexDigits[each >> 4] ?? 0
-    bytes[at++] = hexDigits[each & 15] ?? 0
+const hexPrefix = Buffer.from('\\x', 'latin1').readInt16BE()
+
+function hexEncoder(column: ColumnVector & VariableWidth): VariableEncoder {
+  const { bytes, offsets: ends } = column
+  return {
+    width: undefined,
+    encode(from, to) {
+      scratch.ensure(((ends[to] ?? 0) - (ends[from] ?? 0) + to - from) * 2)
+      const { view } = scratch
+      const offsets = scratch.takeOffsets(to)
+      let at = scratch.length
+      offsets[from] = at
+      for (let row = from; row < to; row++) {
+        if (!isNull(column, row)) {
+          view.setInt16(at, hexPrefix)
+          at += 2
+          for (let index = ends[row] ?? 0; index < (ends[row + 1] ?? 0); index++, at += 2)
+            view.setInt16(at, hexDigits[bytes[index] ?? 0] ?? 0)
+        }
+        offsets[row + 1] = at
+      }
+      scratch.length = at
+      return { bytes: undefined, offsets }
+    },
   }
-  out.length = at
 }
 
 type ArrayColumn = Extract<ColumnVector, { readonly type: 'array' }>
 
-function arrayWriter({ offsets, elements }: ArrayColumn, options: TextOptions): ValueWriter {
-  const write = textWriter(elements, options)
-  const scratch = new MessageWriter()
-  return (out, row) => {
-    const end = offsets[row + 1] ?? 0
-    const start = offsets[row] ?? 0
-    out.byte(0x7b)
-    for (let element = start; element < end; element++) {
-      if (element > start) out.byte(0x2c)
-      if (isNull(elements, element)) out.ascii('NULL')
-      else {
-        scratch.clear()
-        write(scratch, element)
-        writeElement(out, scratch.view())
+const [open, close, comma] = [0x7b, 0x7d, 0x2c]
+const nullWord = Buffer.from('NULL', 'latin1').readInt32BE()
+
+function arrayEncoder(column: ArrayColumn, options: TextOptions): VariableEncoder {
+  const { offsets: ends, elements } = column
+  const elementEncoder = textEncoder(elements, options)
+  return {
+    width: undefined,
+    encode(from, to) {
+      const first = ends[from] ?? 0
+      const last = ends[to] ?? 0
+      const encoded = elementEncoder.encode(first, last)
+      const { offsets: elementEnds } = encoded
+      const bytesMax = (elementEnds[last] ?? 0) - (elementEnds[first] ?? 0)
+      // Every character may need a backslash; quotes or NULL, and a comma, for every element.
+      scratch.ensure(bytesMax * 2 + (last - first) * 5 + (to - from) * 2)
+      const source = viewOf(encoded)
+      const { view } = scratch
+      const offsets = scratch.takeOffsets(to)
+      let at = scratch.length
+      offsets[from] = at
+      for (let row = from; row < to; row++) {
+        if (!isNull(column, row)) {
+          view.setUint8(at++, open)
+          for (let element = ends[row] ?? 0; element < (ends[row + 1] ?? 0); element++) {
+            if (element > (ends[row] ?? 0)) view.setUint8(at++, comma)
+            if (isNull(elements, element)) {
+              view.setInt32(at, nullWord)
+              at += 4
+            } else
+              at = writeElement(view, at, source, elementEnds[element] ?? 0, elementEnds[element + 1] ?? 0)
+          }
+          view.setUint8(at++, close)
+        }
+        offsets[row + 1] = at
       }
-    }
-    out.byte(0x7d)
+      scratch.length = at
+      return { bytes: undefined, offsets }
+    },
   }
 }
 
 const quote = 0x22
 const backslash = 0x5c
 
-/** Writes one element by array_out's rule: quoted where it is empty, looks like NULL or holds a character of the array's own syntax. */
-export function writeElement(out: MessageWriter, text: Uint8Array): void {
-  if (!needsQuotes(text)) {
-    out.raw(text)
-    return
+/**
+ * Writes one element by array_out's rule: quoted where it is empty, looks like NULL or holds a character of the
+ * array's own syntax. It takes at most twice its bytes and two.
+ */
+function writeElement(view: DataView, at: number, source: DataView, start: number, end: number): number {
+  const quoted = needsQuotes(source, start, end)
+  if (quoted) view.setUint8(at++, quote)
+  for (let from = start; from < end; from++) {
+    const each = source.getUint8(from)
+    if (each === quote || each === backslash) view.setUint8(at++, backslash)
+    view.setUint8(at++, each)
   }
-  out.ensure(text.length * 2 + 2)
-  const { bytes } = out
-  let at = out.length
-  bytes[at++] = quote
-  for (const each of text) {
-    if (each === quote || each === backslash) bytes[at++] = backslash
-    bytes[at++] = each
-  }
-  bytes[at++] = quote
-  out.length = at
+  if (quoted) view.setUint8(at++, quote)
+  return at
 }
 
-const elementSyntax = new Set(Buffer.from('{}",\\ \t\n\v\f\r', 'latin1'))
+/** Of ASCII; 1 where an element with the character is quoted. */
+const elementSyntax = new Uint8Array(256)
+for (const each of Buffer.from('{}",\\ \t\n\v\f\r', 'latin1')) elementSyntax[each] = 1
 
-function needsQuotes(text: Uint8Array): boolean {
-  if (text.length === 0) return true
-  if (text.length === 4 && Buffer.from(text).toString('latin1').toLowerCase() === 'null') return true
-  return text.some((each) => elementSyntax.has(each))
+function needsQuotes(source: DataView, start: number, end: number): boolean {
+  if (start === end) return true
+  // In lower case, whichever way it is written.
+  if (end - start === 4 && (source.getInt32(start) | 0x20202020) === (nullWord | 0x20202020)) return true
+  for (let from = start; from < end; from++) if (elementSyntax[source.getUint8(from)] === 1) return true
+  return false
 }

@@ -10,6 +10,7 @@ import {
   failure,
   governed,
   otherTenant,
+  rowsIn,
   rowsOf,
   runBy,
   snapshotOf,
@@ -284,6 +285,6 @@ test('names of tables and columns, paths and values of metadata are quoted where
     sql: `${sql} ${session.relation(snapshot.table)} AS b`,
     columns: columns('c text'),
   })
-  for await (const { columns: read } of run) expect(read[0]).toMatchObject({ values: ["x'y"] })
+  for await (const batch of run) expect(rowsIn(batch)).toEqual([["x'y"]])
   await session.close()
 })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { startApp } from '../../../src/app.ts'
 import { parseConfig } from '../../../src/config.ts'
+import { utf8Values } from '../../../src/core/variable-width.ts'
 import type { QueryService } from '../../../src/query/query-service.ts'
 import { createServiceSession } from '../../../src/store/sessions.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
@@ -22,7 +23,7 @@ const queries: QueryService = {
   prepare: async (_, text) => ({ text, columns: [{ name: 'tenant', type: 'text' }], parameters: [] }),
   run({ tenant }, { columns }) {
     async function* batches() {
-      yield { rowCount: 1, columns: [{ type: 'text' as const, values: [tenant as string] }] }
+      yield { rowCount: 1, columns: [{ type: 'text' as const, ...utf8Values([tenant as string]) }] }
     }
     return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, putOnRecord: async () => {} })
   },

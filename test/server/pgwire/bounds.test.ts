@@ -3,6 +3,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Clock } from '../../../src/base/clock.ts'
 import { Fault } from '../../../src/base/fault.ts'
+import { utf8Values } from '../../../src/core/variable-width.ts'
 import { CancelKeys, type CancelRequest } from '../../../src/server/pgwire/cancel-keys.ts'
 import { ConnectionSlots, defaultSlots } from '../../../src/server/pgwire/connection-slots.ts'
 import { LoginThrottle } from '../../../src/server/pgwire/login-throttle.ts'
@@ -31,7 +32,7 @@ function torrent(): TestQuery & { asked: number } {
         torrentQuery.asked++
         yield {
           rowCount: 100,
-          columns: [{ type: 'text' as const, values: Array.from({ length: 100 }, () => text) }],
+          columns: [{ type: 'text' as const, ...utf8Values(Array.from({ length: 100 }, () => text)) }],
         }
       }
     },

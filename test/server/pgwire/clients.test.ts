@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import pg from 'pg'
 import Cursor from 'pg-cursor'
 import postgres from 'postgres'
+import { byteValues, utf8Values } from '../../../src/core/variable-width.ts'
 import {
   endless,
   numbers,
@@ -36,16 +37,16 @@ const everyType: TestQuery = {
         { type: 'int8', values: BigInt64Array.of(9_007_199_254_740_993n) },
         { type: 'float8', values: Float64Array.of(1.5) },
         { type: 'numeric', values: BigInt64Array.of(12_345n), scale: 2 },
-        { type: 'text', values: ['ä€😀'] },
+        { type: 'text', ...utf8Values(['ä€😀']) },
         { type: 'timestamptz', values: BigInt64Array.of(1_700_000_000_000_000n) },
-        { type: 'jsonb', values: ['{"k": [1]}'] },
+        { type: 'jsonb', ...utf8Values(['{"k": [1]}']) },
         {
           type: 'array',
           offsets: Uint32Array.of(0, 2),
           elements: { type: 'int4', values: Int32Array.of(1, 2) },
         },
-        { type: 'bytea', values: [Uint8Array.of(1, 2)] },
-        { type: 'text', values: [''], validity: Uint8Array.of(0) },
+        { type: 'bytea', ...byteValues([Uint8Array.of(1, 2)]) },
+        { type: 'text', ...utf8Values(['']), validity: Uint8Array.of(0) },
       ],
     }
   },

@@ -9,6 +9,7 @@ import { credentialReader } from '../../../src/auth/read-credential.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import type { SessionScope } from '../../../src/core/session.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
+import { utf8Values } from '../../../src/core/variable-width.ts'
 import { authenticate } from '../../../src/server/pgwire/authenticate.ts'
 import type { Client } from '../../../src/server/pgwire/client.ts'
 import { Inbox } from '../../../src/server/pgwire/inbox.ts'
@@ -40,7 +41,7 @@ const whoami: TestQuery = {
     { name: 'sub', type: 'text' },
   ],
   async *batches({ context }) {
-    const values = (text: string) => ({ type: 'text' as const, values: [text] })
+    const values = (text: string) => ({ type: 'text' as const, ...utf8Values([text]) })
     yield { rowCount: 1, columns: [values(context.tenant), values(context.principal.sub)] }
   },
 }

@@ -1,6 +1,7 @@
 /** The protocol's flows, frame by frame. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { utf8Values } from '../../../src/core/variable-width.ts'
 import { numbers, startWire, type WireService } from '../../support/pgwire.ts'
 import { frames, reportFields, WireClient } from '../../support/wire-client.ts'
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
             rowCount: 1,
             columns: [
               { type: 'int4', values: Int32Array.of(Number(a)) },
-              { type: 'text', values: [b ?? ''], ...(b === null && { validity: Uint8Array.of(0) }) },
+              { type: 'text', ...utf8Values([b ?? '']), ...(b === null && { validity: Uint8Array.of(0) }) },
             ],
           }
         },

@@ -10,6 +10,7 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test'
+import { utf8Values } from '../../../src/core/variable-width.ts'
 import { numbers, startWire, testCredentials, type WireService } from '../../support/pgwire.ts'
 import { frames, type WireClient } from '../../support/wire-client.ts'
 
@@ -28,13 +29,13 @@ beforeAll(async () => {
         columns: [{ name: 'x', type: 'text' }],
         parameters: ['text'],
         async *batches({ parameters: [x] }) {
-          yield { rowCount: 1, columns: [{ type: 'text', values: [x ?? ''] }] }
+          yield { rowCount: 1, columns: [{ type: 'text', ...utf8Values([x ?? '']) }] }
         },
       },
       'select path': {
         columns: [{ name: 'path', type: 'text' }],
         async *batches({ context }) {
-          yield { rowCount: 1, columns: [{ type: 'text', values: [context.searchPath.join('/')] }] }
+          yield { rowCount: 1, columns: [{ type: 'text', ...utf8Values([context.searchPath.join('/')]) }] }
         },
       },
     },

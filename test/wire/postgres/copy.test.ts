@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PGlite } from '@electric-sql/pglite'
 import type { ColumnVector, ResultBatch } from '../../../src/core/result-batch.ts'
+import { utf8Values } from '../../../src/core/variable-width.ts'
 import { type CopyFormat, CopyWriter, defaultCopyFormat } from '../../../src/wire/postgres/copy.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { backend } from '../../../src/wire/postgres/protocol.ts'
@@ -36,7 +37,7 @@ const batch: ResultBatch = {
   rowCount,
   columns: [
     { type: 'int4', values: Int32Array.from(texts.keys()) },
-    { type: 'text', values: texts },
+    { type: 'text', ...utf8Values(texts) },
     {
       type: 'numeric',
       values: BigInt64Array.from(texts, (_, index) => BigInt(index * 1250)),
@@ -69,7 +70,7 @@ function ours(format: CopyFormat, of: ResultBatch = batch, columns = names): Ret
   const copy = new CopyWriter(columns, format, { extraFloatDigits: 1 })
   copy.begin(out)
   const write = copy.rowWriter(of)
-  for (let row = 0; row < of.rowCount; row++) write(out, row)
+  for (let row = 0; row < of.rowCount; ) row = write(out, row, of.rowCount)
   copy.end(out)
   return bodies(out.view())
 }
@@ -107,7 +108,7 @@ describe('COPY', () => {
   })
 
   test('a line of \\. alone is quoted in CSV', async () => {
-    const column: ColumnVector = { type: 'text', values: ['\\.'] }
+    const column: ColumnVector = { type: 'text', ...utf8Values(['\\.']) }
     expect(ours(defaultCopyFormat('csv'), { rowCount: 1, columns: [column] }, ['v']).data).toEqual([
       '"\\."\n',
     ])

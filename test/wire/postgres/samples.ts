@@ -2,6 +2,7 @@
 
 import type { ColumnVector } from '../../../src/core/result-batch.ts'
 import type { SqlType } from '../../../src/core/sql-type.ts'
+import { byteValues, utf8Values } from '../../../src/core/variable-width.ts'
 
 /** Numbers that are the same in every run (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -60,6 +61,15 @@ function floats(random: () => number): number[] {
     ...special,
     ...extreme,
     ...Array.from({ length: 300 }, () => (random() - 0.5) * 10 ** Math.floor(random() * 60 - 30)),
+    ...[
+      999_999_999_999_999, 999_999_999_999_999.9, 99_999_999.999_999, 0.000_1, 0.300_000_000_000_000_04, 9.5,
+      8.5, 0.5, 2.5, -3_499_016.25,
+    ],
+    // What people write: few digits behind the point.
+    ...Array.from(
+      { length: 300 },
+      (_, index) => Math.round((random() - 0.5) * 10 ** (index % 17)) / 10 ** (index % 9),
+    ),
   ]
 }
 
@@ -196,12 +206,17 @@ export function samples(seed: number): readonly Sample[] {
       { type: 'interval', months, days: spanDays, micros: spanMicros },
       months.length,
     ),
-    sample('text', 'text', { type: 'text', values: texts }, texts.length),
-    sample('varchar', 'varchar', { type: 'varchar', values: texts }, texts.length),
-    sample('json', 'json', { type: 'json', values: ['{"a": 1}', '[]'] }, 2),
-    sample('jsonb', 'jsonb', { type: 'jsonb', values: ['{"a": 1}', '"ä"'] }, 2),
+    sample('text', 'text', { type: 'text', ...utf8Values(texts) }, texts.length),
+    sample('varchar', 'varchar', { type: 'varchar', ...utf8Values(texts) }, texts.length),
+    sample('json', 'json', { type: 'json', ...utf8Values(['{"a": 1}', '[]']) }, 2),
+    sample('jsonb', 'jsonb', { type: 'jsonb', ...utf8Values(['{"a": 1}', '"ä"']) }, 2),
     sample('uuid', 'uuid', { type: 'uuid', values: uuids }, 2),
-    sample('bytea', 'bytea', { type: 'bytea', values: [Uint8Array.of(), Uint8Array.of(0, 127, 255)] }, 2),
+    sample(
+      'bytea',
+      'bytea',
+      { type: 'bytea', ...byteValues([Uint8Array.of(), Uint8Array.of(0, 127, 255)]) },
+      2,
+    ),
   ] as const
   return [...listed, ...listed.map(arrayOf)]
 }

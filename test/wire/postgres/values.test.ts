@@ -2,9 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PGlite } from '@electric-sql/pglite'
-import { type ColumnVector, isNull } from '../../../src/core/result-batch.ts'
+import { type ColumnVector, isNull, type ResultBatch } from '../../../src/core/result-batch.ts'
 import { typeOid } from '../../../src/core/sql-type.ts'
-import { binaryWriter } from '../../../src/wire/postgres/binary-values.ts'
 import { ByteReader } from '../../../src/wire/postgres/byte-reader.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { parameterText } from '../../../src/wire/postgres/parameters.ts'
@@ -15,7 +14,7 @@ import {
   executeFrames,
   queryFrames,
 } from '../../../src/wire/postgres/relayed-messages.ts'
-import { textWriter } from '../../../src/wire/postgres/text-values.ts'
+import { dataRowWriter, type FormatOf } from '../../../src/wire/postgres/rows.ts'
 import { samples } from './samples.ts'
 
 setDefaultTimeout(60_000)
@@ -47,11 +46,22 @@ async function echo(type: string, oid: number, values: readonly Uint8Array[], fr
 }
 
 function written(column: ColumnVector, rowCount: number, format: Format): Buffer[] {
-  const write = format === 1 ? binaryWriter(column) : textWriter(column, { extraFloatDigits: 1 })
-  return Array.from({ length: rowCount }, (_, row) => {
-    const out = new MessageWriter()
-    write(out, row)
-    return Buffer.from(out.view())
+  return rowsOf({ rowCount, columns: [column] }, () => format).map(([value]) => value ?? Buffer.alloc(0))
+}
+
+/** The values of a batch's rows as DataRows have them; null for NULL. */
+function rowsOf(batch: ResultBatch, formatOf: FormatOf, extraFloatDigits = 1): (Buffer | null)[][] {
+  const out = new MessageWriter()
+  const write = dataRowWriter(batch, formatOf, { extraFloatDigits })
+  for (let row = 0; row < batch.rowCount; ) row = write(out, row, batch.rowCount)
+  return cutMessages(out.view()).map(({ bytes }) => {
+    const reader = new ByteReader(bytes.subarray(5))
+    const values = Array.from({ length: reader.uint16() }, () => {
+      const length = reader.int32()
+      return length === -1 ? null : Buffer.from(reader.bytes(length))
+    })
+    reader.end()
+    return values
   })
 }
 
@@ -88,12 +98,8 @@ describe(`values of seed ${seed}`, () => {
       for (const { type, column, rowCount } of samples(seed).filter(({ column }) =>
         /^float/.test(column.type),
       )) {
-        const write = textWriter(column, { extraFloatDigits })
-        const ours = Array.from({ length: rowCount }, (_, row) => {
-          const out = new MessageWriter()
-          write(out, row)
-          return Buffer.from(out.view()).toString()
-        })
+        const batch = { rowCount, columns: [column] }
+        const ours = rowsOf(batch, () => 0, extraFloatDigits).map(([value]) => String(value))
         await postgres.execProtocolRaw(queryFrames(`set extra_float_digits = ${extraFloatDigits}`))
         const theirs = await echo(type, typeOid(type), written(column, rowCount, 1), 1, 0)
         await postgres.execProtocolRaw(queryFrames('reset extra_float_digits'))

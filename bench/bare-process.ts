@@ -1,0 +1,25 @@
+/** A listener that answers bytes with the same bytes: what the runtime itself takes for a connection. */
+
+import { obeyParent } from './child.ts'
+import { type Memory, settledMemory } from './settled-memory.ts'
+
+export type BareOrder = { readonly kind: 'open' } | { readonly kind: 'memory' }
+
+export interface BareAnswers {
+  readonly open: { readonly port: number }
+  readonly memory: Memory
+}
+
+if (import.meta.main)
+  obeyParent<BareOrder>(async () => {
+    const listener = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: { data: (socket, chunk) => void socket.write(chunk) },
+    })
+    return {
+      answer: { port: listener.port },
+      serve: settledMemory,
+      close: async () => listener.stop(true),
+    }
+  })

@@ -1,0 +1,25 @@
+/** What a process holds, once collections and the allocator have let go of what they can. */
+
+export interface Memory {
+  readonly rssBytes: number
+}
+
+const roundMs = 500
+const roundsMin = 4
+const roundsMax = 30
+/** A fall that still counts as one. */
+const fallBytes = 500_000
+
+/** Collects until resident memory falls no more: blocks and pages are given back some time after a collection. */
+export async function settledMemory(): Promise<Memory> {
+  let least = Number.POSITIVE_INFINITY
+  let quiet = 0
+  for (let round = 0; round < roundsMax && (round < roundsMin || quiet < 3); round++) {
+    Bun.gc(true)
+    await Bun.sleep(roundMs)
+    const rssBytes = process.memoryUsage.rss()
+    quiet = rssBytes < least - fallBytes ? 0 : quiet + 1
+    least = Math.min(least, rssBytes)
+  }
+  return { rssBytes: process.memoryUsage.rss() }
+}

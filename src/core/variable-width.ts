@@ -1,0 +1,40 @@
+/** Values of any length one after the other, as Arrow lays them out: engines fill it without a string a value. */
+
+export interface VariableWidth {
+  readonly bytes: Uint8Array
+  /** The value of row `r` is from `offsets[r]` to before `offsets[r + 1]`; one more than there are rows. */
+  readonly offsets: Uint32Array
+}
+
+/** What the offsets can count. */
+export const variableBytesMax = 2 ** 32 - 1
+
+/** Texts as UTF-8. */
+export function utf8Values(texts: readonly string[]): VariableWidth {
+  return byteValues(texts.map((text) => Buffer.from(text)))
+}
+
+/** Byte strings, copied. @throws RangeError for more than the offsets can count */
+export function byteValues(values: readonly Uint8Array[]): VariableWidth {
+  const offsets = new Uint32Array(values.length + 1)
+  let length = 0
+  for (const [row, value] of values.entries()) {
+    length += value.length
+    if (length > variableBytesMax) throw new RangeError('values of a column are too long')
+    offsets[row + 1] = length
+  }
+  const bytes = new Uint8Array(length)
+  for (const [row, value] of values.entries()) bytes.set(value, offsets[row])
+  return { bytes, offsets }
+}
+
+/** The bytes of one row's value, not copied. */
+export function bytesAt({ bytes, offsets }: VariableWidth, row: number): Uint8Array {
+  return bytes.subarray(offsets[row], offsets[row + 1])
+}
+
+/** The text of one row. */
+export function textAt(values: VariableWidth, row: number): string {
+  const { buffer, byteOffset, length } = bytesAt(values, row)
+  return Buffer.from(buffer, byteOffset, length).toString()
+}
