@@ -124,14 +124,16 @@ async function tableRoute(
   const { store, options } = context
   switch (request.method) {
     case 'GET': {
-      const etag = options.dialect === 'alpha' ? etagOf(store.location(table)) : undefined
+      const snapshots = query.get('snapshots')
+      const etag = options.dialect === 'alpha' ? etagOf(store.location(table), snapshots) : undefined
       if (etag !== undefined && request.headers.get('if-none-match') === etag)
         return new Response(null, { status: 304, headers: { etag } })
       const stored = store.load(table)
       return tableResponse(
         context,
         stored,
-        query.get('snapshots') === 'refs' ? refsOnlyBody(stored) : stored.body,
+        snapshots === 'refs' ? refsOnlyBody(stored) : stored.body,
+        snapshots,
       )
     }
     case 'HEAD':
@@ -256,17 +258,26 @@ function assertPrefix({ options }: RouteContext, prefix: string): void {
     throw new Refusal(400, 'NoSuchReferenceException', `Named reference '${reference}' not found`)
 }
 
-function tableResponse({ options }: RouteContext, stored: StoredTable, body = stored.body): Response {
+function tableResponse(
+  { options }: RouteContext,
+  stored: StoredTable,
+  body = stored.body,
+  snapshots: string | null = 'all',
+): Response {
   return new Response(body, {
     headers: {
       'content-type': 'application/json',
-      ...(options.dialect === 'alpha' ? { etag: etagOf(stored.metadataLocation) } : {}),
+      ...(options.dialect === 'alpha' ? { etag: etagOf(stored.metadataLocation, snapshots) } : {}),
     },
   })
 }
 
-function etagOf(metadataLocation: string): string {
-  return `W/"${createHash('sha256').update(metadataLocation).digest('hex')}"`
+/** As Iceberg's own server: another one for each `snapshots` that is asked for; a change answers with that of `all`. */
+function etagOf(metadataLocation: string, snapshots: string | null): string {
+  const hash = createHash('sha256')
+    .update(metadataLocation)
+    .update(`?snapshots=${snapshots ?? ''}`)
+  return `W/"${hash.digest('hex')}"`
 }
 
 function namespaceResponse(store: TableStore, namespace: readonly string[]): Response {

@@ -25,6 +25,8 @@ export async function loadCurrent(
   const known = parts.tables.get(tenant, credential, table)
   const loaded = await catalog.loadTable(table, {
     signal,
+    // The default, but named: Iceberg's own server gives the answer to a commit the ETag of such a load.
+    snapshots: 'all',
     ...(known?.etag === undefined ? {} : { ifNoneMatch: known.etag }),
   })
   if (loaded.status === 'not-modified') {
