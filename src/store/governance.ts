@@ -195,7 +195,8 @@ function governanceOf(ref: TableRef, found: readonly Found[], readable: boolean)
     .sort((a, b) => a.fieldId - b.fieldId)
   const fieldIds = new Map(columns.map(({ id, fieldId }) => [id, fieldId]))
   return {
-    ref,
+    // Alone: an answer is kept for others, whatever else this caller's object holds.
+    ref: { namespace: ref.namespace, name: ref.name },
     contract: contract && { id: String(contract.id), version: Number(contract.version) },
     pin: pinOf(of('pin')[0]?.properties),
     readableWithoutContract: readable,
