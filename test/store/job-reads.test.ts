@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { enqueueUnscanned, unscannedLocations } from '../../src/store/detection-runs.ts'
 import { reconcileTenant } from '../../src/store/reconcile.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, intentOf } from '../support/commits.ts'
@@ -72,7 +73,20 @@ test('the poll of a table reads a few rows for each location that its metadata n
   expect(await rowsRead(look)).toBeLessThan(locations.length * perCommitMax)
 })
 
-test('the reconciliation reads a few rows a commit', async () => {
-  const reconcile = async () => expect(await reconcileTenant(store, tenant)).toEqual([])
-  expect(await rowsRead(reconcile)).toBeWithin(commits, commits * perCommitMax)
+test('the reconciliation reads a few rows a commit, and never many in one transaction', async () => {
+  const reads: number[] = []
+  const watched: Store = {
+    ...store,
+    async tenantQuery<Row extends object>(...args: Parameters<Store['tenantQuery']>) {
+      let rows: readonly Row[] = []
+      const read = await rowsRead(async () => {
+        rows = await store.tenantQuery<Row>(...args)
+      })
+      reads.push(read)
+      return rows
+    },
+  }
+  expect(await reconcileTenant(watched, tenant)).toEqual([])
+  expect(reads.reduce((sum, one) => sum + one)).toBeWithin(commits, commits * perCommitMax)
+  expect(Math.max(...reads)).toBeLessThan((commits * perCommitMax) / 10)
 })
