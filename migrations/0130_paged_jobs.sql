@@ -11,7 +11,8 @@ drop function svc.enqueue_unscanned(int);
 
 -- Queues what the audit log names and no run covers: accepted rows made after `after`, or, without it, from before
 -- where the last round ended, by more than any transaction lasts, since rows become visible in another order than
--- they were made. Gives where the next page begins, null at the end.
+-- they were made. Gives where the next page begins, null at the end. All who queue do it in the order of locations,
+-- or they would deadlock.
 create function svc.enqueue_audited(page int, inout after timestamptz, out queued int)
 language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_custom_plan as $$
@@ -31,7 +32,7 @@ begin
   queued_now as (
     insert into svc.detection_run (tenant_id, snapshot_metadata_location, source, credential_id, table_id, namespace, table_name)
     select tenant, m.location, 'baseline-poller', m.credential_id, m.table_id, m.namespace, m.table_name
-    from made m where octet_length(m.location) <= 2048
+    from made m where octet_length(m.location) <= 2048 order by m.location
     on conflict on constraint detection_run_snapshot do nothing returning 1)
   select count(*), max(m.created_at), (select count(*) from queued_now) into looked, after, queued from made m;
   insert into svc.detection_cursor as c (tenant_id, audit_until)
@@ -77,6 +78,7 @@ begin
     select tenant, d.location, 'baseline-poller', d.credential_id,
       case when known then t ->> 'id' end, case when known then t -> 'namespace' end, case when known then t ->> 'name' end
     from described d, lateral (select coalesce(jsonb_typeof(t -> 'namespace') = 'array' and t ->> 'name' is not null, false) as known) k
+    order by d.location
     on conflict on constraint detection_run_snapshot do nothing returning 1)
   select count(*) into queued from queued_now;
   after := least(after + page, newest);
