@@ -327,7 +327,7 @@ async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: Ab
     const page = await listTenants(store, after === undefined ? {} : { after })
     for (const { id } of page.items) {
       signal.throwIfAborted()
-      for (const breach of await reconcileTenant(store, id)) {
+      for (const breach of await reconcileTenant(store, id, signal)) {
         if (!breach.isNew) continue
         metrics.reconciliationBreaches.inc()
         log.error({ breach }, 'breach: the graph and its relational projection differ')

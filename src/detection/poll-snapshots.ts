@@ -65,7 +65,7 @@ export class SnapshotPoller {
   async #pollTenant(tenant: TenantId, signal: AbortSignal): Promise<void> {
     const { store, metrics, log } = this.parts
     try {
-      const queued = await enqueueUnscanned(store, tenant, this.options.rowsMax)
+      const queued = await enqueueUnscanned(store, tenant, this.options.rowsMax, signal)
       metrics.detectionHits.inc({ source: 'baseline-poller', outcome: 'queued' }, queued)
       if (queued > 0) this.wake()
       await this.#pollUpstreams(tenant, signal)

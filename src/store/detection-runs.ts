@@ -81,18 +81,57 @@ export async function enqueueHits(
   }
 }
 
+/** Rows looked at in one transaction: others come between two of them. */
+const unscannedPage = 250
+
 /**
- * Queues what the tenant's audit log and graph name and no run covers yet.
- * @param limit rows of each to look at now; the rest is left to the next call
+ * Queues what the tenant's audit log and graph name and no run covers yet, page by page.
+ * @param limit of each, once so many are queued, the rest is left to the next call
+ * @param signal ends it between two pages
  * @returns how many were queued
  */
-export async function enqueueUnscanned(store: Store, tenant: TenantId, limit: number): Promise<number> {
-  const [row] = await store.tenantQuery<{ queued: number }>(
+export async function enqueueUnscanned(
+  store: Store,
+  tenant: TenantId,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  let queued = 0
+  for (const source of ['audited', 'snapshots'] as const) {
+    const before = queued
+    let after: string | null = null
+    do {
+      signal?.throwIfAborted()
+      const page = Math.min(unscannedPage, limit - (queued - before))
+      const row = await enqueuePage(store, tenant, source, page, after)
+      queued += row.queued
+      after = row.after
+    } while (after !== null && queued - before < limit)
+  }
+  return queued
+}
+
+interface QueuedPage {
+  readonly queued: number
+  /** Where the next page begins; null where there is none. */
+  readonly after: string | null
+}
+
+async function enqueuePage(
+  store: Store,
+  tenant: TenantId,
+  source: 'audited' | 'snapshots',
+  page: number,
+  after: string | null,
+): Promise<QueuedPage> {
+  const type = source === 'audited' ? 'timestamptz' : 'bigint'
+  const [row] = await store.tenantQuery<QueuedPage>(
     tenant,
-    'select svc.enqueue_unscanned($1::int) as queued',
-    [limit],
+    `select queued, after::text from svc.enqueue_${source}($1::int, $2::text::${type})`,
+    [page, after],
   )
-  return row?.queued ?? 0
+  if (row === undefined) throw new Fault('internal', 'Internal error.', { detail: 'a page gave no row' })
+  return row
 }
 
 /** Of these locations, as they are spelled, those that have no run, or one whose table is not known. */
@@ -103,10 +142,14 @@ export async function unscannedLocations(
 ): Promise<readonly string[]> {
   const rows = await store.tenantQuery<{ location: string }>(
     tenant,
-    `select distinct location from jsonb_array_elements_text($2::text::jsonb) location
-     where octet_length(location) between 1 and 2048 and not exists (select from svc.detection_run r
-       where r.tenant_id = $1 and r.snapshot_metadata_location = svc.canonical_location(location) and r.table_id is not null)`,
+    `with wanted as materialized (
+       select distinct location, svc.canonical_location(location) as canonical from jsonb_array_elements_text($2::text::jsonb) location
+       where octet_length(location) between 1 and 2048)
+     select location from wanted where not exists (select from svc.detection_run r
+       where r.tenant_id = $1 and r.snapshot_metadata_location = wanted.canonical and r.table_id is not null offset 0)`,
     [tenant, storableJson(locations)],
+    // OFFSET keeps it one look by key for each; a plan made while there were few runs must not be kept.
+    { prepare: false },
   )
   return rows.map(({ location }) => location)
 }

@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
+import type { Param } from './session.ts'
 import type { Store } from './store.ts'
 
 export const breachKinds = [
@@ -27,15 +28,28 @@ export interface Breach {
   readonly isNew: boolean
 }
 
-/** Milliseconds: it reads the whole audit log. */
-const reconcileMs = 300_000
+/** What one transaction looks at: others come between two of them. */
+const pageRows = 250
+const pageBlocks = 16
+
+type Drift = Pick<Breach, 'kind' | 'subject' | 'detail'>
 
 /**
- * Compares the tenant's WriteEvent edges and snapshots with its audit log, both ways; records what
- * drifts and closes what no longer does.
+ * Compares the tenant's WriteEvent edges and snapshots with its audit log, both ways, page by page; then records
+ * what drifts and closes what no longer does.
+ * @param signal ends it between two pages; nothing is recorded then
  * @returns the breaches that are open now, oldest first
  */
-export async function reconcileTenant(store: Store, tenant: TenantId): Promise<readonly Breach[]> {
+export async function reconcileTenant(
+  store: Store,
+  tenant: TenantId,
+  signal?: AbortSignal,
+): Promise<readonly Breach[]> {
+  const drift: Drift[] = []
+  for await (const page of driftPages(store, tenant)) {
+    signal?.throwIfAborted()
+    drift.push(...page)
+  }
   const rows = await store.tenantQuery<{
     readonly breach_id: string
     readonly tenant_id: TenantId
@@ -47,9 +61,8 @@ export async function reconcileTenant(store: Store, tenant: TenantId): Promise<r
   }>(
     tenant,
     `select breach_id, tenant_id, kind, subject, detail, detected_at, detected_at = last_seen_at as is_new
-     from svc.reconcile() order by detected_at, kind, subject`,
-    [],
-    { statementMs: reconcileMs },
+     from svc.record_drift($1::text::jsonb) order by detected_at, kind, subject`,
+    [JSON.stringify(drift)],
   )
   return rows.map((row) => ({
     id: row.breach_id,
@@ -60,6 +73,32 @@ export async function reconcileTenant(store: Store, tenant: TenantId): Promise<r
     detectedAt: row.detected_at,
     isNew: row.is_new,
   }))
+}
+
+async function* driftPages(store: Store, tenant: TenantId): AsyncGenerator<readonly Drift[]> {
+  yield* pagesOf(store, tenant, 'svc.drift_of_audit($2::int, $1::text::bigint)', [pageRows])
+  for (const label of ['INTENDED_WRITE', 'ACTUAL_WRITE', 'Snapshot'])
+    yield* pagesOf(store, tenant, 'svc.drift_of_graph($3, $2::int, $1::text::bigint)', [pageBlocks, label])
+}
+
+async function* pagesOf(
+  store: Store,
+  tenant: TenantId,
+  call: string,
+  params: readonly Param[],
+): AsyncGenerator<readonly Drift[]> {
+  let after: string | null = null
+  do {
+    const [row]: readonly { drift: readonly Drift[]; after: string | null }[] = await store.tenantQuery(
+      tenant,
+      `select drift, after::text from ${call}`,
+      [after, ...params],
+      { readOnly: true },
+    )
+    if (row === undefined) throw new Fault('internal', 'Internal error.', { detail: 'a page gave no row' })
+    yield row.drift
+    after = row.after
+  } while (after !== null)
 }
 
 const heldHere = new WeakMap<Store, Set<string>>()
