@@ -48,8 +48,18 @@ const statements = {
   rows: (from: string, filter: string) => `SELECT id, status, amount FROM ${from}${filter}`,
 }
 
+type Sql = (from: string, filter: string) => string
+
 /** What the read path is given: the filter is the table's. */
-const sqlOf = (sql: (from: string, filter: string) => string) => sql('sales.orders', '')
+const sqlOf = (sql: Sql) => sql('sales.orders', '')
+
+/** `again`: the same text every time, which the read path keeps prepared. `new`: a text of its own every time. */
+const texts = ['again', 'new'] as const
+
+/** With a condition that all rows meet, another one for each number. */
+function varied(sql: Sql, number: number): Sql {
+  return (from, filter) => sql(from, `${filter === '' ? ' WHERE' : `${filter} AND`} quantity > ${-number}`)
+}
 
 const tenant = '00000000-0000-4000-8000-000000000001' as TenantId
 const threads = navigator.hardwareConcurrency
@@ -82,22 +92,25 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
     // As in a service that has answered for a while; the other statements share its code.
     for (let round = smoke ? 1 : 300; round > 0; round--) await throughReadPath(engine, snapshot, warmUp)
     const from = `read_parquet([${files.map((file) => `'${new URL(file).pathname}'`).join(', ')}])`
-    for (const [statement, sql] of Object.entries(statements)) {
-      const plain = sql(from, ` WHERE ${rowFilter}`)
-      const governed = sqlOf(sql)
+    const cases = Object.entries(statements).flatMap(([statement, sql]) =>
+      texts.map((text) => ({ statement, sql, text })),
+    )
+    for (const { statement, sql, text } of cases) {
+      const numbers = { base: 0, target: 0 }
+      const asked = (side: keyof typeof numbers) => (text === 'again' ? sql : varied(sql, ++numbers[side]))
       const counts = { base: 0, target: 0 }
       const [base = [], target = []] = await interleavedTimes(
         [
           async () => {
             counts.base = 0
-            const result = await connection.stream(plain)
+            const result = await connection.stream(asked('base')(from, ` WHERE ${rowFilter}`))
             for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; ) {
               counts.base += chunk.rowCount
               chunk = await result.fetchChunk()
             }
           },
           async () => {
-            counts.target = await throughReadPath(engine, snapshot, governed)
+            counts.target = await throughReadPath(engine, snapshot, sqlOf(asked('target')))
           },
         ],
         smoke ? 1 : statement === 'rows' ? 15 : 40,
@@ -109,7 +122,7 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
       const rows = fileCount * rowsPerFile
       yield {
         bench: 'query-scan',
-        case: { statement, rows, files: fileCount, threads },
+        case: { statement, text, rows, files: fileCount, threads },
         figures: {
           rows_per_s: Math.round(rows / (percentile(target, 0.5) / 1000)),
           p50_ms: rounded(percentile(target, 0.5)),
