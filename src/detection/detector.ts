@@ -13,6 +13,7 @@ import { queueDepth } from '../store/detection-run-list.ts'
 import { type ClaimedRun, claimRuns, retryRun } from '../store/detection-runs.ts'
 import type { DetectionParts } from './parts.ts'
 import type { ScanResult } from './scan/scan-snapshot.ts'
+import { StoreTurns } from './store-turns.ts'
 import { resolveTable } from './table-of-run.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { ScanOutcome } from './worker-protocol.ts'
@@ -37,8 +38,10 @@ const recordTriesMax = 4
 export class Detector {
   readonly #running = new Set<Promise<void>>()
   readonly #timer: Timer
+  readonly #turns = new StoreTurns()
   #claiming: Promise<void> | undefined
   #again = false
+  #depthAtMs = -Infinity
   #stopped = false
 
   constructor(
@@ -74,25 +77,43 @@ export class Detector {
   }
 
   async #claim(): Promise<void> {
-    const { store, metrics, log } = this.parts
     while (this.#again && !this.#stopped) {
-      this.#again = false
-      const limit = this.options.pool.freeCount
-      if (limit === 0) return
+      if (this.#freeCount === 0) return
       try {
-        const claimed = await claimRuns(store, {
-          limit,
-          leaseMs: this.options.leaseMs ?? limits.detectionLeaseMs,
-          triesMax: limits.detectionTriesMax,
-        })
-        for (const run of claimed) this.#start(run)
-        const { queued, oldestSeconds } = await queueDepth(store)
-        metrics.detectionQueued.set(queued)
-        metrics.detectionOldestSeconds.set(oldestSeconds)
+        const isDrained = await this.#turns.take(() => this.#claimFree())
+        if (isDrained || performance.now() - this.#depthAtMs >= lookMs) await this.#measureQueue()
       } catch (err) {
-        log.error({ err }, 'the detection queue could not be looked into')
+        this.parts.log.error({ err }, 'the detection queue could not be looked into')
       }
     }
+  }
+
+  /** Claims as many as there are free workers by now, in one transaction. @returns whether that was all */
+  async #claimFree(): Promise<boolean> {
+    this.#again = false
+    const limit = this.#freeCount
+    if (limit === 0 || this.#stopped) return false
+    const claimed = await claimRuns(this.parts.store, {
+      limit,
+      leaseMs: this.options.leaseMs ?? limits.detectionLeaseMs,
+      triesMax: limits.detectionTriesMax,
+    })
+    for (const run of claimed) this.#start(run)
+    return claimed.length < limit
+  }
+
+  /** To count a backlog takes longer than to claim from it, so it is not counted at every claim. */
+  async #measureQueue(): Promise<void> {
+    const { store, metrics } = this.parts
+    this.#depthAtMs = performance.now()
+    const { queued, oldestSeconds } = await this.#turns.take(() => queueDepth(store))
+    metrics.detectionQueued.set(queued)
+    metrics.detectionOldestSeconds.set(oldestSeconds)
+  }
+
+  /** A run has its worker from its claim to its end, so that no more are claimed than can be begun. */
+  get #freeCount(): number {
+    return Math.max(this.options.pool.size - this.#running.size, 0)
   }
 
   #start(run: ClaimedRun): void {
@@ -108,16 +129,16 @@ export class Detector {
   }
 
   async #scan(claimed: ClaimedRun): Promise<void> {
-    const { metrics } = this.parts
+    const { store, metrics } = this.parts
     const started = performance.now()
     const { run, outcome } = await this.#perform(claimed)
     if (this.#stopped && outcome.kind === 'failed') {
-      await retryRun(this.parts.store, run, outcome.reason, 0, { counts: false })
+      await this.#turns.take(() => retryRun(store, run, outcome.reason, 0, { counts: false }))
       return
     }
     const mayPass = outcome.kind === 'failed' && outcome.passing && run.tries < limits.detectionTriesMax
     if (mayPass) {
-      await retryRun(this.parts.store, run, outcome.reason, this.#retryMs(run.tries))
+      await this.#turns.take(() => retryRun(store, run, outcome.reason, this.#retryMs(run.tries)))
       metrics.detectionRuns.inc({ outcome: 'retried' })
       return
     }
@@ -132,7 +153,7 @@ export class Detector {
   async #perform(claimed: ClaimedRun): Promise<{ readonly run: ClaimedRun; readonly outcome: ScanOutcome }> {
     let run = claimed
     try {
-      const credential = await credentialOf(this.parts.store, run)
+      const credential = await this.#turns.take(() => credentialOf(this.parts.store, claimed))
       run = await resolveTable(this.parts, run, credential)
       const access = await this.options.access(run.tenant, credential, run.table, run.tries > 1)
       return { run, outcome: await this.options.pool.run({ metadataLocation: run.metadataLocation, access }) }
@@ -154,7 +175,7 @@ export class Detector {
     const scan = { ...result, alert: this.options.alerts }
     for (let tries = 1; ; tries++) {
       try {
-        const { recorded, alertDue } = await finishRun(store, run, scan)
+        const { recorded, alertDue } = await this.#turns.take(() => finishRun(store, run, scan))
         if (!recorded) {
           log.warn({ runId: run.runId }, 'a detection run was taken over: its lease had ended')
           return

@@ -34,9 +34,9 @@ export class WorkerPool {
     return this.#slots.some((slot) => slot.ready)
   }
 
-  /** Tasks that would be begun at once. */
-  get freeCount(): number {
-    return Math.max(this.#slots.filter((slot) => !slot.busy).length - this.#waiting.length, 0)
+  /** Tasks that run at once. */
+  get size(): number {
+    return this.#slots.length
   }
 
   /** Scans one snapshot; never rejects. */

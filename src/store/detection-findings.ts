@@ -11,7 +11,7 @@ import {
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { afterPosition } from './detection-run-list.ts'
-import type { ClaimedRun } from './detection-runs.ts'
+import { type ClaimedRun, endOfAttempt } from './detection-runs.ts'
 import { nodeId, storableJson, storableText } from './names.ts'
 import { isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Tx } from './session.ts'
@@ -47,11 +47,14 @@ export interface RecordedScan {
  */
 export function finishRun(store: Store, claim: ClaimedRun, scan: FinishedScan): Promise<RecordedScan> {
   const { tenant, runId } = claim
-  return store.tenantTransaction(tenant, async (tx) => {
+  const work = async (tx: Tx): Promise<RecordedScan> => {
     const [run] = await tx.query<{ attempt: number; table_id: string | null }>(
-      `update svc.detection_run set state = $4, reason = $5, report = $6::text::jsonb, finished_at = clock_timestamp(),
-         lease_id = null, lease_until = null
-       where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt, table_id`,
+      `with ended as (
+         update svc.detection_run set state = $4, reason = $5, report = $6::text::jsonb, finished_at = clock_timestamp(),
+           lease_id = null, lease_until = null
+         where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt, table_id)
+       update svc.detection_attempt a set outcome = $4, finished_at = clock_timestamp(), reason = $5, report = $6::text::jsonb
+       from ended e where a.tenant_id = $1 and a.run_id = $2 and a.attempt = e.attempt returning e.attempt, e.table_id`,
       [
         tenant,
         runId,
@@ -62,19 +65,8 @@ export function finishRun(store: Store, claim: ClaimedRun, scan: FinishedScan): 
       ],
     )
     if (run === undefined) return { recorded: false, alertDue: false }
-    await tx.query(
-      `update svc.detection_attempt set outcome = $4, finished_at = clock_timestamp(), reason = $5, report = $6::text::jsonb
-       where tenant_id = $1 and run_id = $2 and attempt = $3::int`,
-      [
-        tenant,
-        runId,
-        run.attempt,
-        scan.reason === '' ? 'done' : 'failed',
-        storableText(scan.reason),
-        storableJson(scan.report),
-      ],
-    )
     const rows = findingRows(claim, run.table_id, scan)
+    if (rows.length === 0) return { recorded: true, alertDue: false }
     await tx.query(
       `insert into svc.detection_finding as f (tenant_id, run_id, attempt, classification_id, field_id, column_id, column_name, path,
          class, shape, confidence, matched, sampled, masked_sample)
@@ -90,7 +82,8 @@ export function finishRun(store: Store, claim: ClaimedRun, scan: FinishedScan): 
     for (const { classification_id } of rows) await projectClassification(tx, classification_id)
     const alertDue = scan.alert && (await markAlertDue(tx, tenant, runId, run.attempt))
     return { recorded: true, alertDue }
-  })
+  }
+  return store.tenantTransaction(tenant, work, endOfAttempt(claim))
 }
 
 function projectClassification(tx: Tx, classificationId: string): Promise<unknown> {
@@ -309,7 +302,8 @@ export interface DueAlert {
 }
 
 /**
- * Alerts that are due, each put off by `leaseMs` so that another replica leaves it alone meanwhile.
+ * Alerts that are due, each put off by `leaseMs` so that another replica leaves it alone meanwhile. Its commit
+ * waits for the log, so the findings that an alert tells of are durable before it is sent.
  * @param leaseMs milliseconds
  */
 export async function claimAlerts(

@@ -8,6 +8,7 @@ import { canonicalLocation, type Hit, type RunState } from '../core/detection.ts
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { nodeId, storableJson } from './names.ts'
+import type { TransactionOptions } from './session.ts'
 import type { Store } from './store.ts'
 
 export interface ClaimedRun {
@@ -22,6 +23,8 @@ export interface ClaimedRun {
   readonly advisory: TableRef | undefined
   /** Attempts since it was queued, this one included. */
   readonly tries: number
+  /** Whether the run has failed, and is not claimed again, if this attempt is lost. */
+  readonly isLast: boolean
 }
 
 /** The table that a row names, if it names one. */
@@ -129,6 +132,8 @@ async function enqueuePage(
     tenant,
     `select queued, after::text from svc.enqueue_${source}($1::int, $2::text::${type})`,
     [page, after],
+    // A crash of the database takes back runs and cursor together: the next look finds the same again.
+    { mayBeLost: true },
   )
   if (row === undefined) throw new Fault('internal', 'Internal error.', { detail: 'a page gave no row' })
   return row
@@ -173,57 +178,65 @@ interface ClaimRow {
   readonly tries: number
 }
 
-/** Runs that are due, of any active tenant, those of tenants with fewer runs under way first. */
+/**
+ * Runs that are due, of any active tenant, those of tenants with fewer runs under way first. A claim that a crash
+ * of the database takes back leaves its run due: what its claimer finds out is then not written, and it is claimed anew.
+ */
 export function claimRuns(
   store: Store,
   { limit, leaseMs, triesMax }: ClaimOptions,
 ): Promise<readonly ClaimedRun[]> {
   const leaseId = crypto.randomUUID()
-  return store.adminTransaction(async (tx) => {
-    await tx.query(
-      `with lost as (
-         select tenant_id, run_id, attempt from svc.detection_run
-         where state = 'running' and lease_until < clock_timestamp() and tries >= $1::int for update skip locked),
-       closed as (
-         update svc.detection_attempt a set outcome = 'lost', finished_at = clock_timestamp(), reason = 'its process was lost'
-         from lost l where a.tenant_id = l.tenant_id and a.run_id = l.run_id and a.attempt = l.attempt and a.outcome is null)
-       update svc.detection_run r set state = 'failed', lease_id = null, lease_until = null, finished_at = clock_timestamp(),
-         reason = 'every process that scanned it was lost'
-       from lost l where r.tenant_id = l.tenant_id and r.run_id = l.run_id`,
-      [triesMax],
-    )
-    const rows = await tx.query<ClaimRow>(
-      `with due as (
-         select r.tenant_id, r.run_id, r.attempt, r.state, r.cause, r.requested_by
-         from svc.detection_run r join svc.tenant t on t.tenant_id = r.tenant_id and t.state = 'active'
-         where (r.state = 'queued' and r.due_at <= clock_timestamp()) or (r.state = 'running' and r.lease_until < clock_timestamp())
-         order by (select count(*) from svc.detection_run x where x.tenant_id = r.tenant_id and x.state = 'running'), r.due_at
-         limit $1::int for update of r skip locked),
-       closed as (
-         update svc.detection_attempt a set outcome = 'lost', finished_at = clock_timestamp(), reason = 'its process was lost'
-         from due d where d.state = 'running' and a.tenant_id = d.tenant_id and a.run_id = d.run_id and a.attempt = d.attempt
-           and a.outcome is null),
-       opened as (
-         insert into svc.detection_attempt (tenant_id, run_id, attempt, cause, requested_by)
-         select tenant_id, run_id, attempt + 1, case when state = 'running' then 'retry' else cause end, requested_by from due)
-       update svc.detection_run r set state = 'running', attempt = r.attempt + 1, tries = r.tries + 1, lease_id = $2,
-         lease_until = clock_timestamp() + $3::float8 * interval '1 ms'
-       from due d where r.tenant_id = d.tenant_id and r.run_id = d.run_id
-       returning r.tenant_id, r.run_id, r.snapshot_metadata_location, r.credential_id, r.namespace, r.table_name, r.advisory, r.tries`,
-      [limit, leaseId, leaseMs],
-    )
-    return rows.map((row) => ({
-      tenant: row.tenant_id,
-      runId: row.run_id,
-      leaseId,
-      metadataLocation: row.snapshot_metadata_location,
-      credentialId: row.credential_id ?? undefined,
-      table: tableOf(row),
-      advisory: row.advisory ?? undefined,
-      tries: row.tries,
-    }))
-  })
+  return store.adminTransaction(
+    async (tx) => {
+      const rows = await tx.query<ClaimRow>(claimText, [limit, leaseId, leaseMs, triesMax])
+      return rows.map((row) => ({
+        tenant: row.tenant_id,
+        runId: row.run_id,
+        leaseId,
+        metadataLocation: row.snapshot_metadata_location,
+        credentialId: row.credential_id ?? undefined,
+        table: tableOf(row),
+        advisory: row.advisory ?? undefined,
+        tries: row.tries,
+        isLast: row.tries >= triesMax,
+      }))
+    },
+    { mayBeLost: true },
+  )
 }
+
+// What each tenant has under way is counted once, not for every run that is due: a backlog may be long.
+const claimText = `
+  with lost as (
+    select tenant_id, run_id, attempt from svc.detection_run
+    where state = 'running' and lease_until < clock_timestamp() and tries >= $4::int for update skip locked),
+  ended as (
+    update svc.detection_run r set state = 'failed', lease_id = null, lease_until = null, finished_at = clock_timestamp(),
+      reason = 'every process that scanned it was lost'
+    from lost l where r.tenant_id = l.tenant_id and r.run_id = l.run_id),
+  under_way as materialized (
+    select tenant_id, count(*) as runs from svc.detection_run where state = 'running' group by tenant_id),
+  due as (
+    select r.tenant_id, r.run_id, r.attempt, r.state, r.cause, r.requested_by
+    from svc.detection_run r join svc.tenant t on t.tenant_id = r.tenant_id and t.state = 'active'
+    left join under_way u on u.tenant_id = r.tenant_id
+    where (r.state = 'queued' and r.due_at <= clock_timestamp())
+      or (r.state = 'running' and r.lease_until < clock_timestamp() and r.tries < $4::int)
+    order by coalesce(u.runs, 0), r.due_at
+    limit $1::int for update of r skip locked),
+  closed as (
+    update svc.detection_attempt a set outcome = 'lost', finished_at = clock_timestamp(), reason = 'its process was lost'
+    from (select tenant_id, run_id, attempt from lost
+      union all select tenant_id, run_id, attempt from due where state = 'running') g
+    where a.tenant_id = g.tenant_id and a.run_id = g.run_id and a.attempt = g.attempt and a.outcome is null),
+  opened as (
+    insert into svc.detection_attempt (tenant_id, run_id, attempt, cause, requested_by)
+    select tenant_id, run_id, attempt + 1, case when state = 'running' then 'retry' else cause end, requested_by from due)
+  update svc.detection_run r set state = 'running', attempt = r.attempt + 1, tries = r.tries + 1, lease_id = $2,
+    lease_until = clock_timestamp() + $3::float8 * interval '1 ms'
+  from due d where r.tenant_id = d.tenant_id and r.run_id = d.run_id
+  returning r.tenant_id, r.run_id, r.snapshot_metadata_location, r.credential_id, r.namespace, r.table_name, r.advisory, r.tries`
 
 /**
  * Queues a claimed run again.
@@ -239,22 +252,27 @@ export function retryRun(
   delayMs: number,
   options: { readonly counts: boolean } = { counts: true },
 ): Promise<boolean> {
-  return store.tenantTransaction(claim.tenant, async (tx) => {
-    const rows = await tx.query<{ attempt: number }>(
-      `update svc.detection_run set state = 'queued', cause = 'retry', lease_id = null, lease_until = null,
-         due_at = clock_timestamp() + $4::float8 * interval '1 ms', tries = tries - $5::int
-       where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt`,
-      [claim.tenant, claim.runId, claim.leaseId, delayMs, options.counts ? 0 : 1],
+  return store
+    .tenantQuery(
+      claim.tenant,
+      `with queued as (
+         update svc.detection_run set state = 'queued', cause = 'retry', lease_id = null, lease_until = null,
+           due_at = clock_timestamp() + $4::float8 * interval '1 ms', tries = tries - $5::int
+         where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt)
+       update svc.detection_attempt a set outcome = 'failed', finished_at = clock_timestamp(), reason = $6
+       from queued q where a.tenant_id = $1 and a.run_id = $2 and a.attempt = q.attempt returning 1`,
+      [claim.tenant, claim.runId, claim.leaseId, delayMs, options.counts ? 0 : 1, reason],
+      endOfAttempt(claim),
     )
-    const [row] = rows
-    if (row === undefined) return false
-    await tx.query(
-      `update svc.detection_attempt set outcome = 'failed', finished_at = clock_timestamp(), reason = $4
-       where tenant_id = $1 and run_id = $2 and attempt = $3::int`,
-      [claim.tenant, claim.runId, row.attempt, reason],
-    )
-    return true
-  })
+    .then((rows) => rows.length === 1)
+}
+
+/**
+ * How the end of an attempt is committed. One that a crash of the database takes back is made again once its lease
+ * has ended, so it does not wait for the log; but for the last attempt, after whose lease the run has failed.
+ */
+export function endOfAttempt({ isLast }: ClaimedRun): TransactionOptions {
+  return { mayBeLost: !isLast }
 }
 
 /** The table of a snapshot that the graph knows, or undefined. */
@@ -301,6 +319,8 @@ export async function nameRun(
       table === undefined ? null : storableJson(table.namespace),
       table?.name ?? null,
     ],
+    // What ends the attempt is committed after it, so this is lost only together with that.
+    { mayBeLost: true },
   )
 }
 

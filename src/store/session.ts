@@ -34,6 +34,12 @@ export interface TransactionOptions {
   readonly signal?: AbortSignal
   /** Milliseconds that one statement may take, where the store's default is too short. */
   readonly statementMs?: number
+  /**
+   * Its commit does not wait until the log is flushed, so a crash of the database may take it back. Only where
+   * something brings the work back then, and nobody was told that it is done. Any later commit that waits makes
+   * it durable too: the log is flushed in order.
+   */
+  readonly mayBeLost?: boolean
 }
 
 /** The statements that a transaction begins with; every name in them is our own or checked. */
@@ -41,14 +47,15 @@ export function beginText(
   role: 'svc_tenant' | 'svc_admin' | 'svc_owner',
   tenant: string,
   searchPath: string,
-  { isolation = 'read committed', readOnly = false, statementMs }: TransactionOptions,
+  { isolation = 'read committed', readOnly = false, statementMs, mayBeLost = false }: TransactionOptions,
 ): string {
   const timeout =
     statementMs === undefined ? '' : `;\nset local statement_timeout = ${Math.trunc(statementMs)}`
+  const flush = mayBeLost ? ';\nset local synchronous_commit = off' : ''
   return `begin isolation level ${isolation} ${readOnly ? 'read only' : 'read write'};
 set local role ${role};
 set local app.tenant_id = '${tenant}';
-set local search_path = ${searchPath}${timeout}`
+set local search_path = ${searchPath}${timeout}${flush}`
 }
 
 // The role does not belong to RESET ALL. Not DISCARD ALL: it would drop prepared statements.

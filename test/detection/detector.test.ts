@@ -2,11 +2,19 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { BlockList } from 'node:net'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { Detector } from '../../src/detection/detector.ts'
+import { WorkerPool } from '../../src/detection/worker-pool.ts'
+import { ReadFailure } from '../../src/storage/read-failure.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { finishRun } from '../../src/store/detection-findings.ts'
 import { findRun, listRuns, requestRescan } from '../../src/store/detection-run-list.ts'
 import { type ClaimedRun, claimRuns, enqueueHits, retryRun } from '../../src/store/detection-runs.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createTenant, suspendTenant } from '../../src/store/tenants.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { startTestService } from '../support/service.ts'
@@ -74,6 +82,115 @@ test('a claim whose lease ends is claimed again, and its late claimer writes not
       ['trigger', 'lost'],
     ],
   })
+})
+
+test('a claim that the database lost is made anew, and what came of the lost one is not written', async () => {
+  await enqueueHits(store, home, [hit('s3://lake/2b')])
+  const lost = only(await claim())
+  // As a crash leaves it that takes the claim's transaction back.
+  await store.adminTransaction((tx) =>
+    tx.query(
+      `update svc.detection_run set state = 'queued', attempt = 0, tries = 0, lease_id = null, lease_until = null where run_id = $1`,
+      [lost.runId],
+    ),
+  )
+  await store.ownerTransaction(home, (tx) =>
+    tx.query('delete from svc.detection_attempt where run_id = $1', [lost.runId]),
+  )
+  const again = only(await claim())
+  expect(again).toMatchObject({ runId: lost.runId, tries: 1 })
+  expect((await finishRun(store, lost, done)).recorded).toBe(false)
+  expect((await finishRun(store, again, done)).recorded).toBe(true)
+  expect((await stateOf(lost.runId))?.attempts).toEqual([['trigger', 'done']])
+})
+
+test('the end of an attempt waits for the log where the run would otherwise fail instead of being scanned again', async () => {
+  await enqueueHits(store, home, [hit('s3://lake/2c')])
+  const begins: (boolean | undefined)[] = []
+  const watched: Store = {
+    ...store,
+    tenantTransaction(tenant, work, options) {
+      begins.push(options?.mayBeLost)
+      return store.tenantTransaction(tenant, work, options)
+    },
+    tenantQuery(tenant, text, params, options) {
+      begins.push(options?.mayBeLost)
+      return store.tenantQuery(tenant, text, params, options)
+    },
+  }
+  const first = only(await claim(60_000, 2))
+  expect(first.isLast).toBe(false)
+  expect(await retryRun(watched, first, 'storage failed', 0)).toBe(true)
+  const second = only(await claim(60_000, 2))
+  expect(second.isLast).toBe(true)
+  expect((await finishRun(watched, second, done)).recorded).toBe(true)
+  expect(begins).toEqual([true, false])
+})
+
+test('a trigger that is acknowledged has waited for the log', async () => {
+  const begins: (boolean | undefined)[] = []
+  const watched: Store = {
+    ...store,
+    tenantQuery(tenant, text, params, options) {
+      begins.push(options?.mayBeLost)
+      return store.tenantQuery(tenant, text, params, options)
+    },
+  }
+  await enqueueHits(watched, home, [hit('s3://lake/2d')])
+  expect(begins).toEqual([undefined])
+  expect((await finishRun(store, only(await claim()), done)).recorded).toBe(true)
+})
+
+test('no more runs are claimed than there are workers, however often the queue is looked into', async () => {
+  const { id } = await createTenant(store, { name: 'paced' })
+  const { id: credentialId } = await putCatalogCredential(store, id, {
+    nickname: 'main',
+    kind: 'alpha',
+    endpoint: 'http://127.0.0.1:1',
+    config: { endpoint: 'http://127.0.0.1:1', warehouse: 'dev', credential: 'gateway:s3cret' },
+  })
+  const count = 7
+  const hits = Array.from({ length: count }, (_, i) => ({ ...hit(`s3://lake/paced/${i}`, id), credentialId }))
+  await enqueueHits(store, id, hits)
+  let open = 0
+  let openMax = 0
+  const pool = new WorkerPool({
+    workerUrl: new URL('fixtures/moody-worker.ts', import.meta.url),
+    size: 2,
+    taskMs: 10_000,
+    onRestart: () => {},
+  })
+  const detector = new Detector(
+    {
+      store,
+      metrics: createMetrics(),
+      log: createLogger({ level: 'silent' }),
+      get catalogs(): never {
+        throw new Error('no catalog is asked')
+      },
+      addressRules: { ranges: new BlockList(), hosts: new Set() },
+    },
+    {
+      pool,
+      alerts: false,
+      onAlert: () => {},
+      async access() {
+        openMax = Math.max(openMax, ++open)
+        for (let i = 0; i < 5; i++) {
+          detector.wake()
+          await stateOf('00000000-0000-4000-8000-000000000000', id)
+        }
+        open--
+        throw new ReadFailure('nothing can be read')
+      },
+    },
+  )
+  await detector.idle()
+  await detector.stop()
+  pool.close()
+  expect(openMax).toBe(2)
+  const states = (await listRuns(store, id)).items.map(({ state }) => state)
+  expect(states).toEqual(Array.from({ length: count }, () => 'failed'))
 })
 
 test('a run whose claimers all vanish fails in the end, with the reason', async () => {

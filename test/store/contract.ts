@@ -180,6 +180,18 @@ function transactions(): void {
     expect(state?.work_mem).not.toBe('77MB')
   })
 
+  test('waits for the log at a commit unless the transaction may be lost, and the next one waits again', async () => {
+    const setting = async (options?: { readonly mayBeLost: boolean }) => {
+      const text = `select current_setting('synchronous_commit') as value`
+      const [row] = await store.tenantQuery<{ value: string }>(home, text, [], options)
+      return row?.value
+    }
+    const usual = await setting()
+    expect(usual).not.toBe('off')
+    expect(await setting({ mayBeLost: true })).toBe('off')
+    expect(await setting()).toBe(usual)
+  })
+
   test('refuses a statement after its transaction', async () => {
     const tx = await store.tenantTransaction(home, async (inner) => inner)
     expect(await faultOf(tx.query('select 1'))).toBe('internal')
