@@ -440,8 +440,15 @@ describe('a guess in vain', () => {
 
   test('whose run was missed while it was loaded ends at once', async () => {
     scripted.rows = () => batches([], never)
-    const missed = AbortSignal.abort()
-    await queries.prepare(context(), text, [], { runsAtOnce: true, runMissed: missed })
+    const [asked, runMissed] = [context(), AbortSignal.abort()]
+    const before = scripted.asked.length
+    const query = await queries.prepare(asked, text, [], { runsAtOnce: true, runMissed })
+    await waitUntil(() => scripted.asked.length > before)
+    scripted.rows = () => batches([longs(1n)])
+    const later = queries.run(asked, query, { signal: new AbortController().signal })
+    let rows = 0
+    for await (const batch of later) rows += batch.rowCount
+    expect(rows).toBe(1)
     await waitUntil(() => open() === 0)
   })
 })
