@@ -26,23 +26,30 @@ export interface KeptLoad {
 export class KeptLoads {
   readonly #loads = new WeakMap<PreparedQuery, Loaded & KeptLoad>()
 
-  /** Keeps it for a moment; what nobody claims ends. */
-  keep(query: PreparedQuery, loaded: Loaded): void {
-    // With parameters, the types given now and those settled on may compile to different statements.
-    if (query.parameters.length > 0) {
-      void loaded.guessed?.end()
-      return
-    }
+  /**
+   * Keeps it for a moment; what nobody claims ends.
+   * @param missed fires where the run that it was loaded for can come no more
+   */
+  keep(query: PreparedQuery, loaded: Loaded, missed?: AbortSignal): void {
     let isOver = false
-    const expiry = setTimeout(() => {
+    const end = () => {
       isOver = true
+      settle()
+      this.#loads.delete(query)
       void loaded.guessed?.end()
-    }, limits.keptLoadMs)
-    const claim = () => {
+    }
+    const expiry = setTimeout(end, limits.keptLoadMs)
+    const settle = () => {
       clearTimeout(expiry)
+      missed?.removeEventListener('abort', end)
+    }
+    const claim = () => {
+      settle()
       return isOver ? undefined : loaded
     }
     this.#loads.set(query, { ...loaded, claim })
+    missed?.addEventListener('abort', end, { once: true })
+    if (missed?.aborted) end()
   }
 
   /**

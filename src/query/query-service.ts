@@ -33,10 +33,12 @@ export interface PreparedQuery {
 
 export interface PrepareOptions {
   /**
-   * Whether the same request runs the statement as soon as this resolves. Then that one run, if it has the same
-   * context and no parameters, takes what was loaded here; every other loads anew.
+   * Whether the client had asked for a run of the statement before this call, and it begins as soon as this
+   * resolves. Then that one run, if it has the same context, takes what was loaded here; every other loads anew.
    */
   readonly runsAtOnce?: boolean
+  /** Fires where that run can come no more: a later one must not be taken for it. */
+  readonly runMissed?: AbortSignal
   /** Ends the loading, and what was begun for that run. */
   readonly signal?: AbortSignal
 }

@@ -17,7 +17,7 @@ import { batchBytes } from './batch-bytes.ts'
 import { CompileCache } from './compile-cache.ts'
 import { fingerprintStatement } from './fingerprint.ts'
 import { type KeptLoad, KeptLoads } from './kept-load.ts'
-import { type LoadParts, loadTables } from './load-tables.ts'
+import { type LoadedTables, type LoadParts, loadTables } from './load-tables.ts'
 import type {
   PreparedQuery,
   PrepareOptions,
@@ -94,7 +94,7 @@ async function prepare(
   context: QueryContext,
   text: string,
   parameterTypes: readonly (SqlType | undefined)[],
-  { runsAtOnce = false, signal }: PrepareOptions,
+  { runsAtOnce = false, runMissed, signal }: PrepareOptions,
 ): Promise<PreparedQuery> {
   const progress = newProgress(parts, text)
   const statement = asked(context, text, parameterTypes)
@@ -106,7 +106,10 @@ async function prepare(
   try {
     const load = await compileNow(parts, statement, progress, signal)
     const query = { text, columns: load.compiled.columns, parameters: load.compiled.parameters }
-    if (runsAtOnce) parts.kept.keep(query, { context, progress, load, guessed })
+    const loadOfRun = runsAtOnce ? settled(parts, statement, load) : undefined
+    if (loadOfRun !== undefined)
+      parts.kept.keep(query, { context, progress, load: loadOfRun, guessed }, runMissed)
+    else void guessed?.end()
     return query
   } catch (thrown) {
     await endVain(guessed, progress, signal)
@@ -119,23 +122,47 @@ async function prepare(
 /** Loads, anew, and compiles. @throws SqlError of both; Fault of the store; the signal's reason */
 async function compileNow(
   parts: Parts,
-  { context, text, parameterTypes, key }: Asked,
+  statement: Asked,
   progress: QueryProgress,
   signal: AbortSignal | undefined,
 ): Promise<Load> {
-  const { tenant, principal, searchPath } = context
   try {
-    const loaded = await loadTables(parts, context, text, signal)
+    const loaded = await loadTables(parts, statement.context, statement.text, signal)
     progress.loaded = loaded
-    const { tables } = loaded
-    const compiled = parts.cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
-    progress.compiled = compiled
+    const load = compileLoaded(parts, statement, loaded)
+    progress.compiled = load.compiled
     progress.loadedMs = performance.now()
-    parts.guesses.keep(key, { loaded, compiled })
-    return { loaded, compiled }
+    return load
   } catch (thrown) {
-    parts.guesses.forget(key)
+    parts.guesses.forget(statement.key)
     throw thrown
+  }
+}
+
+/** @throws SqlError of the compiler */
+function compileLoaded(
+  { cache, guesses }: Parts,
+  { context, text, parameterTypes, key }: Asked,
+  loaded: LoadedTables,
+): Load {
+  const { tenant, principal, searchPath } = context
+  const { tables } = loaded
+  const compiled = cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
+  guesses.keep(key, { loaded, compiled })
+  return { loaded, compiled }
+}
+
+/**
+ * The load as a run has it, which compiles with the types that were settled on: the statement may be another one.
+ * @returns undefined where it does not compile so, which the run has to say
+ */
+function settled(parts: Parts, { context, text, parameterTypes }: Asked, load: Load): Load | undefined {
+  const { parameters } = load.compiled
+  if (Bun.deepEquals(parameterTypes, parameters, true)) return load
+  try {
+    return compileLoaded(parts, asked(context, text, parameters), load.loaded)
+  } catch {
+    return undefined
   }
 }
 
@@ -194,6 +221,7 @@ async function answering(
   guessed?.follow(watch.signal)
   try {
     const load = claimed?.load ?? (await watch.race(compileNow(parts, statement, progress, watch.signal)))
+    progress.compiled = load.compiled
     const now = load.compiled.columns
     if (now !== columns && JSON.stringify(now) !== JSON.stringify(columns))
       throw new SqlError('0A000', 'cached plan must not change result type')

@@ -29,13 +29,14 @@ export class Guesses {
   /**
    * Begins an attempt on the last load of this statement.
    * @param key as guessKey makes it, of this run
-   * @returns undefined where there is none that is worth it, or whose engine is not the embedded one: another
-   *   system is asked for nothing on a guess
+   * @returns undefined where there is none that is worth it, whose parameters have their values, and whose engine
+   *   is the embedded one: another system is asked for nothing on a guess
    */
   begin(key: string, parts: AttemptParts, run: AttemptRun): Attempt | undefined {
     const guess = this.#guesses.get(key)
     if (guess === undefined || !guess.isSteady) return undefined
     const { load } = guess
+    if (load.compiled.parameters.length !== run.parameters.length) return undefined
     return readEngineOf(load.loaded.credential.config) === 'duckdb'
       ? new Attempt(parts, load, run)
       : undefined

@@ -423,4 +423,32 @@ describe('a guess in vain', () => {
     await queries.prepare(asked, text, [], { runsAtOnce: true })
     await waitUntil(() => open() === 0)
   })
+
+  test('whose run is missed ends at once, and no later run has it', async () => {
+    scripted.rows = () => batches([], never)
+    const [asked, missed] = [context(), new AbortController()]
+    const before = scripted.asked.length
+    const query = await queries.prepare(asked, text, [], { runsAtOnce: true, runMissed: missed.signal })
+    await waitUntil(() => scripted.asked.length > before)
+    missed.abort()
+    await waitUntil(() => open() === 0)
+    scripted.rows = () => batches([])
+    const later = queries.run(asked, query, { signal: new AbortController().signal })
+    for await (const _ of later);
+    expect(scripted.asked.length).toBeGreaterThan(before + 1)
+  })
+
+  test('whose run was missed while it was loaded ends at once', async () => {
+    scripted.rows = () => batches([], never)
+    const [asked, runMissed] = [context(), AbortSignal.abort()]
+    const before = scripted.asked.length
+    const query = await queries.prepare(asked, text, [], { runsAtOnce: true, runMissed })
+    await waitUntil(() => scripted.asked.length > before)
+    scripted.rows = () => batches([longs(1n)])
+    const later = queries.run(asked, query, { signal: new AbortController().signal })
+    let rows = 0
+    for await (const batch of later) rows += batch.rowCount
+    expect(rows).toBe(1)
+    await waitUntil(() => open() === 0)
+  })
 })

@@ -32,6 +32,11 @@ export class Inbox {
     return this.#reader.pendingBytes
   }
 
+  /** The whole messages that nobody has asked for, in order; each is valid until more arrives. */
+  waiting(): Iterable<Frame> {
+    return this.#reader.waiting()
+  }
+
   push(chunk: Uint8Array): void {
     if (this.#closed) return
     const max = this.#reader.phase === 'session' ? limits.pgwireAheadBytesMax : strangerBytesMax

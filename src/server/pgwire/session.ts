@@ -3,6 +3,7 @@
  * that caused them; what ends the connection is thrown.
  */
 
+import type { PrepareOptions } from '../../query/query-service.ts'
 import {
   type Report,
   writeBare,
@@ -15,6 +16,7 @@ import type { BindMessage, FrontendMessage, ParseMessage } from '../../wire/post
 import { readMessage } from '../../wire/postgres/frontend-messages.ts'
 import { endsTransaction } from './command-plans.ts'
 import { addPortal } from './cursor-plans.ts'
+import { isExecuteAhead } from './execute-ahead.ts'
 import type { Inbox } from './inbox.ts'
 import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
@@ -35,6 +37,8 @@ export class Session {
   #skipsToSync = false
   #inPipeline = false
   #current: AbortController | undefined
+  /** Ends what Parse has loaded for the Execute that had arrived with it. */
+  #ahead: AbortController | undefined
   #arrivedMs = 0
   /** Of statements of which the meter has not heard. */
   readonly #records: StatementRecord[] = []
@@ -52,6 +56,7 @@ export class Session {
   /** The client is gone, or must go: stops everything. */
   close(): void {
     this.#current?.abort(new ConnectionClosed())
+    this.#ahead?.abort()
     closePortals(this.state, () => false)
     this.state.statements.clear()
     this.#tell()
@@ -131,6 +136,8 @@ export class Session {
     const place = message.kind === 'parse' ? { text: message.text, byteOffset: 0 } : undefined
     const isRun = message.kind === 'execute'
     const done = await this.#guarded(place, (signal) => this.#extendedStep(message, signal), isRun)
+    // The next Execute is the one that was ahead; where something before it is refused, it never comes.
+    if (isRun || done === undefined) this.#ahead?.abort()
     if (done !== undefined) return
     this.#skipsToSync = true
     // Drivers that ask by Flush wait for the refusal before they send Sync.
@@ -167,13 +174,19 @@ export class Session {
     const [statement] = statements
     this.#assertUsable(statement === undefined || endsTransaction(statement))
     this.#checkCredential()
+    const options = isExecuteAhead(name, this.inbox.waiting()) ? this.#runAhead(signal) : {}
     const plan =
       statement === undefined
         ? emptyPlan()
-        : await unlessAborted(planStatement(state, statement, parameterOids), signal)
+        : await unlessAborted(planStatement(state, statement, parameterOids, options), signal)
     if (name === '') state.statements.delete('')
     addStatement(state, name, { plan, text, ends: statement === undefined || endsTransaction(statement) })
     writeBare(state.outbox.writer, 'parseComplete')
+  }
+
+  #runAhead(signal: AbortSignal): PrepareOptions {
+    this.#ahead = new AbortController()
+    return { runsAtOnce: true, signal, runMissed: this.#ahead.signal }
   }
 
   async #bind(message: BindMessage, signal: AbortSignal): Promise<void> {

@@ -75,25 +75,44 @@ export class FrameReader {
    * @throws ProtocolViolation for a type or a length that cannot be
    */
   next(): Frame | undefined {
-    const header = this.phase === 'startup' ? 0 : 1
-    const available = this.#end - this.#start
-    if (header === 1 && available > 0) this.#bodyMax(this.#buffer.readUInt8(this.#start))
-    if (available < header + 4) return undefined
-    const type = header === 0 ? 0 : this.#buffer.readUInt8(this.#start)
-    const length = this.#buffer.readInt32BE(this.#start + header)
-    // A start-up packet holds its version at least.
-    if (length < (header === 0 ? 8 : 4) || length - 4 > this.#bodyMax(type))
-      throw new ProtocolViolation('invalid message length')
-    if (available < header + length) return undefined
-    const bodyStart = this.#start + header + 4
-    this.#start += header + length
-    const body = this.#buffer.subarray(bodyStart, this.#start)
+    const found = this.#frameAt(this.#start)
+    if (found === undefined) return undefined
+    this.#start = found.end
     if (this.#start === this.#end) {
       this.#buffer = empty
       this.#start = 0
       this.#end = 0
     }
-    return { type, body }
+    return found.frame
+  }
+
+  /**
+   * The whole messages that `next` will give of what has arrived, without taking them.
+   * @throws ProtocolViolation as `next`, on its turn
+   */
+  *waiting(): Generator<Frame, void, undefined> {
+    let start = this.#start
+    for (;;) {
+      const found = this.#frameAt(start)
+      if (found === undefined) return
+      start = found.end
+      yield found.frame
+    }
+  }
+
+  #frameAt(start: number): { readonly frame: Frame; readonly end: number } | undefined {
+    const header = this.phase === 'startup' ? 0 : 1
+    const available = this.#end - start
+    if (header === 1 && available > 0) this.#bodyMax(this.#buffer.readUInt8(start))
+    if (available < header + 4) return undefined
+    const type = header === 0 ? 0 : this.#buffer.readUInt8(start)
+    const length = this.#buffer.readInt32BE(start + header)
+    // A start-up packet holds its version at least.
+    if (length < (header === 0 ? 8 : 4) || length - 4 > this.#bodyMax(type))
+      throw new ProtocolViolation('invalid message length')
+    if (available < header + length) return undefined
+    const end = start + header + length
+    return { frame: { type, body: this.#buffer.subarray(start + header + 4, end) }, end }
   }
 
   #bodyMax(type: number): number {

@@ -20,7 +20,7 @@ import { createServiceSession, revokeServiceSession } from '../../../src/store/s
 import { createTenant, resumeTenant, suspendTenant } from '../../../src/store/tenants.ts'
 import { startWire, type TestQuery, type WireService } from '../../support/pgwire.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
-import { frames, reportFields, WireClient } from '../../support/wire-client.ts'
+import { frames, reportFields, spoken, WireClient } from '../../support/wire-client.ts'
 
 setDefaultTimeout(60_000)
 const issuer = 'https://idp.example'
@@ -147,6 +147,27 @@ describe('a service session', () => {
     expect(await client.ask(frames.query('select whoami'))).toContain('C SELECT 1')
     await revokeServiceSession(store, ours, id)
     expect((await client.ask(frames.query('select whoami'))).at(0)).toStartWith('E 57P01')
+  })
+
+  test.each([
+    [
+      'Parse that came with its Execute',
+      [frames.parse('select whoami'), frames.bind(), frames.describe('P'), frames.execute(), frames.sync()],
+    ],
+    ['Parse and Describe', [frames.parse('select whoami'), frames.describe('S'), frames.flush()]],
+    ['Parse that cannot be', [frames.parse('select nothing'), frames.sync()]],
+    [
+      'Execute',
+      [frames.bind({ statement: 'before' }), frames.describe('P'), frames.execute(), frames.sync()],
+    ],
+  ])('that is revoked tells nothing but that to a %s', async (_, request) => {
+    const { id, secret } = await session(ours)
+    const client = await WireClient.logIn(wire.options, { user: 'ada', database: 'main', password: secret })
+    await client.ask(frames.parse('select whoami', 'before'), frames.sync())
+    await revokeServiceSession(store, ours, id)
+    client.send(...request)
+    const answers = (await client.until('Z')).map(spoken)
+    expect(answers).toEqual(['E 57P01 the credential of this connection counts no more'])
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { ProtocolViolation } from '../../../src/wire/postgres/byte-reader.ts'
-import { FrameReader, startupBytesMax } from '../../../src/wire/postgres/frame-reader.ts'
+import { type Frame, FrameReader, startupBytesMax } from '../../../src/wire/postgres/frame-reader.ts'
 import { type FrontendMessage, formatAt } from '../../../src/wire/postgres/frontend-messages.ts'
 import { frontend } from '../../../src/wire/postgres/protocol.ts'
 import { queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
@@ -81,6 +81,19 @@ describe('messages of a client', () => {
     ['an Execute without its row count', claim(frontend.execute, 5, 0)],
   ])('%s breaks the protocol', (_, bytes) => {
     expect(() => readAll([bytes])).toThrow(ProtocolViolation)
+  })
+
+  test('are seen before they are taken, and stay', () => {
+    const whole = (frame: Frame) => [frame.type, Buffer.from(frame.body).toString('hex')]
+    for (let at = 0; at <= conversation.length; at++) {
+      const reader = new FrameReader()
+      reader.phase = 'session'
+      reader.push(conversation.subarray(0, at))
+      const seen = [...reader.waiting()].map(whole)
+      const taken = []
+      for (let frame = reader.next(); frame !== undefined; frame = reader.next()) taken.push(whole(frame))
+      expect(seen).toEqual(taken)
+    }
   })
 
   test('what is kept grows with what arrives, not with what a length claims', () => {
