@@ -8,6 +8,8 @@ import type { CatalogKind } from '../../src/core/catalog.ts'
 import type { Policy } from '../../src/core/policy.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
+import { limits } from '../../src/limits.ts'
 import { type AuditEntry, listAudit } from '../../src/store/audit.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { putPolicy } from '../../src/store/policies.ts'
@@ -25,6 +27,8 @@ export interface Upstream {
 
 export interface Gateway extends AsyncDisposable {
   readonly app: App
+  /** What recovery does once the leases of all intents are over. */
+  recover(): ReturnType<typeof recoverIntents>
   readonly store: TestStore
   readonly tenant: TenantId
   /** Of a session with the scopes `commit` and `read`. */
@@ -47,8 +51,6 @@ export interface CommitOptions {
 }
 
 export interface GatewayOptions {
-  /** Makes every intent stale at once, so that recovery looks at it. */
-  readonly intentsStaleAtOnce?: boolean
   /** The service's, where it differs from the machine's. */
   readonly clock?: Clock
 }
@@ -83,10 +85,15 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
     metrics: createMetrics(),
     log: createLogger({ level: 'silent' }),
     ...(options.clock && { clock: options.clock }),
-    ...(options.intentsStaleAtOnce ? { intentTimes: { leaseMs: 0, upstreamMs: 0 } } : {}),
+    // Intents end by `recover`, not under the job that looks for them meanwhile.
+    intentTimes: { leaseMs: limits.intentLeaseMs, upstreamMs: 0 },
   })
   return {
     app,
+    async recover() {
+      await store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
+      return await recoverIntents(app.gateway)
+    },
     store,
     tenant,
     sessionId,

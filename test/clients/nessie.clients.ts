@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
@@ -24,7 +23,7 @@ beforeAll(async () => {
   issuer = stack.use(await startIssuer())
   nessie = stack.use(await startNessie(issuer.url))
   gate = stack.use(openGate(nessie.url))
-  gateway = stack.use(await startGateway(upstream(), { intentsStaleAtOnce: true }))
+  gateway = stack.use(await startGateway(upstream()))
   main = await direct()
 })
 afterAll(() => stack.disposeAsync())
@@ -325,7 +324,7 @@ describe('nessie: a commit whose answer is lost', () => {
     expect(answer.status).toBe(502)
     expect(await answer.text()).toContain('CommitStateUnknownException')
     expect(await gateway.audit(table)).toEqual([])
-    await recoverIntents(gateway.app.gateway)
+    await gateway.recover()
     expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED' }])
   })
 
@@ -333,7 +332,7 @@ describe('nessie: a commit whose answer is lost', () => {
     const table = await newTable()
     expect((await loseAnswer(table, append(7n), true)).status).toBe(502)
     expect((await send(main, 'POST', tablePath(table), append(8n, 2, 7n))).status).toBe(200)
-    expect(await recoverIntents(gateway.app.gateway)).toMatchObject({ committed: 0, undecidable: 1 })
+    expect(await gateway.recover()).toMatchObject({ committed: 0, undecidable: 1 })
     expect(await gateway.audit(table)).toEqual([])
   })
 
@@ -346,7 +345,7 @@ describe('nessie: a commit whose answer is lost', () => {
     const answer = await gateway.commit(table, append(8n))
     gate.interfere = () => undefined
     expect(answer.status).toBe(502)
-    expect(await recoverIntents(gateway.app.gateway)).toMatchObject({ notCommitted: 1 })
+    expect(await gateway.recover()).toMatchObject({ notCommitted: 1 })
     expect(await gateway.audit(table)).toEqual([])
   })
 })

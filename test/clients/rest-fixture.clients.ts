@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createTable, loadTable, send, type Target, tablePath } from './iceberg-api.ts'
@@ -20,7 +19,7 @@ beforeAll(async () => {
   const fixture = stack.use(await startRestFixture())
   gate = stack.use(openGate(fixture.url))
   direct = { base: `${fixture.url}/v1` }
-  gateway = stack.use(await startGateway(upstream(), { intentsStaleAtOnce: true }))
+  gateway = stack.use(await startGateway(upstream()))
 })
 afterAll(() => stack.disposeAsync())
 
@@ -167,7 +166,7 @@ test('fixture: recovery completes the audit of a commit whose answer was lost wh
   const answer = await gateway.commit(table, setProperties({ lost: 'yes' }))
   gate.interfere = () => undefined
   expect(answer.status).toBe(502)
-  await recoverIntents(gateway.app.gateway)
+  await gateway.recover()
   const { 'metadata-location': location } = await loadTable(direct, table)
   expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED', metadataLocation: location }])
 })
