@@ -3,7 +3,6 @@
  * rows, so nothing is allocated per row on the way to the wire.
  */
 
-import type { SqlType } from './sql-type.ts'
 import type { VariableWidth } from './variable-width.ts'
 
 /** One column of a batch. Values where the row is NULL are there and mean nothing. */
@@ -51,10 +50,4 @@ export interface ResultBatch {
 /** Whether a column has no value in a row. */
 export function isNull({ validity }: ColumnVector, row: number): boolean {
   return validity !== undefined && ((validity[row >> 3] ?? 0) & (1 << (row & 7))) === 0
-}
-
-/** The vector kind that a result type travels as. */
-export function vectorType(type: SqlType): ColumnVector['type'] {
-  if (type === 'unknown') return 'text'
-  return type.endsWith('[]') ? 'array' : (type as ColumnVector['type'])
 }

@@ -4,7 +4,7 @@ import { limits } from '../../src/limits.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
 import { putPolicy } from '../../src/store/policies.ts'
 import { failingStore } from '../support/failing-store.ts'
-import { recordingProxy } from '../support/recording-proxy.ts'
+import { passOn, recordingProxy } from '../support/recording-proxy.ts'
 import { addTenant, audit, commit, metric, startTestService, type TestService } from '../support/service.ts'
 import { govern, send } from '../support/surface.ts'
 
@@ -265,21 +265,9 @@ describe('a failure after the first table', () => {
       hostname: '127.0.0.1',
       port: 0,
       async fetch(request) {
-        const { pathname, search } = new URL(request.url)
-        if (request.method === 'POST' && pathname.endsWith('/tables/b'))
+        if (request.method === 'POST' && new URL(request.url).pathname.endsWith('/tables/b'))
           return new Response('', { status: 500 })
-        const headers = new Headers(request.headers)
-        headers.delete('host')
-        const body = await request.bytes()
-        const answer = await fetch(`${service.catalog.url}${pathname}${search}`, {
-          method: request.method,
-          headers,
-          ...(body.length > 0 && { body }),
-        })
-        return new Response(answer.status === 304 ? null : await answer.bytes(), {
-          status: answer.status,
-          headers: answer.headers,
-        })
+        return (await passOn(request, service.catalog.url, await request.bytes())).answer
       },
     })
     const { secret } = await addTenant(service.store, 'flaky', proxy.url.href.replace(/\/$/, ''))

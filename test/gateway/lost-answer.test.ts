@@ -11,6 +11,7 @@ import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { limits } from '../../src/limits.ts'
 import { listAudit } from '../../src/store/audit.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
+import { passOn } from '../support/recording-proxy.ts'
 import { addTenant, commit, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { send as sendClient } from '../support/surface.ts'
 
@@ -33,21 +34,9 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      const { pathname, search } = new URL(request.url)
-      const headers = new Headers(request.headers)
-      headers.delete('host')
+      const { pathname } = new URL(request.url)
       const body = await request.bytes()
-      const pass = async () => {
-        const answer = await fetch(`${service.catalog.url}${pathname}${search}`, {
-          method: request.method,
-          headers,
-          ...(body.length > 0 && { body }),
-        })
-        return new Response([204, 304].includes(answer.status) ? null : await answer.bytes(), {
-          status: answer.status,
-          headers: answer.headers,
-        })
-      }
+      const pass = async () => (await passOn(request, service.catalog.url, body)).answer
       const changes = ['POST', 'DELETE'].includes(request.method) && !pathname.endsWith('/tokens')
       const how = changes ? lose : undefined
       return how === undefined ? await pass() : await how(pathname, pass)

@@ -5,6 +5,7 @@ export interface Exchange {
   readonly path: string
   readonly requestSha256: string
   readonly responseSha256: string
+  readonly status: number
 }
 
 export interface RecordingProxy extends AsyncDisposable {
@@ -26,28 +27,18 @@ export async function recordingProxy(
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      const { pathname, search } = new URL(request.url)
+      const { pathname: path } = new URL(request.url)
       const sent = await request.bytes()
-      await before(request.method, pathname)
-      const headers = new Headers(request.headers)
-      headers.delete('host')
-      headers.set('accept-encoding', 'identity')
-      const answer = await fetch(new URL(pathname + search, base), {
-        method: request.method,
-        headers,
-        ...(sent.length > 0 ? { body: sent } : {}),
-      })
-      const received = await answer.bytes()
+      await before(request.method, path)
+      const { answer, received } = await passOn(request, base, sent)
       exchanges.push({
         method: request.method,
-        path: pathname,
+        path,
         requestSha256: sha256(sent),
         responseSha256: sha256(received),
-      })
-      return new Response(answer.status === 304 ? null : received, {
         status: answer.status,
-        headers: answer.headers,
       })
+      return answer
     },
   })
   return {
@@ -55,6 +46,30 @@ export async function recordingProxy(
     exchanges,
     [Symbol.asyncDispose]: () => server.stop(true),
   }
+}
+
+/**
+ * Sends a request on to the same path of `target`, and gives the answer once it is there whole.
+ * @param sent the request's body
+ */
+export async function passOn(
+  request: Request,
+  target: URL | string,
+  sent: Uint8Array,
+): Promise<{ readonly answer: Response; readonly received: Uint8Array }> {
+  const { pathname, search } = new URL(request.url)
+  const headers = new Headers(request.headers)
+  headers.delete('host')
+  headers.set('accept-encoding', 'identity')
+  const answer = await fetch(new URL(pathname + search, target), {
+    method: request.method,
+    headers,
+    ...(sent.length > 0 ? { body: new Uint8Array(sent) } : {}),
+  })
+  const received = await answer.bytes()
+  const { status } = answer
+  const body = [204, 304].includes(status) ? null : received
+  return { answer: new Response(body, { status, headers: answer.headers }), received }
 }
 
 function sha256(bytes: Uint8Array): string {
