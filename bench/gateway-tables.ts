@@ -1,15 +1,18 @@
 /** A gateway that is measured, and the tables of one case: each way to commit has tables of its own. */
 
+import { join } from 'node:path'
 import type { Policy } from '../src/core/policy.ts'
 import type { Store } from '../src/store/store.ts'
 import type { OpenCatalog } from './catalogs.ts'
+import { type Child, startChild } from './child.ts'
 import { ledgerOf, openSecondStore } from './durable.ts'
 import type { BenchStore } from './entry.ts'
 import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
 import type { GatewayAnswers } from './gateway-process.ts'
+import type { LeastAnswers, LeastOrder } from './least-process.ts'
 import { countSnapshots } from './measure-catalog.ts'
 import { createTableBody, type TableSize } from './sample-table.ts'
-import { type Route, TableWriter } from './table-writer.ts'
+import { type Proxies, type Route, TableWriter } from './table-writer.ts'
 
 export interface Place extends AsyncDisposable {
   readonly catalog: OpenCatalog
@@ -18,26 +21,41 @@ export interface Place extends AsyncDisposable {
   readonly engine: string
   /** The gateway's database once more; undefined where it is embedded, and the gateway's alone. */
   readonly second: Store | undefined
+  /** Base address of the least gateway, which needs a database server, too. */
+  readonly leastUrl: string | undefined
 }
 
-/** Starts a gateway on an empty store in front of `catalog`. */
-export async function openPlace(store: BenchStore, catalog: OpenCatalog): Promise<Place> {
-  const gateway = startGatewayChild()
-  try {
-    const opened = await gateway.ask({ kind: 'open', store, upstream: catalog.upstream.address })
-    const { url, engine, databaseUrl } = opened
-    const second = databaseUrl === undefined ? undefined : await openSecondStore(databaseUrl)
-    return {
-      ...{ catalog, gateway, url, engine, second },
-      async [Symbol.asyncDispose]() {
-        await second?.close()
-        await gateway[Symbol.asyncDispose]()
-      },
+/**
+ * Starts a gateway on an empty store in front of `catalog`.
+ * @param withLeast whether the least gateway is to run beside it, where the store is on a server
+ */
+export async function openPlace(
+  store: BenchStore,
+  catalog: OpenCatalog,
+  { withLeast = false } = {},
+): Promise<Place> {
+  await using stack = new AsyncDisposableStack()
+  const upstream = catalog.upstream.address
+  const gateway = stack.use(startGatewayChild())
+  const { url, engine, databaseUrl } = await gateway.ask({ kind: 'open', store, upstream })
+  let second: Store | undefined
+  let leastUrl: string | undefined
+  if (databaseUrl !== undefined) {
+    second = stack.adopt(await openSecondStore(databaseUrl), (opened) => opened.close())
+    if (withLeast) {
+      const least = stack.use(startLeastChild())
+      leastUrl = (await least.ask({ kind: 'open', upstream, databaseUrl })).url
     }
-  } catch (error) {
-    await gateway[Symbol.asyncDispose]()
-    throw error
   }
+  const opened = stack.move()
+  return {
+    ...{ catalog, gateway, url, engine, second, leastUrl },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+function startLeastChild(): Child<LeastOrder, LeastAnswers> {
+  return startChild(join(import.meta.dir, 'least-process.ts'), "the least gateway's process")
 }
 
 export interface TablesOptions {
@@ -46,8 +64,8 @@ export interface TablesOptions {
   readonly count: number
   readonly size: TableSize
   readonly policies: readonly Policy[]
-  /** Base address of the plain reverse proxy, for the route `nginx`. */
-  readonly proxyUrl?: string | undefined
+  /** Beside the place's own. */
+  readonly proxies?: Proxies
 }
 
 export interface Tables extends AsyncDisposable {
@@ -64,7 +82,8 @@ export interface Tables extends AsyncDisposable {
 export async function makeTables(place: Place, options: TablesOptions): Promise<Tables> {
   const { gateway, second, url } = place
   const { upstream, expires } = place.catalog
-  const { count, size, policies, proxyUrl } = options
+  const { count, size, policies } = options
+  const proxies = { least: place.leastUrl, ...options.proxies }
   const namespace = `bench_${crypto.randomUUID().slice(0, 8)}`
   const names = (route: Route) => Array.from({ length: count }, (_, index) => `${route}_${index}`)
   const prepare = (tables: readonly string[], governing: readonly Policy[]) =>
@@ -77,10 +96,11 @@ export async function makeTables(place: Place, options: TablesOptions): Promise<
   const writers = new Map<Route, readonly TableWriter[]>()
   for (const route of options.routes) {
     if (route === 'durable' && ledger === undefined) continue
+    if (route === 'least' && proxies.least === undefined) continue
     const made = names(route).map(
       (table) =>
         new TableWriter(upstream, route, namespace, table, size, {
-          ...{ url, secret, ledger, proxyUrl, expires },
+          ...{ url, secret, ledger, proxies, expires },
         }),
     )
     for (const writer of made) {

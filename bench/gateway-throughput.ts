@@ -58,7 +58,13 @@ async function measure(
     proxyUrl === undefined ? ['direct', 'gateway'] : ['direct', 'nginx', 'gateway']
   const size = tableSizes.small
   const policies = enforcedPolicies(policyCount, 0)
-  await using tables = await makeTables(place, { routes, count, size, policies, proxyUrl })
+  await using tables = await makeTables(place, {
+    routes,
+    count,
+    size,
+    policies,
+    proxies: { nginx: proxyUrl },
+  })
   const turnMs = run.smoke ? 100 : (run.flags.number('turn-seconds', 0.1, 600) ?? 3) * 1_000
   const rounds = run.smoke ? 1 : (run.flags.number('rounds', 1, 1_000) ?? 5)
   const random = seededRandom(run.seed)

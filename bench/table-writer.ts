@@ -14,9 +14,13 @@ import { plainAnswers, type Upstream } from './upstream.ts'
  *   gives ETags; the commit; and where its answer names no file, a load of the state that it made
  * - `durable`: the same, with the intent made durable beside the load and the verdict after the commit
  * - `nginx`: the commit request alone, to the upstream through a plain reverse proxy
+ * - `least`: the same through a proxy that does the least that a gateway must (least-process.ts)
  * - `gateway`: the commit request, sent to the gateway
  */
-export type Route = 'direct' | 'bare' | 'durable' | 'nginx' | 'gateway'
+export type Route = 'direct' | 'bare' | 'durable' | 'least' | 'nginx' | 'gateway'
+
+/** Base addresses of proxies that take the upstream's own requests. */
+export type Proxies = { readonly [route in 'nginx' | 'least']?: string | undefined }
 
 /** What the routes beside `direct` and `bare` need. */
 export interface RouteTargets {
@@ -24,7 +28,8 @@ export interface RouteTargets {
   readonly url: string
   readonly secret: string
   readonly ledger: Ledger | undefined
-  readonly proxyUrl: string | undefined
+  /** Base addresses of the proxies, by route. */
+  readonly proxies: Proxies
   /** Whether the upstream lets snapshots be expired. */
   readonly expires: boolean
 }
@@ -130,5 +135,7 @@ function urlOf({ route, upstream, namespace, table, targets }: TableWriter): str
   const direct = upstream.tableUrl(namespace, table)
   if (route === 'gateway')
     return new URL(`/v1/iceberg/${prefix}/namespaces/${namespace}/tables/${table}`, targets.url).href
-  return route === 'nginx' ? new URL(new URL(direct).pathname, targets.proxyUrl).href : direct
+  return route === 'nginx' || route === 'least'
+    ? new URL(new URL(direct).pathname, targets.proxies[route]).href
+    : direct
 }

@@ -1,0 +1,71 @@
+/**
+ * The least that a gateway with a durable audit does, and nothing else: it loads the table, conditionally, and
+ * writes one row beside that, forwards the commit, writes one row, and echoes the answer. It knows no session, no
+ * policy, no graph and no intent to recover. What it adds to a commit is what the machine, the database and the
+ * catalog's load cost any gateway.
+ */
+
+import postgres from 'postgres'
+import { benchPoolMax } from './bench-store.ts'
+import { type Opened, obeyParent } from './child.ts'
+import type { UpstreamAddress } from './upstream.ts'
+
+export interface LeastOrder {
+  readonly kind: 'open'
+  readonly upstream: UpstreamAddress
+  /** The gateway's own database, in which it makes a table of its own. */
+  readonly databaseUrl: string
+}
+
+export interface LeastAnswers {
+  /** Its base address; requests are those to the upstream. */
+  readonly open: { readonly url: string }
+}
+
+async function open({ upstream, databaseUrl }: LeastOrder): Promise<Opened<LeastOrder>> {
+  const sql = postgres(databaseUrl, { max: benchPoolMax, onnotice: () => {} })
+  await sql`create table least_commit (id bigint generated always as identity primary key, body bytea not null)`
+  const { origin } = new URL(upstream.endpoint)
+  const etags = new Map<string, string>()
+  const write = async (body: Uint8Array) => {
+    await sql`insert into least_commit (body) values (${Buffer.from(body)})`
+  }
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url)
+      const target = `${origin}${pathname}`
+      const headers = Object.fromEntries(
+        ['content-type', 'accept-encoding', 'authorization'].flatMap((name) => {
+          const value = request.headers.get(name)
+          return value === null ? [] : [[name, value]]
+        }),
+      )
+      const body = await request.bytes()
+      const load = async () => {
+        const known = etags.get(pathname)
+        const condition: Record<string, string> = known === undefined ? {} : { 'if-none-match': known }
+        const response = await fetch(`${target}?snapshots=all`, { headers: { ...headers, ...condition } })
+        await response.bytes()
+      }
+      await Promise.all([load(), write(body)])
+      const response = await fetch(target, { method: 'POST', headers, body })
+      const answer = await response.bytes()
+      if (response.ok) await write(body)
+      const etag = response.headers.get('etag')
+      if (etag !== null) etags.set(pathname, etag)
+      return new Response(answer, { status: response.status, headers: etag === null ? {} : { etag } })
+    },
+  })
+  return {
+    answer: { url: server.url.href } satisfies LeastAnswers['open'],
+    serve: async () => undefined,
+    async close() {
+      await server.stop(true)
+      await sql.end()
+    },
+  }
+}
+
+if (import.meta.main) obeyParent<LeastOrder>(open)
