@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { appendSnapshot, orderFields } from '../commits.ts'
 import { duckdbParquet } from './duckdb-parquet.ts'
-import { type Field, type FieldType, folderSink, IcebergWriter } from './iceberg-writer.ts'
+import { folderSink, IcebergWriter } from './iceberg-writer.ts'
+import type { Field, FieldType } from './table-fields.ts'
 
 /** One snapshot that is written and that no table has yet. */
 export interface WrittenSnapshot {

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import type { DevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import {
   type Appended,
-  type Field,
   type FileOptions,
   type IcebergWriter,
   tableInFolder,
 } from '../../demo/lake/iceberg-writer.ts'
+import type { Field } from '../../demo/lake/table-fields.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'

@@ -3,12 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type Field,
-  type IcebergWriter,
-  tableInFolder,
-  type WriterOptions,
-} from '../../demo/lake/iceberg-writer.ts'
+import { type IcebergWriter, tableInFolder, type WriterOptions } from '../../demo/lake/iceberg-writer.ts'
+import type { Field } from '../../demo/lake/table-fields.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
 import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/result-batch.ts'

@@ -3,7 +3,8 @@
  * no others: a ranged store in memory. Each token gets keys of its own.
  */
 
-import { type Field, IcebergWriter } from '../../demo/lake/iceberg-writer.ts'
+import { IcebergWriter } from '../../demo/lake/iceberg-writer.ts'
+import type { Field } from '../../demo/lake/table-fields.ts'
 
 const fields: readonly Field[] = [
   { id: 1, name: 'id', type: 'long' },

@@ -18,13 +18,10 @@ import { fileURLToPath } from 'node:url'
 import { parquetMetadata } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer'
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
-import {
-  avroBytes,
-  type Field,
-  type FileOptions,
-  parquetBytes,
-  tableInFolder,
-} from '../../../demo/lake/iceberg-writer.ts'
+import { avroBytes } from '../../../demo/lake/avro-file.ts'
+import { type FileOptions, tableInFolder } from '../../../demo/lake/iceberg-writer.ts'
+import { parquetBytes } from '../../../demo/lake/parquet-file.ts'
+import type { Field } from '../../../demo/lake/table-fields.ts'
 import { type ScanResult, scanSnapshot } from '../../../src/detection/scan/scan-snapshot.ts'
 import { ReadFailure } from '../../../src/storage/read-failure.ts'
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
-import type { Field } from '../../../demo/lake/iceberg-writer.ts'
+import type { Field } from '../../../demo/lake/table-fields.ts'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import type { IcebergType } from '../../../src/core/iceberg-type.ts'
 import { chunkDecoder } from '../../../src/engine/duckdb/column-decoder.ts'

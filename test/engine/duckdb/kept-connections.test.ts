@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Field, IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
+import type { IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
+import type { Field } from '../../../demo/lake/table-fields.ts'
 import { KeptConnections } from '../../../src/engine/duckdb/kept-connections.ts'
 import { limits } from '../../../src/limits.ts'
 import {

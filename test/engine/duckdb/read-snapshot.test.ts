@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
-import type { Field, IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
+import type { IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
+import type { Field } from '../../../demo/lake/table-fields.ts'
 import {
   columns,
   failure,

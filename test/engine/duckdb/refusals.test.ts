@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
-import type { Field, FileOptions, IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
+import type { FileOptions, IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
+import type { Field } from '../../../demo/lake/table-fields.ts'
 import {
   columns,
   failure,
