@@ -109,7 +109,7 @@ function byteBound(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
 async function openResponse(host: PinnedHost, request: UpstreamRequest): Promise<Response> {
   const known = host.addresses()
   const addresses = known instanceof Promise ? await raceSignal(known, request.signal) : known
-  let failure = new UpstreamError(false, 'has no address')
+  let failure: UpstreamError | undefined
   for (const address of addresses) {
     if (request.signal.aborted) throw aborted(false, request.signal)
     try {
@@ -120,7 +120,7 @@ async function openResponse(host: PinnedHost, request: UpstreamRequest): Promise
       host.failed(address)
     }
   }
-  throw failure
+  throw failure ?? new UpstreamError(false, 'has no address')
 }
 
 async function connect(host: PinnedHost, address: string, request: UpstreamRequest): Promise<Response> {

@@ -4,6 +4,7 @@
  * is durable; and once the upstream accepted, the answer is its answer, whatever fails here afterwards.
  */
 
+import { afterSending } from '../base/turn.ts'
 import type { CommittedResponse } from '../catalog/catalog.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
 import { assertIdentifierMatches, snapshotIdsAdded } from '../wire/iceberg/commit-request.ts'
@@ -64,7 +65,7 @@ async function openCommit(parts: GatewayParts, upstream: Upstream, commit: Table
   snapshotIdsAdded(commit.request)
   const loads = startLoads(parts, upstream, commit)
   // Both questions are sent before this thread turns to the intent.
-  await new Promise((resolve) => setImmediate(resolve))
+  await afterSending()
   return { loads, declared: await declareEarly(parts, upstream, commit) }
 }
 

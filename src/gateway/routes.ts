@@ -28,7 +28,7 @@ import {
   takeHeadStart,
 } from './stages/head-start.ts'
 import { openUpstream } from './stages/open-upstream.ts'
-import { addTiming, StageTimes } from './stages/stage-times.ts'
+import { addTiming, countCommit, StageTimes } from './stages/stage-times.ts'
 
 /** Everything under /v1/iceberg. Bodies are read here, never parsed by the framework. */
 export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
@@ -78,9 +78,8 @@ export async function answer(
     if (fault.kind === 'policy_denied' || fault.kind === 'policy_engine_unavailable')
       response.headers.set('x-svc-decision-id', decisionId)
   }
-  parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
-  stages.observe(parts.metrics)
   addTiming(parts, request, session, response, stages)
+  countCommit(parts, stages, outcome, performance.now() - startedMs)
   return response
 }
 

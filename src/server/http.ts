@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino'
 import { rememberPeer } from '../auth/peer-address.ts'
+import { inNextTurn } from '../base/turn.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 import type { Drain } from './drain.ts'
 
@@ -60,17 +61,15 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       response.headers.set('x-request-id', requestId)
       for (const [name, value] of Object.entries(securityHeaders))
         if (!response.headers.has(name)) response.headers.set(name, value)
-      log.info(
-        {
-          requestId,
-          method: request.method,
-          path: pathname,
-          status: response.status,
-          decisionId: response.headers.get('x-svc-decision-id') ?? undefined,
-          ms: Math.round((performance.now() - startedMs) * 100) / 100,
-        },
-        'request',
-      )
+      const line = {
+        requestId,
+        method: request.method,
+        path: pathname,
+        status: response.status,
+        decisionId: response.headers.get('x-svc-decision-id') ?? undefined,
+        ms: Math.round((performance.now() - startedMs) * 100) / 100,
+      }
+      inNextTurn(() => log.info(line, 'request'))
       return response
     },
   })

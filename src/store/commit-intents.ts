@@ -55,11 +55,12 @@ export async function openIntent(
  */
 export function storedIntent(intent: CommitIntent, { leaseMs, upstreamMs }: IntentTimes): readonly Param[] {
   const { body, ...rest } = intent
+  const stored = { ...rest, snapshotIds: rest.snapshotIds.map(String) } satisfies StoredIntent
   // Who acts is attributed exactly or not at all.
   for (const text of [intent.principal.sub, tableKey(intent.table)])
     if (text === '' || text.includes('\0') || !text.isWellFormed())
       throw new Fault('bad_request', 'The subject or table name holds a character that cannot be stored.')
-  return [storableJson(rest), body, leaseMs, upstreamMs]
+  return [storableJson(stored), body, leaseMs, upstreamMs]
 }
 
 /** Closes the intent of a commit that the upstream surely has not taken. @returns whether it was open */

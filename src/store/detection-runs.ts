@@ -182,28 +182,25 @@ interface ClaimRow {
  * Runs that are due, of any active tenant, those of tenants with fewer runs under way first. A claim that a crash
  * of the database takes back leaves its run due: what its claimer finds out is then not written, and it is claimed anew.
  */
-export function claimRuns(
+export async function claimRuns(
   store: Store,
   { limit, leaseMs, triesMax }: ClaimOptions,
 ): Promise<readonly ClaimedRun[]> {
   const leaseId = crypto.randomUUID()
-  return store.adminTransaction(
-    async (tx) => {
-      const rows = await tx.query<ClaimRow>(claimText, [limit, leaseId, leaseMs, triesMax])
-      return rows.map((row) => ({
-        tenant: row.tenant_id,
-        runId: row.run_id,
-        leaseId,
-        metadataLocation: row.snapshot_metadata_location,
-        credentialId: row.credential_id ?? undefined,
-        table: tableOf(row),
-        advisory: row.advisory ?? undefined,
-        tries: row.tries,
-        isLast: row.tries >= triesMax,
-      }))
-    },
-    { mayBeLost: true },
-  )
+  const rows = await store.adminQuery<ClaimRow>(claimText, [limit, leaseId, leaseMs, triesMax], {
+    mayBeLost: true,
+  })
+  return rows.map((row) => ({
+    tenant: row.tenant_id,
+    runId: row.run_id,
+    leaseId,
+    metadataLocation: row.snapshot_metadata_location,
+    credentialId: row.credential_id ?? undefined,
+    table: tableOf(row),
+    advisory: row.advisory ?? undefined,
+    tries: row.tries,
+    isLast: row.tries >= triesMax,
+  }))
 }
 
 // What each tenant has under way is counted once, not for every run that is due: a backlog may be long.

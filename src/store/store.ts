@@ -95,7 +95,11 @@ export interface Store {
   /** A transaction as svc_admin: what precedes a tenant (sessions, webhooks) or spans tenants. */
   adminTransaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** An admin transaction of one statement, in one round trip. */
-  adminQuery<Row extends object>(text: string, params?: readonly Param[]): Promise<readonly Row[]>
+  adminQuery<Row extends object>(
+    text: string,
+    params?: readonly Param[],
+    options?: TransactionOptions,
+  ): Promise<readonly Row[]>
   /** A transaction as svc_owner in the context of `tenant`: provisioning only. */
   ownerTransaction<T>(tenant: TenantId, work: (tx: Tx) => Promise<T>): Promise<T>
   /** A session outside the pool, for a lock that outlives transactions. The caller discards it. */
@@ -271,8 +275,13 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       const begin = beginText('svc_admin', '', adminPath, options)
       return transact(undefined, begin, transaction(work), options)
     },
-    async adminQuery<Row extends object>(text: string, params: readonly Param[] = []) {
-      return transact(undefined, beginText('svc_admin', '', adminPath, {}), query<Row>(text, params))
+    async adminQuery<Row extends object>(
+      text: string,
+      params: readonly Param[] = [],
+      options: TransactionOptions = {},
+    ) {
+      const begin = beginText('svc_admin', '', adminPath, options)
+      return transact(undefined, begin, query<Row>(text, params), options)
     },
     async ownerTransaction(tenant, work) {
       const id = checkedTenant(tenant)

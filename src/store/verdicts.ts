@@ -68,7 +68,7 @@ function verdictJson({ intent, decision, reason, policies, outcomes, committed }
       snapshot_id: nodeId(committed.metadataLocation),
       base_snapshot_id: nodeId(intent.baseMetadataLocation),
       snapshot: snapshotProperties(tableId, committed.snapshot),
-      table: { table_uuid: committed.tableUuid, schema_id: committed.schemaId },
+      table: { table_uuid: committed.tableUuid, schema_id: committed.schemaId?.toString() },
       namespaces: table.namespace.map((name, index) => ({
         id: nodeId(namespaceKey(table.namespace.slice(0, index + 1))),
         name,
@@ -77,7 +77,7 @@ function verdictJson({ intent, decision, reason, policies, outcomes, committed }
       columns: committed.columns.map((column) => ({
         id: nodeId(`${tableId}\u001f${column.fieldId}`),
         table_id: tableId,
-        field_id: column.fieldId,
+        field_id: String(column.fieldId),
         name: column.name,
         type: column.type,
         required: column.required,
@@ -90,10 +90,10 @@ function snapshotProperties(tableId: string, snapshot: NonNullable<VerdictRecord
   if (snapshot === undefined) return {}
   return {
     snapshot_key: `${tableId}\u001f${snapshot.snapshotId}`,
-    snapshot_id: snapshot.snapshotId,
-    parent_snapshot_id: snapshot.parentSnapshotId,
-    sequence_number: snapshot.sequenceNumber,
-    timestamp_ms: snapshot.timestampMs,
+    snapshot_id: String(snapshot.snapshotId),
+    parent_snapshot_id: snapshot.parentSnapshotId?.toString(),
+    sequence_number: snapshot.sequenceNumber?.toString(),
+    timestamp_ms: String(snapshot.timestampMs),
     operation: snapshot.operation,
     manifest_list: snapshot.manifestList,
   }

@@ -1,12 +1,14 @@
 /** A caller that comes again: what its commit asks of the store, and what happens where that is not as it was. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setProperties } from '../../demo/commits.ts'
 import { Fault } from '../../src/base/fault.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
 import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
-import { commit, governOrders, startTestService, type TestService } from '../support/service.ts'
+import { commit, governOrders, prefix, startTestService, type TestService } from '../support/service.ts'
 import { send } from '../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
@@ -107,6 +109,28 @@ test('nothing is forwarded before the store has confirmed the caller', async () 
   released.resolve()
   expect((await answer).status).toBe(200)
   expect(upstreamCommits()).toBe(before.commits + 1)
+})
+
+test('the upstream is asked for the table while the body is still to come', async () => {
+  const text = body()
+  const loads = () => service.catalog.faults.counts['conditional-load'] ?? 0
+  const before = loads()
+  const { hostname, port, host } = service.app.url
+  const head = [
+    `POST /v1/iceberg/${prefix}/namespaces/sales/tables/orders HTTP/1.1`,
+    `Host: ${host}`,
+    `X-Svc-Session: ${service.owner.secret}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ]
+  const socket = connect(Number(port), hostname)
+  socket.write(`${head.join('\r\n')}\r\n\r\n${text.slice(0, 10)}`)
+  while (loads() === before) await new Promise((resolve) => setImmediate(resolve))
+  expect(called).not.toContain('begin_commit')
+  socket.write(text.slice(10))
+  const [answer] = await once(socket, 'data')
+  socket.destroy()
+  expect(String(answer)).toStartWith('HTTP/1.1 200')
+  expect(called).toEqual(atOnce)
 })
 
 test('a caller whose session was revoked is refused, and its commit reaches nobody', async () => {

@@ -14,7 +14,7 @@ import type { GatewayParts } from '../parts.ts'
 import { faultOf, logFault } from '../render-error.ts'
 import { type CommitAuth, earlyBody, rememberCaller, takeHeadStart } from '../stages/head-start.ts'
 import { openUpstream, type Upstream } from '../stages/open-upstream.ts'
-import { addTiming, StageTimes } from '../stages/stage-times.ts'
+import { addTiming, countCommit, StageTimes } from '../stages/stage-times.ts'
 import {
   commitTables,
   createNamespace,
@@ -166,10 +166,7 @@ export async function answerClient(
     if (gated && (fault.kind === 'policy_denied' || fault.kind === 'policy_engine_unavailable'))
       response.headers.set('x-svc-decision-id', decisionId)
   }
-  if (gated) {
-    parts.metrics.commitDurationMs.observe({ outcome }, performance.now() - startedMs)
-    stages.observe(parts.metrics)
-  }
+  if (gated) countCommit(parts, stages, outcome, performance.now() - startedMs)
   addTiming(parts, request, session, response, stages)
   return response
 }

@@ -1,6 +1,7 @@
 /** Steps 11 to 13 of SPEC 4.1 for one table: forward the commit, write its audit, ingest its snapshot. */
 
 import type { Body } from '../../auth/read-body.ts'
+import { afterSending } from '../../base/turn.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
 import type { CommitIntent, CommittedTable } from '../../core/commit.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
@@ -92,16 +93,28 @@ export async function forwardCommit(
   const { stages } = commit
   const response = await stages.time('forward', () => forward(parts, upstream, commit, declared))
   parts.passCrashPoint('commit-forwarded')
-  const { body, headers, result, settled } = response
+  const { result, settled } = response
   const made = () => settled ?? committedTable(result)
-  await stages.time('record', () => recordApproval(parts, commit.tenant, declared.intent, judged, made))
+  const recording = stages.time('record', () =>
+    recordApproval(parts, commit.tenant, declared.intent, judged, made),
+  )
+  // What the next commit begins with is made while this one's verdict is written.
+  await Promise.all([recording, afterSending().then(() => remember(parts, upstream, commit, response))])
+  return response
+}
+
+function remember(
+  parts: GatewayParts,
+  upstream: Upstream,
+  commit: TableCommit,
+  { body, headers, result }: Forwarded,
+): void {
   try {
     const entry = cachedTable(commit.table, body, result, headers.etag)
     parts.tables.set(commit.tenant, upstream.credential, commit.table, entry)
   } catch (err) {
     parts.log.warn({ err, commitId: commit.commitId }, 'the committed table could not be cached')
   }
-  return response
 }
 
 async function forward(

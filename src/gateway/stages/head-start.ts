@@ -10,6 +10,7 @@ import type { ReadSessionKey } from '../../auth/find-session.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { type Body, readBody } from '../../auth/read-body.ts'
+import { afterSending, nextTurn } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
@@ -90,7 +91,11 @@ export async function takeHeadStart(
     const upstream = { credential, catalog: parts.catalogs.get(session.tenant, credential) }
     await call.assertServed?.(upstream)
     const { tenant } = session
-    const load = startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
+    // The store takes longest, so it is asked first where the body is there already.
+    const load = nextTurn().then(() =>
+      startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal }),
+    )
+    load.catch(() => {})
     const commit = await readCommit(parts, auth, call, session)
     const opening = await begin(parts, { key, caller, upstream, commit, known, load })
     return opening && { ...opening, session, upstream, commit }
@@ -177,7 +182,7 @@ async function begin(
     if (row === undefined) throw new Error('the caller is not as it was')
   })
   // Both questions are sent before this thread turns to the verdict.
-  await new Promise((resolve) => setImmediate(resolve))
+  await afterSending()
   const guess = parts.foretold.governance(tenant, table)
   const apart = new StageTimes()
   const guessed =

@@ -57,7 +57,7 @@ export async function recordApproval(
   decided: Decided,
   committed?: () => CommittedTable,
 ): Promise<void> {
-  const log = parts.log.child({ commitId: intent.commitId, table: tableName(intent.table) })
+  const which = { commitId: intent.commitId, table: tableName(intent.table) }
   try {
     const recorded = await recordVerdict(parts.store, tenant, {
       intent,
@@ -69,11 +69,14 @@ export async function recordApproval(
     })
     if (committed !== undefined && !recorded.ingested) {
       parts.metrics.snapshotIngestFailures.inc()
-      log.warn({ err: recorded.ingestError }, 'the snapshot was not ingested into the graph')
+      parts.log.warn({ ...which, err: recorded.ingestError }, 'the snapshot was not ingested into the graph')
     }
   } catch (err) {
     parts.metrics.auditFailures.inc()
-    log.error({ err }, 'an accepted commit could not be audited; its intent stays for recovery')
+    parts.log.error(
+      { ...which, err },
+      'an accepted commit could not be audited; its intent stays for recovery',
+    )
     return
   }
   parts.passCrashPoint('approval-recorded')

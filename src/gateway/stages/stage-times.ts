@@ -3,6 +3,7 @@
  * overlap, so they do not add up to the whole.
  */
 
+import { inNextTurn } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { GatewayParts } from '../parts.ts'
@@ -54,7 +55,7 @@ export class StageTimes {
     }
   }
 
-  /** Adds what was timed to the histogram: once, and for commits only. */
+  /** Adds what was timed to the histogram. */
   observe({ commitStageDurationMs }: Pick<Metrics, 'commitStageDurationMs'>): void {
     for (const { stage, ms } of this.#taken) commitStageDurationMs.observe({ stage }, ms)
   }
@@ -64,6 +65,19 @@ export class StageTimes {
     const all = [...this.#taken, { stage: 'total', ms: performance.now() - this.startMs }]
     return all.map(({ stage, ms }) => `${stage};dur=${ms.toFixed(2)}`).join(', ')
   }
+}
+
+/** Adds one commit to the histograms, once its answer is on its way. */
+export function countCommit(
+  { metrics }: Pick<GatewayParts, 'metrics'>,
+  stages: StageTimes,
+  outcome: string,
+  ms: number,
+): void {
+  inNextTurn(() => {
+    metrics.commitDurationMs.observe({ outcome }, ms)
+    stages.observe(metrics)
+  })
 }
 
 /** Tells the client where the time went, where it asks by `X-Svc-Timing: 1` and is an administrator or in the demo. */
