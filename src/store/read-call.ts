@@ -1,4 +1,7 @@
-/** What a statement is loaded by: the catalog's credential and what governs its tables, in one call of the store. */
+/**
+ * What a statement is loaded by, in one call of the store: the catalog's credential, what governs its tables, and
+ * whether the session counts that it is asked for.
+ */
 
 import type { CatalogCredential } from '../core/catalog.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
@@ -11,12 +14,18 @@ export interface ReadCall {
   readonly credential: CatalogCredential
   /** By tableKey; without the tables that the graph does not know. */
   readonly governances: ReadonlyMap<string, Governance>
+  /** Of the session that was asked about: whether it is one of the tenant's that counts and may read. */
+  readonly sessionCounts: boolean | undefined
 }
 
-type Row = { readonly governance: string | null } & (CatalogCredentialRow | { readonly credential_id: null })
+type Row = { readonly governance: string | null; readonly session_counts: boolean | null } & (
+  | CatalogCredentialRow
+  | { readonly credential_id: null }
+)
 
 /**
- * Asks for both, anew.
+ * Asks for all of it, anew.
+ * @param sessionId a service session's, where it is to be asked about
  * @returns undefined where the tenant has no credential of this nickname
  * @throws Fault as readGovernances and the store do; `misconfigured` where the credential cannot be opened
  */
@@ -25,10 +34,13 @@ export async function loadRead(
   tenant: TenantId,
   nickname: string,
   tables: readonly TableRef[],
+  sessionId?: string,
 ): Promise<ReadCall | undefined> {
   if (!isPathIdentifier(nickname)) return undefined
-  const [row] = await store.tenantCall<Row>(tenant, 'load_read', [nickname, governanceKey(tables)])
+  const asked = [nickname, governanceKey(tables), sessionId ?? null]
+  const [row] = await store.tenantCall<Row>(tenant, 'load_read', asked)
   const governances = governancesOf(tables, row?.governance)
   if (row === undefined || row.credential_id === null) return undefined
-  return { credential: openCredential(store, tenant, toSealedCredential(row)), governances }
+  const credential = openCredential(store, tenant, toSealedCredential(row))
+  return { credential, governances, sessionCounts: row.session_counts ?? undefined }
 }
