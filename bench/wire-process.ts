@@ -167,7 +167,7 @@ async function timeStages(
     searchPath,
   }
   const cache = new CompileCache(limits.compiledCacheBytes)
-  const loaded = await loadTables({ store, states }, context, text, undefined)
+  const loaded = await loadTables({ store, states }, context, text)
   const compile = () =>
     cache.compile(tenant, { text, principal, tables: loaded.tables, searchPath, parameterTypes: [] })
   const compiled = compile()

@@ -77,7 +77,7 @@ export async function readGovernances(
   const [row] = await run<{ governance: string | null }>('select svc.governance($1) as governance', [
     governanceKey(refs),
   ])
-  return governancesOf(refs, row?.governance)
+  return governancesOf('', refs, row?.governance)
 }
 
 /** The tables that svc.governance is asked for, and the sentinel's. */
@@ -95,14 +95,16 @@ const readWeight = 4
 
 /**
  * What svc.governance's answer says. The answer that is like the one before is not parsed again.
+ * @param owner whose it is: answers of one owner are compared with each other
  * @returns by tableKey; without the tables that the graph does not know
  * @throws Fault as {@link readGovernances}
  */
 export function governancesOf(
+  owner: string,
   refs: readonly TableRef[],
   text: string | null | undefined,
 ): ReadonlyMap<string, Governance> {
-  const key = governanceKey(refs)
+  const key = `${owner} ${governanceKey(refs)}`
   const known = read.get(key)
   if (known !== undefined && known.text === text) return known.governances
   const governances = parseGovernances(refs, text ?? '')

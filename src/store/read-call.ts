@@ -39,7 +39,7 @@ export async function loadRead(
   if (!isPathIdentifier(nickname)) return undefined
   const asked = [nickname, governanceKey(tables), sessionId ?? null]
   const [row] = await store.tenantCall<Row>(tenant, 'load_read', asked)
-  const governances = governancesOf(tables, row?.governance)
+  const governances = governancesOf(tenant, tables, row?.governance)
   if (row === undefined || row.credential_id === null) return undefined
   const credential = openCredential(store, tenant, toSealedCredential(row))
   return { credential, governances, sessionCounts: row.session_counts ?? undefined }
