@@ -8,6 +8,7 @@ import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
+import type { Principal } from '../core/principal.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
@@ -62,8 +63,9 @@ export interface LoadOptions {
  * The upstream is asked before the store has answered, for what a load before this one was made from. Its answer
  * counts only where the store then says the same as it said then: what governs the tables was the same before the
  * upstream was asked and after, so it was when the upstream answered. Otherwise it is asked again.
- * @throws SqlError 28000 where the session does not count that the statement is asked with, 3D000 for an unknown catalog, 55000 where a pinned snapshot is gone, 58000 where the
- *   upstream does not answer; Fault of the store; the signal's reason
+ * @throws SqlError 28000 where the session does not count that the statement is asked with, 3D000 for an unknown
+ *   catalog, 55000 where a pinned snapshot is gone, 58000 where the upstream does not answer; Fault of the store;
+ *   the signal's reason
  */
 export async function loadTables(
   { store, states }: LoadParts,
@@ -74,7 +76,7 @@ export async function loadTables(
   const { tenant, catalog } = context
   const refs = namedRefs(text, context.searchPath)
   const sessionId = question?.take()
-  const call = loadRead(store, tenant, catalog, refs, sessionId)
+  const call = loadRead(store, tenant, catalog, refs, { sessionId, before: before?.credential })
   const ahead = before && loadStates(states, tenant, before, signal)
   ahead?.catch(() => {})
   const stored = await call
@@ -92,8 +94,8 @@ export async function loadTables(
     sessionId,
     tables: present.map(({ table }) => table),
     snapshots: new Map(
-      present.flatMap(({ table, ...read }) =>
-        'snapshot' in read ? [[tableKey(table.ref), read.snapshot]] : [],
+      present.flatMap(({ table, snapshot }) =>
+        snapshot === undefined ? [] : [[tableKey(table.ref), snapshot]],
       ),
     ),
   }
@@ -140,10 +142,34 @@ async function loadState(load: () => Promise<TableState>): Promise<TableState | 
   }
 }
 
-/** @returns undefined for a table that this catalog does not have */
-function readAt({ principal }: LoadContext, governance: Governance, state: Loaded[1]) {
+interface ReadTable {
+  readonly table: GovernedTable
+  /** Of a table that may be read. */
+  readonly snapshot?: ReadSnapshot
+}
+
+/** By state, what was made of it last. */
+const readLast = new WeakMap<
+  TableState,
+  { readonly governance: Governance; readonly principal: Principal; readonly read: ReadTable }
+>()
+
+/**
+ * The very same object as the last time where it is made from the same three.
+ * @returns undefined for a table that this catalog does not have
+ */
+function readAt({ principal }: LoadContext, governance: Governance, state: Loaded[1]): ReadTable | undefined {
   if (state === undefined) return undefined
   if (state === 'unread') return { table: governedTable(governance, principal) }
+  const last = readLast.get(state)
+  if (last?.governance === governance && Bun.deepEquals(last.principal, principal, true)) return last.read
+  const read = readState(principal, governance, state)
+  readLast.set(state, { governance, principal, read })
+  return read
+}
+
+/** @throws SqlError 55000 */
+function readState(principal: Principal, governance: Governance, state: TableState): ReadTable {
   const { pin, ref } = governance
   const { metadataLocation } = state
   const schema = state.schemas.get(pin?.schemaId ?? state.currentSchemaId)

@@ -149,9 +149,20 @@ function compileLoaded(
 ): Load {
   const { tenant, principal, searchPath } = context
   const { tables } = loaded
-  const compiled = cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
+  const last = guesses.last(key)
+  const compiled = isOfTables(last, tables)
+    ? last.compiled
+    : cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
   guesses.keep(key, { loaded, compiled })
   return { loaded, compiled }
+}
+
+/** Whether a statement's load was compiled over these very objects. */
+function isOfTables(load: Load | undefined, tables: LoadedTables['tables']): load is Load {
+  return (
+    load?.loaded.tables.length === tables.length &&
+    load.loaded.tables.every((table, index) => table === tables[index])
+  )
 }
 
 /**

@@ -3,7 +3,7 @@
  * whether the session counts that it is asked for.
  */
 
-import type { CatalogCredential } from '../core/catalog.ts'
+import type { CatalogCredential, SealedCatalogCredential } from '../core/catalog.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { type CatalogCredentialRow, openCredential, toSealedCredential } from './catalog-credentials.ts'
@@ -23,9 +23,18 @@ type Row = { readonly governance: string | null; readonly session_counts: boolea
   | { readonly credential_id: null }
 )
 
+export interface ReadCallOptions {
+  /** A service session's, where it is to be asked about. */
+  readonly sessionId?: string | undefined
+  /** The tenant's credential of this nickname as it was: the very same object is given where it is as it was. */
+  readonly before?: CatalogCredential | undefined
+}
+
+/** What credentials were opened from. */
+const sealedOf = new WeakMap<CatalogCredential, SealedCatalogCredential>()
+
 /**
  * Asks for all of it, anew.
- * @param sessionId a service session's, where it is to be asked about
  * @returns undefined where the tenant has no credential of this nickname
  * @throws Fault as readGovernances and the store do; `misconfigured` where the credential cannot be opened
  */
@@ -34,13 +43,16 @@ export async function loadRead(
   tenant: TenantId,
   nickname: string,
   tables: readonly TableRef[],
-  sessionId?: string,
+  { sessionId, before }: ReadCallOptions = {},
 ): Promise<ReadCall | undefined> {
   if (!isPathIdentifier(nickname)) return undefined
   const asked = [nickname, governanceKey(tables), sessionId ?? null]
   const [row] = await store.tenantCall<Row>(tenant, 'load_read', asked)
   const governances = governancesOf(tenant, tables, row?.governance)
   if (row === undefined || row.credential_id === null) return undefined
-  const credential = openCredential(store, tenant, toSealedCredential(row))
+  const sealed = toSealedCredential(row)
+  const isAsBefore = before !== undefined && Bun.deepEquals(sealedOf.get(before), sealed, true)
+  const credential = isAsBefore ? before : openCredential(store, tenant, sealed)
+  sealedOf.set(credential, sealed)
   return { credential, governances, sessionCounts: row.session_counts ?? undefined }
 }
