@@ -75,10 +75,10 @@ export interface Login {
 function timingStore(store: Store, usageWrites: number[]): Store {
   return {
     ...store,
-    async tenantQuery(tenant, text, params, options) {
+    async tenantCall(tenant, name, params) {
       const startMs = performance.now()
-      const rows = await store.tenantQuery<never>(tenant, text, params, options)
-      if (text.startsWith('insert into svc.query_usage')) usageWrites.push(performance.now() - startMs)
+      const rows = await store.tenantCall<never>(tenant, name, params)
+      if (name === 'record_usage') usageWrites.push(performance.now() - startMs)
       return rows
     },
   }
@@ -167,7 +167,7 @@ async function timeStages(
     searchPath,
   }
   const cache = new CompileCache(limits.compiledCacheBytes)
-  const loaded = await loadTables({ store, states }, context, text, undefined)
+  const loaded = await loadTables({ store, states }, context, text)
   const compile = () =>
     cache.compile(tenant, { text, principal, tables: loaded.tables, searchPath, parameterTypes: [] })
   const compiled = compile()

@@ -24,6 +24,11 @@ export interface ReadCredential {
    * @throws Fault where that cannot be told; then nothing may be answered
    */
   readonly stillValid: () => Promise<boolean>
+  /**
+   * The service session of its tenant on which alone `stillValid` depends now, for whoever asks the store about it;
+   * undefined where it depends on more.
+   */
+  readonly sessionToAsk?: () => string | undefined
 }
 
 export interface CredentialParts {
@@ -80,6 +85,7 @@ function ofSession(
     tenant: session.tenant,
     principal: session.principal,
     principalSource: 'session',
+    sessionToAsk: () => (alsoValid() ? session.sessionId : undefined),
     async stillValid() {
       if (!alsoValid()) return false
       const now = await findServiceSessionById(store, session.sessionId)

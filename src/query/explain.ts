@@ -151,7 +151,7 @@ async function compileRun(
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
   const { principal, searchPath } = context
-  const { credential, tables, snapshots } = await loadTables(parts, context, text, signal)
+  const { credential, tables, snapshots } = await loadTables(parts, context, text, { signal })
   return {
     dialect: readEngineOf(credential.config),
     compiled: compileQuery({ text, principal, tables, searchPath }),

@@ -8,7 +8,9 @@ import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
+import type { Principal } from '../core/principal.ts'
 import { tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import type { Governance } from '../store/governance.ts'
 import { governedSnapshot, governedTable } from '../store/governed-table.ts'
@@ -16,7 +18,7 @@ import { loadRead } from '../store/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { namedRefs } from './named-refs.ts'
-import type { QueryContext } from './query-service.ts'
+import type { CredentialQuestion, QueryContext } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface LoadParts {
@@ -35,46 +37,95 @@ export interface ReadSnapshot {
   readonly pinned: boolean
 }
 
-export interface LoadedTables {
+/** What the store says of a statement's tables. */
+export interface StoredLoad {
   readonly credential: CatalogCredential
+  /** By tableKey. The same object as that of another load only where the store said the same. */
+  readonly governances: ReadonlyMap<string, Governance>
+}
+
+export interface LoadedTables extends StoredLoad {
+  /** The service session that counted when this was loaded, where that was asked. */
+  readonly sessionId: string | undefined
   readonly tables: readonly GovernedTable[]
   /** By tableKey; of the tables that may be read. */
   readonly snapshots: ReadonlyMap<string, ReadSnapshot>
 }
 
+export interface LoadOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly credential?: CredentialQuestion | undefined
+  /** What a load before this one was made from. */
+  readonly before?: StoredLoad | undefined
+}
+
 /**
- * @throws SqlError 3D000 for an unknown catalog, 55000 where a pinned snapshot is gone, 58000 where the
- *   upstream does not answer; Fault of the store; the signal's reason
+ * The upstream is asked before the store has answered, for what a load before this one was made from. Its answer
+ * counts only where the store then says the same as it said then: what governs the tables was the same before the
+ * upstream was asked and after, so it was when the upstream answered. Otherwise it is asked again.
+ * @throws SqlError 28000 where the session does not count that the statement is asked with, 3D000 for an unknown
+ *   catalog, 55000 where a pinned snapshot is gone, 58000 where the upstream does not answer; Fault of the store;
+ *   the signal's reason
  */
 export async function loadTables(
   { store, states }: LoadParts,
   context: LoadContext,
   text: string,
-  signal: AbortSignal | undefined,
+  { signal, credential: question, before }: LoadOptions = {},
 ): Promise<LoadedTables> {
-  const { tenant, catalog, principal } = context
+  const { tenant, catalog } = context
   const refs = namedRefs(text, context.searchPath)
-  const call = await loadRead(store, tenant, catalog, refs)
-  if (call === undefined) throw new SqlError('3D000', 'There is no such database.')
+  const sessionId = question?.take()
+  const call = loadRead(store, tenant, catalog, refs, { sessionId, before: before?.credential })
+  const ahead = before && loadStates(states, tenant, before, signal)
+  ahead?.catch(() => {})
+  const stored = await call
+  if (stored === undefined) throw new SqlError('3D000', 'There is no such database.')
+  if (sessionId !== undefined) answer(question, stored.sessionCounts === true)
   signal?.throwIfAborted()
-  const { credential, governances } = call
-  const loaded = await inParallel([...governances.values()], limits.statementLoadsMax, async (governance) => {
-    // What may not be read is refused when it is compiled, without a word to the upstream.
-    if (governance.contract === undefined && !governance.readableWithoutContract)
-      return { table: governedTable(governance, principal) }
-    const state = await loadState(() => states.load(tenant, credential, governance.ref, signal))
-    return state && readAt(context, governance, state)
-  })
-  const present = loaded.filter((one) => one !== undefined)
+  const { credential, governances } = stored
+  const isAsBefore =
+    governances === before?.governances && Bun.deepEquals(credential, before.credential, true)
+  const loaded = await (isAsBefore && ahead ? ahead : loadStates(states, tenant, stored, signal))
+  const present = loaded.flatMap(([governance, state]) => readAt(context, governance, state) ?? [])
   return {
     credential,
+    governances,
+    sessionId,
     tables: present.map(({ table }) => table),
     snapshots: new Map(
-      present.flatMap(({ table, ...read }) =>
-        'snapshot' in read ? [[tableKey(table.ref), read.snapshot]] : [],
+      present.flatMap(({ table, snapshot }) =>
+        snapshot === undefined ? [] : [[tableKey(table.ref), snapshot]],
       ),
     ),
   }
+}
+
+/** @throws SqlError 28000 where the answer is no */
+function answer(question: CredentialQuestion | undefined, counts: boolean): void {
+  question?.answer(counts)
+  if (!counts) throw new SqlError('28000', 'The credential counts no more.')
+}
+
+/** A table's state; `unread` for one that may not be read, undefined for one that this catalog does not have. */
+type Loaded = readonly [Governance, TableState | 'unread' | undefined]
+
+function loadStates(
+  states: TableStates,
+  tenant: TenantId,
+  { credential, governances }: StoredLoad,
+  signal: AbortSignal | undefined,
+): Promise<readonly Loaded[]> {
+  return inParallel(
+    [...governances.values()],
+    limits.statementLoadsMax,
+    async (governance): Promise<Loaded> => {
+      // What may not be read is refused when it is compiled, without a word to the upstream.
+      if (governance.contract === undefined && !governance.readableWithoutContract)
+        return [governance, 'unread']
+      return [governance, await loadState(() => states.load(tenant, credential, governance.ref, signal))]
+    },
+  )
 }
 
 /** @returns undefined for a table that this catalog does not have */
@@ -91,7 +142,34 @@ async function loadState(load: () => Promise<TableState>): Promise<TableState | 
   }
 }
 
-function readAt({ principal }: LoadContext, governance: Governance, state: TableState) {
+interface ReadTable {
+  readonly table: GovernedTable
+  /** Of a table that may be read. */
+  readonly snapshot?: ReadSnapshot
+}
+
+/** By state, what was made of it last. */
+const readLast = new WeakMap<
+  TableState,
+  { readonly governance: Governance; readonly principal: Principal; readonly read: ReadTable }
+>()
+
+/**
+ * The very same object as the last time where it is made from the same three.
+ * @returns undefined for a table that this catalog does not have
+ */
+function readAt({ principal }: LoadContext, governance: Governance, state: Loaded[1]): ReadTable | undefined {
+  if (state === undefined) return undefined
+  if (state === 'unread') return { table: governedTable(governance, principal) }
+  const last = readLast.get(state)
+  if (last?.governance === governance && Bun.deepEquals(last.principal, principal, true)) return last.read
+  const read = readState(principal, governance, state)
+  readLast.set(state, { governance, principal, read })
+  return read
+}
+
+/** @throws SqlError 55000 */
+function readState(principal: Principal, governance: Governance, state: TableState): ReadTable {
   const { pin, ref } = governance
   const { metadataLocation } = state
   const schema = state.schemas.get(pin?.schemaId ?? state.currentSchemaId)

@@ -31,6 +31,17 @@ export interface PreparedQuery {
   readonly parameters: readonly SqlType[]
 }
 
+/** Whether the credential counts that a statement is asked with: to be asked beside what the statement is loaded by. */
+export interface CredentialQuestion {
+  /**
+   * The service session to ask about, for whoever begins to ask now and says what it heard by `answer`.
+   * @returns undefined where others ask, or the store alone cannot tell
+   */
+  take(): string | undefined
+  /** @param counts the store's word, of a call that began after `take` or was for the very same request */
+  answer(counts: boolean): void
+}
+
 export interface PrepareOptions {
   /**
    * Whether the client had asked for a run of the statement before this call, and it begins as soon as this
@@ -41,6 +52,8 @@ export interface PrepareOptions {
   readonly runMissed?: AbortSignal
   /** Ends the loading, and what was begun for that run. */
   readonly signal?: AbortSignal
+  /** Whoever asks it sends nothing before it is answered; where the answer is no, nothing is compiled or run. */
+  readonly credential?: CredentialQuestion | undefined
 }
 
 export interface RunOptions {
@@ -48,6 +61,8 @@ export interface RunOptions {
   readonly parameters?: readonly (string | null)[]
   /** Ends the query; the engine stops. */
   readonly signal: AbortSignal
+  /** As in PrepareOptions. */
+  readonly credential?: CredentialQuestion | undefined
 }
 
 /**

@@ -17,8 +17,9 @@ import { batchBytes } from './batch-bytes.ts'
 import { CompileCache } from './compile-cache.ts'
 import { fingerprintStatement } from './fingerprint.ts'
 import { type KeptLoad, KeptLoads } from './kept-load.ts'
-import { type LoadedTables, type LoadParts, loadTables } from './load-tables.ts'
+import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
 import type {
+  CredentialQuestion,
   PreparedQuery,
   PrepareOptions,
   QueryContext,
@@ -94,7 +95,7 @@ async function prepare(
   context: QueryContext,
   text: string,
   parameterTypes: readonly (SqlType | undefined)[],
-  { runsAtOnce = false, runMissed, signal }: PrepareOptions,
+  { runsAtOnce = false, runMissed, signal, credential }: PrepareOptions,
 ): Promise<PreparedQuery> {
   const progress = newProgress(parts, text)
   const statement = asked(context, text, parameterTypes)
@@ -104,7 +105,7 @@ async function prepare(
     : undefined
   if (signal !== undefined) guessed?.follow(signal)
   try {
-    const load = await compileNow(parts, statement, progress, signal)
+    const load = await compileNow(parts, statement, progress, { signal, credential })
     const query = { text, columns: load.compiled.columns, parameters: load.compiled.parameters }
     const loadOfRun = runsAtOnce ? settled(parts, statement, load) : undefined
     if (loadOfRun !== undefined)
@@ -124,10 +125,11 @@ async function compileNow(
   parts: Parts,
   statement: Asked,
   progress: QueryProgress,
-  signal: AbortSignal | undefined,
+  options: Pick<LoadOptions, 'signal' | 'credential'>,
 ): Promise<Load> {
   try {
-    const loaded = await loadTables(parts, statement.context, statement.text, signal)
+    const before = parts.guesses.last(statement.key)?.loaded
+    const loaded = await loadTables(parts, statement.context, statement.text, { ...options, before })
     progress.loaded = loaded
     const load = compileLoaded(parts, statement, loaded)
     progress.compiled = load.compiled
@@ -147,9 +149,20 @@ function compileLoaded(
 ): Load {
   const { tenant, principal, searchPath } = context
   const { tables } = loaded
-  const compiled = cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
+  const last = guesses.last(key)
+  const compiled = isOfTables(last, tables)
+    ? last.compiled
+    : cache.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
   guesses.keep(key, { loaded, compiled })
   return { loaded, compiled }
+}
+
+/** Whether a statement's load was compiled over these very objects. */
+function isOfTables(load: Load | undefined, tables: LoadedTables['tables']): load is Load {
+  return (
+    load?.loaded.tables.length === tables.length &&
+    load.loaded.tables.every((table, index) => table === tables[index])
+  )
 }
 
 /**
@@ -208,7 +221,7 @@ async function answering(
   parts: Parts,
   context: QueryContext,
   query: PreparedQuery,
-  { parameters = [] }: RunOptions,
+  { parameters = [], credential }: RunOptions,
   progress: QueryProgress,
   watch: RunWatch,
   kept: KeptLoad | undefined,
@@ -220,7 +233,10 @@ async function answering(
   const guessed = claimed === undefined ? parts.guesses.begin(statement.key, parts, run) : claimed.guessed
   guessed?.follow(watch.signal)
   try {
-    const load = claimed?.load ?? (await watch.race(compileNow(parts, statement, progress, watch.signal)))
+    const { signal } = watch
+    const load =
+      claimed?.load ?? (await watch.race(compileNow(parts, statement, progress, { signal, credential })))
+    if (claimed !== undefined) answerBy(load.loaded, credential)
     progress.compiled = load.compiled
     const now = load.compiled.columns
     if (now !== columns && JSON.stringify(now) !== JSON.stringify(columns))
@@ -231,6 +247,12 @@ async function answering(
   } finally {
     if (guessed !== progress.attempt) await endVain(guessed, progress, watch.signal)
   }
+}
+
+/** The load that was kept for a run of this request answers for the credential, too, where it had asked. */
+function answerBy({ sessionId }: LoadedTables, credential: CredentialQuestion | undefined): void {
+  if (sessionId === undefined) return
+  if (credential?.take() === sessionId) credential.answer(true)
 }
 
 /** Leaves what would be the run's record if this process died now. @throws SqlError 58030 */

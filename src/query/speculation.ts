@@ -42,6 +42,11 @@ export class Guesses {
       : undefined
   }
 
+  /** The last load of this statement. @param key as in `begin` */
+  last(key: string): Load | undefined {
+    return this.#guesses.get(key)?.load
+  }
+
   /** Keeps what a run has loaded for the next one's guess. */
   keep(key: string, load: Load): void {
     const known = this.#guesses.get(key)

@@ -14,6 +14,7 @@ const kindOf = {
   '22007': 'bad_request', // invalid_datetime_format
   '22008': 'bad_request', // datetime_field_overflow
   '22023': 'bad_request', // invalid_parameter_value
+  '28000': 'unauthenticated', // invalid_authorization_specification
   '3D000': 'not_found', // invalid_catalog_name
   '42501': 'forbidden', // insufficient_privilege
   '42601': 'bad_request', // syntax_error

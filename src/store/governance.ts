@@ -7,7 +7,13 @@ import type { IcebergType } from '../core/iceberg-type.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { type Properties, parseAgtype } from './graph.ts'
+import {
+  type GovernanceKind,
+  governanceKinds,
+  type PlacedRow,
+  readGovernanceRows,
+} from './governance-rows.ts'
+import type { Properties } from './graph.ts'
 import { nodeId } from './names.ts'
 import { type Pin, pinOf } from './pin-event.ts'
 import type { Store } from './store.ts'
@@ -55,34 +61,8 @@ export interface Governance {
   readonly columns: readonly StoredColumn[]
 }
 
-const kinds = [
-  'table',
-  'contract',
-  'pin',
-  'filter',
-  'column-filter',
-  'tag-filter',
-  'column',
-  'mask',
-  'tag',
-  'tag-mask',
-] as const
-type Kind = (typeof kinds)[number] | 'setting'
-
-/** What svc.governance gives: kind, table, properties (agtype), column, tag, current. */
-type Row = readonly [Kind, string | null, string, string | null, string | null, boolean | null]
-
 /** Runs one statement in the tenant's context. */
 export type RunQuery = <R extends object>(text: string, params: readonly string[]) => Promise<readonly R[]>
-
-interface Found {
-  readonly kind: Kind
-  readonly tableId: string
-  readonly properties: Properties
-  readonly columnId: string
-  readonly tag: string
-  readonly current: boolean
-}
 
 /**
  * Everything that governs reading these tables, in one round trip.
@@ -97,7 +77,7 @@ export async function readGovernances(
   const [row] = await run<{ governance: string | null }>('select svc.governance($1) as governance', [
     governanceKey(refs),
   ])
-  return governancesOf(refs, row?.governance)
+  return governancesOf('', refs, row?.governance)
 }
 
 /** The tables that svc.governance is asked for, and the sentinel's. */
@@ -115,17 +95,19 @@ const readWeight = 4
 
 /**
  * What svc.governance's answer says. The answer that is like the one before is not parsed again.
+ * @param owner whose it is: answers of one owner are compared with each other
  * @returns by tableKey; without the tables that the graph does not know
  * @throws Fault as {@link readGovernances}
  */
 export function governancesOf(
+  owner: string,
   refs: readonly TableRef[],
   text: string | null | undefined,
 ): ReadonlyMap<string, Governance> {
-  const key = governanceKey(refs)
+  const key = `${owner} ${governanceKey(refs)}`
   const known = read.get(key)
   if (known !== undefined && known.text === text) return known.governances
-  const governances = parseGovernances(refs, text ?? '[]')
+  const governances = parseGovernances(refs, text ?? '')
   read.set(key, { text: text ?? '', governances }, key.length + readWeight * (text ?? '').length)
   return governances
 }
@@ -135,10 +117,10 @@ function idOf(ref: TableRef): string {
 }
 
 function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<string, Governance> {
-  const rows = (JSON.parse(text) as readonly Row[]).map(foundOf)
-  const isSentinel = ({ properties }: Found) => properties.sentinel === true
+  const rows = readGovernanceRows(text)
+  const isSentinel = ({ properties }: PlacedRow) => properties.sentinel === true
   const seen = new Set(rows.filter(isSentinel).map(({ kind }) => kind))
-  if (kinds.some((kind) => !seen.has(kind)))
+  if (governanceKinds.some((kind) => !seen.has(kind)))
     throw new Fault('unavailable', 'The filters and masks of the table could not be loaded. Retry.', {
       detail: 'no tenant sentinel',
     })
@@ -165,19 +147,9 @@ export async function readGovernance(run: RunQuery, ref: TableRef): Promise<Gove
   return (await readGovernances(run, [ref])).get(tableKey(ref))
 }
 
-function foundOf([kind, tableId, properties, columnId, tag, current]: Row): Found {
-  return {
-    kind,
-    tableId: tableId ?? '',
-    properties: parseAgtype(properties) as Properties,
-    columnId: columnId ?? '',
-    tag: tag ?? '',
-    current: current === true,
-  }
-}
-
-function governanceOf(ref: TableRef, found: readonly Found[], readable: boolean): Governance {
-  const of = (...wantedKinds: readonly Kind[]) => found.filter(({ kind }) => wantedKinds.includes(kind))
+function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: boolean): Governance {
+  const of = (...wantedKinds: readonly GovernanceKind[]) =>
+    found.filter(({ kind }) => wantedKinds.includes(kind))
   const contract = of('contract').find(({ properties }) => properties.state === 'active')?.properties
   const tags = Map.groupBy(of('tag'), (row) => row.columnId)
   const masks = Map.groupBy(of('mask', 'tag-mask'), (row) => row.columnId)
@@ -216,7 +188,7 @@ function storedPolicy(properties: Properties): StoredPolicy {
   }
 }
 
-function storedFilter(row: Found, fieldId: number | undefined): StoredRowFilter {
+function storedFilter(row: PlacedRow, fieldId: number | undefined): StoredRowFilter {
   const origins = {
     filter: { kind: 'table' },
     'column-filter': { kind: 'column' },
@@ -230,7 +202,7 @@ function storedFilter(row: Found, fieldId: number | undefined): StoredRowFilter 
   }
 }
 
-function storedMask({ kind, properties, tag }: Found): StoredMask {
+function storedMask({ kind, properties, tag }: PlacedRow): StoredMask {
   const { action, expression } = properties
   return {
     ...storedPolicy(properties),

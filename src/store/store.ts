@@ -43,8 +43,8 @@ export interface StoreOptions {
   readonly onCypher?: (seconds: number) => void
 }
 
-/** Functions whose first parameter is the tenant, and whose first statement enters it (migrations 0080, 0100). */
-export type TenantFunction = 'load_policies' | 'load_read' | 'open_intent' | 'record_verdict'
+/** Functions whose first parameter is the tenant, and whose first statement enters it (migrations 0080, 0140). */
+export type TenantFunction = 'load_policies' | 'load_read' | 'open_intent' | 'record_usage' | 'record_verdict'
 /** Functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session'
 /** Functions that find the tenant's session before they enter the tenant. */

@@ -6,7 +6,7 @@ import { storableJson, storableText } from './names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Store } from './store.ts'
 
-/** What a record's columns are, in the order of {@link usageParams}. */
+/** What a record's columns are, in the order of {@link usageParams} and, from the second on, of svc.record_usage. */
 export const usageColumns = [
   'tenant_id',
   'query_id',
@@ -31,11 +31,6 @@ export const usageColumns = [
 ] as const
 export type UsageColumn = (typeof usageColumns)[number]
 
-const insertText = `insert into svc.query_usage (${usageColumns.join(', ')})
-  values ($1, $2, to_timestamp($3::float8 / 1000), $4, $5, $6, $7, $8, $9::text::jsonb, $10::text::jsonb,
-    $11::text::jsonb, $12, $13, $14, $15, $16, $17, $18, $19, $20)`
-const closeText = 'delete from svc.query_under_way where tenant_id = $1 and query_id = $2'
-
 /**
  * Writes a record. It is durable when this resolves.
  * @param wasOpened whether the query is on record as under way, which this ends
@@ -47,8 +42,8 @@ export async function recordUsage(
   usage: UsageRecord,
   wasOpened = false,
 ): Promise<void> {
-  const text = wasOpened ? `with closed as (${closeText}) ${insertText}` : insertText
-  await store.tenantQuery(tenant, text, usageParams(tenant, usage))
+  const [, ...values] = usageParams(tenant, usage)
+  await store.tenantCall(tenant, 'record_usage', [...values, wasOpened])
 }
 
 /** A record's values for {@link usageColumns}. */

@@ -438,7 +438,7 @@ describe('when a part is not there', () => {
   const text = 'SELECT id FROM sales.orders'
 
   test('a usage record that cannot be written fails the query after its last row', async () => {
-    queries = build({ store: failingStore(service.store, /insert into svc\.query_usage/) })
+    queries = build({ store: failingStore(service.store, /svc\.record_usage/) })
     scripted.rows = () => batches([longs(1n)])
     const { rows, error } = await ran(text)
     expect({ rows, sqlState: error?.sqlState }).toEqual({ rows: 1, sqlState: '58030' })
@@ -447,7 +447,7 @@ describe('when a part is not there', () => {
   })
 
   test('a query that fails after rows it gave tells of the record that cannot be written', async () => {
-    queries = build({ store: failingStore(service.store, /insert into svc\.query_usage/) })
+    queries = build({ store: failingStore(service.store, /svc\.record_usage/) })
     const end = () => Promise.reject(new EngineError('22012', 'division by zero'))
     scripted.rows = () => batches([longs(1n)], end)
     const { rows, error } = await ran(text)

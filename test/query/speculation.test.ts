@@ -332,6 +332,100 @@ describe('between two runs of a warm statement', () => {
   })
 })
 
+describe('the upstream, which is asked before the store has answered', () => {
+  interface Asks {
+    readonly parts: Partial<RunParts>
+    /** Loads that the upstream was asked for, and those that it has answered. */
+    asked: number
+    answered: number
+    /** What happens before the store hears what it is asked. */
+    first: () => Promise<void>
+  }
+
+  function watched(): Asks {
+    const { store } = service
+    const states = new TableStates(service.app.gateway.catalogs, 1_000_000)
+    const load: TableStates['load'] = async (...args) => {
+      asks.asked++
+      const state = await states.load(...args)
+      asks.answered++
+      return state
+    }
+    const asks: Asks = {
+      asked: 0,
+      answered: 0,
+      first: async () => {},
+      parts: {
+        states: Object.assign(Object.create(states), { load }),
+        store: {
+          ...store,
+          async tenantCall(tenant, name, params) {
+            if (name === 'load_read') await asks.first()
+            return await store.tenantCall<never>(tenant, name, params)
+          },
+        },
+      },
+    }
+    return asks
+  }
+
+  test('is asked once where the store says what it said before', async () => {
+    const asks = watched()
+    queries = build(asks.parts)
+    await warm()
+    asks.asked = 0
+    asks.first = () => waitUntil(() => asks.asked > 0)
+    expect((await ran()).error).toBeUndefined()
+    expect(asks.asked).toBe(1)
+  })
+
+  test('is not asked ahead for a statement that is not known', async () => {
+    const asks = watched()
+    queries = build(asks.parts)
+    let ahead = -1
+    asks.first = async () => {
+      ahead = asks.asked
+    }
+    expect((await ran()).error).toBeUndefined()
+    expect([ahead, asks.asked]).toEqual([0, 1])
+  })
+
+  test('does not answer for what is governed otherwise now: rows taken away before their filter stay away', async () => {
+    await putRowFilter(on, { table: orders }, { id: 'f', expression: 'id > 77', exemptRoles: [] })
+    const asks = watched()
+    queries = build(asks.parts)
+    await warm()
+    asks.asked = 0
+    asks.answered = 0
+    let now = 0n
+    asks.first = async () => {
+      asks.first = async () => {}
+      await waitUntil(() => asks.answered > 0)
+      now = await newSnapshot()
+      await deleteRowFilter(on, { table: orders }, 'f')
+    }
+    const { sql } = await ran()
+    expect(sql).toContain(`"orders@${now}"`)
+    expect(sql).not.toContain('77')
+    expect(asks.asked).toBe(2)
+    expect(open()).toBe(0)
+  })
+
+  test('does not answer for another credential', async () => {
+    const asks = watched()
+    queries = build(asks.parts)
+    await warm()
+    asks.asked = 0
+    asks.first = async () => {
+      asks.first = async () => {}
+      await rotateCatalogCredential(service.store, on.tenant, 'main', { credential: 'gateway:wrong' })
+    }
+    expect((await ran()).error?.sqlState).toBe('58000')
+    expect(asks.asked).toBe(2)
+    await rotateCatalogCredential(service.store, on.tenant, 'main', { credential: 'gateway:s3cret' })
+  })
+})
+
 describe('a guess in vain', () => {
   const never = () => new Promise<never>(() => {})
 

@@ -49,7 +49,10 @@ export async function compileData(
 ): Promise<DataQuery> {
   const context = queryContext(session)
   const startedMs = performance.now()
-  const preparing = session.parts.queries.prepare(context, text, oids.map(parameterType), options)
+  const preparing = session.parts.queries.prepare(context, text, oids.map(parameterType), {
+    ...options,
+    credential: session.check,
+  })
   const prepared = await preparing.finally(() => {
     session.tally.planMs += performance.now() - startedMs
   })
@@ -59,7 +62,9 @@ export async function compileData(
       const parameters = textParameters(prepared, binding)
       return () => {
         const stop = new AbortController()
-        const run = session.parts.queries.run(context, prepared, { parameters, signal: stop.signal })
+        const { signal } = stop
+        const credential = session.check
+        const run = session.parts.queries.run(context, prepared, { parameters, signal, credential })
         session.tally.queryId = run.queryId
         const options = () => ({ extraFloatDigits: session.settings.extraFloatDigits })
         const spent = (ms: number) => {

@@ -101,6 +101,7 @@ function openSession(
     statements: new Map(),
     portals: new Map(),
     current: { text: '', startedAtMs: undefined, isRunning: false },
+    check: undefined,
     tally: { rows: 0, planMs: 0, runMs: 0, queryId: undefined },
     notice: (severity, sqlState, message) => writeReport(writer, { severity, sqlState, message }),
   }

@@ -5,6 +5,7 @@ import type { ReadCredential } from '../../auth/read-credential.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
 import type { CatalogService } from './catalog-service.ts'
+import type { CredentialCheck } from './credential-check.ts'
 import type { Outbox } from './outbox.ts'
 import type { Plan, Portal } from './portal.ts'
 import type { Settings } from './settings.ts'
@@ -68,6 +69,8 @@ export interface SessionState {
   readonly statements: Map<string, PreparedStatement>
   /** Portals and cursors, which share their names. */
   readonly portals: Map<string, OpenPortal>
+  /** Of the message under way; whoever loads something for it from the store may have it answered there. */
+  check: CredentialCheck | undefined
   tally: Tally
   readonly current: CurrentStatement
   /** Tells the client something before the statement under way is over. */

@@ -15,6 +15,7 @@ import {
 import type { BindMessage, FrontendMessage, ParseMessage } from '../../wire/postgres/frontend-messages.ts'
 import { readMessage } from '../../wire/postgres/frontend-messages.ts'
 import { endsTransaction } from './command-plans.ts'
+import { CredentialCheck } from './credential-check.ts'
 import { addPortal } from './cursor-plans.ts'
 import { isExecuteAhead } from './execute-ahead.ts'
 import type { Inbox } from './inbox.ts'
@@ -248,18 +249,9 @@ export class Session {
 
   /** Asked while the statement is planned and run; nothing of it is sent before the answer is yes. */
   #checkCredential(): void {
-    const { identity, outbox } = this.state
-    outbox.sendOnlyIf(
-      identity.stillValid().then(
-        (valid) => {
-          if (!valid)
-            throw new WireError('57P01', 'the credential of this connection counts no more', 'FATAL')
-        },
-        () => {
-          throw new WireError('58000', 'the credential of this connection cannot be checked', 'FATAL')
-        },
-      ),
-    )
+    const { state } = this
+    state.check = new CredentialCheck(state.identity)
+    state.outbox.sendOnlyIf(state.check.passed)
   }
 
   /** The portal; where the signal comes first, it is closed once it is there. */
@@ -320,7 +312,10 @@ export class Session {
     state.current.isRunning = isStatement
     let sqlState: string | undefined
     try {
-      return await step(stop.signal)
+      const going = step(stop.signal)
+      // What the step loads from the store by its message it has begun to.
+      state.check?.askUnlessTaken()
+      return await going
     } catch (thrown) {
       const report = toReport(thrown, place)
       sqlState = report.sqlState
@@ -328,6 +323,9 @@ export class Session {
       return undefined
     } finally {
       clearTimeout(timer)
+      // Whoever took the question may have failed, or wait for something.
+      state.check?.ask()
+      state.check = undefined
       this.#current = undefined
       state.current.isRunning = false
       if (isStatement || sqlState !== undefined) {
