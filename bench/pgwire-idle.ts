@@ -27,12 +27,19 @@ export const pgwireIdle: BenchEntry = {
   run,
 }
 
+const statement = 'SELECT id, email FROM sales.orders WHERE id = 18'
+
 const cases = {
   /** Logged in, nothing asked. */
   fresh: async () => {},
   /** Has had one governed row. */
   used: async (client: RawClient) => {
-    await client.ask(frames.query('SELECT id, email FROM sales.orders WHERE id = 18'))
+    await client.ask(frames.query(statement))
+  },
+  /** The same as drivers ask for it: what it was prepared to stays with the connection. */
+  prepared: async (client: RawClient) => {
+    const { parse, bind, describe, execute, sync } = frames
+    await client.ask(parse(statement), bind(), describe('P'), execute(), sync())
   },
 } as const
 
@@ -46,10 +53,12 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
     // A process of its own for each: what the allocator kept of the case before would hide what this one takes.
     await using service = await startWireBench(store, [ordersTable])
     await comeAndGo(service, count, cases[state])
-    const each: number[] = []
+    const each: ConnectionKb[] = []
     for (let round = 0; round < rounds; round++) each.push(await connectionKb(service, count, cases[state]))
-    const [first = 0] = each
-    const p50 = percentile(each, 0.5)
+    const resident = each.map((kb) => kb.resident)
+    const live = each.map((kb) => kb.live)
+    const [first = 0] = resident
+    const p50 = percentile(resident, 0.5)
     const kb = Math.max(first, p50)
     yield {
       bench: 'pgwire-idle',
@@ -58,6 +67,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
         kb_per_connection: rounded(kb),
         first_kb: rounded(first),
         p50_kb: rounded(p50),
+        live_kb: rounded(percentile(live, 0.5)),
         bare_kb: rounded(bareKb),
       },
       ...(run.smoke ? {} : { verdict: kb <= connectionKbMax ? 'reached' : 'missed' }),
@@ -83,8 +93,13 @@ async function comeAndGo(service: WireBench, count: number, use: Use): Promise<v
   }
 }
 
-/** Resident memory that `count` connections add, a connection; they are closed again. */
-async function connectionKb(service: WireBench, count: number, use: Use): Promise<number> {
+interface ConnectionKb {
+  readonly resident: number
+  readonly live: number
+}
+
+/** Memory that `count` connections add, a connection; they are closed again. */
+async function connectionKb(service: WireBench, count: number, use: Use): Promise<ConnectionKb> {
   const { child } = service
   const before = await child.ask({ kind: 'memory' })
   const clients: RawClient[] = []
@@ -93,7 +108,10 @@ async function connectionKb(service: WireBench, count: number, use: Use): Promis
   for (const client of clients) await use(client)
   const after = await child.ask({ kind: 'memory' })
   await Promise.all(clients.map((client) => client.close()))
-  return (after.rssBytes - before.rssBytes) / count / 1000
+  return {
+    resident: (after.rssBytes - before.rssBytes) / count / 1000,
+    live: (after.liveBytes - before.liveBytes) / count / 1000,
+  }
 }
 
 /** The same of a listener that does nothing but echo. */

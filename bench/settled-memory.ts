@@ -1,7 +1,11 @@
 /** What a process holds, once collections and the allocator have let go of what they can. */
 
+import { heapStats } from 'bun:jsc'
+
 export interface Memory {
   readonly rssBytes: number
+  /** Live objects of the main thread, with what they hold outside of its heap. */
+  readonly liveBytes: number
 }
 
 const roundMs = 500
@@ -21,5 +25,5 @@ export async function settledMemory(): Promise<Memory> {
     quiet = rssBytes < least - fallBytes ? 0 : quiet + 1
     least = Math.min(least, rssBytes)
   }
-  return { rssBytes: process.memoryUsage.rss() }
+  return { rssBytes: process.memoryUsage.rss(), liveBytes: heapStats().heapSize }
 }

@@ -2,6 +2,7 @@
 
 import { PGlite } from '@electric-sql/pglite'
 import { age } from '@electric-sql/pglite-age'
+import { exchange } from './embedded-exchange.ts'
 
 declare const self: Worker
 
@@ -70,7 +71,8 @@ async function receive(data: Uint8Array): Promise<void> {
     started = true
     const batch = pending.subarray(0, whole)
     pending = pending.subarray(whole)
-    const answer = db.execProtocolRawSync(batch)
+    // Done before the call returns; what is awaited is no other message's turn.
+    const answer = await exchange(db, batch)
     for (let at = 0; at < answer.length; at += bytesPerMessageMax) {
       const part = answer.slice(at, at + bytesPerMessageMax)
       self.postMessage({ data: part } satisfies FromWorker, [part.buffer])

@@ -4,6 +4,14 @@ import type { ActivityRow } from './catalog/session-sql.ts'
 import type { CatalogSession } from './catalog-service.ts'
 import type { SessionState } from './session-state.ts'
 
+/** Characters of a statement that are shown; PostgreSQL's own bound is 1,024 bytes. */
+const shownMax = 1024
+
+/** What is shown of a statement: never a part of a longer string, which would keep all of it while the connection waits. */
+export function shownText(text: string): string {
+  return text.length <= shownMax ? text : Buffer.from(text.slice(0, shownMax)).toString()
+}
+
 /** One connection from its start on. */
 export interface Connected {
   readonly state: SessionState

@@ -4,7 +4,7 @@ import type { CopyStmt, Node } from 'libpg-query'
 import { writeBare } from '../../wire/postgres/backend-messages.ts'
 import { type CopyFormat, CopyWriter, defaultCopyFormat } from '../../wire/postgres/copy.ts'
 import { constantText } from './command-plans.ts'
-import { compileData } from './data-plan.ts'
+import { planData } from './data-plan.ts'
 import { commandPlan } from './plan.ts'
 import { emptyBinding, type Plan } from './portal.ts'
 import type { SessionState } from './session-state.ts'
@@ -21,11 +21,11 @@ export async function planCopy(
   if (tree.filename !== undefined || tree.is_program)
     throw new WireError('42501', 'COPY goes to STDOUT only: files and programs are not served')
   const format = copyFormat(tree.options ?? [])
-  const query = await compileData(session, copiedQuery(statement, tree), [])
+  const query = await planData(session, copiedQuery(statement, tree), [])
   const { columns } = query.prepared
   return commandPlan(session, async (signal) => {
     const { outbox } = session
-    const rows = query.run(emptyBinding)()
+    const rows = query.rowsOf(emptyBinding)()
     const { extraFloatDigits } = session.settings
     const copy = new CopyWriter(
       columns.map(({ name }) => name),

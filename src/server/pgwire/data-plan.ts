@@ -1,11 +1,12 @@
 /** Statements about governed data: the read path compiles and runs them, and only it. */
 
 import { type SqlType, typeOfOid, typeOid } from '../../core/sql-type.ts'
-import type { PreparedQuery, PrepareOptions } from '../../query/query-service.ts'
+import type { PreparedQuery, PrepareOptions, QueryContext } from '../../query/query-service.ts'
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import { parameterText } from '../../wire/postgres/parameters.ts'
+import type { Outbox } from './outbox.ts'
 import { formatsFor, RowsPortal, writeDescription } from './plan.ts'
-import type { Binding, Plan } from './portal.ts'
+import type { Binding, Plan, Portal } from './portal.ts'
 import { BatchRows } from './row-source.ts'
 import { queryContext, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
@@ -28,25 +29,65 @@ export function parameterType(oid: number): SqlType | undefined {
   return type
 }
 
-/** A compiled query with what runs it. */
-export interface DataQuery {
-  readonly prepared: PreparedQuery
-  /** @throws WireError 08P01; ValueError for a parameter that is not of its type */
-  run(binding: Binding): () => BatchRows
+/** A compiled query, and what runs it. Prepared statements wait with their connection: it keeps these three alone. */
+export class DataPlan implements Plan {
+  constructor(
+    readonly session: SessionState,
+    readonly context: QueryContext,
+    readonly prepared: PreparedQuery,
+  ) {}
+
+  get parameterOids(): readonly number[] {
+    return this.prepared.parameters.map(typeOid)
+  }
+
+  describe(outbox: Outbox): void {
+    writeDescription(outbox, this.prepared.columns, () => 0)
+  }
+
+  async open(binding: Binding): Promise<Portal> {
+    const { columns } = this.prepared
+    const formatOf = formatsFor(binding.resultFormats, columns.length)
+    return new RowsPortal(this.session, columns, formatOf, 'SELECT', this.rowsOf(binding))
+  }
+
+  /**
+   * What runs the query when it is called.
+   * @throws WireError 08P01; ValueError for a parameter that is not of its type
+   */
+  rowsOf(binding: Binding): () => BatchRows {
+    const { session, context, prepared } = this
+    const parameters = textParameters(prepared, binding)
+    return () => {
+      const stop = new AbortController()
+      const { signal } = stop
+      const run = session.parts.queries.run(context, prepared, {
+        parameters,
+        signal,
+        credential: session.check,
+      })
+      session.tally.queryId = run.queryId
+      const options = () => ({ extraFloatDigits: session.settings.extraFloatDigits })
+      const spent = (ms: number) => {
+        session.tally.runMs += ms
+      }
+      return new BatchRows(prepared.columns, run, options, stop, spent, () => run.putOnRecord())
+    }
+  }
 }
 
 /**
- * Compiles a query for the connection's principal.
+ * Plans a query: compiles it for the connection's principal.
  * @param oids the parameter types that the client named
  * @param options whether the message that brought the query runs it, too
  * @throws SqlError; WireError
  */
-export async function compileData(
+export async function planData(
   session: SessionState,
   text: string,
   oids: readonly number[],
   options: PrepareOptions = {},
-): Promise<DataQuery> {
+): Promise<DataPlan> {
   const context = queryContext(session)
   const startedMs = performance.now()
   const preparing = session.parts.queries.prepare(context, text, oids.map(parameterType), {
@@ -56,37 +97,7 @@ export async function compileData(
   const prepared = await preparing.finally(() => {
     session.tally.planMs += performance.now() - startedMs
   })
-  return {
-    prepared,
-    run(binding) {
-      const parameters = textParameters(prepared, binding)
-      return () => {
-        const stop = new AbortController()
-        const { signal } = stop
-        const credential = session.check
-        const run = session.parts.queries.run(context, prepared, { parameters, signal, credential })
-        session.tally.queryId = run.queryId
-        const options = () => ({ extraFloatDigits: session.settings.extraFloatDigits })
-        const spent = (ms: number) => {
-          session.tally.runMs += ms
-        }
-        return new BatchRows(prepared.columns, run, options, stop, spent, () => run.putOnRecord())
-      }
-    },
-  }
-}
-
-/** The plan of a query whose rows go to the client. */
-export function dataPlan(session: SessionState, query: DataQuery): Plan {
-  const { columns } = query.prepared
-  return {
-    parameterOids: query.prepared.parameters.map(typeOid),
-    describe: (outbox) => writeDescription(outbox, columns, () => 0),
-    open: async (binding) => {
-      const formatOf = formatsFor(binding.resultFormats, columns.length)
-      return new RowsPortal(session, columns, formatOf, 'SELECT', query.run(binding))
-    },
-  }
+  return new DataPlan(session, context, prepared)
 }
 
 function textParameters(

@@ -19,7 +19,7 @@ import { catalogPlan } from './catalog-plan.ts'
 import { commandPlans, constantText } from './command-plans.ts'
 import { planCopy } from './copy-plan.ts'
 import { planDeclare, planFetch } from './cursor-plans.ts'
-import { compileData, dataPlan } from './data-plan.ts'
+import { planData } from './data-plan.ts'
 import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
 import { planSessionFunctions } from './session-functions.ts'
@@ -78,7 +78,7 @@ async function planQueryText(
   if (owner === 'mixed')
     throw new WireError('0A000', 'A statement reads either the system catalog or governed tables, not both.')
   if (catalog !== undefined && owner === 'catalog') return await catalogPlan(session, catalog, text, oids)
-  return dataPlan(session, await compileData(session, text, oids, options))
+  return await planData(session, text, oids, options)
 }
 
 /** `InsertStmt` as INSERT, `CreateTableAsStmt` as CREATE TABLE AS. */
@@ -126,11 +126,7 @@ function planPrepare(session: SessionState, statement: SourceStatement, tree: Pr
   const inner = innerQuery(statement, query, queryBehind('AS'))
   if (inner.kind !== 'SelectStmt') throw new WireError('25006', 'only SELECT can be prepared here')
   return commandPlan(session, async () => {
-    addStatement(session, name, {
-      plan: await planStatement(session, inner, oids),
-      text: inner.text,
-      ends: false,
-    })
+    addStatement(session, name, { plan: await planStatement(session, inner, oids), ends: false })
     return { tag: 'PREPARE' }
   })
 }

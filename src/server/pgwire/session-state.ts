@@ -28,7 +28,6 @@ export interface SessionParts {
 
 export interface PreparedStatement {
   readonly plan: Plan
-  readonly text: string
   /** Whether it ends a transaction: a failed one takes nothing else. */
   readonly ends: boolean
 }

@@ -14,6 +14,7 @@ import {
 } from '../../wire/postgres/backend-messages.ts'
 import type { BindMessage, FrontendMessage, ParseMessage } from '../../wire/postgres/frontend-messages.ts'
 import { readMessage } from '../../wire/postgres/frontend-messages.ts'
+import { shownText } from './activity.ts'
 import { endsTransaction } from './command-plans.ts'
 import { CredentialCheck } from './credential-check.ts'
 import { addPortal } from './cursor-plans.ts'
@@ -57,7 +58,7 @@ export class Session {
   /** The client is gone, or must go: stops everything. */
   close(): void {
     this.#current?.abort(new ConnectionClosed())
-    this.#ahead?.abort()
+    this.#endAhead()
     closePortals(this.state, () => false)
     this.state.statements.clear()
     this.#tell()
@@ -138,7 +139,7 @@ export class Session {
     const isRun = message.kind === 'execute'
     const done = await this.#guarded(place, (signal) => this.#extendedStep(message, signal), isRun)
     // The next Execute is the one that was ahead; where something before it is refused, it never comes.
-    if (isRun || done === undefined) this.#ahead?.abort()
+    if (isRun || done === undefined) this.#endAhead()
     if (done !== undefined) return
     this.#skipsToSync = true
     // Drivers that ask by Flush wait for the refusal before they send Sync.
@@ -181,13 +182,18 @@ export class Session {
         ? emptyPlan()
         : await unlessAborted(planStatement(state, statement, parameterOids, options), signal)
     if (name === '') state.statements.delete('')
-    addStatement(state, name, { plan, text, ends: statement === undefined || endsTransaction(statement) })
+    addStatement(state, name, { plan, ends: statement === undefined || endsTransaction(statement) })
     writeBare(state.outbox.writer, 'parseComplete')
   }
 
   #runAhead(signal: AbortSignal): PrepareOptions {
     this.#ahead = new AbortController()
     return { runsAtOnce: true, signal, runMissed: this.#ahead.signal }
+  }
+
+  #endAhead(): void {
+    this.#ahead?.abort()
+    this.#ahead = undefined
   }
 
   async #bind(message: BindMessage, signal: AbortSignal): Promise<void> {
@@ -307,7 +313,7 @@ export class Session {
     const { sentBytes, waitedMs } = state.outbox
     const written = state.outbox.writer.length
     const startedMs = performance.now()
-    if (place !== undefined) state.current.text = place.text
+    if (place !== undefined) state.current.text = shownText(place.text)
     if (isStatement) state.current.startedAtMs = state.parts.clock.now()
     state.current.isRunning = isStatement
     let sqlState: string | undefined
