@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Fault, type FaultKind } from '../../src/base/fault.ts'
 import type { SealedCatalogCredential } from '../../src/core/catalog.ts'
+import type { CommittedTable } from '../../src/core/commit.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
+import { type TableRef, tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { findAudit, listAudit } from '../../src/store/audit.ts'
 import { beginCommit, type KnownSession } from '../../src/store/begin-commit.ts'
@@ -339,6 +341,7 @@ function isolation(): void {
       const cycles = [[{ namespace: 'seed', name: 'seed' }]]
       await recordSweep(store, tenant, { cycles, newestEdge: '0' })
       await seedDetection(store, tenant)
+      await recordVerdict(store, tenant, approvedOf(intentOf()))
       await recordUsage(store, tenant, usageRecord())
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
       await putReadSettings(store, tenant, 'seed', { readableWithoutContract: false })
@@ -1068,6 +1071,15 @@ function verdicts(): void {
       `"${label}" e where agtype_access_operator(variadic array[e.properties, '"id"'::agtype]) = '"${commitId}"'::agtype`,
     )
 
+  const columnsOf = async ({ name }: TableRef) => {
+    const found = await cypher(store, home, {
+      text: 'MATCH (t:Table)-[:HAS_COLUMN]->(c:Column) WHERE t.name = $name RETURN c.name',
+      params: { name },
+      columns: ['name'],
+    })
+    return found.map((column) => column.name).sort()
+  }
+
   test('an approved commit leaves a row, both edges and its snapshot, and takes its intent away', async () => {
     const intent = intentOf({ table: { namespace: ['ver', 'x'], name: 'approved' } })
     const committed = committedOf()
@@ -1195,7 +1207,7 @@ function verdicts(): void {
     const names = async () => {
       const found = await cypher(store, home, {
         text: 'MATCH (t:Table)-[:HAS_COLUMN]->(c:Column) WHERE t.name = $name RETURN c.name, c.type',
-        params: { name: 'columns' },
+        params: { name: table.name },
         columns: ['name', 'type'],
       })
       return found.map(({ name, type }) => `${name} ${type}`).sort()
@@ -1210,6 +1222,49 @@ function verdicts(): void {
     expect(await names()).toEqual(['city long', 'key string'])
     await record(4, [])
     expect(await names()).toEqual([])
+  })
+
+  test('a commit that leaves the columns as they were is the newest all the same', async () => {
+    const table = { namespace: ['ver'], name: 'unchanged' }
+    const record = (receivedAtMs: number, change: Partial<CommittedTable> = {}) =>
+      recordVerdict(store, home, approvedOf(intentOf({ table, receivedAtMs }), committedOf(change)))
+    const [id] = committedOf().columns
+    if (id === undefined) throw new Error('fixture')
+    await record(1)
+    await record(3)
+    expect((await record(2, { columns: [id] })).ingested).toBe(true)
+    expect(await columnsOf(table)).toEqual(['email', 'id'])
+    await record(3, { columns: [id] })
+    expect(await columnsOf(table)).toEqual(['id'])
+  })
+
+  test('a column that a late scan has attached goes with the next commit, also one that changes no column', async () => {
+    const table = { namespace: ['ver'], name: 'scanned' }
+    const record = () => recordVerdict(store, home, approvedOf(intentOf({ table })))
+    await record()
+    const from = { label: 'Table', id: nodeId(tableKey(table)) } as const
+    const to = { label: 'Column', id: 'scanned' } as const
+    await store.tenantTransaction(home, async (tx) => {
+      await upsertNode(tx, home, { ...to, properties: { name: 'late' } })
+      await upsertEdge(tx, home, { label: 'HAS_COLUMN', id: 'scanned', from, to })
+    })
+    expect(await columnsOf(table)).toEqual(['email', 'id', 'late'])
+    await record()
+    expect(await columnsOf(table)).toEqual(['email', 'id'])
+  })
+
+  test('a snapshot is ingested though its table was last described with another schema id', async () => {
+    const table = { namespace: ['ver'], name: 'redescribed' }
+    const record = (schemaId: bigint) =>
+      recordVerdict(store, home, approvedOf(intentOf({ table }), committedOf({ schemaId })))
+    await record(0n)
+    expect(await record(1n)).toEqual({ recorded: true, ingested: true })
+    const [found] = await cypher(store, home, {
+      text: 'MATCH (t:Table) WHERE t.name = $name RETURN t.schema_id',
+      params: { name: table.name },
+      columns: ['schema'],
+    })
+    expect(found).toEqual({ schema: '1' })
   })
 
   test('a table without snapshot is recorded', async () => {
