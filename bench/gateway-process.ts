@@ -9,7 +9,7 @@ import { putCatalogCredential } from '../src/store/catalog-credentials.ts'
 import { countIntents } from '../src/store/commit-intents.ts'
 import { putPolicy } from '../src/store/policies.ts'
 import { createServiceSession } from '../src/store/sessions.ts'
-import { createTenant } from '../src/store/tenants.ts'
+import { createTenant, suspendTenant } from '../src/store/tenants.ts'
 import { createLogger } from '../src/telemetry/log.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { openBenchStore } from './bench-store.ts'
@@ -29,6 +29,8 @@ export type GatewayOrder =
     }
   /** What is on record for the tenant of the case, and what this process has used so far. */
   | { readonly kind: 'report'; readonly tenant: TenantId }
+  /** The case is over: what detection has not scanned of it would be scanned in the next one's time. */
+  | { readonly kind: 'suspend'; readonly tenant: TenantId }
   /** Collects all garbage. */
   | { readonly kind: 'collect' }
 
@@ -45,6 +47,7 @@ export interface GatewayAnswers {
     readonly cpuMs: number
     readonly rssBytes: number
   }
+  readonly suspend: boolean
   /** What of the JavaScript heap is still in use then. */
   readonly collect: { readonly liveBytes: number }
 }
@@ -98,6 +101,8 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<Gate
         const approved = Number(row?.approved)
         return { approved, openIntents, cpuMs: (user + system) / 1000, rssBytes }
       }
+      case 'suspend':
+        return await suspendTenant(store, next.tenant)
       case 'collect': {
         Bun.gc(true)
         return { liveBytes: process.memoryUsage().heapUsed }

@@ -89,8 +89,11 @@ export async function makeTables(place: Place, options: TablesOptions): Promise<
   const prepare = (tables: readonly string[], governing: readonly Policy[]) =>
     gateway.ask({ kind: 'prepare', namespace, tables, policies: governing })
   const { tenant, secret } = await prepare(names('gateway'), policies)
-  // A tenant of its own, so that what the gateway has audited is counted apart.
-  const ledger = second && ledgerOf(second, (await prepare([], [])).tenant, policies)
+  // A tenant of its own, so that what the gateway has audited is counted apart; suspended, so that the gateway does
+  // not scan what it has not committed.
+  const apart = second && (await prepare([], [])).tenant
+  if (apart !== undefined) await gateway.ask({ kind: 'suspend', tenant: apart })
+  const ledger = second && apart && ledgerOf(second, apart, policies)
 
   await upstream.create('/namespaces', JSON.stringify({ namespace: [namespace] }))
   const writers = new Map<Route, readonly TableWriter[]>()
@@ -127,6 +130,7 @@ export async function makeTables(place: Place, options: TablesOptions): Promise<
       return countSnapshots(await response.bytes())
     },
     async [Symbol.asyncDispose]() {
+      await gateway.ask({ kind: 'suspend', tenant })
       for (const writer of [...writers.values()].flat())
         await upstream.drop(`/namespaces/${namespace}/tables/${writer.table}`)
       await upstream.drop(`/namespaces/${namespace}`)
