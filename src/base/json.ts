@@ -6,6 +6,7 @@
 
 import type { Fault } from './fault.ts'
 import { decodeJson, invalidJson, wellFormedJson } from './json-input.ts'
+import { nextTurn } from './turn.ts'
 
 export type JsonValue = null | boolean | string | number | bigint | readonly JsonValue[] | JsonObject
 export type JsonObject = ReadonlyMap<string, JsonValue>
@@ -55,7 +56,7 @@ export async function parseJsonInTurns(
   if (input.length <= turnLength) return parseJson(input, options)
   const turns = scannerOf(input, options).turns()
   let turn = turns.next()
-  for (; !turn.done; turn = turns.next()) await new Promise((resolve) => setImmediate(resolve))
+  for (; !turn.done; turn = turns.next()) await nextTurn()
   return turn.value
 }
 

@@ -3,6 +3,7 @@
  * every tenant. It records and reports them; whose edge is wrong is for people to say.
  */
 
+import { nextTurn } from '../base/turn.ts'
 import type { LineageName } from '../core/lineage.ts'
 import type { TenantId } from '../core/tenant.ts'
 import {
@@ -57,7 +58,7 @@ async function sweepTenant(
   const { next, numbers } = await readGraph(store, tenant)
   const found = await findCycles({ next }, async () => {
     signal.throwIfAborted()
-    await new Promise(setImmediate)
+    await nextTurn()
   })
   const cycles: (readonly LineageName[])[] = []
   for (const cycle of found) {

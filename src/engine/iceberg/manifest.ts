@@ -1,5 +1,6 @@
 /** Manifests (Iceberg specification, Manifests): the live entries of one, with what they inherit. */
 
+import { nextTurn } from '../../base/turn.ts'
 import type { AvroRecord } from '../../storage/avro.ts'
 import { fieldNames, fieldsOf, manifestIn, recordField } from '../../storage/avro-fields.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
@@ -88,7 +89,7 @@ export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise
   const deletes: DeleteEntry[] = []
   let seen = 0
   for (const record of records) {
-    if (++seen % turnEntries === 0) await new Promise((resolve) => setImmediate(resolve))
+    if (++seen % turnEntries === 0) await nextTurn()
     const status = record[entry.status]
     if (status !== 0 && status !== 1 && status !== deleted)
       throw new ReadFailure('a manifest entry has an unknown status')

@@ -3,6 +3,7 @@
  * takes them, in as many steps as the client asks for.
  */
 
+import { nextTurn } from '../../base/turn.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
 import { SqlError } from '../../query/sql-error.ts'
 import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
@@ -131,7 +132,7 @@ export class BatchRows implements RowSource {
           await leave()
           await outbox.flush()
           // Cancel requests and the client's leaving must be heard between two chunks.
-          await new Promise((resolve) => setImmediate(resolve))
+          await nextTurn()
           signal.throwIfAborted()
         }
       }
