@@ -14,6 +14,7 @@ import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { Fault } from './base/fault.ts'
+import { RightOfWay } from './base/right-of-way.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
@@ -85,6 +86,8 @@ export interface AppOptions {
   readonly licenseKeys?: readonly LicenseKey[]
   /** Those of the gateway unless a test shortens them. */
   readonly settleWaitsMs?: readonly number[]
+  /** For which detection and jobs stand back; a test brings one that is quieter sooner. */
+  readonly commits?: RightOfWay
 }
 
 export interface App {
@@ -126,6 +129,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const policies = new PolicyEngine()
   const catalogs = new CatalogPool({ addressRules: addressRules(config) })
   const states = new TableStates(catalogs, limits.tableStateBytes)
+  const commits =
+    options.commits ??
+    new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
   const gateway: GatewayParts = {
     store,
     catalogs,
@@ -141,6 +147,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
     passCrashPoint: options.passCrashPoint ?? (() => {}),
+    commits,
     demo: config.demo,
   }
   const { clock } = gateway
@@ -169,7 +176,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const queries = options.queries ?? queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
-    parts: { store, catalogs, metrics, log, addressRules: addressRules(config) },
+    parts: { store, catalogs, metrics, log, addressRules: addressRules(config), commits },
     workers: config.detectionWorkers,
     chatWebhookUrl: config.chatWebhookUrl,
     s3Events: config.s3Events,
@@ -254,6 +261,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       },
     ],
     (name, work) => withReplicaLock(store, name, work),
+    commits,
     log,
   )
   void jobs.run('recover-intents')
@@ -310,6 +318,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       // What is answered is not yet sent: the listener closes once the last byte is out.
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
+      commits.end()
       await jobs.stop()
       await detection.stop()
       await metricsListener.stop(true)

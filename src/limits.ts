@@ -197,6 +197,9 @@ export const limits = {
 
   /** Milliseconds between two looks of the baseline poller (SPEC 6). */
   detectionPollMs: 30_000,
+  /** Milliseconds without a request to the gateway after which what is not urgent goes on, and for which it waits at most. */
+  backgroundQuietMs: 100,
+  backgroundWaitMs: 10_000,
   /** Milliseconds that a worker may take for one snapshot. */
   detectionScanMs: 120_000,
   /** Milliseconds for which a claimed snapshot belongs to its claimer. */
@@ -258,6 +261,8 @@ if (limits.vendedMarginMs <= limits.detectionScanMs)
   throw new Error('limits: vended credentials would end while a scan runs')
 if (limits.detectionScanMs * 1.5 > limits.detectionLeaseMs)
   throw new Error('limits: a scan must end well within the lease of its snapshot')
+if (limits.detectionScanMs + limits.backgroundWaitMs * 2 >= limits.detectionLeaseMs)
+  throw new Error('limits: a scan that stands back for commits must end within its lease, too')
 if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')
 if (limits.browserSessionIdleMs > limits.browserSessionMs || limits.accessTokenMs >= limits.signingKeyMs)
   throw new Error('limits: session and token times')

@@ -4,8 +4,11 @@
  */
 
 import { Fault } from '../base/fault.ts'
+import type { StandBack } from '../base/right-of-way.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
 import { limits } from '../limits.ts'
 import { credentialOf } from '../storage/access.ts'
+import { admitLocation, parseRoots } from '../storage/locations.ts'
 import { toReadFailure } from '../storage/read-failure.ts'
 import type { TableAccess } from '../storage/vended-access.ts'
 import { finishRun } from '../store/detection-findings.ts'
@@ -30,6 +33,8 @@ export interface DetectorOptions {
   readonly retryMs?: number
 }
 
+type FindCredential = (run: ClaimedRun) => Promise<CatalogCredential>
+
 /** Milliseconds between two looks for what other replicas queued, what is due again, and lost leases. */
 const lookMs = 5_000
 const retryMsDefault = 10_000
@@ -38,7 +43,8 @@ const recordTriesMax = 4
 export class Detector {
   readonly #running = new Set<Promise<void>>()
   readonly #timer: Timer
-  readonly #turns = new StoreTurns()
+  readonly #standBack: StandBack
+  readonly #turns: StoreTurns
   #claiming: Promise<void> | undefined
   #again = false
   #depthAtMs = -Infinity
@@ -48,6 +54,8 @@ export class Detector {
     private readonly parts: DetectionParts,
     private readonly options: DetectorOptions,
   ) {
+    this.#standBack = parts.commits.standBack()
+    this.#turns = new StoreTurns(this.#standBack)
     this.#timer = setInterval(() => this.wake(), lookMs)
     this.#timer.unref()
   }
@@ -81,6 +89,7 @@ export class Detector {
       if (this.#freeCount === 0) return
       try {
         const isDrained = await this.#turns.take(() => this.#claimFree())
+        if (isDrained && this.#running.size === 0) this.#standBack.renew()
         if (isDrained || performance.now() - this.#depthAtMs >= lookMs) await this.#measureQueue()
       } catch (err) {
         this.parts.log.error({ err }, 'the detection queue could not be looked into')
@@ -98,8 +107,22 @@ export class Detector {
       leaseMs: this.options.leaseMs ?? limits.detectionLeaseMs,
       triesMax: limits.detectionTriesMax,
     })
-    for (const run of claimed) this.#start(run)
+    const credentials = this.#credentialsOfClaim()
+    for (const run of claimed) this.#start(run, credentials)
     return claimed.length < limit
+  }
+
+  /** Looks a credential up after the claim, and once for all runs of the claim that name it. */
+  #credentialsOfClaim(): FindCredential {
+    const found = new Map<string, Promise<CatalogCredential>>()
+    return (run) => {
+      const find = () => this.#turns.take(() => credentialOf(this.parts.store, run))
+      if (run.credentialId === undefined) return find()
+      const key = `${run.tenant} ${run.credentialId}`
+      const credential = found.get(key) ?? find()
+      found.set(key, credential)
+      return credential
+    }
   }
 
   /** To count a backlog takes longer than to claim from it, so it is not counted at every claim. */
@@ -116,8 +139,8 @@ export class Detector {
     return Math.max(this.options.pool.size - this.#running.size, 0)
   }
 
-  #start(run: ClaimedRun): void {
-    const work = this.#scan(run)
+  #start(run: ClaimedRun, credentials: FindCredential): void {
+    const work = this.#scan(run, credentials)
       .catch((err: unknown) =>
         this.parts.log.error({ err, runId: run.runId }, 'a detection run could not be ended'),
       )
@@ -128,10 +151,10 @@ export class Detector {
     this.#running.add(work)
   }
 
-  async #scan(claimed: ClaimedRun): Promise<void> {
+  async #scan(claimed: ClaimedRun, credentials: FindCredential): Promise<void> {
     const { store, metrics } = this.parts
     const started = performance.now()
-    const { run, outcome } = await this.#perform(claimed)
+    const { run, outcome } = await this.#perform(claimed, credentials)
     if (this.#stopped && outcome.kind === 'failed') {
       await this.#turns.take(() => retryRun(store, run, outcome.reason, 0, { counts: false }))
       return
@@ -150,12 +173,18 @@ export class Detector {
     metrics.detectionDurationMs.observe(performance.now() - started)
   }
 
-  async #perform(claimed: ClaimedRun): Promise<{ readonly run: ClaimedRun; readonly outcome: ScanOutcome }> {
+  async #perform(
+    claimed: ClaimedRun,
+    credentials: FindCredential,
+  ): Promise<{ readonly run: ClaimedRun; readonly outcome: ScanOutcome }> {
     let run = claimed
     try {
-      const credential = await this.#turns.take(() => credentialOf(this.parts.store, claimed))
+      const credential = await credentials(claimed)
       run = await resolveTable(this.parts, run, credential)
       const access = await this.options.access(run.tenant, credential, run.table, run.tries > 1)
+      // No worker is begun for what it would refuse.
+      admitLocation(run.metadataLocation, parseRoots(access.roots))
+      await this.#standBack.clear()
       return { run, outcome: await this.options.pool.run({ metadataLocation: run.metadataLocation, access }) }
     } catch (thrown) {
       if (thrown instanceof Fault) {

@@ -1,6 +1,7 @@
 /** What detection works with; put together in app.ts. */
 
 import type { Logger } from 'pino'
+import type { RightOfWay } from '../base/right-of-way.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import type { CatalogPool } from '../catalog/open-catalog.ts'
 import type { Store } from '../store/store.ts'
@@ -13,4 +14,6 @@ export interface DetectionParts {
   readonly log: Logger
   /** Where storage endpoints may be. */
   readonly addressRules: AddressRules
+  /** Commits at work, for which detection stands back. */
+  readonly commits: RightOfWay
 }

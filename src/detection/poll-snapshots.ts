@@ -4,6 +4,7 @@
  */
 
 import { Lru } from '../base/lru.ts'
+import type { StandBack } from '../base/right-of-way.ts'
 import { type Catalog, catalogCapabilities } from '../catalog/catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { Hit } from '../core/detection.ts'
@@ -41,16 +42,20 @@ export class SnapshotPoller {
   /** Tenant, credential version and table → ETag of a load whose locations are all known. */
   readonly #etags = new Lru<string, string>(etagsMax)
   readonly #places = new Map<TenantId, Place>()
+  readonly #standBack: StandBack
 
   constructor(
     private readonly parts: DetectionParts,
     private readonly queue: HitQueue,
     private readonly wake: () => void,
     private readonly options: PollOptions = pollOptions,
-  ) {}
+  ) {
+    this.#standBack = parts.commits.standBack()
+  }
 
   /** One round over all active tenants. A tenant or table that fails is logged and left to the next round. */
   async poll(signal: AbortSignal): Promise<void> {
+    this.#standBack.renew()
     let after: string | undefined
     do {
       const page = await listTenants(this.parts.store, after === undefined ? {} : { after })
@@ -64,6 +69,7 @@ export class SnapshotPoller {
 
   async #pollTenant(tenant: TenantId, signal: AbortSignal): Promise<void> {
     const { store, metrics, log } = this.parts
+    await this.#standBack.clear()
     try {
       const queued = await enqueueUnscanned(store, tenant, this.options.rowsMax, signal)
       metrics.detectionHits.inc({ source: 'baseline-poller', outcome: 'queued' }, queued)
@@ -171,6 +177,7 @@ export class SnapshotPoller {
   ): Promise<void> {
     const key = JSON.stringify([tenant, credential.id, credential.version, tableKey(table)])
     const etag = this.#etags.get(key)
+    await this.#standBack.clear()
     try {
       const loaded = await catalog.loadTable(table, {
         snapshots: 'refs',

@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
+import type { RightOfWay } from '../base/right-of-way.ts'
 import type { CatalogPool } from '../catalog/open-catalog.ts'
 import type { IdentifiedPrincipal } from '../core/principal.ts'
 import type { TableRef } from '../core/table-ref.ts'
@@ -38,6 +39,8 @@ export interface GatewayParts {
   readonly settleWaitsMs: readonly number[]
   readonly maskedFor: MaskedFor
   readonly passCrashPoint: PassCrashPoint
+  /** Told of every request, so that what is not urgent stands back. */
+  readonly commits: RightOfWay
   /** Whether anyone may see where the time of a request went; else only a session with the scope `admin`. */
   readonly demo: boolean
 }

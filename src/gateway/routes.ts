@@ -36,9 +36,12 @@ export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
     '/v1/iceberg/*',
     ({ request }) => {
       const { pathname } = new URL(request.url)
-      if (isClientPath(pathname)) return answerClient(parts, request, auth)
       const findSession = () => requireSession(request, auth.findSession, 'commit', prefixOf(pathname))
-      return answer(parts, request, findSession, auth)
+      return parts.commits.during(() =>
+        isClientPath(pathname)
+          ? answerClient(parts, request, auth)
+          : answer(parts, request, findSession, auth),
+      )
     },
     { parse: 'none' },
   )

@@ -2,6 +2,7 @@
 
 import { Cron } from 'croner'
 import type { Logger } from 'pino'
+import type { RightOfWay } from '../base/right-of-way.ts'
 
 export interface Job {
   /** Also the name of the lock that replicas compete for. */
@@ -21,13 +22,24 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
-/** Starts the schedules of `jobs`. */
-export function startJobs(jobs: readonly Job[], withReplicaLock: WithReplicaLock, log: Logger): Jobs {
+/**
+ * Starts the schedules of `jobs`.
+ * @param requests for which a job stands back before it begins
+ */
+export function startJobs(
+  jobs: readonly Job[],
+  withReplicaLock: WithReplicaLock,
+  requests: RightOfWay,
+  log: Logger,
+): Jobs {
   const running = new Map<string, Promise<void>>()
   const run = (job: Job): Promise<void> => {
     const current = running.get(job.name)
     if (current !== undefined) return current
-    const next = withReplicaLock(job.name, job.run)
+    const next = requests
+      .standBack()
+      .clear()
+      .then(() => withReplicaLock(job.name, job.run))
       .then(
         () => {},
         (err: unknown) => log.error({ err, job: job.name }, 'a job failed'),

@@ -47,26 +47,22 @@ export interface RecordedScan {
  */
 export function finishRun(store: Store, claim: ClaimedRun, scan: FinishedScan): Promise<RecordedScan> {
   const { tenant, runId } = claim
+  const params = [
+    tenant,
+    runId,
+    claim.leaseId,
+    scan.reason === '' ? 'done' : 'failed',
+    storableText(scan.reason),
+    storableJson(scan.report),
+  ]
+  if (scan.findings.length === 0)
+    return store
+      .tenantQuery(tenant, endText, params, endOfAttempt(claim))
+      .then((rows) => ({ recorded: rows.length === 1, alertDue: false }))
   const work = async (tx: Tx): Promise<RecordedScan> => {
-    const [run] = await tx.query<{ attempt: number; table_id: string | null }>(
-      `with ended as (
-         update svc.detection_run set state = $4, reason = $5, report = $6::text::jsonb, finished_at = clock_timestamp(),
-           lease_id = null, lease_until = null
-         where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt, table_id)
-       update svc.detection_attempt a set outcome = $4, finished_at = clock_timestamp(), reason = $5, report = $6::text::jsonb
-       from ended e where a.tenant_id = $1 and a.run_id = $2 and a.attempt = e.attempt returning e.attempt, e.table_id`,
-      [
-        tenant,
-        runId,
-        claim.leaseId,
-        scan.reason === '' ? 'done' : 'failed',
-        storableText(scan.reason),
-        storableJson(scan.report),
-      ],
-    )
+    const [run] = await tx.query<{ attempt: number; table_id: string | null }>(endText, params)
     if (run === undefined) return { recorded: false, alertDue: false }
     const rows = findingRows(claim, run.table_id, scan)
-    if (rows.length === 0) return { recorded: true, alertDue: false }
     await tx.query(
       `insert into svc.detection_finding as f (tenant_id, run_id, attempt, classification_id, field_id, column_id, column_name, path,
          class, shape, confidence, matched, sampled, masked_sample)
@@ -85,6 +81,14 @@ export function finishRun(store: Store, claim: ClaimedRun, scan: FinishedScan): 
   }
   return store.tenantTransaction(tenant, work, endOfAttempt(claim))
 }
+
+const endText = `
+  with ended as (
+    update svc.detection_run set state = $4, reason = $5, report = $6::text::jsonb, finished_at = clock_timestamp(),
+      lease_id = null, lease_until = null
+    where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt, table_id)
+  update svc.detection_attempt a set outcome = $4, finished_at = clock_timestamp(), reason = $5, report = $6::text::jsonb
+  from ended e where a.tenant_id = $1 and a.run_id = $2 and a.attempt = e.attempt returning e.attempt, e.table_id`
 
 function projectClassification(tx: Tx, classificationId: string): Promise<unknown> {
   return tx.query('select svc.project_classification($1)', [classificationId])

@@ -3,10 +3,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { BlockList } from 'node:net'
+import { RightOfWay } from '../../src/base/right-of-way.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { Detector } from '../../src/detection/detector.ts'
 import { WorkerPool } from '../../src/detection/worker-pool.ts'
 import { ReadFailure } from '../../src/storage/read-failure.ts'
+import type { TableAccess } from '../../src/storage/vended-access.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { finishRun } from '../../src/store/detection-findings.ts'
 import { findRun, listRuns, requestRescan } from '../../src/store/detection-run-list.ts'
@@ -17,6 +19,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'
+import { handPace } from '../support/hand-pace.ts'
 import { startTestService } from '../support/service.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
@@ -33,6 +36,8 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]())
 
 const table = { namespace: ['sales'], name: 'people' }
+/** Nothing is ever committed. */
+const idle = new RightOfWay({ quietMs: 0, waitMsMax: 0 })
 const done = { findings: [], report: emptyReport, reason: '', alert: false }
 const hit = (metadataLocation: string, tenant = home) =>
   ({ tenant, source: 'baseline-poller', metadataLocation, table }) as const
@@ -141,19 +146,24 @@ test('a trigger that is acknowledged has waited for the log', async () => {
   expect((await finishRun(store, only(await claim()), done)).recorded).toBe(true)
 })
 
-test('no more runs are claimed than there are workers, however often the queue is looked into', async () => {
-  const { id } = await createTenant(store, { name: 'paced' })
+/** A tenant with `count` snapshots that wait, and a detector of two workers that scans them. */
+async function pacedDetector(
+  name: string,
+  count: number,
+  { commits = idle, access, over = store }: { commits?: RightOfWay; access: TableAccess; over?: Store },
+) {
+  const { id } = await createTenant(store, { name })
   const { id: credentialId } = await putCatalogCredential(store, id, {
     nickname: 'main',
     kind: 'alpha',
     endpoint: 'http://127.0.0.1:1',
     config: { endpoint: 'http://127.0.0.1:1', warehouse: 'dev', credential: 'gateway:s3cret' },
   })
-  const count = 7
-  const hits = Array.from({ length: count }, (_, i) => ({ ...hit(`s3://lake/paced/${i}`, id), credentialId }))
+  const hits = Array.from({ length: count }, (_, i) => ({
+    ...hit(`s3://lake/${name}/${i}`, id),
+    credentialId,
+  }))
   await enqueueHits(store, id, hits)
-  let open = 0
-  let openMax = 0
   const pool = new WorkerPool({
     workerUrl: new URL('fixtures/moody-worker.ts', import.meta.url),
     size: 2,
@@ -162,35 +172,105 @@ test('no more runs are claimed than there are workers, however often the queue i
   })
   const detector = new Detector(
     {
-      store,
+      store: over,
       metrics: createMetrics(),
       log: createLogger({ level: 'silent' }),
       get catalogs(): never {
         throw new Error('no catalog is asked')
       },
       addressRules: { ranges: new BlockList(), hosts: new Set() },
+      commits,
     },
-    {
-      pool,
-      alerts: false,
-      onAlert: () => {},
-      async access() {
-        openMax = Math.max(openMax, ++open)
-        for (let i = 0; i < 5; i++) {
-          detector.wake()
-          await stateOf('00000000-0000-4000-8000-000000000000', id)
-        }
-        open--
-        throw new ReadFailure('nothing can be read')
-      },
-    },
+    { pool, alerts: false, onAlert: () => {}, access },
   )
-  await detector.idle()
-  await detector.stop()
-  pool.close()
+  return {
+    detector,
+    tenant: id,
+    states: async (): Promise<readonly string[]> =>
+      (await listRuns(store, id)).items.map(({ state }) => state),
+    async [Symbol.asyncDispose]() {
+      await detector.stop()
+      pool.close()
+    },
+  }
+}
+
+const unreadable = async () => {
+  throw new ReadFailure('nothing can be read')
+}
+const failed = (count: number) => Array.from({ length: count }, () => 'failed')
+
+test('no more runs are claimed than there are workers, however often the queue is looked into', async () => {
+  let open = 0
+  let openMax = 0
+  await using paced = await pacedDetector('paced', 7, {
+    async access(tenant) {
+      openMax = Math.max(openMax, ++open)
+      for (let i = 0; i < 5; i++) {
+        paced.detector.wake()
+        await stateOf('00000000-0000-4000-8000-000000000000', tenant)
+      }
+      open--
+      return unreadable()
+    },
+  })
+  await paced.detector.idle()
   expect(openMax).toBe(2)
-  const states = (await listRuns(store, id)).items.map(({ state }) => state)
-  expect(states).toEqual(Array.from({ length: count }, () => 'failed'))
+  expect(await paced.states()).toEqual(failed(7))
+})
+
+test('a commit at work is not disturbed: nothing is asked of the store before it has ended', async () => {
+  let asked = 0
+  const watched: Store = {
+    ...store,
+    adminQuery(text, params, options) {
+      asked++
+      return store.adminQuery(text, params, options)
+    },
+  }
+  const pace = handPace()
+  const commits = new RightOfWay({ quietMs: 100, waitMsMax: Number.POSITIVE_INFINITY }, pace)
+  const commit = Promise.withResolvers<void>()
+  const committed = commits.during(() => commit.promise)
+  await using paced = await pacedDetector('undisturbed', 3, { commits, access: unreadable, over: watched })
+  const idle = paced.detector.idle()
+  for (let i = 0; i < 50; i++) await pace.slept()
+  expect(asked).toBe(0)
+  commit.resolve()
+  await committed
+  await idle
+  expect(await paced.states()).toEqual(failed(3))
+})
+
+test('a gateway that is never idle has its commits scanned, each within the time that detection stands back', async () => {
+  const pace = handPace()
+  const waitMsMax = 10_000
+  const commits = new RightOfWay({ quietMs: 100, waitMsMax }, pace)
+  const commit = Promise.withResolvers<void>()
+  const committed = commits.during(() => commit.promise)
+  await using paced = await pacedDetector('never idle', 5, { commits, access: unreadable })
+  await paced.detector.idle()
+  expect(await paced.states()).toEqual(failed(5))
+  // After the queue was empty detection is patient anew, so the look for more took its own time.
+  expect(pace.now()).toBeLessThanOrEqual(2 * waitMsMax)
+  expect(pace.now()).toBeGreaterThanOrEqual(waitMsMax)
+  commit.resolve()
+  await committed
+})
+
+test('runs that are claimed together look their credential up once', async () => {
+  let lookUps = 0
+  const counting: Store = {
+    ...store,
+    tenantQuery(tenant, text, params, options) {
+      if (text.includes('svc.catalog_credential')) lookUps++
+      return store.tenantQuery(tenant, text, params, options)
+    },
+  }
+  await using paced = await pacedDetector('together', 2, { access: unreadable, over: counting })
+  await paced.detector.idle()
+  expect(await paced.states()).toEqual(failed(2))
+  expect(lookUps).toBe(1)
 })
 
 test('a run whose claimers all vanish fails in the end, with the reason', async () => {

@@ -17,8 +17,8 @@ afterAll(() => d[Symbol.asyncDispose]())
 const never = new AbortController().signal
 const pollerOf = (tablesMax: number) => {
   const { store, metrics, app } = d.service
-  const { catalogs, log } = app.gateway
-  const parts = { store, metrics, log, catalogs, addressRules: catalogs.options.addressRules }
+  const { catalogs, log, commits } = app.gateway
+  const parts = { store, metrics, log, catalogs, addressRules: catalogs.options.addressRules, commits }
   return new SnapshotPoller(parts, app.detection.queue, () => {}, {
     tablesMax,
     rowsMax: 2,

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { StoreTurns } from '../../src/detection/store-turns.ts'
 
 test('calls of the store are made one after another, and one that fails holds up none', async () => {
-  const turns = new StoreTurns()
+  const turns = new StoreTurns({ clear: async () => {} })
   let open = 0
   const made: number[] = []
   const call = (i: number) => async () => {

@@ -7,12 +7,14 @@ import { UnsecuredJWT } from 'jose'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import { createTable, orderFields } from '../../demo/commits.ts'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
+import { RightOfWay } from '../../src/base/right-of-way.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Policy } from '../../src/core/policy.ts'
 import type { SessionScope } from '../../src/core/session.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { licenseKeys } from '../../src/license/keys.ts'
+import { limits } from '../../src/limits.ts'
 import { type AuditRecord, findAudit, listAudit } from '../../src/store/audit.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { putPolicy } from '../../src/store/policies.ts'
@@ -46,7 +48,10 @@ export interface TestService extends AsyncDisposable {
 
 export interface TestServiceOptions
   extends Partial<
-    Pick<AppOptions, 'clock' | 'passCrashPoint' | 'intentTimes' | 'engines' | 'queries' | 'systemCatalog'>
+    Pick<
+      AppOptions,
+      'clock' | 'passCrashPoint' | 'intentTimes' | 'engines' | 'queries' | 'systemCatalog' | 'commits'
+    >
   > {
   /** Without `SVC_LICENSE` the service has no license; test/support/license.ts issues some. */
   readonly env?: Readonly<Record<string, string>>
@@ -69,6 +74,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const lines: string[] = []
   const app = await startApp({
     settleWaitsMs: [0, 20],
+    commits: new RightOfWay({ quietMs: 1, waitMsMax: limits.backgroundWaitMs }),
     licenseKeys: [...licenseKeys, testLicenseKey],
     ...options,
     config: parseConfig({
