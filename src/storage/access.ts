@@ -11,7 +11,7 @@ import {
   findCatalogCredentialById,
   listCatalogCredentials,
 } from '../store/catalog-credentials.ts'
-import type { ClaimedRun } from '../store/detection-runs.ts'
+import type { ClaimedRun } from '../store/detection-claims.ts'
 import type { Store } from '../store/store.ts'
 import { parseRoots, rootMatchLength } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'

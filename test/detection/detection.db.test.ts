@@ -2,9 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { finishRun, listFindings } from '../../src/store/detection-findings.ts'
+import { claimRuns } from '../../src/store/detection-claims.ts'
+import { listFindings } from '../../src/store/detection-findings.ts'
+import { finishRun } from '../../src/store/detection-results.ts'
 import { listRuns } from '../../src/store/detection-run-list.ts'
-import { claimRuns, enqueueHits, enqueueUnscanned } from '../../src/store/detection-runs.ts'
+import { enqueueHits, enqueueUnscanned } from '../../src/store/detection-runs.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'

@@ -1,8 +1,10 @@
 /** A run with a decided finding, as detection leaves it in the store. */
 
 import type { TenantId } from '../../src/core/tenant.ts'
-import { decideFinding, finishRun, listFindings, setAside } from '../../src/store/detection-findings.ts'
-import { claimRuns, enqueueHits, enqueueUnscanned } from '../../src/store/detection-runs.ts'
+import { claimRuns } from '../../src/store/detection-claims.ts'
+import { decideFinding, listFindings } from '../../src/store/detection-findings.ts'
+import { finishRun } from '../../src/store/detection-results.ts'
+import { enqueueHits, enqueueUnscanned, setAside } from '../../src/store/detection-runs.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export const emptyReport = {
