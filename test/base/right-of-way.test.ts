@@ -50,7 +50,7 @@ test('a commit that fails has ended, too', async () => {
     .catch((err: Error) => err.message)
   expect(failure).toBe('refused')
   expect(way.restMs).toBe(100)
-  await pace.sleep(100)
+  pace.advance(100)
   expect(way.restMs).toBe(0)
 })
 

@@ -6,6 +6,7 @@ import { nextTurn } from '../../src/base/turn.ts'
 export interface HandPace extends Pace {
   /** Resolves after the next sleep. */
   slept(): Promise<void>
+  advance(ms: number): void
 }
 
 /** Starts at 0 milliseconds. */
@@ -23,5 +24,8 @@ export function handPace(): HandPace {
       slept.resolve()
     },
     slept: () => next.promise,
+    advance(ms) {
+      nowMs += ms
+    },
   }
 }
