@@ -317,6 +317,29 @@ test('a retry waits for its time, and a rescan begins anew', async () => {
   ])
 })
 
+test('the oldest that wait are claimed, whosever they are, and a tenant whose retry is not due hides nobody', async () => {
+  const tenants: TenantId[] = []
+  for (const name of ['a', 'b', 'c', 'd'])
+    tenants.push((await createTenant(store, { name: `oldest ${name}` })).id)
+  const [a, b, c, d] = tenants.sort() as [TenantId, TenantId, TenantId, TenantId]
+  await enqueueHits(store, a, [hit('s3://lake/oldest/retry', a)])
+  expect(await retryRun(store, only(await claim()), 'storage failed', 3_600_000)).toBe(true)
+  await enqueueHits(store, b, [hit('s3://lake/oldest/suspended', b)])
+  await suspendTenant(store, b)
+  for (const [tenant, name] of [
+    [d, 'first'],
+    [c, 'second'],
+    [d, 'third'],
+    [c, 'fourth'],
+  ] as const)
+    await enqueueHits(store, tenant, [hit(`s3://lake/oldest/${name}`, tenant)])
+  const names = (claims: readonly ClaimedRun[]) =>
+    claims.map(({ metadataLocation }) => metadataLocation.split('/').at(-1)).sort()
+  expect(names(await claim(60_000, 3, 3))).toEqual(['first', 'second', 'third'])
+  expect(names(await claim())).toEqual(['fourth'])
+  expect(await claim()).toEqual([])
+})
+
 test('a busy tenant does not keep others waiting, and a suspended one is not scanned', async () => {
   await enqueueHits(
     store,
