@@ -1,7 +1,7 @@
 /** Steps 11 to 13 of SPEC 4.1 for one table: forward the commit, write its audit, ingest its snapshot. */
 
 import type { Body } from '../../auth/read-body.ts'
-import { afterSending } from '../../base/turn.ts'
+import { inNextTurn } from '../../base/turn.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
 import type { CommitIntent, CommittedTable } from '../../core/commit.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
@@ -95,14 +95,12 @@ export async function forwardCommit(
   parts.passCrashPoint('commit-forwarded')
   const { result, settled } = response
   const made = () => settled ?? committedTable(result)
-  const recording = stages.time('record', () =>
-    recordApproval(parts, commit.tenant, declared.intent, judged, made),
-  )
-  // What the next commit begins with is made while this one's verdict is written.
-  await Promise.all([recording, afterSending().then(() => remember(parts, upstream, commit, response))])
+  await stages.time('record', () => recordApproval(parts, commit.tenant, declared.intent, judged, made))
+  inNextTurn(() => remember(parts, upstream, commit, response))
   return response
 }
 
+/** Keeps what the next commit begins with. Where that comes before, it loads the table in full. */
 function remember(
   parts: GatewayParts,
   upstream: Upstream,

@@ -10,7 +10,7 @@ import type { ReadSessionKey } from '../../auth/find-session.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { type Body, readBody } from '../../auth/read-body.ts'
-import { afterSending, nextTurn } from '../../base/turn.ts'
+import { afterSending } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
@@ -91,11 +91,8 @@ export async function takeHeadStart(
     const upstream = { credential, catalog: parts.catalogs.get(session.tenant, credential) }
     await call.assertServed?.(upstream)
     const { tenant } = session
-    // The store takes longest, so it is asked first where the body is there already.
-    const load = nextTurn().then(() =>
-      startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal }),
-    )
-    load.catch(() => {})
+    // A commit that has the upstream to itself waits longest for this answer, so the body is read meanwhile.
+    const load = startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
     const commit = await readCommit(parts, auth, call, session)
     const opening = await begin(parts, { key, caller, upstream, commit, known, load })
     return opening && { ...opening, session, upstream, commit }
