@@ -1,6 +1,6 @@
 /** A folder in memory for what tests write: a copy of an embedded store, of a thousand files, takes a disk longer. */
 
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const sharedMemory = '/dev/shm'
@@ -20,6 +20,8 @@ export function makeMemoryFolder(): string | undefined {
     const { type, bavail, bsize } = statfsSync(sharedMemory)
     if (type !== tmpfsType || bavail * bsize < roomBytesMin) return undefined
     folder = mkdtempSync(join(sharedMemory, 'covenant-'))
+    // A PostgreSQL server of the tests runs as another user.
+    chmodSync(folder, 0o711)
     const program = join(folder, 'program')
     writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 })
     Bun.spawnSync([program])

@@ -1,6 +1,7 @@
 /**
  * The command `npm test`: the test files, in as many processes as there are cores up to a bound, each one file after
- * the other, and their temporary files in memory where there is room. Arguments go to `bun test`.
+ * the other, and their temporary files in memory where there is room. Arguments go to `bun test`; `--update-timings`
+ * writes how long each file took into test/timings.json, by which the slowest are begun first.
  */
 
 import { rmSync } from 'node:fs'
@@ -13,7 +14,7 @@ const processesMax = 4
 
 const processes = Math.min(availableParallelism(), processesMax)
 // A process keeps its modules from file to file, and with them the embedded database that it has compiled.
-const apart = processes > 1 ? [`--parallel=${processes}`, '--no-isolate'] : []
+const apart = processes > 1 ? [`--parallel=${processes}`, '--no-isolate', '--timings=test/timings.json'] : []
 // Whoever has named a folder means it.
 const folder = process.env.TMPDIR === undefined ? makeMemoryFolder() : undefined
 try {
