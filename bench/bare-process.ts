@@ -1,9 +1,9 @@
 /** A listener that answers bytes with the same bytes: what the runtime itself takes for a connection. */
 
 import { obeyParent } from './child.ts'
-import { type Memory, settledMemory } from './settled-memory.ts'
+import { type Memory, type MemoryOrder, settledMemory } from './settled-memory.ts'
 
-export type BareOrder = { readonly kind: 'open' } | { readonly kind: 'memory' }
+export type BareOrder = { readonly kind: 'open' } | MemoryOrder
 
 export interface BareAnswers {
   readonly open: { readonly port: number }
@@ -19,7 +19,7 @@ if (import.meta.main)
     })
     return {
       answer: { port: listener.port },
-      serve: settledMemory,
+      serve: (order) => settledMemory(order.kind === 'memory' && order.settle),
       close: async () => listener.stop(true),
     }
   })

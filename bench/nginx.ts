@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../test/support/free-port.ts'
 
 export interface Nginx extends AsyncDisposable {
   readonly url: string
@@ -41,7 +42,7 @@ http {
  */
 export async function startNginx(path: string, upstream: URL): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-nginx-'))
-  const port = unusedPort()
+  const port = freePort()
   const file = join(folder, 'nginx.conf')
   await writeFile(file, configuration(folder, port, upstream))
   const child = Bun.spawn([path, '-c', file, '-p', folder], { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -68,11 +69,4 @@ async function answers(url: string): Promise<boolean> {
     await Bun.sleep(20)
     return false
   }
-}
-
-function unusedPort(): number {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = server
-  server.stop(true)
-  return port
 }

@@ -43,36 +43,52 @@ const cases = {
   },
 } as const
 
+type State = keyof typeof cases
+
 async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
-  const count = run.smoke ? 20 : 1_000
-  const rounds = run.flags.number('rounds', 1, 100) ?? (run.smoke ? 1 : run.full ? 9 : 3)
   const [store] = chosenStores(run)
   if (store === undefined) return
-  const bareKb = await bareConnectionKb(count)
-  for (const state of Object.keys(cases) as (keyof typeof cases)[]) {
-    // A process of its own for each: what the allocator kept of the case before would hide what this one takes.
+  const bareKb = await bareConnectionKb(run)
+  const states = Object.keys(cases) as State[]
+  // A process of its own for each: what the allocator kept of the case before would hide what this one takes.
+  for (const together of run.smoke ? [states] : states.map((state) => [state])) {
     await using service = await startWireBench(store, [ordersTable])
-    await comeAndGo(service, count, cases[state])
-    const each: ConnectionKb[] = []
-    for (let round = 0; round < rounds; round++) each.push(await connectionKb(service, count, cases[state]))
-    const resident = each.map((kb) => kb.resident)
-    const live = each.map((kb) => kb.live)
-    const [first = 0] = resident
-    const p50 = percentile(resident, 0.5)
-    const kb = Math.max(first, p50)
-    yield {
-      bench: 'pgwire-idle',
-      case: { state, connections: count, store: service.store },
-      figures: {
-        kb_per_connection: rounded(kb),
-        first_kb: rounded(first),
-        p50_kb: rounded(p50),
-        live_kb: rounded(percentile(live, 0.5)),
-        bare_kb: rounded(bareKb),
-      },
-      ...(run.smoke ? {} : { verdict: kb <= connectionKbMax ? 'reached' : 'missed' }),
-    }
+    for (const state of together) yield await measure(run, service, state, bareKb)
   }
+}
+
+async function measure(
+  run: BenchRun,
+  service: WireBench,
+  state: State,
+  bareKb: number,
+): Promise<BenchResult> {
+  const connections = connectionCount(run)
+  const rounds = run.flags.number('rounds', 1, 100) ?? (run.smoke ? 1 : run.full ? 9 : 3)
+  await comeAndGo(service, connections, cases[state])
+  const each: ConnectionKb[] = []
+  for (let round = 0; round < rounds; round++) each.push(await connectionKb(run, service, cases[state]))
+  const resident = each.map((kb) => kb.resident)
+  const live = each.map((kb) => kb.live)
+  const [first = 0] = resident
+  const p50 = percentile(resident, 0.5)
+  const kb = Math.max(first, p50)
+  return {
+    bench: 'pgwire-idle',
+    case: { state, connections, store: service.store },
+    figures: {
+      kb_per_connection: rounded(kb),
+      first_kb: rounded(first),
+      p50_kb: rounded(p50),
+      live_kb: rounded(percentile(live, 0.5)),
+      bare_kb: rounded(bareKb),
+    },
+    ...(run.smoke ? {} : { verdict: kb <= connectionKbMax ? 'reached' : 'missed' }),
+  }
+}
+
+function connectionCount({ smoke }: BenchRun): number {
+  return smoke ? 20 : 1_000
 }
 
 type Use = (client: RawClient) => Promise<void>
@@ -98,15 +114,17 @@ interface ConnectionKb {
   readonly live: number
 }
 
-/** Memory that `count` connections add, a connection; they are closed again. */
-async function connectionKb(service: WireBench, count: number, use: Use): Promise<ConnectionKb> {
+/** Memory that connections add, a connection; they are closed again. */
+async function connectionKb(run: BenchRun, service: WireBench, use: Use): Promise<ConnectionKb> {
   const { child } = service
-  const before = await child.ask({ kind: 'memory' })
+  const count = connectionCount(run)
+  const settle = !run.smoke
+  const before = await child.ask({ kind: 'memory', settle })
   const clients: RawClient[] = []
   while (clients.length < count)
     clients.push(...(await connectSome(service, Math.min(atOnce, count - clients.length))))
   for (const client of clients) await use(client)
-  const after = await child.ask({ kind: 'memory' })
+  const after = await child.ask({ kind: 'memory', settle })
   await Promise.all(clients.map((client) => client.close()))
   return {
     resident: (after.rssBytes - before.rssBytes) / count / 1000,
@@ -115,15 +133,17 @@ async function connectionKb(service: WireBench, count: number, use: Use): Promis
 }
 
 /** The same of a listener that does nothing but echo. */
-async function bareConnectionKb(count: number): Promise<number> {
+async function bareConnectionKb(run: BenchRun): Promise<number> {
+  const count = connectionCount(run)
+  const settle = !run.smoke
   await using child = startChild<BareOrder, BareAnswers>(
     join(import.meta.dir, 'bare-process.ts'),
     'the listener',
   )
   const { port } = await child.ask({ kind: 'open' })
-  const before = await child.ask({ kind: 'memory' })
+  const before = await child.ask({ kind: 'memory', settle })
   const sockets = await Promise.all(Array.from({ length: count }, () => echoed(port)))
-  const after = await child.ask({ kind: 'memory' })
+  const after = await child.ask({ kind: 'memory', settle })
   for (const socket of sockets) socket.end()
   return (after.rssBytes - before.rssBytes) / count / 1000
 }

@@ -8,14 +8,30 @@ export interface Memory {
   readonly liveBytes: number
 }
 
+/** To a process that is measured. */
+export interface MemoryOrder {
+  readonly kind: 'memory'
+  /** Whether to wait for memory that is given back late; without it the figures are no use. */
+  readonly settle: boolean
+}
+
 const roundMs = 500
 const roundsMin = 4
 const roundsMax = 30
 /** A fall that still counts as one. */
 const fallBytes = 500_000
 
-/** Collects until resident memory falls no more: blocks and pages are given back some time after a collection. */
-export async function settledMemory(): Promise<Memory> {
+/**
+ * Collects until resident memory falls no more: blocks and pages are given back some time after a collection.
+ * @param settle as of the order; without it collects once
+ */
+export async function settledMemory(settle: boolean): Promise<Memory> {
+  if (settle) await settleMemory()
+  else Bun.gc(true)
+  return { rssBytes: process.memoryUsage.rss(), liveBytes: heapStats().heapSize }
+}
+
+async function settleMemory(): Promise<void> {
   let least = Number.POSITIVE_INFINITY
   let quiet = 0
   for (let round = 0; round < roundsMax && (round < roundsMin || quiet < 3); round++) {
@@ -25,5 +41,4 @@ export async function settledMemory(): Promise<Memory> {
     quiet = rssBytes < least - fallBytes ? 0 : quiet + 1
     least = Math.min(least, rssBytes)
   }
-  return { rssBytes: process.memoryUsage.rss(), liveBytes: heapStats().heapSize }
 }

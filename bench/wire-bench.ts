@@ -1,8 +1,8 @@
 /** What the benchmarks of the PostgreSQL wire share: the service, and a real PostgreSQL with the same rows. */
 
 import { join } from 'node:path'
-import { freePort } from '../test/clients/processes.ts'
 import { startOracle } from '../test/query/support/postgres.ts'
+import { freePort } from '../test/support/free-port.ts'
 import { type LakeTable, selectList } from '../test/support/lake-tables.ts'
 import { type Child, startChild } from './child.ts'
 import type { BenchStore } from './entry.ts'

@@ -29,7 +29,7 @@ import type { LakeTable } from '../test/support/lake-tables.ts'
 import { openBenchStore } from './bench-store.ts'
 import { type Opened, obeyParent } from './child.ts'
 import type { BenchStore } from './entry.ts'
-import { type Memory, settledMemory } from './settled-memory.ts'
+import { type Memory, type MemoryOrder, settledMemory } from './settled-memory.ts'
 
 /**
  * The parts of a query that can be done alone; `governance` is the store's one call, credential included; `engine` opens the snapshot, runs the compiled SQL and decodes.
@@ -50,7 +50,7 @@ export type WireOrder =
   | { readonly kind: 'stages'; readonly text: string; readonly count: number }
   /** How long each usage record of the wire's queries took to write, since this was asked last. */
   | { readonly kind: 'usage-writes' }
-  | { readonly kind: 'memory' }
+  | MemoryOrder
 
 export interface WireAnswers {
   readonly open: {
@@ -133,7 +133,7 @@ async function open({
         case 'usage-writes':
           return usageWrites.splice(0)
         case 'memory':
-          return await settledMemory()
+          return await settledMemory(order.settle)
       }
     },
     async close() {

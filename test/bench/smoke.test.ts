@@ -1,6 +1,7 @@
 /** Every benchmark once, tiny: that it runs and says what it measured; nothing about how fast. */
 
 import { describe, expect, test } from 'bun:test'
+import { benchCommand } from '../../bench/command.ts'
 import { samplePolicies } from '../../bench/sample-policies.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 
@@ -56,14 +57,14 @@ describe('the benchmarks', () => {
       expect([p95_ratio_low, p95_ratio, p95_ratio_high].map(Number)).toEqual(
         [p95_ratio_low, p95_ratio, p95_ratio_high].map(Number).toSorted((a, b) => a - b),
       )
-  }, 120_000)
+  }, 300_000)
 
   test('commit to a development catalog that takes the times of a real one', async () => {
     const args = ['gateway-commit', '--smoke', '--json', '--store', 'embedded', '--profile', 'nessie']
     const { code, out } = await bench(...args)
     expect(code).toBe(0)
     for (const line of out.trimEnd().split('\n')) expect(JSON.parse(line).case.profile).toMatch(/^nessie \d/)
-  }, 60_000)
+  }, 120_000)
 
   test('print a table for people, and no verdict on a smoke', async () => {
     const { code, out } = await bench('policy-eval', '--smoke')
@@ -103,13 +104,20 @@ describe('the benchmarks', () => {
   ])(
     '%p is answered with what is wrong',
     async (args, sentence) => {
-      const { code, out, err } = await bench(...args)
-      expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(err).toContain(sentence)
-      expect(err).toContain('Try --help.')
+      const [out, err]: [string[], string[]] = [[], []]
+      const code = await benchCommand(args, { out: (line) => out.push(line), err: (line) => err.push(line) })
+      expect({ code, out }).toEqual({ code: 2, out: [] })
+      expect(err.join('\n')).toContain(sentence)
+      expect(err.join('\n')).toContain('Try --help.')
     },
     30_000,
   )
+
+  test('the process ends with the exit code of what is wrong, and says it on standard error', async () => {
+    const { code, out, err } = await bench('nope')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toStartWith('There is no benchmark `nope`.')
+  }, 30_000)
 })
 
 test.each(samplePolicies(0).map(({ name, text }) => [name, text] as const))(

@@ -4,8 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
+import { freePort } from '../support/free-port.ts'
 import { java, packageFolder } from './packages.ts'
-import { freePort, runClient, startServer } from './processes.ts'
+import { runClient, startServer } from './processes.ts'
 
 export interface FlinkCluster extends AsyncDisposable {
   /** Runs a script of SQL, which ends at the first statement that fails. @returns what the user sees */

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createTable, type LoadedTable, loadTable, send, type Target, tablePath } from './iceberg-api.ts'
 import { type Issuer, startIssuer } from './issuer.ts'
-import { freePort } from './processes.ts'
 import { type NessieServer, startNessie } from './servers.ts'
 
 let issuer: Issuer

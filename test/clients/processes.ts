@@ -4,14 +4,6 @@ import { mkdirSync, openSync, readFileSync } from 'node:fs'
 
 const logs = new URL('../../.cache/logs/', import.meta.url).pathname
 
-/** A port that was free a moment ago. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
-}
-
 export interface ServerProcess extends AsyncDisposable {
   readonly log: string
 }

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createTable, loadTable, send, type Target, tablePath } from './iceberg-api.ts'
-import { freePort } from './processes.ts'
 import { startRestFixture } from './servers.ts'
 
 let gate: Gate

@@ -3,8 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../support/free-port.ts'
 import { java, packageFolder } from './packages.ts'
-import { freePort, startServer } from './processes.ts'
+import { startServer } from './processes.ts'
 
 export interface CatalogServer extends AsyncDisposable {
   /** Base of its Iceberg REST API; `/v1/…` follows. */

@@ -16,6 +16,7 @@ import { listRuns } from '../../src/store/detection-run-list.ts'
 import { type DetectionService, peopleFields, startDetectionService } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
 import { failingStore } from '../support/failing-store.ts'
+import { freePort } from '../support/free-port.ts'
 
 const pin = 'moto[server,s3,sqs,sns]==5.1.14'
 const cache = new URL('../../.cache/clients/', import.meta.url).pathname
@@ -43,9 +44,7 @@ beforeAll(async () => {
     await run(['python3', '-m', 'pip', 'install', '--quiet', '--target', partial, pin])
     renameSync(partial, packages)
   }
-  const free = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = free
-  free.stop(true)
+  const port = freePort()
   const env = { ...process.env, PYTHONPATH: packages, ...ambient, AWS_DEFAULT_REGION: region }
   moto = Bun.spawn(['python3', '-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], {
     env,

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../support/free-port.ts'
 import { type Lake, startLake } from '../support/lake.ts'
 import { packageFolder } from './packages.ts'
-import { freePort, runClient, startServer } from './processes.ts'
+import { runClient, startServer } from './processes.ts'
 import { makeDashboard } from './superset/dashboard.ts'
 
 setDefaultTimeout(600_000)

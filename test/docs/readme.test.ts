@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../support/free-port.ts'
 
 setDefaultTimeout(120_000)
 
@@ -15,20 +16,10 @@ const byHand =
 const blocks = (language: string) =>
   [...byHand.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, text = '']) => text)
 
-/** Ports that were free a moment ago. */
-function freePorts(count: number): readonly number[] {
-  const servers = Array.from({ length: count }, () =>
-    Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } }),
-  )
-  const ports = servers.map(({ port }) => port)
-  for (const server of servers) server.stop(true)
-  return ports
-}
-
 const byHandTest = Bun.which('curl') === null ? test.skip : test
 byHandTest('curl is there: the walk-through of the README does what the README says', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'covenant-readme-'))
-  const [http, metrics, pgwire, catalog] = freePorts(4)
+  const [http, metrics, pgwire, catalog] = [freePort(), freePort(), freePort(), freePort()]
   // Whatever goes wrong, what the blocks left running ends with the shell.
   const script = `trap 'for p in "\${SERVICE_PID:-}" "\${CATALOG_PID:-}"; do [ -z "$p" ] || kill "$p" 2>/dev/null || :; done' EXIT\n${blocks('sh').join('\n')}`
   try {

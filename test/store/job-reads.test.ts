@@ -15,7 +15,7 @@ import { openTestStore, type TestStore } from '../support/store.ts'
 
 setDefaultTimeout(60_000)
 
-const commits = 1_200
+const commits = 600
 /** Rows of all tables together that may be read for each commit. */
 const perCommitMax = 40
 

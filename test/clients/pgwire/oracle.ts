@@ -2,6 +2,7 @@
 
 import type { Oracle as Server } from '../../query/support/postgres.ts'
 import { startOracle } from '../../query/support/postgres.ts'
+import { freePort } from '../../support/free-port.ts'
 import {
   orderColumns,
   orderCount,
@@ -10,7 +11,6 @@ import {
   regionsTable,
   selectList,
 } from '../../support/lake-tables.ts'
-import { freePort } from '../processes.ts'
 
 export interface Oracle extends AsyncDisposable {
   /** What every client takes from its environment. */

@@ -12,19 +12,23 @@ import { snapshotSql } from './snapshot-sql.ts'
  * @param directory where files are kept that may be lost. Whoever can write there decides what clients see of
  *   the catalog's structure, so it is made for this user alone, and not used where it is anybody else's.
  *   Undefined: nothing is kept
+ * @param build makes a snapshot, as a database does by default
  * @throws Fault `unavailable` where no database starts; errors of the file system other than a missing file
  */
-export async function loadSnapshot(directory: string | undefined): Promise<ArrayBuffer> {
-  if (directory === undefined) return CatalogWorker.buildSnapshot()
+export async function loadSnapshot(
+  directory: string | undefined,
+  build: () => Promise<ArrayBuffer> = () => CatalogWorker.buildSnapshot(),
+): Promise<ArrayBuffer> {
+  if (directory === undefined) return build()
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  if (!(await isPrivate(directory))) return CatalogWorker.buildSnapshot()
+  if (!(await isPrivate(directory))) return build()
   const path = join(directory, `catalog-${await snapshotVersion()}.tar`)
   try {
     return new Uint8Array(await readFile(path)).buffer
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  const snapshot = await CatalogWorker.buildSnapshot()
+  const snapshot = await build()
   // A half-written file never gets the name under which it would be read.
   const partial = `${path}.${crypto.randomUUID()}`
   try {

@@ -1,0 +1,18 @@
+/** A port for a process that cannot be told to take any, as `0` does, and to say which. */
+
+/** Below the ports that systems give to whoever asks for any: no other test is given one of these by chance. */
+const portMin = 20_000
+const portMax = 31_999
+
+/** A port of the loopback address that was free a moment ago. */
+export function freePort(): number {
+  for (;;) {
+    const port = portMin + Math.floor(Math.random() * (portMax - portMin + 1))
+    try {
+      Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
+      return port
+    } catch {
+      // Somebody listens there.
+    }
+  }
+}
