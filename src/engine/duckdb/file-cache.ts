@@ -70,6 +70,13 @@ export class FileCache {
     return this.#bytes
   }
 
+  /** A file that is here whole; undefined where it is to be fetched, or waited for. */
+  pinWhole(scope: ReadScope, file: WantedFile): PinnedFile | undefined {
+    const key = keyOf(scope.key, file)
+    const entry = this.#entries.get(key)
+    return entry?.isWhole ? { path: entry.path, release: this.#hold(key, entry) } : undefined
+  }
+
   /**
    * A file, fetched unless it is here.
    * @throws ReadFailure, or EngineError 53000 where the files in use fill the cache
@@ -77,18 +84,7 @@ export class FileCache {
   async pin(scope: ReadScope, file: WantedFile, signal: AbortSignal): Promise<PinnedFile> {
     const key = keyOf(scope.key, file)
     const entry = this.#entries.get(key) ?? this.#add(key, file, scope.access)
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
-    entry.pins++
-    let held = true
-    const release = () => {
-      if (!held) return
-      held = false
-      entry.pins--
-      // Nobody waits for it any more.
-      if (entry.pins === 0 && !entry.isWhole) this.#drop(key, entry)
-      this.#evict()
-    }
+    const release = this.#hold(key, entry)
     try {
       if (!entry.isWhole) await abortable(entry.fetch, signal)
       return { path: entry.path, release }
@@ -104,6 +100,22 @@ export class FileCache {
     await Promise.allSettled([...this.#entries.values()].map(({ fetch }) => fetch))
     this.#entries.clear()
     await rm(this.folder, { recursive: true, force: true })
+  }
+
+  /** Pins an entry, the most recently used now. @returns what lets go of it, once */
+  #hold(key: string, entry: Entry): () => void {
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    entry.pins++
+    let held = true
+    return () => {
+      if (!held) return
+      held = false
+      entry.pins--
+      // Nobody waits for it any more.
+      if (entry.pins === 0 && !entry.isWhole) this.#drop(key, entry)
+      this.#evict()
+    }
   }
 
   #add(key: string, { location, sizeBytes }: WantedFile, access: StorageAccess): Entry {

@@ -5,7 +5,7 @@
  */
 
 import { basename } from 'node:path'
-import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBType } from '@duckdb/node-api'
 import { limits } from '../../limits.ts'
 
 /** A connection with its relations. */
@@ -19,6 +19,8 @@ export interface HeldConnection {
 export interface PreparedText {
   readonly sql: string
   readonly prepared: DuckDBPreparedStatement
+  /** Of the columns that it delivers. */
+  readonly types: readonly DuckDBType[]
 }
 
 interface Idle extends HeldConnection {

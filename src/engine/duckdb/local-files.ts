@@ -60,8 +60,24 @@ export class LocalFiles {
     }
   }
 
-  /** The first failure ends the others' waiting, and nothing stays pinned that nobody knows of. */
   async #pin(entries: readonly FileEntry[], signal: AbortSignal): Promise<readonly string[]> {
+    return this.#pinWhole(entries) ?? (await this.#fetch(entries, signal))
+  }
+
+  /** @returns undefined where one of them is not here: those that are stay pinned all the same */
+  #pinWhole(entries: readonly FileEntry[]): readonly string[] | undefined {
+    const paths: string[] = []
+    for (const entry of entries) {
+      const pin = this.cache.pinWhole(this.scope, entry)
+      if (pin === undefined) return undefined
+      this.#pins.push(pin)
+      paths.push(pin.path)
+    }
+    return paths
+  }
+
+  /** The first failure ends the others' waiting, and nothing stays pinned that nobody knows of. */
+  async #fetch(entries: readonly FileEntry[], signal: AbortSignal): Promise<readonly string[]> {
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])
     const pins = entries.map(async (entry) => {

@@ -1,8 +1,9 @@
 /** One table's snapshot for a session: its files at hand, and the relation that is made over them. */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
+import type { GovernedTable } from '../../core/governed-table.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { TableSnapshot } from '../engine.ts'
+import type { ColumnRange, TableSnapshot } from '../engine.ts'
 import { applicableDeletes, type EqualityDelete } from '../iceberg/applicable-deletes.ts'
 import type { DeleteEntry, FileEntry } from '../iceberg/manifest.ts'
 import { prunedFiles } from '../iceberg/prune.ts'
@@ -32,12 +33,45 @@ export interface TableAtHand {
   readonly relation: string | ((connection: DuckDBConnection) => Promise<string>)
 }
 
+/** Made of files alone, and what it was made of: the same files of the same plan make the same. */
+interface Made {
+  readonly table: GovernedTable
+  readonly ranges: readonly ColumnRange[] | undefined
+  readonly number: number
+  readonly files: readonly FileEntry[]
+  readonly paths: readonly string[]
+  readonly atHand: TableAtHand
+}
+
+/** By plan, which is of one scope, what was made of it last. */
+const madeLast = new WeakMap<SnapshotPlan, Made>()
+
 /**
  * Brings a snapshot's files here and says how they become a relation.
+ * @param plan the snapshot's, as the scope of `files` sees it and nobody else
  * @param number tells the session's tables apart
  * @throws EngineError, ReadFailure or what DuckDB throws, where any row could be missing or wrong
  */
 export async function tableAtHand(
+  snapshot: TableSnapshot,
+  plan: SnapshotPlan,
+  number: number,
+  files: LocalFiles,
+  storage: Storage,
+  signal: AbortSignal,
+): Promise<TableAtHand> {
+  const { table, ranges } = snapshot
+  const last = madeLast.get(plan)
+  if (last?.table === table && last.ranges === ranges && last.number === number) {
+    const local = await files.bring(last.files, signal)
+    // A path is never given to another file.
+    if (last.files.every(({ location }, index) => local.get(location)?.path === last.paths[index]))
+      return last.atHand
+  }
+  return await makeTable(snapshot, plan, number, files, storage, signal)
+}
+
+async function makeTable(
   { table, ranges }: TableSnapshot,
   plan: SnapshotPlan,
   number: number,
@@ -63,8 +97,12 @@ export async function tableAtHand(
   const names = { positions: `p${number}`, files: `m${number}`, equalities: `e${number}_` }
   const parts = { shown, hidden, branches, ...names }
   const hasPositions = branches.some((branch) => branch.hasPositions)
-  if (!hasPositions && planned.equalities.length === 0)
-    return { view, bytes, relation: relationSql({ ...parts, equalities: [] }) }
+  if (!hasPositions && planned.equalities.length === 0) {
+    const atHand = { view, bytes, relation: relationSql({ ...parts, equalities: [] }) }
+    const paths = wanted.map((entry) => at(entry).path)
+    if (deletes.length === 0) madeLast.set(plan, { table, ranges, number, files: wanted, paths, atHand })
+    return atHand
+  }
 
   const localDelete = <E extends DeleteEntry>(entry: E): LocalDelete<E> => ({ entry, ...at(entry) })
   const positions = planned.positions.map(localDelete)

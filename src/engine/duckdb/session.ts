@@ -1,12 +1,12 @@
 /** One open session: a connection with the views of one statement's tables, and its single run. */
 
-import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api'
+import { type DuckDBConnection, StatementType } from '@duckdb/node-api'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
 import type { EngineResult, EngineSession, EngineStatement } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
-import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
+import { chunkDecoder } from './column-decoder.ts'
 import { type Interruptible, interruptedUntil, interruptibleWorks } from './interruptible.ts'
 import type { HeldConnection, PreparedText } from './kept-connections.ts'
 import type { NativeGarbage } from './native-garbage.ts'
@@ -128,7 +128,9 @@ function runResult(parts: Native, statement: EngineStatement): EngineResult {
 
 async function* batches(parts: Native, statement: EngineStatement): AsyncGenerator<ResultBatch> {
   const { connection } = parts
-  const { prepared, decode } = await work(parts, () => prepare(parts, statement))
+  const text = await work(parts, () => preparedText(parts, statement.sql))
+  const { prepared } = text
+  const decode = chunkDecoder(statement.columns, text.types)
   parts.hasOpenResult = true
   const result = await work(parts, () => prepared.stream())
   const fetch = () => {
@@ -158,28 +160,21 @@ async function* batches(parts: Native, statement: EngineStatement): AsyncGenerat
   // A run that was cut short ends like any other; that its result has turned invalid alone tells it.
   if (result.statementType !== StatementType.SELECT)
     throw await work(parts, () => whyItEnded(connection, statement))
-  parts.whole = { sql: statement.sql, prepared }
-}
-
-async function prepare(
-  parts: Native,
-  { sql, columns }: EngineStatement,
-): Promise<{ readonly prepared: DuckDBPreparedStatement; readonly decode: ChunkDecoder }> {
-  const prepared = await preparedText(parts, sql)
-  if (prepared.statementType !== StatementType.SELECT || prepared.parameterCount !== 0)
-    throw new EngineError('XX000', 'The engine could not run the statement.')
-  const types = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnType(index))
-  return { prepared, decode: chunkDecoder(columns, types) }
+  parts.whole = text
 }
 
 /** The very text that ran last on the connection was proven, and is prepared, over the same relations. */
-async function preparedText({ held, tables, proofs }: Native, sql: string): Promise<DuckDBPreparedStatement> {
+async function preparedText({ held, tables, proofs }: Native, sql: string): Promise<PreparedText> {
   const { connection, last } = held
-  if (last?.sql === sql) return last.prepared
+  if (last?.sql === sql) return last
   // Here, and not whenever it is collected: its plan holds a file open.
   last?.prepared.destroySync()
   await proofs.assertOwnRelations(connection, sql, new Set([...tables.values()].map(({ view }) => view)))
-  return await connection.prepare(sql)
+  const prepared = await connection.prepare(sql)
+  if (prepared.statementType !== StatementType.SELECT || prepared.parameterCount !== 0)
+    throw new EngineError('XX000', 'The engine could not run the statement.')
+  const types = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnType(index))
+  return { sql, prepared, types }
 }
 
 /**

@@ -66,12 +66,23 @@ type Fields = Readonly<Record<string, unknown>>
  *   parse among it
  */
 export function coverageOf(sql: string): Coverage {
-  let statements: ReturnType<typeof parseStatements>
+  let statements: Statements
   try {
     statements = parseStatements(sql)
   } catch {
     return 'data'
   }
+  const coverage = known.get(statements) ?? coverageOfAll(statements)
+  if (Object.isFrozen(statements)) known.set(statements, coverage)
+  return coverage
+}
+
+type Statements = ReturnType<typeof parseStatements>
+
+/** Of the trees that are kept between texts: what they are about depends on nothing else. */
+const known = new WeakMap<Statements, Coverage>()
+
+function coverageOfAll(statements: Statements): Coverage {
   const coverages = new Set(statements.map(({ stmt }) => statementCoverage(stmt as Fields | undefined)))
   const [coverage, ...others] = coverages
   return others.length > 0 ? 'mixed' : (coverage ?? 'data')
