@@ -35,7 +35,7 @@ import { type Memory, settledMemory } from './settled-memory.ts'
 
 /**
  * The parts of a query that can be done alone; `governance` is the store's one call, credential included; `store` is
- * the least call that it has; `engine` opens the snapshot, runs the compiled SQL and decodes.
+ * the least that it can be asked; `engine` opens the snapshot, runs the compiled SQL and decodes.
  */
 export const stages = ['engine', 'governance', 'store', 'upstream', 'compile', 'usage'] as const
 export type Stage = (typeof stages)[number]
@@ -121,8 +121,9 @@ async function open({
     // Every line is made as in production; only the writing of it is left out.
     log: createLogger({ level: 'info', destination: { write: () => {} } }),
   })
-  const closers = new DisposableStack()
-  const parts = { store, states: new TableStates(catalogs, limits.tableStateBytes), engines }
+  const closers = new AsyncDisposableStack()
+  const askStore = await bareRoundTrip(store, closers)
+  const parts = { store, askStore, states: new TableStates(catalogs, limits.tableStateBytes), engines }
   const login = ({ PGUSER, PGPASSWORD }: Lake['env']): Login => ({ user: PGUSER, password: PGPASSWORD })
   return {
     answer: {
@@ -147,7 +148,7 @@ async function open({
       }
     },
     async close() {
-      closers.dispose()
+      await closers.disposeAsync()
       await lake[Symbol.asyncDispose]()
       catalogs.close()
       await opened[Symbol.asyncDispose]()
@@ -157,6 +158,8 @@ async function open({
 
 interface StageParts {
   readonly store: Store
+  /** The least that the store can be asked. */
+  readonly askStore: () => Promise<unknown>
   readonly states: TableStates
   readonly engines: EngineKinds
 }
@@ -206,16 +209,23 @@ function askUpstream({ states }: StageParts, { context, loaded }: Compiled): Pro
   return Promise.all(loaded.tables.map(({ ref }) => states.load(context.tenant, loaded.credential, ref)))
 }
 
-/** The least that the store has: one message each way, and a row that is not there is looked for. */
-function askStore({ store }: StageParts): Promise<unknown> {
-  return store.adminCall('find_service_session', [new Uint8Array(32), null, null])
+/**
+ * The least that the store can be asked, one message each way: nothing, on a session of its own; where there is but
+ * one, for a service session that is not there, which is the least of the store's calls.
+ */
+async function bareRoundTrip(store: Store, closers: AsyncDisposableStack): Promise<() => Promise<unknown>> {
+  if (store.engine === 'embedded')
+    return () => store.adminCall('find_service_session', [new Uint8Array(32), null, null])
+  const link = await store.openLink()
+  closers.defer(() => link.close())
+  return () => link.sql.unsafe('select 1', [], { prepare: true })
 }
 
 async function openLeast(
   parts: StageParts,
   lake: Lake,
   text: string,
-  closers: DisposableStack,
+  closers: AsyncDisposableStack,
 ): Promise<WireAnswers['least']> {
   const statement = await compileStatement(parts, lake, text)
   const { columns } = statement.compiled
@@ -225,7 +235,7 @@ async function openLeast(
     return listener.port
   }
   const upstream = () => askUpstream(parts, statement)
-  return { port: listen(() => askStore(parts), upstream), withoutStorePort: listen(upstream) }
+  return { port: listen(parts.askStore, upstream), withoutStorePort: listen(upstream) }
 }
 
 async function timeStages(parts: StageParts, lake: Lake, text: string, count: number): Promise<StageTimes> {
@@ -249,7 +259,7 @@ async function timeStages(parts: StageParts, lake: Lake, text: string, count: nu
   const work: Readonly<Record<Stage, () => Promise<unknown>>> = {
     engine: () => statement.run(),
     governance: () => loadRead(store, tenant, catalog, refs),
-    store: () => askStore(parts),
+    store: parts.askStore,
     upstream: () => askUpstream(parts, statement),
     compile: async () => statement.compile(),
     usage: () => recordUsage(store, tenant, usage()),
