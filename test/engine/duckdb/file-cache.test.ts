@@ -98,6 +98,25 @@ test('two scopes never share a file', async () => {
   expect(asked).toHaveLength(2)
 })
 
+test('a file that is here whole is had at once, in its own scope, and stays while it is held', async () => {
+  const cache = await cacheOf(150)
+  const [a, b] = [put('a', 100), put('b', 100)]
+  const coming = cache.pin(scope('x'), a, never)
+  expect(cache.pinWhole(scope('x'), a)).toBeUndefined()
+  const first = await coming
+  const held = cache.pinWhole(scope('x'), a)
+  expect(held?.path).toBe(first.path)
+  expect(cache.pinWhole(scope('y'), a)).toBeUndefined()
+  expect(cache.pinWhole(scope('x'), { ...a, sizeBytes: 99 })).toBeUndefined()
+  first.release()
+  expect((await failure(cache.pin(scope('x'), b, never))).code).toBe('53000')
+  held?.release()
+  held?.release()
+  ;(await cache.pin(scope('x'), b, never)).release()
+  expect(cache.pinWhole(scope('x'), a)).toBeUndefined()
+  expect(asked).toEqual(['lake/t/a', 'lake/t/b'])
+})
+
 test('the least recently used files make room, those in use never', async () => {
   const cache = await cacheOf(250)
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => put(name, 100))
