@@ -57,8 +57,6 @@ export interface LoadOptions {
   readonly credential?: CredentialQuestion | undefined
   /** What a load before this one was made from. */
   readonly before?: StoredLoad | undefined
-  /** Waited for before anything is asked: what is longer under way goes first. */
-  readonly after?: Promise<void> | undefined
 }
 
 /**
@@ -73,12 +71,11 @@ export async function loadTables(
   { store, states }: LoadParts,
   context: LoadContext,
   text: string,
-  { signal, credential: question, before, after }: LoadOptions = {},
+  { signal, credential: question, before }: LoadOptions = {},
 ): Promise<LoadedTables> {
   const { tenant, catalog } = context
   const refs = namedRefs(text, context.searchPath)
   const sessionId = question?.take()
-  if (after !== undefined) await after
   const call = loadRead(store, tenant, catalog, refs, { sessionId, before: before?.credential })
   const ahead = before && loadStates(states, tenant, before, signal)
   ahead?.catch(() => {})

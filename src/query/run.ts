@@ -5,7 +5,6 @@
 
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
-import { nextTurn } from '../base/turn.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
 import type { UsageOutcome } from '../core/usage.ts'
@@ -106,8 +105,7 @@ async function prepare(
     : undefined
   if (signal !== undefined) guessed?.follow(signal)
   try {
-    const after = afterBegin(guessed)
-    const load = await compileNow(parts, statement, progress, { signal, credential, after })
+    const load = await compileNow(parts, statement, progress, { signal, credential })
     const query = { text, columns: load.compiled.columns, parameters: load.compiled.parameters }
     const loadOfRun = runsAtOnce ? settled(parts, statement, load) : undefined
     if (loadOfRun !== undefined)
@@ -122,17 +120,12 @@ async function prepare(
   }
 }
 
-/** Once an engine that was begun on a guess has its work: it takes longer than what is asked beside it, as a rule. */
-function afterBegin(guessed: Attempt | undefined): Promise<void> | undefined {
-  return guessed && nextTurn()
-}
-
 /** Loads, anew, and compiles. @throws SqlError of both; Fault of the store; the signal's reason */
 async function compileNow(
   parts: Parts,
   statement: Asked,
   progress: QueryProgress,
-  options: Pick<LoadOptions, 'signal' | 'credential' | 'after'>,
+  options: Pick<LoadOptions, 'signal' | 'credential'>,
 ): Promise<Load> {
   try {
     const before = parts.guesses.last(statement.key)?.loaded
@@ -242,10 +235,7 @@ async function answering(
   try {
     const { signal } = watch
     const load =
-      claimed?.load ??
-      (await watch.race(
-        compileNow(parts, statement, progress, { signal, credential, after: afterBegin(guessed) }),
-      ))
+      claimed?.load ?? (await watch.race(compileNow(parts, statement, progress, { signal, credential })))
     if (claimed !== undefined) answerBy(load.loaded, credential)
     progress.compiled = load.compiled
     const now = load.compiled.columns
