@@ -7,6 +7,7 @@ import { blockList } from '../src/base/cidr.ts'
 import { systemClock } from '../src/base/clock.ts'
 import { CatalogPool } from '../src/catalog/open-catalog.ts'
 import { TableStates } from '../src/catalog/table-states.ts'
+import type { ResultBatch } from '../src/core/result-batch.ts'
 import { tableKey } from '../src/core/table-ref.ts'
 import type { Engine, TableSnapshot } from '../src/engine/engine.ts'
 import { type EngineKinds, engineOf } from '../src/engine/engine-kinds.ts'
@@ -16,7 +17,7 @@ import type { CompiledQuery } from '../src/query/compile.ts'
 import { CompileCache } from '../src/query/compile-cache.ts'
 import { renderSql } from '../src/query/emit/render.ts'
 import { fingerprintStatement } from '../src/query/fingerprint.ts'
-import { loadTables } from '../src/query/load-tables.ts'
+import { type LoadedTables, loadTables } from '../src/query/load-tables.ts'
 import { namedRefs } from '../src/query/named-refs.ts'
 import type { QueryContext } from '../src/query/query-service.ts'
 import { usageOf } from '../src/query/usage-of.ts'
@@ -29,12 +30,14 @@ import type { LakeTable } from '../test/support/lake-tables.ts'
 import { openBenchStore } from './bench-store.ts'
 import { type Opened, obeyParent } from './child.ts'
 import type { BenchStore } from './entry.ts'
+import { listenLeast } from './least-wire.ts'
 import { type Memory, type MemoryOrder, settledMemory } from './settled-memory.ts'
 
 /**
- * The parts of a query that can be done alone; `governance` is the store's one call, credential included; `engine` opens the snapshot, runs the compiled SQL and decodes.
+ * The parts of a query that can be done alone; `governance` is the store's one call, credential included; `store` is
+ * the least that it can be asked; `engine` opens the snapshot, runs the compiled SQL and decodes.
  */
-export const stages = ['engine', 'governance', 'upstream', 'compile', 'usage'] as const
+export const stages = ['engine', 'governance', 'store', 'upstream', 'compile', 'usage'] as const
 export type Stage = (typeof stages)[number]
 export type StageTimes = Readonly<Record<Stage, readonly number[]>>
 
@@ -48,6 +51,8 @@ export type WireOrder =
     }
   /** A statement of the restricted principal, in parts, `count` times each in turns. */
   | { readonly kind: 'stages'; readonly text: string; readonly count: number }
+  /** Listeners that answer a statement of the restricted principal and do the least for it. */
+  | { readonly kind: 'least'; readonly text: string }
   /** How long each usage record of the wire's queries took to write, since this was asked last. */
   | { readonly kind: 'usage-writes' }
   | MemoryOrder
@@ -62,6 +67,8 @@ export interface WireAnswers {
   }
   /** Milliseconds. */
   readonly stages: StageTimes
+  /** Ports; the one asks the upstream and the store beside the engine, the other the upstream alone. */
+  readonly least: { readonly port: number; readonly withoutStorePort: number }
   readonly 'usage-writes': readonly number[]
   readonly memory: Memory
 }
@@ -114,7 +121,9 @@ async function open({
     // Every line is made as in production; only the writing of it is left out.
     log: createLogger({ level: 'info', destination: { write: () => {} } }),
   })
-  const parts = { store, states: new TableStates(catalogs, limits.tableStateBytes), engines }
+  const closers = new AsyncDisposableStack()
+  const askStore = await bareRoundTrip(store, closers)
+  const parts = { store, askStore, states: new TableStates(catalogs, limits.tableStateBytes), engines }
   const login = ({ PGUSER, PGPASSWORD }: Lake['env']): Login => ({ user: PGUSER, password: PGPASSWORD })
   return {
     answer: {
@@ -130,6 +139,8 @@ async function open({
           throw new Error('the service is open already')
         case 'stages':
           return await timeStages(parts, lake, order.text, order.count)
+        case 'least':
+          return await openLeast(parts, lake, order.text, closers)
         case 'usage-writes':
           return usageWrites.splice(0)
         case 'memory':
@@ -137,6 +148,7 @@ async function open({
       }
     },
     async close() {
+      await closers.disposeAsync()
       await lake[Symbol.asyncDispose]()
       catalogs.close()
       await opened[Symbol.asyncDispose]()
@@ -146,16 +158,27 @@ async function open({
 
 interface StageParts {
   readonly store: Store
+  /** The least that the store can be asked. */
+  readonly askStore: () => Promise<unknown>
   readonly states: TableStates
   readonly engines: EngineKinds
 }
 
-async function timeStages(
+/** A statement of the restricted principal, loaded and compiled, and what its parts are done with. */
+interface Compiled {
+  readonly context: QueryContext
+  readonly loaded: LoadedTables
+  readonly compile: () => CompiledQuery
+  readonly compiled: CompiledQuery
+  /** Runs it on the engine; each batch is given to `take` while it is valid. */
+  readonly run: (take?: (batch: ResultBatch) => void) => Promise<void>
+}
+
+async function compileStatement(
   { store, states, engines }: StageParts,
   { tenant, catalog, restricted }: Lake,
   text: string,
-  count: number,
-): Promise<StageTimes> {
+): Promise<Compiled> {
   const principal = { sub: restricted.PGUSER, roles: [] }
   const searchPath = ['public']
   const context: QueryContext = {
@@ -177,7 +200,50 @@ async function timeStages(
     return { table, ...at, ranges: compiled.ranges.get(table) }
   })
   const engine = await engineOf(engines, tenant, loaded.credential)
-  const refs = namedRefs(text, searchPath)
+  const run = (take?: (batch: ResultBatch) => void) => runOnEngine(engine, snapshots, compiled, context, take)
+  return { context, loaded, compile, compiled, run }
+}
+
+/** A conditional load of each of the statement's tables. */
+function askUpstream({ states }: StageParts, { context, loaded }: Compiled): Promise<unknown> {
+  return Promise.all(loaded.tables.map(({ ref }) => states.load(context.tenant, loaded.credential, ref)))
+}
+
+/**
+ * The least that the store can be asked, one message each way: nothing, on a session of its own; where there is but
+ * one, for a service session that is not there, which is the least of the store's calls.
+ */
+async function bareRoundTrip(store: Store, closers: AsyncDisposableStack): Promise<() => Promise<unknown>> {
+  if (store.engine === 'embedded')
+    return () => store.adminCall('find_service_session', [new Uint8Array(32), null, null])
+  const link = await store.openLink()
+  closers.defer(() => link.close())
+  return () => link.sql.unsafe('select 1', [], { prepare: true })
+}
+
+async function openLeast(
+  parts: StageParts,
+  lake: Lake,
+  text: string,
+  closers: AsyncDisposableStack,
+): Promise<WireAnswers['least']> {
+  const statement = await compileStatement(parts, lake, text)
+  const { columns } = statement.compiled
+  const listen = (...besides: readonly (() => Promise<unknown>)[]) => {
+    const listener = listenLeast({ columns, run: statement.run, besides })
+    closers.defer(() => listener.stop(true))
+    return listener.port
+  }
+  const upstream = () => askUpstream(parts, statement)
+  return { port: listen(parts.askStore, upstream), withoutStorePort: listen(upstream) }
+}
+
+async function timeStages(parts: StageParts, lake: Lake, text: string, count: number): Promise<StageTimes> {
+  const { store } = parts
+  const { tenant, catalog } = lake
+  const statement = await compileStatement(parts, lake, text)
+  const { context, loaded, compiled } = statement
+  const refs = namedRefs(text, context.searchPath)
   const fingerprint = fingerprintStatement(text)
   const usage = () => {
     const startMs = performance.now()
@@ -191,21 +257,24 @@ async function timeStages(
     )
   }
   const work: Readonly<Record<Stage, () => Promise<unknown>>> = {
-    engine: () => runOnEngine(engine, snapshots, compiled, context),
+    engine: () => statement.run(),
     governance: () => loadRead(store, tenant, catalog, refs),
-    upstream: () => Promise.all(loaded.tables.map(({ ref }) => states.load(tenant, loaded.credential, ref))),
-    compile: async () => compile(),
+    store: parts.askStore,
+    upstream: () => askUpstream(parts, statement),
+    compile: async () => statement.compile(),
     usage: () => recordUsage(store, tenant, usage()),
   }
   const times: Record<Stage, number[]> = {
     engine: [],
     governance: [],
+    store: [],
     upstream: [],
     compile: [],
     usage: [],
   }
-  for (let round = 0; round < count; round++)
-    for (const stage of stages) {
+  // As the wire's queries come, one of a kind after another: between others each would be slower.
+  for (const stage of stages)
+    for (let round = 0; round < count; round++) {
       const startMs = performance.now()
       await work[stage]()
       times[stage].push(performance.now() - startMs)
@@ -218,6 +287,7 @@ async function runOnEngine(
   snapshots: readonly TableSnapshot[],
   compiled: CompiledQuery,
   { tenant, principal }: QueryContext,
+  take: (batch: ResultBatch) => void = () => {},
 ): Promise<void> {
   const session = await engine.open(snapshots, {
     queryId: crypto.randomUUID(),
@@ -233,7 +303,10 @@ async function runOnEngine(
       parameters: [],
     })
     let rows = 0
-    for await (const batch of session.run({ sql, columns: compiled.columns })) rows += batch.rowCount
+    for await (const batch of session.run({ sql, columns: compiled.columns })) {
+      rows += batch.rowCount
+      take(batch)
+    }
     if (rows === 0) throw new Error('the engine gave no row')
   } finally {
     await session.close()
