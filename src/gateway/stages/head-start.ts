@@ -85,15 +85,16 @@ export async function takeHeadStart(
     const caller = key && parts.foretold.caller(key)
     if (key === undefined || caller === undefined) return undefined
     if (!caller.session.scopes.includes('commit')) return undefined
+    // A table that was asked for while the body came slowly would not be the one that the commit applies to.
+    const body = await call.stages.time('body', () => call.body)
     const { session, credential } = caller
     const known = parts.tables.get(session.tenant, credential, call.table)
     if (known === undefined) return undefined
     const upstream = { credential, catalog: parts.catalogs.get(session.tenant, credential) }
     await call.assertServed?.(upstream)
     const { tenant } = session
-    // A commit that has the upstream to itself waits longest for this answer, so the body is read meanwhile.
     const load = startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
-    const commit = await readCommit(parts, auth, call, session)
+    const commit = await readCommit(parts, auth, call, session, body)
     const opening = await begin(parts, { key, caller, upstream, commit, known, load })
     return opening && { ...opening, session, upstream, commit }
   } catch {
@@ -130,11 +131,11 @@ async function callerKey(
 async function readCommit(
   parts: GatewayParts,
   auth: CommitAuth,
-  { request, table, commitId, stages, body: early }: CommitCall,
+  { request, table, commitId, stages }: CommitCall,
   session: Session,
+  body: Body,
 ): Promise<TableCommit> {
   const identified = await auth.identify(request.headers, peerAddress(request), session)
-  const body = await stages.time('body', () => early)
   const commitRequest = await readCommitRequest(body.bytes)
   assertIdentifierMatches(commitRequest, table)
   snapshotIdsAdded(commitRequest)
