@@ -70,8 +70,8 @@ export async function claimRuns(
   }))
 }
 
-// A backlog may be long, so none of it is sorted: the tenants that wait are found by skipping through the index, and
-// of each only as many runs are looked at as could be claimed.
+// A backlog may be long, so none of it is sorted whole, and only what is claimed is locked: the tenants that wait are
+// found by skipping through the index, and of each as many runs are looked at as several replicas could claim at once.
 const claimText = `
   with recursive lost as (
     select tenant_id, run_id, attempt from svc.detection_run
@@ -89,19 +89,22 @@ const claimText = `
       order by r.tenant_id limit 1)
     from waiting w where w.tenant_id is not null),
   queued as (
-    select r.* from waiting w join svc.tenant t on t.tenant_id = w.tenant_id and t.state = 'active'
+    select q.tenant_id, q.run_id from waiting w join svc.tenant t on t.tenant_id = w.tenant_id and t.state = 'active'
     cross join lateral (
-      select q.tenant_id, q.run_id, q.attempt, q.state, q.cause, q.requested_by, q.due_at from svc.detection_run q
+      select q.tenant_id, q.run_id from svc.detection_run q
       where q.tenant_id = w.tenant_id and q.state = 'queued' and q.due_at <= statement_timestamp()
-      order by q.due_at limit $1::int for update skip locked) r),
+      order by q.due_at limit $1::int * 4) q),
   abandoned as (
-    select r.tenant_id, r.run_id, r.attempt, r.state, r.cause, r.requested_by, r.due_at
-    from svc.detection_run r join svc.tenant t on t.tenant_id = r.tenant_id and t.state = 'active'
-    where r.state = 'running' and r.lease_until < clock_timestamp() and r.tries < $4::int for update of r skip locked),
+    select r.tenant_id, r.run_id from svc.detection_run r join svc.tenant t on t.tenant_id = r.tenant_id and t.state = 'active'
+    where r.state = 'running' and r.lease_until < clock_timestamp() and r.tries < $4::int),
   due as (
     select r.tenant_id, r.run_id, r.attempt, r.state, r.cause, r.requested_by
-    from (select * from queued union all select * from abandoned) r left join under_way u on u.tenant_id = r.tenant_id
-    order by coalesce(u.runs, 0), r.due_at limit $1::int),
+    from (select * from queued union all select * from abandoned) c
+    join svc.detection_run r on r.tenant_id = c.tenant_id and r.run_id = c.run_id
+    left join under_way u on u.tenant_id = r.tenant_id
+    where (r.state = 'queued' and r.due_at <= statement_timestamp())
+      or (r.state = 'running' and r.lease_until < clock_timestamp() and r.tries < $4::int)
+    order by coalesce(u.runs, 0), r.due_at limit $1::int for update of r skip locked),
   closed as (
     update svc.detection_attempt a set outcome = 'lost', finished_at = clock_timestamp(), reason = 'its process was lost'
     from (select tenant_id, run_id, attempt from lost
