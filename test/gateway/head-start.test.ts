@@ -11,11 +11,11 @@ import { createServiceSession, revokeServiceSession } from '../../src/store/sess
 import type { Store } from '../../src/store/store.ts'
 import {
   commit,
+  commitUpstream,
   governOrders,
   prefix,
   startTestService,
   type TestService,
-  upstreamHeaders,
 } from '../support/service.ts'
 import { send } from '../support/surface.ts'
 
@@ -64,12 +64,6 @@ afterEach(async () => {
 let commits = 0
 const body = () => setProperties({ n: `${++commits}` })
 const write = (secret = service.owner.secret) => commit(service, body(), { secret })
-/** Past the gateway. */
-async function upstreamCommit(text: string): Promise<void> {
-  const url = `${service.catalog.url}/v1/dev/namespaces/sales/tables/orders`
-  const headers = await upstreamHeaders(service.catalog)
-  expect((await fetch(url, { method: 'POST', headers, body: text })).status).toBe(200)
-}
 const upstreamCommits = () => service.catalog.faults.counts.commit ?? 0
 
 const atOnce = ['begin_commit', 'record_verdict']
@@ -140,14 +134,15 @@ test('a table that changes while the body is still to come is judged as it is on
   socket.write(`${head.join('\r\n')}\r\n\r\n${text.slice(0, 10)}`)
   // By the time that this one is answered, the other has long been begun.
   expect((await write()).status).toBe(200)
-  await upstreamCommit(setProperties({ frozen: 'yes' }))
+  await commitUpstream(service.catalog, setProperties({ frozen: 'yes' }))
   const before = upstreamCommits()
   socket.write(text.slice(10))
   const [answer] = await once(socket, 'data')
   socket.destroy()
   expect(String(answer)).toStartWith('HTTP/1.1 403')
   expect(upstreamCommits()).toBe(before)
-  await upstreamCommit('{"requirements":[],"updates":[{"action":"remove-properties","removals":["frozen"]}]}')
+  const thawed = '{"requirements":[],"updates":[{"action":"remove-properties","removals":["frozen"]}]}'
+  await commitUpstream(service.catalog, thawed)
   await deletePolicy(service.store, service.owner.tenant, 'frozen')
 })
 

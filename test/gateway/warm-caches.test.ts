@@ -20,12 +20,12 @@ import { resumeTenant, suspendTenant } from '../../src/store/tenants.ts'
 import {
   addTenant,
   commit,
+  commitUpstream,
   createOrders,
   governOrders,
   prefix,
   startTestService,
   type TestService,
-  upstreamHeaders,
 } from '../support/service.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
@@ -165,14 +165,11 @@ describe('a table', () => {
   test('that another writer changes is judged as it is now, though the gateway has its metadata', async () => {
     await governOrders(service, { id: 'clean', definitionCel: '!manifest.has_column(table, "ssn")' })
     await warmUp()
-    const headers = await upstreamHeaders(service.catalog)
-    const upstream = (body: string) =>
-      fetch(`${service.catalog.url}/v1/dev/namespaces/sales/tables/orders`, { method: 'POST', headers, body })
     const original = '{"requirements":[],"updates":[{"action":"set-current-schema","schema-id":0}]}'
     const added = replaceSchema([...orderFields, { id: 98, name: 'ssn', type: 'string' }])
-    expect((await upstream(added)).status).toBe(200)
+    await commitUpstream(service.catalog, added)
     expect(await statusOf()).toBe(403)
-    expect((await upstream(original)).status).toBe(200)
+    await commitUpstream(service.catalog, original)
     expect(await statusOf()).toBe(200)
   })
 })

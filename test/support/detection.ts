@@ -3,7 +3,6 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import {
   type Appended,
   type FileOptions,
@@ -21,6 +20,7 @@ import {
   type TestService,
   type TestServiceOptions,
   type TestTenant,
+  upstreamHeaders,
 } from './service.ts'
 
 export const people: TableRef = { namespace: ['sales'], name: 'people' }
@@ -157,13 +157,6 @@ export async function startDetectionService(options: TestServiceOptions = {}): P
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function upstreamHeaders({ url }: DevCatalog): Promise<Record<string, string>> {
-  const form = { grant_type: 'client_credentials', client_id: 'gateway', client_secret: 's3cret' }
-  const response = await fetch(`${url}/v1/oauth/tokens`, { method: 'POST', body: new URLSearchParams(form) })
-  const { access_token } = (await response.json()) as { access_token: string }
-  return { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' }
 }
 
 function commitBody(

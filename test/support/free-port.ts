@@ -4,15 +4,16 @@
 const portMin = 20_000
 const portMax = 31_999
 
-/** A port of the loopback address that was free a moment ago. */
+/** A port of the loopback address that was free a moment ago. @throws Error where one may not listen at all */
 export function freePort(): number {
   for (;;) {
     const port = portMin + Math.floor(Math.random() * (portMax - portMin + 1))
     try {
       Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
       return port
-    } catch {
-      // Somebody listens there.
+    } catch (error) {
+      // Otherwise no port would ever do.
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     }
   }
 }
