@@ -6,11 +6,9 @@
 import { Elysia } from 'elysia'
 import { requireSession } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
-import { type Body, readBody } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { Session } from '../core/session.ts'
-import { limits } from '../limits.ts'
 import { readCommitRequest, readTransactionRequest } from '../wire/iceberg/commit-request.ts'
 import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/serve.ts'
@@ -19,10 +17,10 @@ import { commitTransaction, type TransactionCommitted, TransactionFault } from '
 import { isTableCommit, matchIcebergPath, prefixOf } from './iceberg-path.ts'
 import type { GatewayParts } from './parts.ts'
 import { faultOf, literalErrorResponse, logFault, warningHeader } from './render-error.ts'
+import { type ArrivingBody, arrived, earlyBody } from './stages/arriving-body.ts'
 import {
   type CommitAuth,
   type CommitCall,
-  earlyBody,
   type HeadStart,
   rememberCaller,
   takeHeadStart,
@@ -65,12 +63,12 @@ export async function answer(
   let outcome = 'approved'
   try {
     const body = earlyBody(request)
-    const start = body && (await headStart(parts, auth, { request, commitId, stages, body }))
+    const start = body && (await headStart(parts, auth, { request, commitId, stages, body: body.body }))
     if (start === undefined) stages = stages.anew()
     session = start?.session ?? (await stages.time('session', findSession))
     response =
       start === undefined
-        ? await route(parts, { request, commitId, session, stages, body }, auth)
+        ? await route(parts, { request, commitId, session, findSession, stages, body }, auth)
         : commitAnswer(commitId, await commitTable(parts, start.upstream, start.commit, start))
   } catch (thrown) {
     const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId
@@ -101,21 +99,22 @@ interface LiteralRequest {
   readonly request: Request
   readonly commitId: string
   readonly session: Session | undefined
+  readonly findSession: () => Promise<Session | undefined>
   readonly stages: StageTimes
   /** Where its reading has begun already. */
-  readonly body: Promise<Body> | undefined
+  readonly body: ArrivingBody | undefined
 }
 
 async function route(
   parts: GatewayParts,
-  { request, commitId, session, stages, body: early }: LiteralRequest,
+  { request, commitId, session: known, findSession, stages, body: early }: LiteralRequest,
   auth: CommitAuth,
 ): Promise<Response> {
-  if (session === undefined)
-    throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
+  const asking = tenantContext(known)
   const path = matchIcebergPath(request.method, request.url)
-  const identified = await auth.identify(request.headers, peerAddress(request), session)
-  const body = await stages.time('body', () => early ?? readBody(request, limits.commitBodyBytesMax))
+  const identified = await auth.identify(request.headers, peerAddress(request), asking)
+  const again = async () => tenantContext(await findSession())
+  const { body, session } = await arrived({ request, stages }, early, asking, again)
   const receivedAtMs = parts.clock.now()
   const { tenant } = session
   const { signal } = request
@@ -141,6 +140,12 @@ async function route(
     stages,
   })
   return commitAnswer(commitId, committed)
+}
+
+/** @throws Fault `tenant_context_missing` */
+function tenantContext(session: Session | undefined): Session {
+  if (session !== undefined) return session
+  throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
 }
 
 function commitAnswer(commitId: string, committed: TableCommitted): Response {

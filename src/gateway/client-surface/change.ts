@@ -16,7 +16,6 @@ import { assertName, upstreamPath } from './client-path.ts'
 import { tableMembers } from './disclosure.ts'
 import {
   answer,
-  bodyOf,
   delegationOf,
   discloseAccepted,
   disclosureOf,
@@ -43,8 +42,7 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
 }
 
 async function tableCommit(surface: SurfaceRequest): Promise<TableCommit> {
-  const { parts, request, tenant, identified, commitId, stages } = surface
-  const body = await bodyOf(surface)
+  const { parts, request, tenant, identified, commitId, stages, body } = surface
   return {
     commitId,
     tenant,
@@ -64,8 +62,7 @@ async function tableCommit(surface: SurfaceRequest): Promise<TableCommit> {
  * @throws Fault `commit_unknown` for whatever fails once a commit was accepted: no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, request, tenant, identified, stages } = surface
-  const body = await bodyOf(surface)
+  const { parts, upstream, request, tenant, identified, stages, body } = surface
   const receivedAtMs = parts.clock.now()
   const changes = await readTransactionRequest(body.bytes)
   try {
@@ -97,7 +94,7 @@ type Action = Pick<ActionCommit, 'action' | 'table'> &
 
 /** createTable, staged or not; its answer may hold vended credentials. */
 export async function createTable(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = await read(surface)
+  const { bytes, object } = read(surface)
   const table = bodyName(surface, object)
   const staged = flag(object, 'stage-create')
   const action = {
@@ -113,7 +110,7 @@ export async function createTable(surface: SurfaceRequest): Promise<Response> {
 
 /** registerTable: what the metadata file holds is not known before. */
 export async function registerTable(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = await read(surface)
+  const { bytes, object } = read(surface)
   reader.string(object, 'metadata-location')
   flag(object, 'overwrite')
   const table = bodyName(surface, object)
@@ -147,7 +144,6 @@ export async function dropTable(surface: SurfaceRequest): Promise<Response> {
 
 /** unregisterTable: a drop that leaves all files, and tells where the metadata is. */
 export async function unregisterTable(surface: SurfaceRequest): Promise<Response> {
-  await bodyOf(surface)
   const action = { action: 'unregister-table', table: nameOf(surface), update: new Map() } as const
   const { response, warnings } = await change(surface, action)
   const body = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
@@ -159,7 +155,7 @@ export async function rename(
   surface: SurfaceRequest,
   action: 'rename-table' | 'rename-view',
 ): Promise<Response> {
-  const { bytes, object } = await read(surface)
+  const { bytes, object } = read(surface)
   const table = identifier(reader.object(object, 'source'))
   const destination = identifier(reader.object(object, 'destination'))
   return await emptyAnswer(surface, { action, table, destination, update: object, body: bytes })
@@ -170,7 +166,7 @@ export async function createView(
   surface: SurfaceRequest,
   action: 'create-view' | 'register-view',
 ): Promise<Response> {
-  const { bytes, object } = await read(surface)
+  const { bytes, object } = read(surface)
   if (action === 'register-view') reader.string(object, 'metadata-location')
   return await viewAnswer(surface, {
     action,
@@ -183,7 +179,7 @@ export async function createView(
 
 /** replaceView: the view as it is now is looked at first, so that a lost answer can be cleared up. */
 export async function replaceView(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = await read(surface)
+  const { bytes, object } = read(surface)
   const table = nameOf(surface)
   const named = reader.optionalObject(object, 'identifier')
   if (named !== undefined && !Bun.deepEquals(identifier(named), table))
@@ -219,7 +215,7 @@ export async function dropView(surface: SurfaceRequest): Promise<Response> {
 
 /** createNamespace; one that is there already is 409, whatever policies say of it. */
 export async function createNamespace(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = await read(surface)
+  const { bytes, object } = read(surface)
   const namespace = levels(reader.strings(object, 'namespace'))
   await assertNamespaceAbsent(surface, namespace)
   return await namespaceAnswer(surface, {
@@ -232,7 +228,7 @@ export async function createNamespace(surface: SurfaceRequest): Promise<Response
 
 /** updateProperties of a namespace. */
 export async function updateProperties(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = await read(surface)
+  const { bytes, object } = read(surface)
   return await namespaceAnswer(surface, {
     action: 'update-properties',
     table: nameOf(surface),
@@ -293,10 +289,7 @@ function named(action: CatalogAction, update: JsonObject): JsonObject {
   return new Map<string, JsonValue>([...update, ['action', action]])
 }
 
-async function read(
-  surface: SurfaceRequest,
-): Promise<{ readonly bytes: Uint8Array; readonly object: JsonObject }> {
-  const body = await bodyOf(surface)
+function read({ body }: SurfaceRequest): { readonly bytes: Uint8Array; readonly object: JsonObject } {
   return { bytes: body.bytes, object: objectOf(body) }
 }
 

@@ -7,7 +7,6 @@ import { discloseAnswer, planMembers, tableMembers } from './disclosure.ts'
 import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
 import {
   answer,
-  bodyOf,
   delegationOf,
   disclosureOf,
   nameOf,
@@ -48,8 +47,7 @@ export async function getConfig({ upstream, request }: SurfaceRequest): Promise<
 }
 
 /** Client metrics are taken and let go. */
-export async function reportMetrics(surface: SurfaceRequest): Promise<Response> {
-  await bodyOf(surface)
+export async function reportMetrics(): Promise<Response> {
   return answer(204, null)
 }
 
@@ -129,7 +127,7 @@ async function assertUnmasked(surface: SurfaceRequest): Promise<void> {
 
 async function wholeAnswer(surface: SurfaceRequest, queryNames: readonly QueryName[]): Promise<Uint8Array> {
   const { request, upstream, path } = surface
-  const body = request.method === 'POST' ? await bodyOf(surface) : undefined
+  const body = request.method === 'POST' ? surface.body : undefined
   if (body !== undefined) objectOf(body)
   const response = await upstream.catalog.forward({
     method: request.method as 'GET' | 'POST',

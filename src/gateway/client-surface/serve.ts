@@ -3,7 +3,7 @@
 import { type FindSession, requireSession } from '../../auth/guard.ts'
 import type { IssueToken } from '../../auth/oauth-token.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
-import { readBody } from '../../auth/read-body.ts'
+import { type Body, readBody } from '../../auth/read-body.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Session } from '../../core/session.ts'
 import { limits } from '../../limits.ts'
@@ -12,7 +12,8 @@ import { TransactionFault } from '../commit-transaction.ts'
 import { prefixOf } from '../iceberg-path.ts'
 import type { GatewayParts } from '../parts.ts'
 import { faultOf, logFault } from '../render-error.ts'
-import { type CommitAuth, earlyBody, rememberCaller, takeHeadStart } from '../stages/head-start.ts'
+import { arrived, earlyBody } from '../stages/arriving-body.ts'
+import { type CommitAuth, rememberCaller, takeHeadStart } from '../stages/head-start.ts'
 import { openUpstream, type Upstream } from '../stages/open-upstream.ts'
 import { addTiming, countCommit, StageTimes } from '../stages/stage-times.ts'
 import {
@@ -100,6 +101,8 @@ const handlers = {
 const treatments = new Map<OperationId, Treatment>(operations.map(({ id, treatment }) => [id, treatment]))
 const endpoints = new Map<OperationId, string>(operations.map((one) => [one.id, endpointOf(one)]))
 
+const noBody: Body = { bytes: new Uint8Array(0), sha256: new Bun.CryptoHasher('sha256').digest('hex') }
+
 /** Answers one request below /v1/iceberg/{prefix}/v1. Every failure is an Iceberg ErrorModel. */
 export async function answerClient(
   parts: GatewayParts,
@@ -117,28 +120,33 @@ export async function answerClient(
   try {
     if (pathname.endsWith('/v1/oauth/tokens')) return await token(request, pathname, auth.issueToken)
     const commitPath = tableCommitPath(request.method, pathname)
-    const body = commitPath && earlyBody(request)
+    const early = request.method === 'POST' ? earlyBody(request) : undefined
     const start =
       commitPath &&
-      body &&
+      early &&
       (await takeHeadStart(parts, auth, {
-        ...{ request, commitId, stages, body },
+        ...{ request, commitId, stages, body: early.body },
         prefix: commitPath.prefix,
         table: { namespace: commitPath.namespace, name: commitPath.name },
         assertServed: (upstream) => assertServed(upstream, commitPath, request.signal),
       }))
     if (start === undefined) stages = stages.anew()
-    session =
-      start?.session ??
-      (await stages.time('session', () => requireAnyScope(request, auth.findSession, prefixOf(pathname))))
+    const findSession = () => requireAnyScope(request, auth.findSession, prefixOf(pathname))
+    session = start?.session ?? (await stages.time('session', findSession))
     const match = matchClientPath(request.method, pathname)
     if (match.kind === 'method-not-allowed') return methodNotAllowed(match.allow)
     const { path } = match
-    gated = treatments.get(path.operation) === 'gated'
-    if (gated && !session.scopes.includes('commit'))
-      throw new Fault('forbidden', 'The session lacks the scope `commit`.')
+    const treatment = treatments.get(path.operation)
+    gated = treatment === 'gated'
+    if (gated) assertCommits(session)
     const identified =
       start?.commit.identified ?? (await auth.identify(request.headers, peerAddress(request), session))
+    const whole =
+      request.method === 'POST' && treatment !== 'refused' && start === undefined
+        ? await arrived({ request, stages }, early, session, findSession)
+        : { body: start?.commit.body ?? noBody, session }
+    session = whole.session
+    if (gated) assertCommits(session)
     const upstream = start?.upstream ?? (await openUpstream(parts, session, path.prefix))
     if (start === undefined) {
       if (commitPath !== undefined) await rememberCaller(parts, auth, request, session, upstream)
@@ -154,7 +162,7 @@ export async function answerClient(
       identified,
       stages,
       commitId,
-      body,
+      body: whole.body,
       start,
     })
   } catch (thrown) {
@@ -169,6 +177,11 @@ export async function answerClient(
   if (gated) countCommit(parts, stages, outcome, performance.now() - startedMs)
   addTiming(parts, request, session, response, stages)
   return response
+}
+
+/** @throws Fault `forbidden` */
+function assertCommits({ scopes }: Session): void {
+  if (!scopes.includes('commit')) throw new Fault('forbidden', 'The session lacks the scope `commit`.')
 }
 
 /** A session that may commit may also read what it commits to. */

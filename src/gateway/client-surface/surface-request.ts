@@ -1,6 +1,6 @@
 /** One request to the client surface, past session, path and principal: what every handler works with. */
 
-import { type Body, readBody } from '../../auth/read-body.ts'
+import type { Body } from '../../auth/read-body.ts'
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
@@ -28,8 +28,8 @@ export interface SurfaceRequest {
   readonly stages: StageTimes
   /** Of the decision that a gated operation leads to. */
   readonly commitId: string
-  /** Where its reading has begun already. */
-  readonly body: Promise<Body> | undefined
+  /** Of a POST that is not refused; empty otherwise. */
+  readonly body: Body
   /** What of a single-table commit has been begun. */
   readonly start: HeadStart | undefined
 }
@@ -43,11 +43,6 @@ export function nameOf({ path }: SurfaceRequest): TableRef {
 export function subjectOf({ path }: SurfaceRequest): string {
   if (path.name !== '') return tableName({ namespace: path.namespace, name: path.name })
   return path.namespace.length === 0 ? 'the catalog' : `namespace ${path.namespace.join('.')}`
-}
-
-/** @throws Fault `payload_too_large`, `bad_request` */
-export async function bodyOf({ request, stages, body }: SurfaceRequest): Promise<Body> {
-  return await stages.time('body', () => body ?? readBody(request, limits.commitBodyBytesMax))
 }
 
 /** @throws Fault `bad_request` where the body is not a JSON object */

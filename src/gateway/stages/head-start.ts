@@ -9,11 +9,10 @@ import { sessionCredential } from '../../auth/credentials.ts'
 import type { ReadSessionKey } from '../../auth/find-session.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
-import { type Body, readBody } from '../../auth/read-body.ts'
+import type { Body } from '../../auth/read-body.ts'
 import { afterSending } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { limits } from '../../limits.ts'
 import { beginCommit } from '../../store/begin-commit.ts'
 import { type GovernanceRow, readWriteGovernance } from '../../store/policies.ts'
 import {
@@ -59,15 +58,6 @@ export interface HeadStart extends Opening {
   readonly session: Session
   readonly upstream: Upstream
   readonly commit: TableCommit
-}
-
-/** A small body is read and hashed while the session is looked up; what fails there waits for its turn. */
-export function earlyBody(request: Request): Promise<Body> | undefined {
-  const declared = request.headers.get('content-length')
-  if (declared === null || Number(declared) > limits.earlyBodyBytesMax) return undefined
-  const body = readBody(request, limits.commitBodyBytesMax)
-  body.catch(() => {})
-  return body
 }
 
 /**
