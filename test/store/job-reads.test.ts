@@ -1,6 +1,7 @@
 /**
- * What the background jobs read of a store without statistics, as the embedded one always is: rows in proportion to
- * what there is, never each row for each other one. They hold the store's only session, or a core of its server.
+ * What commits and background jobs read of a store without statistics, as the embedded one always is: rows in
+ * proportion to their work, never each row for each other one. They hold the store's only session, or a core of its
+ * server.
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
@@ -50,6 +51,14 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   await work()
   return (await total()) - before
 }
+
+test('the verdict on a table reads no other table’s rows', async () => {
+  const verdict = (name: string) =>
+    recordVerdict(store, tenant, approvedOf(intentOf({ table: { namespace: ['sales'], name } })))
+  // The first of a session reads the database's catalog, too.
+  await verdict('first')
+  expect(await rowsRead(() => verdict('second'))).toBeLessThan(commits / 10)
+})
 
 test('the poll for unscanned snapshots reads a few rows a snapshot, the first time and later', async () => {
   const poll = () => enqueueUnscanned(store, tenant, 50)
