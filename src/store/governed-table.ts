@@ -2,12 +2,13 @@
 
 import type { GovernedColumn, GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
-import type { TableRef } from '../core/table-ref.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
 import {
   type Governance,
   loadGovernance,
+  loadGovernances,
   type StoredColumn,
   type StoredPolicy,
   topColumns,
@@ -109,4 +110,35 @@ export async function isMaskedFor(
   if (governance === undefined) return false
   const applies = appliesTo(principal)
   return governance.rowFilters.some(applies) || governance.columns.some(({ masks }) => masks.some(applies))
+}
+
+/**
+ * Whether every row filter of one name, and every mask on a column, governs another name as well, whomever it is for.
+ * Columns are told by their field ids, which a rename keeps.
+ * @throws Fault as `loadGovernances` does
+ */
+export async function isProtectedAlike(
+  store: Store,
+  tenant: TenantId,
+  from: TableRef,
+  to: TableRef,
+): Promise<boolean> {
+  const governances = await loadGovernances(store, tenant, [from, to])
+  const held = new Set(protectionsOf(governances.get(tableKey(to))))
+  return protectionsOf(governances.get(tableKey(from))).every((protection) => held.has(protection))
+}
+
+/** What each filter and mask does, to what and for whom; its id and where it comes from do not matter. */
+function protectionsOf(governance: Governance | undefined): readonly string[] {
+  const { rowFilters = [], columns = [] } = governance ?? {}
+  return [
+    ...rowFilters.map(({ expression, exemptRoles, names, fieldId }) =>
+      JSON.stringify({ expression, exemptRoles, names, fieldId }),
+    ),
+    ...columns.flatMap(({ fieldId, masks }) =>
+      masks.map(({ action, expression, exemptRoles, names }) =>
+        JSON.stringify({ action, expression, exemptRoles, names, fieldId }),
+      ),
+    ),
+  ]
 }

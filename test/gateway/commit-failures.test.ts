@@ -106,6 +106,17 @@ describe('fail closed', () => {
     await deletePolicy(service.store, service.owner.tenant, 'fine')
   })
 
+  // Iceberg's own servers read actions in any case.
+  test.each(['Remove-Snapshots', 'from-the-future'])(
+    'does so where the action is %s, which may expire snapshots, and retention alone governs the table',
+    async (action) => {
+      await governOrders(service, { id: 'keep', kind: 'retention', definitionCel: 'true' })
+      const update = { action, 'snapshot-ids': [1] }
+      await expectUnavailable(() => commit(service, JSON.stringify({ requirements: [], updates: [update] })))
+      await deletePolicy(service.store, service.owner.tenant, 'keep')
+    },
+  )
+
   test('forwards nothing where the intent cannot be made durable', async () => {
     const response = await answerWith({ store: failingStore(service.store, /commit_intent|open_intent/i) })
     expect(response.status).toBe(503)

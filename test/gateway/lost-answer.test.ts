@@ -195,9 +195,8 @@ test('a commit whose table moved on before it was looked at is told with the tab
   expect(await approved(table)).toMatchObject([{ metadataLocation: made }])
 })
 
-test('a commit that creates its table is told as made where its snapshot is there', async () => {
-  const name = `created_${++tables}`
-  const body = JSON.stringify({
+const creationOf = (name: string) =>
+  JSON.stringify({
     requirements: [{ type: 'assert-create' }],
     updates: [
       { action: 'assign-uuid', uuid: crypto.randomUUID() },
@@ -212,15 +211,61 @@ test('a commit that creates its table is told as made where its snapshot is ther
       ...JSON.parse(append).updates,
     ],
   })
+
+test('a commit that creates its table is told as made where its snapshot is there', async () => {
+  const name = `created_${++tables}`
   let upstream = 0
   lose = async (_path, pass) => {
     upstream = (await pass()).status
     return failed()
   }
-  const answer = await onSurface('POST', `/namespaces/sales/tables/${name}`, body)
+  const answer = await onSurface('POST', `/namespaces/sales/tables/${name}`, creationOf(name))
   expect(upstream).toBe(200)
   expect(answer.status).toBe(200)
   expect(await approved(name)).toHaveLength(1)
+})
+
+describe('where something before the catalog answers 404 for it, recovery leaves the intent of', () => {
+  const absent = (status: number) => {
+    for (const operation of ['load', 'conditional-load', 'read'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status, times: 100 })
+  }
+
+  const creations = [
+    ['a commit that created its table', creationOf, (name: string) => `/${name}`],
+    ['the creation of a table', createTable, () => ''],
+  ] as const
+  test.each(creations)('%s, and audits it later', async (_what, bodyOf, pathOf) => {
+    const name = `created_${++tables}`
+    lose = async (_path, pass) => {
+      await pass()
+      absent(503)
+      return failed()
+    }
+    const answer = await onSurface('POST', `/namespaces/sales/tables${pathOf(name)}`, bodyOf(name))
+    expect(answer.status).toBe(502)
+    service.catalog.faults.reset()
+    absent(404)
+    expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
+    service.catalog.faults.reset()
+    expect(await recover()).toMatchObject({ committed: 1, undecidable: 0 })
+    expect(await approved(name)).toHaveLength(1)
+  })
+
+  const drops = [
+    ['a drop', (name: string) => `/namespaces/sales/tables/${name}`],
+    ['the drop of a namespace', () => '/namespaces/sales'],
+  ] as const
+  test.each(drops)('%s that was not made, and closes it later', async (_what, pathOf) => {
+    const name = await newTable()
+    lose = async () => failed()
+    expect((await onSurface('DELETE', pathOf(name))).status).toBe(502)
+    absent(404)
+    expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
+    service.catalog.faults.reset()
+    expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
+    expect(await approved(name)).toEqual([])
+  })
 })
 
 describe('a transaction', () => {

@@ -50,6 +50,17 @@ test('so it is on the client surface and in a transaction of several tables', as
   expect([many.status, await messageOf(many)]).toEqual([403, expect.stringContaining(denial)])
 })
 
+test.each(['Remove-Snapshots', 'from-the-future'])(
+  'an update whose action is %s, which may expire it, is 503 and not forwarded',
+  async (action) => {
+    const body = removeSnapshots([first]).replace('remove-snapshots', action)
+    const before = service.catalog.faults.counts.commit
+    const response = await commit(service, body)
+    expect([response.status, await response.text()]).toEqual([503, 'policy-engine-unavailable'])
+    expect(service.catalog.faults.counts.commit).toBe(before)
+  },
+)
+
 test('a purge and a rename of the table are denied; what leaves the snapshot is not', async () => {
   const purge = await send(service, 'DELETE', '/namespaces/sales/tables/orders?purgeRequested=true')
   expect([purge.status, await messageOf(purge)]).toEqual([403, `policy denied: ${denial}`])

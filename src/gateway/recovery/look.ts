@@ -1,7 +1,7 @@
 /** What recovery and the settling of lost answers go by: one table as the upstream and the audit show it now. */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { type Catalog, CatalogError } from '../../catalog/catalog.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -12,6 +12,7 @@ import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../parts.ts'
 import { historyOf, type StaleIntent, type TableEvidence } from './decide.ts'
+import { saysAbsent } from './says-absent.ts'
 
 export interface TableNow {
   /** The LoadTableResult as it came. */
@@ -70,7 +71,7 @@ async function loadNow(
     if (loaded.status !== 'loaded') throw new Error('an unconditional load was answered 304')
     return { body: loaded.body, etag: loaded.etag }
   } catch (error) {
-    if (error instanceof CatalogError && error.code === 'ErrTableNotFound') return undefined
+    if (saysAbsent(error)) return undefined
     throw error
   }
 }

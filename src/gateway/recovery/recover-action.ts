@@ -1,8 +1,7 @@
 /** Settles the intent of one catalog change that is no commit: looks its names up, decides, records. */
 
-import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
-import { type Catalog, CatalogError, type ForwardRequest } from '../../catalog/catalog.ts'
+import type { Catalog, ForwardRequest } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 import { appliedPolicy, type CommitIntent, writesMetadata } from '../../core/commit.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
@@ -17,6 +16,7 @@ import type { GatewayParts } from '../parts.ts'
 import { committedAt } from './committed-at.ts'
 import { historyOf, type IntentOutcome } from './decide.ts'
 import { decideAction, type Found } from './decide-action.ts'
+import { saysAbsent } from './says-absent.ts'
 
 interface Look extends Found {
   readonly loaded?: LoadTableResult
@@ -84,8 +84,7 @@ async function look(
     const view = await read(catalog, ['namespaces', name.namespace, 'views', name.name], name)
     return { viewLocation: String(view.get('metadata-location')) }
   } catch (error) {
-    if (error instanceof CatalogError && error.code === 'ErrTableNotFound') return undefined
-    if (error instanceof Fault && error.kind === 'not_found') return undefined
+    if (saysAbsent(error)) return undefined
     throw error
   }
 }

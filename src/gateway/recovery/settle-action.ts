@@ -4,7 +4,7 @@
  * creations, views and namespaces are left to recovery.
  */
 
-import { CatalogError, type ForwardedResponse } from '../../catalog/catalog.ts'
+import type { ForwardedResponse } from '../../catalog/catalog.ts'
 import type { CommitIntent, CommittedTable } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
@@ -12,6 +12,7 @@ import type { GatewayParts } from '../parts.ts'
 import type { Upstream } from '../stages/open-upstream.ts'
 import { committedAt } from './committed-at.ts'
 import { historyOf } from './decide.ts'
+import { saysAbsent } from './says-absent.ts'
 import { untilMade } from './settle.ts'
 
 export interface LostAction {
@@ -85,7 +86,7 @@ interface LoadedNow {
   readonly result: LoadTableResult
 }
 
-/** @returns undefined only where the catalog itself says that there is no such table: proxies answer 404, too */
+/** @returns undefined where the catalog says that there is no such table */
 async function load(
   { catalog }: Upstream,
   table: TableRef,
@@ -96,7 +97,7 @@ async function load(
     if (loaded.status !== 'loaded') throw new Error('an unconditional load was answered 304')
     return { body: loaded.body, etag: loaded.etag, result: parseLoadTableResult(loaded.body) }
   } catch (error) {
-    if (error instanceof CatalogError && error.upstream?.type === 'NoSuchTableException') return undefined
+    if (saysAbsent(error)) return undefined
     throw error
   }
 }

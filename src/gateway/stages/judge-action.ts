@@ -31,7 +31,7 @@ import {
   withGrant,
 } from './judge.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
-import { isMasked } from './masked.ts'
+import { staysMasked } from './masked.ts'
 import type { Upstream } from './open-upstream.ts'
 import { keptByPin } from './pinned.ts'
 import type { StageTimes } from './stage-times.ts'
@@ -216,7 +216,7 @@ function withoutBlindness(verdict: Verdict, policies: readonly Policy[], kind: P
 /** The denial of a rename to a name that is governed less than the one it leaves. */
 async function shedBy(
   parts: GatewayParts,
-  { tenant, table, destination, identified }: ActionChange,
+  { tenant, table, destination }: ActionChange,
   from: readonly Policy[],
   to: readonly Policy[],
 ): Promise<Verdict | undefined> {
@@ -230,11 +230,8 @@ async function shedBy(
       policyId: lost.id,
       outcomes: [],
     }
-  const [masked, stillMasked] = await Promise.all([
-    isMasked(parts, tenant, table, identified),
-    isMasked(parts, tenant, destination, identified),
-  ])
-  if (!masked || stillMasked) return undefined
+  // For everyone's sake: whom a mask exempts would else take it from all others.
+  if (await staysMasked(parts, tenant, table, destination)) return undefined
   const reason = `${tableName(destination)} is governed less than ${tableName(table)}: its filters and masks do not apply there`
   return { kind: 'deny', reason, policyId: '', outcomes: [] }
 }

@@ -10,7 +10,7 @@ import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { loadWriteGovernance, type WriteGovernance } from '../../store/policies.ts'
-import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
+import { applyUpdates, isKnownUpdate } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
@@ -101,8 +101,10 @@ export async function judgeChange(
   const kept = expiresPinned(change.table, pinnedSnapshotId, change.request)
   if (kept !== undefined) return { base, policies, verdict: kept }
   const foretold = base === loads.known ? await loads.foretold : undefined
+  // What is not known may expire the pinned snapshot; evaluating refuses it.
+  const mayUnpin = pinnedSnapshotId !== undefined && !change.request.updates.every(isKnownUpdate)
   const verdict =
-    policies.length === 0
+    policies.length === 0 && !mayUnpin
       ? allowed
       : (foretold ?? (await change.stages.time('evaluate', () => evaluate(parts, policies, change, base))))
   if (base !== undefined) return { base, policies, verdict }
@@ -230,9 +232,11 @@ export function principalView({ sub, email, roles }: Principal): JsonObject {
   return view
 }
 
-/** Retention policies speak of snapshot expiry only (SPEC 2.4). */
+/** Retention policies speak of snapshot expiry only (SPEC 2.4), which an update that is not known may be. */
 function applicable(policies: readonly Policy[], request: CommitRequest): readonly Policy[] {
-  const expires = request.updates.some((update) => update.get('action') === 'remove-snapshots')
+  const expires = request.updates.some(
+    (update) => update.get('action') === 'remove-snapshots' || !isKnownUpdate(update),
+  )
   return expires ? policies : policies.filter((policy) => policy.kind !== 'retention')
 }
 

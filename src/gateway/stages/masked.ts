@@ -4,6 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { isProtectedAlike } from '../../store/governed-table.ts'
 import type { GatewayParts } from '../parts.ts'
 
 /** @throws Fault `unavailable` where it cannot be told */
@@ -13,8 +14,25 @@ export async function isMasked(
   table: TableRef,
   identified: IdentifiedPrincipal,
 ): Promise<boolean> {
+  return await known(parts.maskedFor(tenant, table, identified))
+}
+
+/**
+ * Whether whatever is filtered and masked under one name is so under another.
+ * @throws Fault `unavailable` where it cannot be told
+ */
+export async function staysMasked(
+  { store }: GatewayParts,
+  tenant: TenantId,
+  from: TableRef,
+  to: TableRef,
+): Promise<boolean> {
+  return await known(isProtectedAlike(store, tenant, from, to))
+}
+
+async function known<T>(look: Promise<T>): Promise<T> {
   try {
-    return await parts.maskedFor(tenant, table, identified)
+    return await look
   } catch (cause) {
     throw new Fault('unavailable', 'The filters and masks of the table could not be loaded. Retry.', {
       cause,

@@ -55,6 +55,12 @@ export function applyUpdates(
   return closeDraft(draft)
 }
 
+/** Whether it is said here what an update's action does to a table; Iceberg's own servers read actions in any case. */
+export function isKnownUpdate(update: JsonObject): boolean {
+  const action = update.get('action')
+  return typeof action === 'string' && actions.has(action)
+}
+
 /** A new table starts in the version that the first upgrade names: it never was in an older one. */
 function createVersion(updates: readonly JsonObject[]): bigint | undefined {
   const upgrade = updates.find((update) => update.get('action') === 'upgrade-format-version')

@@ -21,6 +21,8 @@ export interface NumberedList {
   readonly addedIds: Set<bigint>
   /** Ids by which the writer and the catalog may mean different items. */
   readonly ambiguousIds: Set<bigint>
+  /** Whether these updates removed the item of the highest id, whose number some catalogs then give again. */
+  newestRemoved: boolean
   touched: boolean
 }
 
@@ -53,6 +55,7 @@ export function numberedList(
     lastAddedId: undefined,
     addedIds: new Set(),
     ambiguousIds: new Set(),
+    newestRemoved: false,
     touched: false,
   }
 }
@@ -62,6 +65,8 @@ export function numberedList(
  *
  * @param build makes the item that is kept from the id it got; not called where an equal item is there
  * @param fixedId the id that such an item always has
+ * @throws Fault bad_request for a new item where these updates removed the newest one: catalogs number it differently,
+ *   and Iceberg's own leaves a table that cannot be read
  */
 export function addNumbered(
   list: NumberedList,
@@ -80,6 +85,10 @@ export function addNumbered(
     list.lastAddedId = list.addedIds.has(id) ? id : undefined
     return
   }
+  if (list.newestRemoved)
+    throw updateReader.fault(
+      `an item is added after the highest \`${list.idKey}\` was removed; commit one after the other`,
+    )
   list.byId.set(id, build(id))
   list.idByFingerprint.set(fingerprint, id)
   if (id >= list.nextId) list.nextId = id + 1n
@@ -112,6 +121,7 @@ export function removeNumbered(list: NumberedList, ids: readonly bigint[]): void
     const item = list.byId.get(id)
     if (item === undefined) continue
     list.byId.delete(id)
+    if (id === list.nextId - 1n) list.newestRemoved = true
     const fingerprint = list.fingerprint(item)
     if (list.idByFingerprint?.get(fingerprint) === id) list.idByFingerprint.delete(fingerprint)
     list.touched = true

@@ -268,15 +268,6 @@ describe('where a filter or mask applies', () => {
     expect(upstream.seen.slice(before).filter((one) => !/config|tokens/.test(one))).toEqual([])
   })
 
-  test('a rename to a name where none applies is denied', async () => {
-    const ref = (name: string) => ({ namespace: ['n'], name })
-    const body = JSON.stringify({ source: ref('t'), destination: ref('u') })
-    const maskedFor: MaskedFor = async (_tenant, { name }) => name === 't'
-    const renamed = await masked('/tables/rename', { method: 'POST', body }, maskedFor)
-    expect(renamed.status).toBe(403)
-    expect(await messageOf(renamed)).toContain('n.u is governed less than n.t')
-  })
-
   test('what cannot be told is refused', async () => {
     const response = await masked(table, {}, () => Promise.reject(new Error('no store')))
     expect(response.status).toBe(503)

@@ -8,6 +8,8 @@ import {
   setProperties,
 } from '../../../demo/commits.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
+import { type ContractStore, putMask, putRowFilter } from '../../../src/store/contracts.ts'
+import { createServiceSession } from '../../../src/store/sessions.ts'
 import { audit, startTestService, type TestService } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
 
@@ -171,6 +173,43 @@ describe('a rename', () => {
       metadataLocation: undefined,
     })
   })
+
+  const protections = [
+    [
+      'row filter',
+      (on: ContractStore, table: TableRef, exemptRoles: readonly string[]) =>
+        putRowFilter(on, { table }, { id: 'some', expression: 'id > 0', exemptRoles }),
+    ],
+    [
+      'column mask',
+      (on: ContractStore, table: TableRef, exemptRoles: readonly string[]) =>
+        putMask(on, { table, column: 'amount' }, { id: 'hide', action: 'replace-with-null', exemptRoles }),
+    ],
+  ] as const
+  test.each(protections)(
+    'is denied where a %s does not govern the new name, even to whom it exempts',
+    async (_what, put) => {
+      const { store, owner } = service
+      const table = await made(fresh())
+      const to = await made(fresh())
+      const on = { store, tenant: owner.tenant, actor: 'stella', checkPolicies: () => [] }
+      const session = {
+        name: table.name,
+        principal: { sub: 'ada', roles: ['auditor'] },
+        scopes: ['commit'],
+      } as const
+      const { secret } = await createServiceSession(store, owner.tenant, session)
+      const auditor = { tenant: { ...owner, secret }, headers: { authorization: 'Bearer None' } }
+      await put(on, table, ['auditor'])
+      // The new name keeps what governs its columns when its table goes.
+      await put(on, to, ['auditor', 'spark'])
+      expect((await send(service, 'DELETE', `/namespaces/sales/tables/${to.name}`)).status).toBe(204)
+      const less = `sales.${to.name} is governed less than sales.${table.name}: its filters and masks do not apply there`
+      await expectDenied(rename(table, to, auditor), less)
+      await put(on, to, ['auditor'])
+      expect((await rename(table, to, auditor)).status).toBe(204)
+    },
+  )
 
   test('of a name that no policy governs is free, and audited', async () => {
     const table = await made(fresh())

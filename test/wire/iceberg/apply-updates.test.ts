@@ -251,6 +251,17 @@ describe('schemas', () => {
     expect(apply(addSchema({ ...schema2, 'schema-id': 5 }), setSchema(-1)).get('current-schema-id')).toBe(1n)
   })
 
+  test('are not added by the commit that removes the newest one, whose number some catalogs give again', () => {
+    const remove = (id: number) => ({ action: 'remove-schemas', 'schema-ids': [id] })
+    const remove1Spec = { action: 'remove-partition-specs', 'spec-ids': [1] }
+    const of = (name: string) => addSpec({ fields: [field(1, name)] })
+    refuses(/after the highest/, addSchema(schema1), remove(1), addSchema(schema2), setSchema(-1))
+    refuses(/after the highest/, of('a'), remove1Spec, of('b'), setSpec(-1))
+    const kept = apply(addSchema(schema1), addSchema(schema2), remove(1), addSchema(schema1), setSchema(-1))
+    expect(kept.get('current-schema-id')).toBe(3n)
+    expect(apply(of('a'), remove1Spec, addSchema(schema1)).get('current-schema-id')).toBe(0n)
+  })
+
   test('equal to one that is there reuse it, and then -1 means nothing', () => {
     const spaced = { ...schema0, 'schema-id': 0, 'identifier-field-ids': [] }
     expect(apply(addSchema(spaced), setSchema(0))).toBe(base)
