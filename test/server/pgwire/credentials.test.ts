@@ -250,6 +250,18 @@ describe('SCRAM-SHA-256', () => {
     expect(await connect(secret, id)).toBe('28P01')
   })
 
+  test('refuses a session that was made under another secrets key, as its secret is refused', async () => {
+    const before = { ...store, secretsKey: new Uint8Array(32).fill(9) }
+    const principal = { sub: 'ada', roles: [] }
+    const { id, secret } = await createServiceSession(before, ours, {
+      name: 'ada',
+      principal,
+      scopes: ['read'],
+    })
+    expect(await logIn(secret)).toBe(refused())
+    expect(await connect(secret, id)).toBe('28P01')
+  })
+
   test('offers an unknown session the same salt every time', async () => {
     const salts = []
     for (let count = 0; count < 2; count++) {
