@@ -214,6 +214,22 @@ describe("an identity provider's token", () => {
   })
 })
 
+test('whether an identity provider’s token counts is not told while its keys cannot be had', async () => {
+  const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  await gone.stop(true)
+  const { bySecret } = credentialReader({
+    store,
+    tokens,
+    verifyToken: tokenVerifier({ url: gone.url.href, issuer, audience: 'covenant' }),
+    organizationClaim: 'org_id',
+    clock: systemClock,
+  })
+  const failure = await bySecret(await issueToken({ sub: 'ada', org_id: 'org_ours' })).catch(
+    (thrown) => thrown,
+  )
+  expect(failure).toMatchObject({ kind: 'unavailable' })
+})
+
 describe('SCRAM-SHA-256', () => {
   const connect = (password: string, sessionId: string, user = 'ada') => {
     const client = new pg.Client({
