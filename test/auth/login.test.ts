@@ -227,6 +227,21 @@ describe('a callback', () => {
     }
   })
 
+  test('while the provider does not answer is 503: nobody’s login was refused', async () => {
+    const browser = new Browser()
+    const callback = await browser.logInUntilCallback(service.app.url, 'ada')
+    provider.isDown = true
+    try {
+      const answer = await browser.request(callback)
+      expect(answer.status).toBe(503)
+      expect(answer.headers.get('retry-after')).toBe('1')
+      expect(cookies(browser).has(cookieName)).toBe(false)
+      expect(service.log()).toContain('"message":"status 503"')
+    } finally {
+      provider.isDown = false
+    }
+  })
+
   test('with an error of the provider is 401 and names no detail of it', async () => {
     const browser = new Browser()
     const callback = await browser.logInUntilCallback(service.app.url, 'ada')
