@@ -3,7 +3,7 @@
  * and count for the write gateway alone; with one, signature, issuer and audience must hold.
  */
 
-import { createRemoteJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose'
+import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { Fault } from '../base/fault.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
@@ -41,12 +41,15 @@ export const readUnverifiedBearer: ReadBearer = async (authorization) => {
   return { principal: principalOf(claims), verified: false }
 }
 
-/** Verifies one token. @throws Fault `unauthenticated` where anything of it does not hold */
+/**
+ * Verifies one token.
+ * @throws Fault `unauthenticated` where anything of it does not hold, `unavailable` where its key cannot be had
+ */
 export type VerifyToken = (token: string) => Promise<JWTPayload>
 
 /** Verifies tokens against a JWKS, which is cached and fetched again when a key is unknown. */
 export function tokenVerifier(options: JwksOptions): VerifyToken {
-  const keys = createRemoteJWKSet(new URL(options.url), { cooldownDuration: options.cooldownMs ?? 30_000 })
+  const keys = keySet(options)
   const { issuer, audience } = options
   return async (token) => {
     try {
@@ -54,6 +57,23 @@ export function tokenVerifier(options: JwksOptions): VerifyToken {
     } catch (cause) {
       if (cause instanceof Fault) throw cause
       throw new Fault('unauthenticated', 'The bearer token could not be verified.', { cause })
+    }
+  }
+}
+
+/** What a key set that was read says of a token: it holds no key for it, or several. */
+const aboutToken = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
+
+function keySet({ url, cooldownMs = 30_000 }: JwksOptions): JWTVerifyGetKey {
+  const keys = createRemoteJWKSet(new URL(url), { cooldownDuration: cooldownMs })
+  return async (header, token) => {
+    try {
+      return await keys(header, token)
+    } catch (cause) {
+      if (aboutToken.some((kind) => cause instanceof kind)) throw cause
+      throw new Fault('unavailable', 'The keys that verify bearer tokens cannot be had. Try again.', {
+        cause,
+      })
     }
   }
 }
@@ -73,7 +93,7 @@ const algorithms = [
 
 /**
  * Reads bearers that verify against a JWKS.
- * The returned function throws Fault `unauthenticated` for all but an absent bearer or the literal `None`.
+ * The returned function throws Fault as `VerifyToken` for all but an absent bearer or the literal `None`.
  */
 export function verifyingBearerReader(options: JwksOptions, verify = tokenVerifier(options)): ReadBearer {
   return async (authorization) => {

@@ -12,6 +12,7 @@ import type { TenantId } from '../core/tenant.ts'
 import { findScramVerifier, findServiceSession, findServiceSessionById } from '../store/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { findTenantByOrganization } from '../store/tenants.ts'
+import type { ScramVerifier } from '../wire/postgres/scram.ts'
 import type { AccessTokens } from './access-token.ts'
 import { claimsToBeOurs, principalOf, type VerifyToken } from './bearer.ts'
 
@@ -51,7 +52,7 @@ export interface CredentialReader {
   /** The service session of an id, with what SCRAM checks its secret by. */
   readonly byVerifier: (
     sessionId: string,
-  ) => Promise<{ readonly credential: ReadCredential; readonly verifier: string } | undefined>
+  ) => Promise<{ readonly credential: ReadCredential; readonly verifier: ScramVerifier } | undefined>
 }
 
 /** The reader over a store. */

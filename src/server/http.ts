@@ -41,23 +41,27 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
     port: options.port,
     idleTimeout: 120,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    // Otherwise what throws in here is answered with a page of the program's source, unless NODE_ENV says production.
+    development: false,
     async fetch(request, server) {
       const startedMs = performance.now()
       const named = request.headers.get('x-request-id')
       const requestId = named !== null && requestIdPattern.test(named) ? named : crypto.randomUUID()
-      const { pathname } = new URL(request.url)
+      const pathname = URL.parse(request.url)?.pathname
       rememberPeer(request, server.requestIP(request)?.address)
       const response =
-        drain.draining && !probes.has(pathname)
-          ? drainingResponse()
-          : await drain
-              .track(() => handle(request))
-              .catch((err: unknown) => {
-                log.error({ err, requestId }, 'a request failed outside of its handler')
-                return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), {
-                  status: 500,
+        pathname === undefined
+          ? hostlessResponse()
+          : drain.draining && !probes.has(pathname)
+            ? drainingResponse()
+            : await drain
+                .track(() => handle(request))
+                .catch((err: unknown) => {
+                  log.error({ err, requestId }, 'a request failed outside of its handler')
+                  return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), {
+                    status: 500,
+                  })
                 })
-              })
       response.headers.set('x-request-id', requestId)
       for (const [name, value] of Object.entries(securityHeaders))
         if (!response.headers.has(name)) response.headers.set(name, value)
@@ -72,6 +76,14 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       inNextTurn(() => log.info(line, 'request'))
       return response
     },
+  })
+}
+
+/** Without a host that is one, a request has no URL (RFC 9112, 3.2). */
+function hostlessResponse(): Response {
+  return new Response(errorModel(400, 'BadRequestException', 'The request names no valid host.'), {
+    status: 400,
+    headers: { 'content-type': 'application/json' },
   })
 }
 

@@ -1,12 +1,18 @@
 /** Service sessions: what engines, which cannot follow a login redirect, name their tenant by (DESIGN). */
 
-import { randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
+import { sameSecret } from '../base/same-secret.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import { isPathIdentifier } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { formatScramVerifier, makeScramVerifier } from '../wire/postgres/scram.ts'
+import {
+  formatScramVerifier,
+  makeScramVerifier,
+  parseScramVerifier,
+  type ScramVerifier,
+} from '../wire/postgres/scram.ts'
 import { type CatalogCredentialRow, toSealedCredential } from './catalog-credentials.ts'
 import { storableJson } from './names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
@@ -80,7 +86,7 @@ export async function createServiceSession(
       storableJson(principal.roles),
       storableJson(scopes),
       expiresAt ?? null,
-      formatScramVerifier(makeScramVerifier(secret, randomBytes(16))),
+      formatScramVerifier(makeScramVerifier(secret, scramSalt(store, id))),
     ],
   )
   return { id, secret }
@@ -151,19 +157,27 @@ async function find(
   return { ...toSession(row), registered: { prefix, credential, fingerprint } }
 }
 
-/** The session of this id as findServiceSessionById, with what SCRAM checks its secret by, where that is kept. */
+/**
+ * The session of this id as findServiceSessionById, with what SCRAM checks its secret by, where that is kept and was
+ * made under the secrets key of now: what SCRAM is given does not carry the HMAC by which other secrets end with it.
+ */
 export async function findScramVerifier(
   store: Store,
   id: string,
-): Promise<{ readonly session: Session; readonly verifier: string } | undefined> {
+): Promise<{ readonly session: Session; readonly verifier: ScramVerifier } | undefined> {
   const session = await findServiceSessionById(store, id)
   if (session === undefined) return undefined
   const [row] = await store.adminQuery<{ readonly scram_verifier: string | null }>(
     'select scram_verifier from svc.service_session where session_id = $1',
     [id],
   )
-  const verifier = row?.scram_verifier
-  return typeof verifier === 'string' ? { session, verifier } : undefined
+  const verifier = parseScramVerifier(row?.scram_verifier ?? '')
+  return verifier && sameSecret(verifier.salt, scramSalt(store, id)) ? { session, verifier } : undefined
+}
+
+/** Another one for every session, and for every secrets key. */
+function scramSalt(store: Store, id: string): Uint8Array {
+  return createHmac('sha256', store.secretsKey).update(`scram salt\0${id}`).digest().subarray(0, 16)
 }
 
 /** Ends a session at once. @returns whether there was one that was not revoked before */

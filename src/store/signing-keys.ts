@@ -24,12 +24,11 @@ const place = (id: string) => ['signing_key', id]
 const lockKey = 7_242_020
 
 /**
- * All keys by which a token may be signed, the one to sign with first; makes one where there is none
- * young enough, and removes those whose last token has expired.
- * @throws Fault `misconfigured` where a key cannot be opened with the secrets key
+ * All keys by which a token may be signed, the one to sign with first; makes one where there is none.
+ * A key that was sealed with another secrets key counts for nothing: the sessions of its tokens ended with that.
  */
 export async function loadSigningKeys(store: Store): Promise<readonly [SigningKey, ...SigningKey[]]> {
-  const [first, ...rest] = (await readKeys(store)).map((row) => open(store, row))
+  const [first, ...rest] = (await readKeys(store)).flatMap((row) => open(store, row) ?? [])
   if (first !== undefined) return [first, ...rest]
   return [await store.adminTransaction((tx) => addKey(store, tx))]
 }
@@ -61,19 +60,17 @@ export async function rotateSigningKeys(
   })
 }
 
+const selectKeys = 'select key_id, public_jwk, sealed from svc.signing_key order by created_at desc, key_id'
+
 async function readKeys(store: Store): Promise<readonly Row[]> {
-  return await store.adminQuery<Row>(
-    'select key_id, public_jwk, sealed from svc.signing_key order by created_at desc, key_id',
-  )
+  return await store.adminQuery<Row>(selectKeys)
 }
 
 /** Several replicas may start on an empty database at once: the first makes the key, all take it. */
 async function addKey(store: Store, tx: Tx): Promise<SigningKey> {
   await tx.query('select pg_advisory_xact_lock($1::bigint)', [lockKey])
-  const [row] = await tx.query<Row>(
-    'select key_id, public_jwk, sealed from svc.signing_key order by created_at desc, key_id limit 1',
-  )
-  return row === undefined ? await insertKey(store, tx) : open(store, row)
+  const [key] = (await tx.query<Row>(selectKeys)).flatMap((row) => open(store, row) ?? [])
+  return key ?? (await insertKey(store, tx))
 }
 
 async function insertKey(store: Store, tx: Tx): Promise<SigningKey> {
@@ -88,10 +85,13 @@ async function insertKey(store: Store, tx: Tx): Promise<SigningKey> {
   return { id, publicJwk, privateJwk }
 }
 
-function open(store: Store, row: Row): SigningKey {
-  const privateJwk = JSON.parse(unseal(store.secretsKey, place(row.key_id), row.sealed)) as Record<
-    string,
-    string
-  >
+function open(store: Store, row: Row): SigningKey | undefined {
+  let text: string
+  try {
+    text = unseal(store.secretsKey, place(row.key_id), row.sealed)
+  } catch {
+    return undefined
+  }
+  const privateJwk = JSON.parse(text) as Record<string, string>
   return { id: row.key_id, publicJwk: row.public_jwk, privateJwk }
 }

@@ -5,6 +5,7 @@ import { decodeJwt, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { setProperties } from '../../demo/commits.ts'
 import { AccessTokens, tokenIssuer } from '../../src/auth/access-token.ts'
 import { sessionFinder } from '../../src/auth/find-session.ts'
+import { oauthTokenIssuer } from '../../src/auth/oauth-token.ts'
 import type { SessionScope } from '../../src/core/session.ts'
 import { limits } from '../../src/limits.ts'
 import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
@@ -196,6 +197,29 @@ describe('an access token', () => {
       expect((await whoami(token)).status).toBe(200)
       expect(await replica(token)).toBeDefined()
     }
+  })
+
+  test('is none under a new secrets key, where the next one is signed by a key of its own', async () => {
+    const before = await tokenOf(['read'])
+    const store = { ...service.store, secretsKey: new Uint8Array(32).fill(9) }
+    const tokens = new AccessTokens(store, { now: () => now.ms })
+    const find = sessionFinder(store, tokens)
+    expect(await find(before.token)).toBeUndefined()
+    const session = await createServiceSession(store, service.owner.tenant, {
+      name: 'spark',
+      principal: { sub: 'spark', roles: [] },
+      scopes: ['read'],
+    })
+    const issue = oauthTokenIssuer(store, tokens)
+    const fields = { grant_type: 'client_credentials', client_id: session.id, client_secret: session.secret }
+    const { status, body } = await issue(new URLSearchParams(fields), prefix, null)
+    expect(status).toBe(200)
+    now.ms += 10_000
+    const { access_token: after } = JSON.parse(body) as { access_token: string }
+    expect(await find(after)).toMatchObject({ sessionId: session.id })
+    // A replica that still has the old key goes on with its own.
+    expect((await whoami(after)).status).toBe(401)
+    expect((await whoami((await tokenOf(['read'])).token)).status).toBe(200)
   })
 
   test('that claims to be ours and is not is 401, beside a good session too', async () => {

@@ -86,18 +86,35 @@ describe('a login', () => {
     expect(old.status).toBe(401)
   })
 
-  test.each(['//evil.example', '/\\evil.example', 'https://evil.example/', '', '/\t/evil.example'])(
-    'does not return to %p',
-    async (target) => {
-      const browser = new Browser()
-      const answer = await browser.logIn(
-        service.app.url,
-        'ada',
-        `/login?return_to=${encodeURIComponent(target)}`,
-      )
-      expect(answer.headers.get('location')).toBe('/api/v1/session')
-    },
-  )
+  test.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example/',
+    '',
+    '/\t/evil.example',
+    '/.//evil.example',
+    '/x/..//evil.example',
+    '/%2e/\\evil.example',
+  ])('does not return to %p', async (target) => {
+    const browser = new Browser()
+    const answer = await browser.logIn(
+      service.app.url,
+      'ada',
+      `/login?return_to=${encodeURIComponent(target)}`,
+    )
+    expect(answer.headers.get('location')).toBe('/api/v1/session')
+  })
+
+  test('returns to a path of 1000 characters as it is sent, and to no longer one: a cookie holds it', async () => {
+    const target = `/${'é'.repeat(166)}`
+    for (const [path, location] of [
+      [`${target}...`, `/${'%C3%A9'.repeat(166)}...`],
+      [`${target}....`, '/api/v1/session'],
+    ]) {
+      const answer = await new Browser().logIn(service.app.url, 'ada', `/login?return_to=${path}`)
+      expect(answer.headers.get('location')).toBe(String(location))
+    }
+  })
 
   test('of an unknown, malformed or suspended organization is 403 and leaves no session', async () => {
     const { id } = await createTenant(service.store, { name: 'gone', organizationId: 'org_gone' })
@@ -207,6 +224,21 @@ describe('a callback', () => {
       expect((await browser.request(callback)).status).toBe(400)
     } finally {
       clock.ms -= limits.loginMs + 1
+    }
+  })
+
+  test('while the provider does not answer is 503: nobody’s login was refused', async () => {
+    const browser = new Browser()
+    const callback = await browser.logInUntilCallback(service.app.url, 'ada')
+    provider.isDown = true
+    try {
+      const answer = await browser.request(callback)
+      expect(answer.status).toBe(503)
+      expect(answer.headers.get('retry-after')).toBe('1')
+      expect(cookies(browser).has(cookieName)).toBe(false)
+      expect(service.log()).toContain('"message":"status 503"')
+    } finally {
+      provider.isDown = false
     }
   })
 

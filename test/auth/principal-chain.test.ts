@@ -231,6 +231,28 @@ describe('with a JWKS', () => {
     }
   })
 
+  test.each([
+    ['cannot be reached', undefined],
+    ['is an error', () => new Response('', { status: 503 })],
+    ['is no JSON', () => new Response('<html>')],
+    ['is no key set', () => Response.json({ keys: 1 })],
+  ])('answers 503, and not that the token is wrong, where the key set %s', async (_what, fetch) => {
+    const { privateKey } = await generateKeyPair('ES256')
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: fetch ?? (() => new Response()) })
+    if (fetch === undefined) await server.stop(true)
+    const readBearer = verifyingBearerReader({ url: server.url.href, issuer: 'i', audience: 'a' })
+    const bearer = await new SignJWT({ sub: 'ada' }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
+    const headers = (value: string) => new Headers({ authorization: `Bearer ${value}` })
+    try {
+      const identify = chain({ readBearer })
+      expect((await fault(identify(headers(bearer), undefined, session))).kind).toBe('unavailable')
+      expect((await fault(identify(headers('not.a.jwt'), undefined, session))).kind).toBe('unauthenticated')
+      expect((await identify(headers('None'), undefined, session)).source).toBe('session')
+    } finally {
+      await server.stop(true)
+    }
+  })
+
   test('falls through for an absent bearer and for the literal None', async () => {
     using idp = await verifying()
     expect((await idp.identify(new Headers(), undefined, session)).source).toBe('session')

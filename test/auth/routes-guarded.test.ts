@@ -191,6 +191,17 @@ describe('every answer', () => {
     }
   })
 
+  test('to a request whose host is none is 400, an ErrorModel that shows nothing of the program', async () => {
+    for (const host of ['', 'a b', '[', '%%', 'a:99999', 'u:p@svc', 'svc/admin/tenants?']) {
+      const response = await call(service, 'GET', '/healthz', { headers: { host } })
+      const { headers, status } = response
+      expect({ host, status }).toEqual({ host, status: 400 })
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+      expect(await response.json()).toMatchObject({ error: { code: 400 } })
+    }
+  })
+
   test('to an unknown path is an ErrorModel', async () => {
     const response = await call(service, 'GET', '/nothing')
     expect(response.status).toBe(404)

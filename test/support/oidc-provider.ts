@@ -17,6 +17,8 @@ export interface TestProvider extends AsyncDisposable {
   start(redirectUri: string): void
   /** Changes what the provider answers, as a hostile or broken one would. */
   tamper: ((path: string, body: string) => string) | undefined
+  /** Answers 503 to everything, as in an outage. */
+  isDown: boolean
 }
 
 export const clientId = 'covenant'
@@ -28,7 +30,7 @@ export async function startProvider(): Promise<TestProvider> {
   const accounts = new Map<string, Account>()
   let handle: ReturnType<Provider['callback']> | undefined
   const server: Server = createServer((request, response) => {
-    if (handle === undefined) response.writeHead(503).end()
+    if (handle === undefined || test.isDown) response.writeHead(503).end()
     else {
       tamperWith(test, request.url ?? '', response)
       void handle(request, response)
@@ -40,6 +42,7 @@ export async function startProvider(): Promise<TestProvider> {
     issuer,
     accounts,
     tamper: undefined,
+    isDown: false,
     start(redirectUri) {
       const provider = new Provider(issuer, {
         clients: [

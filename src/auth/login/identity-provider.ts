@@ -78,6 +78,8 @@ export class IdentityProvider {
           : await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
       return this.#loginOf({ ...userInfo, ...idToken }, idToken.sub)
     } catch (cause) {
+      const unanswered = unansweredIn(cause)
+      if (unanswered !== undefined) throw noAnswer(unanswered)
       throw new Fault('unauthenticated', 'The login did not succeed. Begin again at /login.', {
         cause: bare(cause),
       })
@@ -101,9 +103,7 @@ export class IdentityProvider {
   #discovered(): Promise<oidc.Configuration> {
     this.#configuration ??= discover(this.options).catch((cause: unknown) => {
       this.#configuration = undefined
-      throw new Fault('unavailable', 'The identity provider does not answer. Try again.', {
-        cause: bare(cause),
-      })
+      throw noAnswer(cause)
     })
     return this.#configuration
   }
@@ -121,6 +121,7 @@ async function discover(options: IdentityProviderOptions): Promise<oidc.Configur
   const metadata = found.serverMetadata()
   const configuration = new oidc.Configuration(metadata, options.clientId, {}, clientAuth(options, metadata))
   configuration.timeout = timeout
+  configuration[oidc.customFetch] = fetchAnswer
   for (const apply of insecure) apply(configuration)
   // By default a token that came straight from the provider is believed unsigned; here it is verified.
   oidc.enableNonRepudiationChecks(configuration)
@@ -136,6 +137,29 @@ function clientAuth(
   return methods.includes('client_secret_basic')
     ? oidc.ClientSecretBasic(clientSecret.reveal())
     : oidc.ClientSecretPost(clientSecret.reveal())
+}
+
+/** What the provider did not answer: nobody's login was refused. */
+class Unanswered extends Error {}
+
+async function fetchAnswer(url: string, options: oidc.CustomFetchOptions): Promise<Response> {
+  const response = await fetch(url, options as RequestInit).catch((cause: unknown) => {
+    throw new Unanswered(bare(cause).message)
+  })
+  if (response.status >= 500 || response.status === 429) throw new Unanswered(`status ${response.status}`)
+  return response
+}
+
+/** The library wraps what a request threw. */
+function unansweredIn(thrown: unknown): Unanswered | undefined {
+  if (thrown instanceof Unanswered) return thrown
+  return thrown instanceof Error ? unansweredIn(thrown.cause) : undefined
+}
+
+function noAnswer(cause: unknown): Fault {
+  return new Fault('unavailable', 'The identity provider does not answer. Begin again at /login.', {
+    cause: bare(cause),
+  })
 }
 
 /** The library's errors carry responses and parameters; the log gets what went wrong alone. */

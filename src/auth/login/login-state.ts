@@ -42,11 +42,15 @@ export function openLogin(
   return sameSecret(login.state, state) && login.expiresAtMs > nowMs ? login : undefined
 }
 
+/** A browser keeps cookies of 4096 bytes (RFC 6265, 6.1), and the sealed state is one. */
+const pathLengthMax = 1_000
+
 /** `text` as a path of this service to return to after a login; `fallback` where it leads elsewhere. */
 export function localPath(text: string | null, fallback: string): string {
   const base = 'http://service.invalid'
   const url = text?.startsWith('/') ? URL.parse(text, base) : null
-  return url !== null && url.origin === base && text?.length !== undefined && text.length <= 1_000
-    ? `${url.pathname}${url.search}`
-    : fallback
+  if (url === null || url.origin !== base) return fallback
+  const path = `${url.pathname}${url.search}`
+  // `/.//host` has the path `//host`, which a browser takes for another host's address.
+  return path.startsWith('//') || path.length > pathLengthMax ? fallback : path
 }

@@ -7,12 +7,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
 import { writeAuthentication } from '../../wire/postgres/backend-messages.ts'
 import { ByteReader, ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
-import {
-  beginScram,
-  parseScramVerifier,
-  type ScramVerifier,
-  scramMechanism,
-} from '../../wire/postgres/scram.ts'
+import { beginScram, type ScramVerifier, scramMechanism } from '../../wire/postgres/scram.ts'
 import type { Client } from './client.ts'
 import type { LoginThrottle } from './login-throttle.ts'
 import type { StartUp } from './start-up.ts'
@@ -88,7 +83,7 @@ async function byScram(exchange: Exchange, sessionId: string): Promise<ReadCrede
   const { client, credentials, mockKey } = exchange
   const { writer } = client.outbox
   const found = await credentials.byVerifier(sessionId)
-  const verifier = found && parseScramVerifier(found.verifier)
+  const verifier = found?.verifier
   writeAuthentication(writer, { kind: 'sasl', mechanisms: [scramMechanism] })
   const first = await answerOf(exchange)
   const mechanism = first.cstring()

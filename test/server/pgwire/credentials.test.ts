@@ -214,6 +214,22 @@ describe("an identity provider's token", () => {
   })
 })
 
+test('whether an identity provider’s token counts is not told while its keys cannot be had', async () => {
+  const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  await gone.stop(true)
+  const { bySecret } = credentialReader({
+    store,
+    tokens,
+    verifyToken: tokenVerifier({ url: gone.url.href, issuer, audience: 'covenant' }),
+    organizationClaim: 'org_id',
+    clock: systemClock,
+  })
+  const failure = await bySecret(await issueToken({ sub: 'ada', org_id: 'org_ours' })).catch(
+    (thrown) => thrown,
+  )
+  expect(failure).toMatchObject({ kind: 'unavailable' })
+})
+
 describe('SCRAM-SHA-256', () => {
   const connect = (password: string, sessionId: string, user = 'ada') => {
     const client = new pg.Client({
@@ -247,6 +263,18 @@ describe('SCRAM-SHA-256', () => {
     expect(await connect(secret, id, 'bob')).toBe('28P01')
     expect(await connect(secret, crypto.randomUUID())).toBe('28P01')
     await revokeServiceSession(store, ours, id)
+    expect(await connect(secret, id)).toBe('28P01')
+  })
+
+  test('refuses a session that was made under another secrets key, as its secret is refused', async () => {
+    const before = { ...store, secretsKey: new Uint8Array(32).fill(9) }
+    const principal = { sub: 'ada', roles: [] }
+    const { id, secret } = await createServiceSession(before, ours, {
+      name: 'ada',
+      principal,
+      scopes: ['read'],
+    })
+    expect(await logIn(secret)).toBe(refused())
     expect(await connect(secret, id)).toBe('28P01')
   })
 
