@@ -85,7 +85,7 @@ export async function migrate(
   notice: (text: string) => void,
   base: URL = directory,
 ): Promise<void> {
-  await sql`select pg_advisory_lock(${lockKey})`
+  await holdMigrations(sql, notice)
   try {
     if (mode === 'apply') await prepareDatabase(sql, base, notice)
     const pending = await pendingMigrations(sql, base)
@@ -103,6 +103,14 @@ export async function migrate(
   } finally {
     await sql`select pg_advisory_unlock(${lockKey})`.catch(() => {})
   }
+}
+
+/** Takes the lock, however long another process needs for its migrations: other locks are not waited for so long. */
+async function holdMigrations(sql: postgres.Sql, notice: (text: string) => void): Promise<void> {
+  const [row] = await sql<{ held: boolean }[]>`select pg_try_advisory_lock(${lockKey}) as held`
+  if (row?.held) return
+  notice('Waiting for another process that looks at the migrations of this database.')
+  await sql.unsafe(`begin; set local lock_timeout = 0; select pg_advisory_lock(${lockKey}); commit`).simple()
 }
 
 /** What is applied and what is pending, per scope; applies nothing. */

@@ -405,6 +405,21 @@ describe.skipIf(server === undefined)('store on a server', () => {
     await sql.end()
   })
 
+  test('a replica that starts while another one migrates waits for it, however long that takes', async () => {
+    await superuser`select pg_advisory_lock(7242001)`
+    let failed: string | undefined
+    const starting = replica({ statementMs: 50 })
+    starting.catch((error: Fault) => {
+      failed = error.publicMessage
+    })
+    const waits = `select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()
+      and clock_timestamp() - query_start > interval '200 ms'`
+    await eventually(async () => failed !== undefined || (await superuser.unsafe(waits)).length > 0)
+    await superuser`select pg_advisory_unlock(7242001)`
+    expect(failed).toBeUndefined()
+    await (await starting).close()
+  })
+
   test('a user that only owns the database and may create roles suffices, once a superuser ran bootstrap.sql', async () => {
     const name = `covenant_${crypto.randomUUID().replaceAll('-', '')}`
     const sql = postgres(server ?? '', { max: 1, onnotice: () => {} })
