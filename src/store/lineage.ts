@@ -237,7 +237,7 @@ interface StoredRow {
   readonly event_seq: string
   readonly kind: LineageEventKind
   readonly event_type: string | null
-  readonly event_time: Date
+  readonly event_time_ms: number
   readonly received_at: Date
   readonly job_namespace: string | null
   readonly job_name: string | null
@@ -265,8 +265,9 @@ export async function listRunEvents(
   if (!/^\d{1,18}$/.test(after)) throw new Fault('bad_request', 'The page token is not valid.')
   if (!Number.isInteger(limit) || limit < 1 || limit > runPageMax)
     throw new Fault('bad_request', `A page holds 1 to ${runPageMax} items.`)
-  const columns = `event_seq, kind, event_type, event_time, received_at, job_namespace, job_name, principal,
-    principal_source, state, refusal, encode(body_sha256, 'hex') as sha, body`
+  // A producer's time may be of any year, and those before 100 are misread from text.
+  const columns = `event_seq, kind, event_type, round(extract(epoch from event_time) * 1000)::float8 as event_time_ms,
+    received_at, job_namespace, job_name, principal, principal_source, state, refusal, encode(body_sha256, 'hex') as sha, body`
   const rows = await store.tenantQuery<StoredRow>(
     tenant,
     `select * from (${inboxes
@@ -286,7 +287,7 @@ function toStoredEvent(row: StoredRow): StoredEvent {
   return {
     kind: row.kind,
     eventType: row.event_type ?? undefined,
-    eventTime: row.event_time,
+    eventTime: new Date(row.event_time_ms),
     receivedAt: row.received_at,
     job: row.job_name === null ? undefined : { namespace: row.job_namespace ?? '', name: row.job_name },
     principal: row.principal,

@@ -85,7 +85,7 @@ export async function migrate(
   notice: (text: string) => void,
   base: URL = directory,
 ): Promise<void> {
-  await sql`select pg_advisory_lock(${lockKey})`
+  await holdMigrations(sql, notice)
   try {
     if (mode === 'apply') await prepareDatabase(sql, base, notice)
     const pending = await pendingMigrations(sql, base)
@@ -105,6 +105,14 @@ export async function migrate(
   }
 }
 
+/** Takes the lock, however long another process needs for its migrations: other locks are not waited for so long. */
+async function holdMigrations(sql: postgres.Sql, notice: (text: string) => void): Promise<void> {
+  const [row] = await sql<{ held: boolean }[]>`select pg_try_advisory_lock(${lockKey}) as held`
+  if (row?.held) return
+  notice('Waiting for another process that looks at the migrations of this database.')
+  await sql.unsafe(`begin; set local lock_timeout = 0; select pg_advisory_lock(${lockKey}); commit`).simple()
+}
+
 /** What is applied and what is pending, per scope; applies nothing. */
 export async function migrationStatus(
   sql: postgres.Sql,
@@ -118,10 +126,19 @@ export async function migrationStatus(
   }))
 }
 
-/** Brings a new tenant's schema and graph into being, inside the owner transaction that made its row. */
+/**
+ * Brings a new tenant's schema and graph into being, inside the owner transaction that made its row.
+ * @throws Fault `misconfigured` where the database is newer than this program: it would make only a part
+ */
 export async function provisionTenant(tx: Tx, tenant: TenantId, base: URL = directory): Promise<void> {
-  // A runner of a newer version must see this tenant, or this must see that version's files.
+  // A runner of a newer version must see this tenant, or this must see that version's migrations.
   await tx.query('select pg_advisory_xact_lock_shared($1::bigint)', [lockKey])
+  const applied = await tx.query<{ readonly control: boolean; readonly version: number }>(
+    `select distinct scope = 'control' as control, version from svc.migration`,
+  )
+  const versions = (migrations: readonly Migration[]) => new Set(migrations.map(({ version }) => version))
+  const [control, perTenant] = [versions(controlMigrations(base)), versions(tenantMigrations(base))]
+  if (applied.some((row) => !(row.control ? control : perTenant).has(row.version))) throw isNewer()
   for (const migration of tenantMigrations(base)) {
     await tx.script(tenantText(migration.sql, tenant))
     await tx.query(
@@ -204,8 +221,7 @@ async function pendingMigrations(
     const done = byScope.get(scope) ?? []
     for (const row of done) {
       const file = known.find(({ version }) => version === row.version)
-      if (file === undefined)
-        throw new Fault('misconfigured', 'The database has migrations that this version does not know.')
+      if (file === undefined) throw isNewer()
       if (file.checksum !== row.checksum)
         throw new Fault('misconfigured', `Migration ${file.name} was changed after it was applied.`)
     }
@@ -213,6 +229,10 @@ async function pendingMigrations(
     const migrations = known.filter(({ version }) => !versions.has(version))
     return { scope, applied: done.length, migrations }
   })
+}
+
+function isNewer(): Fault {
+  return new Fault('misconfigured', 'The database has migrations that this version does not know.')
 }
 
 async function asRole<Row extends object>(

@@ -25,6 +25,9 @@ const transient = /^(08|53|57|58)|^CONN|^ECONN|^EPIPE|^ENOTFOUND|^EHOST|^ETIMEDO
 // Serialization failure, deadlock, lock timeout: another attempt may do.
 const contended = new Set(['40001', '40P01', '55P03'])
 
+// The year 0 and those after 9999 are times here, and none there.
+const noTime = new Set(['22007', '22008', '22009'])
+
 /** A Fault unchanged; a database error as `unavailable`, `conflict`, `bad_request` or `internal`. */
 export function toStoreFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
@@ -35,5 +38,6 @@ export function toStoreFault(thrown: unknown): Fault {
   if (code === '23505') return new Fault('conflict', 'This exists already.', options)
   if (code === '22021' || code === '22P05')
     return new Fault('bad_request', 'The text holds a character that cannot be stored.', options)
+  if (noTime.has(code)) return new Fault('bad_request', 'There is no such time.', options)
   return new Fault('internal', 'Internal error.', options)
 }

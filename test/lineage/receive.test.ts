@@ -182,6 +182,20 @@ describe('the inbox', () => {
     expect((await graph(service, datasetNode('q1'))).edges).toContain('LINEAGE_OF q1 → q2')
   })
 
+  test('an event keeps its time in whatever year that is: a clock that was never set says year 1', async () => {
+    const runId = crypto.randomUUID()
+    const times = [
+      '0000-01-01T00:00:00.000Z',
+      '0001-01-01T00:00:00.000Z',
+      '0044-03-15T12:00:00.000Z',
+      '9999-12-31T23:59:59.999Z',
+    ]
+    for (const eventTime of times)
+      expect((await sendLineage(service, { ...lineageEvent({ runId }), eventTime })).status).toBe(202)
+    const { body } = await getJson(service, runPath(runId))
+    expect((body.events as { eventTime: string }[]).map(({ eventTime }) => eventTime)).toEqual(times)
+  })
+
   test('runs of other producers, and of the same id elsewhere, are runs of their own', async () => {
     const runId = crypto.randomUUID()
     await sendLineage(service, lineageEvent({ runId }))

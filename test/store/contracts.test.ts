@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Fault } from '../../src/base/fault.ts'
+import type { Column } from '../../src/core/commit.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -19,11 +20,15 @@ import {
   putRowFilter,
   putTag,
 } from '../../src/store/contracts.ts'
+import { decideFinding, listFindings } from '../../src/store/detection-findings.ts'
 import { loadGovernance, loadGovernances, readGovernances } from '../../src/store/governance.ts'
 import { isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { pinTable } from '../../src/store/pins.ts'
 import { createTenant } from '../../src/store/tenants.ts'
+import { recordVerdict } from '../../src/store/verdicts.ts'
+import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
+import { recordFinding } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
@@ -321,6 +326,36 @@ test('a filter stays with a column that was dropped: the table is refused until 
   expect(await isMaskedFor(store, home, table, analyst)).toBe(true)
   expect(await deleteRowFilter(on, target, 'eu')).toBe(true)
   expect((await loadGovernedTable(store, home, table, analyst))?.rowFilters).toEqual([])
+})
+
+test('a mask goes to the column that has its name now, also after a finding about a dropped one was decided', async () => {
+  const table = { namespace: ['many'], name: 'refilled' }
+  const commitEmail = (fieldId: bigint, receivedAtMs: number) => {
+    const [id, email] = committedOf().columns as [Column, Column]
+    const committed = committedOf({ columns: [id, { ...email, fieldId }] })
+    return recordVerdict(store, home, approvedOf(intentOf({ table, receivedAtMs }), committed))
+  }
+  await commitEmail(2n, 1)
+  await recordFinding(store, home, table, { fieldId: 2n, columnName: 'email' })
+  await commitEmail(3n, 2)
+  // Of a snapshot from before the gateway.
+  await recordFinding(store, home, table, { fieldId: 4n, columnName: 'email' })
+  const [, found] = (await listFindings(store, home, { table })).items
+  const decision = { decision: 'confirm', reason: '', decidedBy: 'stella' } as const
+  expect((await decideFinding(store, home, found?.id ?? '', decision))?.status).toBe('confirmed')
+  await putMask(on, { table, column: 'email' }, { id: 'm', action: 'mask-alphanum', exemptRoles: [] })
+  const governed = await loadGovernedTable(store, home, table, analyst)
+  expect(governed?.columns.map(({ fieldId, masks }) => [fieldId, masks.length])).toEqual([
+    [1, 0],
+    [3, 1],
+  ])
+  // What the finding says of older snapshots stays.
+  const columns = (await loadGovernance(store, home, table))?.columns
+  for (const fieldId of [2, 4])
+    expect(columns?.find((column) => column.fieldId === fieldId)).toMatchObject({
+      current: false,
+      tags: ['sensitive.email'],
+    })
 })
 
 test.each([

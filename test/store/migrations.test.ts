@@ -8,8 +8,8 @@ import { embeddedEngine } from '../../src/store/embedded.ts'
 import type { Engine, Link } from '../../src/store/link.ts'
 import { migrate, migrationStatus, readMigrations } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenants.ts'
-import { storeTemplate, testSecretsKey } from '../support/store.ts'
+import { createTenant, listTenants } from '../../src/store/tenants.ts'
+import { storeTemplate, testSecretsKey, testStoreOptions } from '../support/store.ts'
 
 const source = new URL('../../migrations/', import.meta.url).pathname
 const folder = mkdtempSync(join(tmpdir(), 'covenant-migrations-'))
@@ -99,6 +99,27 @@ describe('migrations', () => {
       writeFileSync(join(to, name), '')
       expect(() => readMigrations(pathToFileURL(`${to}/`))).toThrow('does not follow')
     }
+  })
+
+  test('a program that the database is newer than makes no tenant: it would make only a part of one', async () => {
+    const dataDirectory = join(folder, 'newer')
+    const template = await storeTemplate()
+    const store = await openStore({ ...testStoreOptions, dataDirectory, template })
+    for (const scope of ['control', crypto.randomUUID()]) {
+      const owner = await createTenant(store, { name: 'before' })
+      await store.ownerTransaction(owner.id, (tx) =>
+        tx.query(
+          `insert into svc.migration (scope, version, name, checksum) values ($1, 9999, 'newer', '')`,
+          [scope],
+        ),
+      )
+      expect(await failure(createTenant(store, { name: 'after' }))).toContain('does not know')
+      await store.ownerTransaction(owner.id, (tx) =>
+        tx.query('delete from svc.migration where version = 9999'),
+      )
+    }
+    expect((await listTenants(store)).items.map(({ name }) => name)).toEqual(['before', 'before'])
+    await store.close()
   })
 
   // The last, since it leaves the database ahead of the files. Its numbers lie below some that are applied.

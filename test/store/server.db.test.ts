@@ -13,6 +13,7 @@ import { openStore, type Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
+import { eventually } from '../support/eventually.ts'
 import { openTestStore, type TestStore, testSecretsKey } from '../support/store.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
@@ -283,6 +284,54 @@ describe.skipIf(server === undefined)('store on a server', () => {
     expect(outcomes.sort()).toEqual(['conflict', 'none'])
   })
 
+  test('a policy that is put while it is being deleted, or the other way round, governs when it is put again', async () => {
+    const tenant = tenantAt(1)
+    const other = await replica()
+    const table = { namespace: ['n'], name: 'both-at-once' }
+    const policy = {
+      id: 'both-at-once',
+      kind: 'write_acl',
+      mode: 'enforce',
+      name: 'both',
+      message: '',
+      definitionCel: 'false',
+    } as const
+    const put = () => putPolicy(other, tenant, table, policy)
+    const remove = () => deletePolicy(other, tenant, policy.id)
+    const putText = `select svc.put_policy('Policy', 'WRITE_GOVERNS', '${JSON.stringify({ id: policy.id, kind: 'write_acl' })}',
+      'elsewhere', '{"namespace": ["n"], "name": "elsewhere"}')`
+    /** Has the second begin, and end or wait for the first, before the first is committed. */
+    const overlap = (first: string, second: () => Promise<unknown>) =>
+      store.tenantTransaction(tenant, async (tx) => {
+        await tx.query(first)
+        let over = false
+        const running = second().finally(() => {
+          over = true
+        })
+        const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+        await eventually(async () => over || (await superuser.unsafe(waits)).length > 0)
+        return { running }
+      })
+    const edges = async () =>
+      (
+        await store.tenantQuery<{ joined: boolean }>(
+          tenant,
+          `select exists (select from "Policy" p where p.id = e.start_id) as joined from "WRITE_GOVERNS" e`,
+        )
+      ).map(({ joined }) => joined)
+    for (const [first, second] of [
+      [`select svc.delete_policy('${policy.id}')`, put],
+      [putText, remove],
+    ] as const) {
+      await put()
+      await (await overlap(first, second)).running
+      expect(await edges()).not.toContain(false)
+      await put()
+      expect(await loadPolicies(store, tenant, table)).toEqual([policy])
+    }
+    await other.close()
+  })
+
   test('policies put and deleted at once on tables that they share all arrive, without a deadlock', async () => {
     const tenant = tenantAt(1)
     const policy = (index: number) => ({
@@ -354,6 +403,21 @@ describe.skipIf(server === undefined)('store on a server', () => {
     await Promise.all(started.map((one) => one.close()))
     await sql.unsafe(`drop database ${empty} with (force)`)
     await sql.end()
+  })
+
+  test('a replica that starts while another one migrates waits for it, however long that takes', async () => {
+    await superuser`select pg_advisory_lock(7242001)`
+    let failed: string | undefined
+    const starting = replica({ statementMs: 50 })
+    starting.catch((error: Fault) => {
+      failed = error.publicMessage
+    })
+    const waits = `select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()
+      and clock_timestamp() - query_start > interval '200 ms'`
+    await eventually(async () => failed !== undefined || (await superuser.unsafe(waits)).length > 0)
+    await superuser`select pg_advisory_unlock(7242001)`
+    expect(failed).toBeUndefined()
+    await (await starting).close()
   })
 
   test('a user that only owns the database and may create roles suffices, once a superuser ran bootstrap.sql', async () => {

@@ -1,5 +1,6 @@
 /** A run with a decided finding, as detection leaves it in the store. */
 
+import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { claimRuns } from '../../src/store/detection-claims.ts'
 import { decideFinding, listFindings } from '../../src/store/detection-findings.ts'
@@ -21,25 +22,34 @@ export const emptyReport = {
   problems: [],
 }
 
-/** Leaves rows in every table of detection. Nothing else may be waiting in the queue. */
-export async function seedDetection(store: Store, tenant: TenantId): Promise<void> {
-  const table = { namespace: ['seed'], name: 'seed' }
-  await enqueueHits(store, tenant, [
-    { tenant, source: 'storage-event', metadataLocation: 's3://seed/v1.metadata.json', table },
-  ])
+/** Leaves one finding about a column of a table. Nothing else may be waiting in the queue. */
+export async function recordFinding(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  { fieldId, columnName }: { readonly fieldId: bigint; readonly columnName: string },
+): Promise<void> {
+  const metadataLocation = `s3://${table.name}/v${fieldId}.metadata.json`
+  await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation, table }])
   const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
   if (claim?.tenant !== tenant) throw new Error('another tenant had something in the queue')
   const finding = {
-    column: 'ssn',
-    class: 'us_ssn',
+    column: columnName,
+    class: columnName === 'email' ? 'email' : 'us_ssn',
     shape: 'name',
     confidence: 0.65,
     matched: 0,
     sampled: 0,
     maskedSample: undefined,
   } as const
-  const findings = [{ finding, fieldId: 1n, columnName: 'ssn' }]
+  const findings = [{ finding, fieldId, columnName }]
   await finishRun(store, claim, { findings, report: emptyReport, reason: '', alert: false })
+}
+
+/** Leaves rows in every table of detection. Nothing else may be waiting in the queue. */
+export async function seedDetection(store: Store, tenant: TenantId): Promise<void> {
+  const table = { namespace: ['seed'], name: 'seed' }
+  await recordFinding(store, tenant, table, { fieldId: 1n, columnName: 'ssn' })
   const [listed] = (await listFindings(store, tenant)).items
   await decideFinding(store, tenant, listed?.id ?? '', {
     decision: 'reject',

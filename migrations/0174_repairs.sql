@@ -1,0 +1,110 @@
+-- As in 0003, under the lock that svc.put_policy takes. Without it a put and a removal of one policy at once could
+-- leave an edge of a policy that is gone, and for its sake every later put of that policy drew none: the policy was
+-- saved, and governed nothing.
+create or replace function svc.delete_policy(policy_id text) returns boolean
+language plpgsql as $$
+declare
+  node ag_catalog.graphid;
+  key ag_catalog.agtype := to_jsonb(policy_id)::text::ag_catalog.agtype;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('policy ' || svc.current_tenant() || policy_id, 0));
+  select p.id into node
+    from (select id, properties from "Policy" union all select id, properties from "RetentionPolicy") p
+    where ag_catalog.agtype_access_operator(variadic array[p.properties, '"id"'::ag_catalog.agtype]) = key;
+  if node is null then return false; end if;
+  delete from "_ag_label_edge" where start_id = node or end_id = node;
+  delete from "_ag_label_vertex" where id = node;
+  insert into svc.policy_history (tenant_id, policy_id) values (svc.current_tenant(), policy_id);
+  return true;
+end $$;
+
+-- As in 0040, but that a finding about a column which was dropped does not give it back to its table: nobody could
+-- tell two columns of one name apart. Such a column names its table instead, by which its tags are found.
+create or replace function svc.project_classification(wanted text) returns void
+language plpgsql as $$
+declare
+  tenant uuid := svc.current_tenant();
+  finding record;
+  verdict record;
+  status text := 'open';
+  facts jsonb;
+  tag_node ag_catalog.graphid;
+  classification_node ag_catalog.graphid;
+  snapshot_node ag_catalog.graphid;
+  table_node ag_catalog.graphid;
+  column_node ag_catalog.graphid;
+  tag_id text;
+begin
+  select f.*, r.table_id, r.namespace, r.table_name, r.snapshot_metadata_location into finding
+    from svc.detection_finding f join svc.detection_run r using (tenant_id, run_id)
+    where f.tenant_id = tenant and f.classification_id = wanted order by f.found_at desc limit 1;
+  if not found then return; end if;
+  select d.decision_id, d.decision, d.reason, d.decided_by, d.decided_at into verdict
+    from svc.detection_decision d
+    where d.tenant_id = tenant and d.classification_id = wanted order by d.decision_seq desc limit 1;
+  if found then
+    status := case verdict.decision when 'confirm' then 'confirmed' when 'reject' then 'rejected' else 'exempt' end;
+  end if;
+
+  tag_id := 'sensitive.' || finding.class;
+  tag_node := svc.ensure_node('Tag', tag_id, jsonb_build_object('name', tag_id, 'class', finding.class));
+  facts := jsonb_build_object('class', finding.class, 'column', finding.path, 'confidence', finding.confidence,
+    'shape', finding.shape, 'status', status, 'tag_id', tag_id, 'run_id', finding.run_id);
+  classification_node := svc.ensure_node('Classification', wanted, facts);
+  update "Classification" set properties = properties operator(ag_catalog.||) facts::text::ag_catalog.agtype
+    where id = classification_node;
+
+  -- Where the gateway knows the snapshot, that node; else one of our own, so that a verdict which is written
+  -- later still makes the node that reconciliation looks for.
+  select s.id into snapshot_node from "Snapshot" s
+    where ag_catalog.agtype_access_operator(variadic array[s.properties, '"id"'::ag_catalog.agtype])
+      = to_jsonb(case when octet_length(finding.snapshot_metadata_location) <= 1024 then finding.snapshot_metadata_location
+        else 'sha256:' || encode(sha256(convert_to(finding.snapshot_metadata_location, 'UTF8')), 'hex') end)::text::ag_catalog.agtype;
+  if snapshot_node is null then
+    snapshot_node := svc.ensure_node('Snapshot', 'detected' || chr(31) || finding.run_id,
+      jsonb_strip_nulls(jsonb_build_object('metadata_location', finding.snapshot_metadata_location, 'table_id', finding.table_id)));
+  end if;
+  perform svc.ensure_edge('EVIDENCED_BY', wanted || chr(31) || finding.run_id, classification_node, snapshot_node, '{}');
+
+  if finding.table_id is not null and finding.column_id is not null then
+    table_node := svc.ensure_node('Table', finding.table_id,
+      jsonb_build_object('namespace', finding.namespace, 'name', finding.table_name));
+    select c.id into column_node from "Column" c
+      where ag_catalog.agtype_access_operator(variadic array[c.properties, '"id"'::ag_catalog.agtype])
+        = to_jsonb(finding.column_id)::text::ag_catalog.agtype;
+    if column_node is null then
+      column_node := svc.ensure_node('Column', finding.column_id, jsonb_build_object('field_id', finding.field_id,
+        'name', finding.column_name, 'table_id', finding.table_id));
+      if not exists (select from "HAS_COLUMN" h join "Column" c on c.id = h.end_id where h.start_id = table_node
+        and ag_catalog.agtype_access_operator(variadic array[c.properties, '"name"'::ag_catalog.agtype])
+          = to_jsonb(finding.column_name)::text::ag_catalog.agtype)
+      then
+        perform svc.ensure_edge('HAS_COLUMN', finding.column_id, table_node, column_node, '{}');
+      end if;
+    else
+      update "Column" set properties = properties operator(ag_catalog.||)
+          jsonb_build_object('table_id', finding.table_id)::text::ag_catalog.agtype
+        where id = column_node
+          and ag_catalog.agtype_access_operator(variadic array[properties, '"table_id"'::ag_catalog.agtype]) is null;
+    end if;
+    perform svc.ensure_edge('CLASSIFIED_AS', wanted, column_node, classification_node, '{}');
+    if status in ('open', 'confirmed') then
+      perform svc.ensure_edge('TAGGED', wanted, column_node, tag_node, '{}');
+      update "TAGGED" set properties = properties operator(ag_catalog.||)
+          jsonb_build_object('confidence', finding.confidence, 'status', status, 'path', finding.path)::text::ag_catalog.agtype
+        where ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])
+          = to_jsonb(wanted)::text::ag_catalog.agtype;
+    else
+      delete from "TAGGED"
+        where ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])
+          = to_jsonb(wanted)::text::ag_catalog.agtype;
+    end if;
+  end if;
+
+  if status in ('rejected', 'exempt') then
+    perform svc.ensure_edge('ATTESTS', verdict.decision_id::text,
+      svc.ensure_node('Attestation', verdict.decision_id::text, jsonb_build_object('decision', verdict.decision,
+        'reason', verdict.reason, 'attested_by', verdict.decided_by, 'attested_at', verdict.decided_at)),
+      classification_node, '{}');
+  end if;
+end $$;
