@@ -142,10 +142,18 @@ function checkCounts(inputs: number, outputs: number): void {
     )
 }
 
+/** The years that the database and JSON both spell in four digits. */
+const timeMinMs = Date.parse('0001-01-01T00:00:00Z')
+const timeMaxMs = Date.parse('9999-12-31T23:59:59.999Z')
+
 function eventTime(value: JsonValue | undefined): number | undefined {
   if (typeof value !== 'string' || !rfc3339.test(value)) return undefined
+  // Date.parse reads the 30th of February and the hour 24 as times of the day after.
+  const clock = `${value.slice(0, 10)}T${value.slice(11, 19)}`
+  const read = Date.parse(`${clock}Z`)
+  if (Number.isNaN(read) || new Date(read).toISOString().slice(0, 19) !== clock) return undefined
   const ms = Date.parse(value)
-  return Number.isNaN(ms) ? undefined : ms
+  return ms >= timeMinMs && ms <= timeMaxMs ? ms : undefined
 }
 
 function requiredText(object: JsonObject, key: string, where = key): string {
