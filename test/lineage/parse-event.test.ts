@@ -93,6 +93,20 @@ describe('datasets', () => {
     expect(refusal({ ...lineageEvent({}), producer: '\0' })).toContain('U+0000')
   })
 
+  test('a name with U+001F is refused, since two datasets would have one node', () => {
+    const [a, b] = [
+      { namespace: 'n\u001fx', name: 'y' },
+      { namespace: 'n', name: 'x\u001fy' },
+    ]
+    expect(refusal(lineageEvent({ inputs: [a], outputs: ['o'] }))).toContain(
+      'inputs[0] holds the character U+001F',
+    )
+    expect(refusal(lineageEvent({ inputs: ['i'], outputs: [b] }))).toContain(
+      'outputs[0] holds the character U+001F',
+    )
+    expect(refusal({ ...lineageEvent({}), job: a })).toContain('job holds the character U+001F')
+  })
+
   test('an event whose edges would be too many is refused before it gets to the database', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => `d${i}`)
     expect(refusal(lineageEvent({ inputs: many(limits.lineageDatasetsMax + 1) }))).toContain('at most')
