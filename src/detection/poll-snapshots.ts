@@ -10,6 +10,7 @@ import type { CatalogCredential } from '../core/catalog.ts'
 import type { Hit } from '../core/detection.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
 import { findCatalogCredential, listCatalogCredentials } from '../store/catalog-credentials.ts'
 import { enqueueUnscanned, knownNamespaces, unscannedLocations } from '../store/detection-runs.ts'
 import { listTenants } from '../store/tenants.ts'
@@ -18,24 +19,46 @@ import type { HitQueue } from './hit-queue.ts'
 import type { DetectionParts } from './parts.ts'
 
 export interface PollOptions {
-  /** Tables of one tenant that are loaded in one round; the next round goes on after them. */
+  /** Tables of one tenant that are loaded in one round, and listings that name none; the next round goes on after them. */
   readonly tablesMax: number
   /** Audit rows and Snapshot nodes of one tenant that are queued in one round. */
   readonly rowsMax: number
   /** Milliseconds for one request to an upstream. */
   readonly requestMs: number
+  /** Milliseconds after which nothing more is asked of one tenant's upstreams in a round: others wait for theirs. */
+  readonly tenantMs: number
 }
 
-export const pollOptions: PollOptions = { tablesMax: 500, rowsMax: 1_000, requestMs: 10_000 }
+export const pollOptions: PollOptions = {
+  tablesMax: 500,
+  rowsMax: 1_000,
+  requestMs: 10_000,
+  tenantMs: limits.detectionPollMs,
+}
 
 const tablePage = 100
 const etagsMax = 100_000
 
-/** Where a tenant's next round begins: the tables after this one, of this credential. */
-interface Place {
+/** Where in a namespace's listing a round begins. */
+interface ListingPlace {
+  readonly pageToken: string | undefined
+  /** Tables of that page that were looked at before. */
+  readonly skip: number
+}
+
+/** Where a tenant's next round begins. */
+interface Place extends ListingPlace {
   readonly nickname: string
   readonly namespace: string
-  readonly pageToken: string | undefined
+}
+
+const start: ListingPlace = { pageToken: undefined, skip: 0 }
+
+/** What is left of a tenant's round. */
+interface Budget {
+  tables: number
+  /** On the clock of `performance.now`. */
+  readonly endsMs: number
 }
 
 export class SnapshotPoller {
@@ -84,7 +107,7 @@ export class SnapshotPoller {
   async #pollUpstreams(tenant: TenantId, signal: AbortSignal): Promise<void> {
     const { store, catalogs, log } = this.parts
     const known = await knownNamespaces(store, tenant)
-    const budget = { tables: this.options.tablesMax }
+    const budget = { tables: this.options.tablesMax, endsMs: performance.now() + this.options.tenantMs }
     const from = this.#places.get(tenant)
     this.#places.delete(tenant)
     for (const nickname of await this.#nicknames(tenant)) {
@@ -97,18 +120,18 @@ export class SnapshotPoller {
           const key = tableKey({ namespace, name: '' })
           const resumes = from?.nickname === nickname
           if (resumes && key < from.namespace) continue
-          const pageToken = resumes && key === from.namespace ? from.pageToken : undefined
+          const place = resumes && key === from.namespace ? from : start
           const rest = await this.#pollNamespace(
             tenant,
             credential,
             catalog,
             namespace,
-            pageToken,
+            place,
             budget,
             signal,
           )
           if (rest === undefined) continue
-          this.#places.set(tenant, { nickname, namespace: key, pageToken: rest.pageToken })
+          this.#places.set(tenant, { ...rest, nickname, namespace: key })
           return
         }
       } catch (err) {
@@ -140,14 +163,14 @@ export class SnapshotPoller {
     credential: CatalogCredential,
     catalog: Catalog,
     namespace: readonly string[],
-    from: string | undefined,
-    budget: { tables: number },
+    from: ListingPlace,
+    budget: Budget,
     signal: AbortSignal,
-  ): Promise<{ readonly pageToken: string | undefined } | undefined> {
+  ): Promise<ListingPlace | undefined> {
     if (namespace.length > catalog.capabilities().namespaceDepthMax) return undefined
-    let pageToken = from
+    let { pageToken, skip } = from
     do {
-      if (budget.tables <= 0) return { pageToken }
+      if (isSpent(budget)) return { pageToken, skip }
       const page = await catalog
         .listTables(namespace, { pageSize: tablePage, pageToken, signal: this.#deadline(signal) })
         .catch((err: unknown) => {
@@ -159,11 +182,17 @@ export class SnapshotPoller {
           )
           return undefined
         })
-      for (const table of page?.identifiers ?? []) {
-        budget.tables--
+      const tables = page?.identifiers ?? []
+      // Some catalogs give all tables as one page, whatever was asked for: that one is not cut.
+      for (const table of tables.slice(skip)) {
+        if (performance.now() >= budget.endsMs) return { pageToken, skip }
         await this.#pollTable(tenant, credential, catalog, table, signal)
+        skip++
       }
+      // A page without tables counts too: an upstream may give them without end.
+      budget.tables -= Math.max(tables.length, 1)
       pageToken = page?.nextPageToken
+      skip = 0
     } while (pageToken !== undefined)
     return undefined
   }
@@ -212,6 +241,10 @@ export class SnapshotPoller {
   #deadline(signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, AbortSignal.timeout(this.options.requestMs)])
   }
+}
+
+function isSpent({ tables, endsMs }: Budget): boolean {
+  return tables <= 0 || performance.now() >= endsMs
 }
 
 /**

@@ -102,7 +102,7 @@ function jobOf(event: JsonObject, kind: LineageEventKind): LineageName | undefin
   const name = optionalText(job, 'name', 'job.name')
   // Both are optional (SPEC 2.8); a job without a name cannot be told from another.
   const namespace = optionalText(job, 'namespace', 'job.namespace')
-  return name === '' ? undefined : { namespace, name }
+  return name === '' ? undefined : unambiguous({ namespace, name }, 'job')
 }
 
 function datasets(event: JsonObject, key: 'inputs' | 'outputs'): readonly ParsedDataset[] {
@@ -129,10 +129,15 @@ function datasetOf(value: JsonValue | undefined, where: string): ParsedDataset {
 
 function nameOf(value: JsonValue | undefined, where: string): LineageName {
   if (!isJsonObject(value)) throw bad(`${where} must be an object with namespace and name.`)
-  return {
-    namespace: requiredText(value, 'namespace', `${where}.namespace`),
-    name: requiredText(value, 'name', `${where}.name`),
-  }
+  const namespace = requiredText(value, 'namespace', `${where}.namespace`)
+  return unambiguous({ namespace, name: requiredText(value, 'name', `${where}.name`) }, where)
+}
+
+/** Keys join the two by U+001F, so that two datasets would be one. */
+function unambiguous(name: LineageName, where: string): LineageName {
+  if (`${name.namespace}${name.name}`.includes('\u001f'))
+    throw bad(`${where} holds the character U+001F in its namespace or name.`)
+  return name
 }
 
 function checkCounts(inputs: number, outputs: number): void {
@@ -142,10 +147,18 @@ function checkCounts(inputs: number, outputs: number): void {
     )
 }
 
+/** The years that the database and JSON both spell in four digits. */
+const timeMinMs = Date.parse('0001-01-01T00:00:00Z')
+const timeMaxMs = Date.parse('9999-12-31T23:59:59.999Z')
+
 function eventTime(value: JsonValue | undefined): number | undefined {
   if (typeof value !== 'string' || !rfc3339.test(value)) return undefined
+  // Date.parse reads the 30th of February and the hour 24 as times of the day after.
+  const clock = `${value.slice(0, 10)}T${value.slice(11, 19)}`
+  const read = Date.parse(`${clock}Z`)
+  if (Number.isNaN(read) || new Date(read).toISOString().slice(0, 19) !== clock) return undefined
   const ms = Date.parse(value)
-  return Number.isNaN(ms) ? undefined : ms
+  return ms >= timeMinMs && ms <= timeMaxMs ? ms : undefined
 }
 
 function requiredText(object: JsonObject, key: string, where = key): string {

@@ -27,6 +27,10 @@ export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fau
     onFault(fault)
     return errorResponse(fault)
   })
+  // The router makes null of a segment that is no percent-encoded UTF-8: no text, which passes for the name "null".
+  root.onTransform({ as: 'global' }, ({ params }) => {
+    for (const name in params) params[name] ??= ''
+  })
   root.use(
     openapi({
       // The document only: a page to browse it would load its scripts from elsewhere.

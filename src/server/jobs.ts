@@ -18,7 +18,7 @@ export type WithReplicaLock = (name: string, work: (signal: AbortSignal) => Prom
 export interface Jobs {
   /** Runs the job of that name now and waits for it; a failure is logged, not thrown. */
   run(name: string): Promise<void>
-  /** Stops the schedules and waits for what is running. */
+  /** Stops the schedules, aborts the signal of what is running and waits for its end. */
   stop(): Promise<void>
 }
 
@@ -33,16 +33,19 @@ export function startJobs(
   log: Logger,
 ): Jobs {
   const running = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
   const run = (job: Job): Promise<void> => {
     const current = running.get(job.name)
     if (current !== undefined) return current
     const next = requests
       .standBack()
       .clear()
-      .then(() => withReplicaLock(job.name, job.run))
+      .then(() => withReplicaLock(job.name, (lost) => job.run(AbortSignal.any([lost, stopping.signal]))))
       .then(
         () => {},
-        (err: unknown) => log.error({ err, job: job.name }, 'a job failed'),
+        (err: unknown) => {
+          if (!stopping.signal.aborted) log.error({ err, job: job.name }, 'a job failed')
+        },
       )
       .finally(() => running.delete(job.name))
     running.set(job.name, next)
@@ -57,6 +60,7 @@ export function startJobs(
     },
     async stop() {
       for (const schedule of schedules) schedule.stop()
+      stopping.abort(new Error('the service is stopping'))
       await Promise.all(running.values())
     },
   }

@@ -63,7 +63,7 @@ export function readAvro(bytes: Uint8Array, bounds: AvroBounds): AvroFile {
   let type: avro.Type
   try {
     schema = JSON.parse(schemaText ?? '')
-    assertBytesPerItem(schema, 0)
+    assertBytesPerItem(schema)
     type = avroType(schema)
   } catch {
     throw corrupt()
@@ -186,29 +186,61 @@ function readVarint(cursor: Cursor): number {
 }
 
 /** Items without bytes would let a few bytes claim any number of them. */
-function assertBytesPerItem(schema: unknown, depth: number): void {
-  if (depth > 64) throw corrupt()
-  if (Array.isArray(schema)) {
-    for (const branch of schema) assertBytesPerItem(branch, depth + 1)
-    return
-  }
-  if (typeof schema !== 'object' || schema === null) return
-  const { type, items, fields, values } = schema as Record<string, unknown>
-  if (type === 'array' && !takesBytes(items)) throw corrupt()
-  for (const part of [type, items, values]) if (typeof part === 'object') assertBytesPerItem(part, depth + 1)
-  if (Array.isArray(fields))
-    for (const field of fields) assertBytesPerItem((field as { type?: unknown }).type, depth + 1)
+function assertBytesPerItem(schema: unknown): void {
+  const parts = partsOf(schema, 0)
+  const named = new Map<string, readonly unknown[]>()
+  for (const part of parts)
+    if (typeof part.name === 'string') {
+      const name = simpleName(part.name)
+      named.set(name, [...(named.get(name) ?? []), part])
+    }
+  const known = new Map<string, boolean>()
+  for (const { type, items } of parts)
+    if (type === 'array' && !takesBytes(items, named, known)) throw corrupt()
 }
 
-function takesBytes(schema: unknown): boolean {
-  if (typeof schema === 'string') return schema !== 'null'
+type SchemaPart = Readonly<Record<string, unknown>>
+
+/** Every type that a schema defines, at any depth. */
+function partsOf(schema: unknown, depth: number): readonly SchemaPart[] {
+  if (depth > 64) throw corrupt()
+  if (Array.isArray(schema)) return schema.flatMap((branch) => partsOf(branch, depth + 1))
+  if (typeof schema !== 'object' || schema === null) return []
+  const { type, items, fields, values } = schema as SchemaPart
+  const own = Array.isArray(fields) ? fields.map((field) => (field as { type?: unknown }).type) : []
+  return [schema as SchemaPart, ...[type, items, values, ...own].flatMap((part) => partsOf(part, depth + 1))]
+}
+
+/** Without its namespace: of types that share one, each must take bytes. */
+const simpleName = (name: string) => name.slice(name.lastIndexOf('.') + 1)
+
+/** Every value of these takes a byte or more. */
+const sizedTypes = new Set('boolean int long float double bytes string array map enum'.split(' '))
+
+/** @param known names that were looked at, or are: what only holds itself is taken to hold nothing */
+function takesBytes(
+  schema: unknown,
+  named: ReadonlyMap<string, readonly unknown[]>,
+  known: Map<string, boolean>,
+): boolean {
+  if (typeof schema === 'string') {
+    if (sizedTypes.has(schema)) return true
+    const name = simpleName(schema)
+    const answer = known.get(name)
+    if (answer !== undefined) return answer
+    known.set(name, false)
+    const meant = named.get(name) ?? []
+    const isSized = meant.length > 0 && meant.every((one) => takesBytes(one, named, known))
+    known.set(name, isSized)
+    return isSized
+  }
+  // A union says which branch it is.
   if (Array.isArray(schema)) return true
   if (typeof schema !== 'object' || schema === null) return false
-  const { type, fields, size } = schema as Record<string, unknown>
-  if (type === 'record')
-    return Array.isArray(fields) && fields.some((field) => takesBytes((field as { type?: unknown }).type))
-  if (type === 'fixed') return typeof size === 'number' && size > 0
-  return typeof type === 'string' ? type !== 'null' : takesBytes(type)
+  const { type, fields, size } = schema as SchemaPart
+  if (Array.isArray(fields))
+    return fields.some((field) => takesBytes((field as { type?: unknown }).type, named, known))
+  return type === 'fixed' ? typeof size === 'number' && size > 0 : takesBytes(type, named, known)
 }
 
 function corrupt(): ReadFailure {

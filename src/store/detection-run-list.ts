@@ -104,14 +104,19 @@ export async function listRuns(
 export function afterPosition({ after }: PageRequest): readonly [time: string | null, id: string | null] {
   if (after === undefined) return [null, null]
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.(.{36})$/.exec(after)
-  if (
-    match?.[1] === undefined ||
-    match[2] === undefined ||
-    !isUuid(match[2]) ||
-    Number.isNaN(Date.parse(match[1]))
-  )
+  if (match?.[1] === undefined || match[2] === undefined || !isUuid(match[2]) || !isDate(match[1]))
     throw new Fault('bad_request', 'The page token is not valid.')
   return [match[1], match[2]]
+}
+
+/** Whether PostgreSQL takes it: years begin with 1, and no month is longer than it is. */
+function isDate(text: string): boolean {
+  const date = new Date(text)
+  return (
+    !text.startsWith('0000') &&
+    !Number.isNaN(date.getTime()) &&
+    date.toISOString().slice(0, 19) === text.slice(0, 19)
+  )
 }
 
 /** A run with its attempts, or undefined. */

@@ -51,8 +51,8 @@ export function afterUuid({ after }: PageRequest): string {
 
 /** `after` of a listing in the order of a counter. @throws Fault `bad_request` where it is none of ours */
 export function afterCount({ after }: PageRequest): string | undefined {
-  // Fewer digits than a bigint has, so that none is out of its range.
-  if (after !== undefined && !/^\d{1,18}$/.test(after))
+  // Fewer digits than a bigint has, so that none is out of its range; the graph's numbers begin with no zero.
+  if (after !== undefined && !/^(?:0|[1-9]\d{0,17})$/.test(after))
     throw new Fault('bad_request', 'The page token is not valid.')
   return after
 }

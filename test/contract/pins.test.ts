@@ -72,6 +72,8 @@ describe('a pin', () => {
     expect((await json(`${orders}/pins?after=${page.next}`)).items.map(({ sequence }) => sequence)).toEqual([
       1,
     ])
+    for (const after of ['x', '-1', '02', '9'.repeat(19)])
+      expect([after, await status('GET', `${orders}/pins?after=${after}`)]).toEqual([after, 400])
   })
 
   test.each([

@@ -111,6 +111,18 @@ test('bad input is refused with its reason', async () => {
   expect(await messageOf(answers[7] as Response)).toContain('salary')
 })
 
+test('a path segment that is no percent-encoded text names nothing, least of all "null"', async () => {
+  const mask = { action: 'replace-with-null' }
+  expect([
+    await status('GET', '/api/v1/contracts/tables/%ff/t'),
+    await status('GET', '/api/v1/contracts/tables/n/%ff'),
+    await status('PUT', '/api/v1/contracts/tables/%ff/t', { id: 'people', version: 1 }),
+    await status('PUT', '/api/v1/contracts/tags/%ff/masks/m', mask),
+    await status('PUT', '/api/v1/contracts/tags/key/masks/%ff', mask),
+    await status('PUT', `${base}/columns/%ff/masks/m`, mask),
+  ]).toEqual([400, 400, 400, 400, 400, 404])
+})
+
 test('a table that is filtered for a client is loaded without the credentials that a catalog vends', async () => {
   const load = async () => {
     const headers = { 'x-iceberg-access-delegation': 'vended-credentials' }

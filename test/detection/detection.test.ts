@@ -190,7 +190,7 @@ describe('the REST resources', () => {
       expect([path, (await d.call(method, path, { secret: 'svc_none' })).status]).toEqual([path, 401])
     for (const query of ['?limit=0', '?limit=x', '?after=x', '?state=x', '?table=x'])
       expect([query, (await d.call('GET', `runs${query}`)).status]).toEqual([query, 400])
-    for (const day of ['9999-99-99', '0000-01-01']) {
+    for (const day of ['9999-99-99', '0000-01-01', '2026-02-30']) {
       const after = `${day}T00:00:00.000000Z.${crypto.randomUUID()}`
       expect([day, (await d.call('GET', `findings?after=${after}`)).status]).toEqual([day, 400])
     }

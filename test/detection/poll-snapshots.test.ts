@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { SnapshotPoller } from '../../src/detection/poll-snapshots.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { putCatalogCredential, removeCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { listRuns } from '../../src/store/detection-run-list.ts'
 import { type DetectionService, startDetectionService } from '../support/detection.ts'
 
@@ -15,14 +15,15 @@ beforeAll(async () => {
 afterAll(() => d[Symbol.asyncDispose]())
 
 const never = new AbortController().signal
-const pollerOf = (tablesMax: number) => {
+const pollerOf = (tablesMax: number, requestMs = 10_000, tenantMs = 30_000) => {
   const { store, metrics, app } = d.service
   const { catalogs, log, commits } = app.gateway
   const parts = { store, metrics, log, catalogs, addressRules: catalogs.options.addressRules, commits }
   return new SnapshotPoller(parts, app.detection.queue, () => {}, {
     tablesMax,
     rowsMax: 2,
-    requestMs: 10_000,
+    requestMs,
+    tenantMs,
   })
 }
 const tables = async () =>
@@ -76,6 +77,66 @@ test('an upstream that is gone keeps neither the others nor the audit log from b
   expect(items.find((run) => run.metadataLocation === metadataLocation)).toMatchObject({
     table: { name: 'people' },
   })
+})
+
+/** Polls an upstream of its own once, and takes it away again. */
+async function withUpstream(
+  namespaces: readonly string[],
+  listTables: (namespace: string) => Response | Promise<Response>,
+  work: (asked: string[]) => Promise<void>,
+): Promise<void> {
+  const asked: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      const namespace = /\/namespaces\/([^/]+)\/tables$/.exec(pathname)?.[1]
+      if (namespace === undefined) return Response.json({ defaults: {}, overrides: {} })
+      asked.push(namespace)
+      return listTables(namespace)
+    },
+  })
+  const { store, owner } = d.service
+  const nickname = 'aaa-own'
+  await putCatalogCredential(store, owner.tenant, {
+    nickname,
+    kind: 'alpha',
+    endpoint: `http://127.0.0.1:${server.port}`,
+    config: { warehouse: 'x', namespaces },
+  })
+  try {
+    await work(asked)
+  } finally {
+    await removeCatalogCredential(store, owner.tenant, nickname)
+    await server.stop(true)
+  }
+}
+
+test('an upstream that lists pages without end is left to the next round', async () => {
+  let pages = 0
+  const endless = () => Response.json({ identifiers: [], 'next-page-token': String(++pages) })
+  await withUpstream(['a'], endless, async (asked) => {
+    const poller = pollerOf(10)
+    await poller.poll(never)
+    expect(asked.filter((one) => one === 'a').length).toBeLessThanOrEqual(10)
+  })
+})
+
+test('an upstream that hangs has a bounded share of a round, and the next goes on after it', async () => {
+  const namespaces = Array.from({ length: 50 }, (_, index) => `n${String(index).padStart(2, '0')}`)
+  await withUpstream(
+    namespaces,
+    () => new Promise<Response>(() => {}),
+    async (asked) => {
+      const poller = pollerOf(100, 100, 250)
+      await poller.poll(never)
+      const first = asked.splice(0)
+      expect(first.length).toBeLessThan(10)
+      await poller.poll(never)
+      expect(asked.filter((one) => first.includes(one))).toEqual([])
+      expect(asked.length).toBeGreaterThan(0)
+    },
+  )
 })
 
 test('stops when its replica lock is lost', async () => {

@@ -58,6 +58,12 @@ describe('eventTime', () => {
     ['2026-03-01T10:00:00Z', Date.UTC(2026, 2, 1, 10)],
     ['2026-03-01T10:00:00.123456789+02:00', Date.UTC(2026, 2, 1, 8, 0, 0, 123)],
     ['2026-03-01T10:00:00', receivedAtMs],
+    ['2026-02-30T10:00:00Z', receivedAtMs],
+    ['2026-02-28T24:00:00Z', receivedAtMs],
+    ['0000-06-01T00:00:00Z', receivedAtMs],
+    ['0001-01-01T00:00:00+01:00', receivedAtMs],
+    ['9999-12-31T23:59:59-01:00', receivedAtMs],
+    ['9999-12-31T23:59:59Z', Date.UTC(9999, 11, 31, 23, 59, 59)],
     ['yesterday', receivedAtMs],
     [17, receivedAtMs],
   ])('%p', (eventTime, expected) => {
@@ -85,6 +91,20 @@ describe('datasets', () => {
   test('a name with U+0000 is refused, since the database would make it another name', () => {
     expect(refusal(lineageEvent({ inputs: [{ namespace: 'n', name: 'a\0' }] }))).toContain('U+0000')
     expect(refusal({ ...lineageEvent({}), producer: '\0' })).toContain('U+0000')
+  })
+
+  test('a name with U+001F is refused, since two datasets would have one node', () => {
+    const [a, b] = [
+      { namespace: 'n\u001fx', name: 'y' },
+      { namespace: 'n', name: 'x\u001fy' },
+    ]
+    expect(refusal(lineageEvent({ inputs: [a], outputs: ['o'] }))).toContain(
+      'inputs[0] holds the character U+001F',
+    )
+    expect(refusal(lineageEvent({ inputs: ['i'], outputs: [b] }))).toContain(
+      'outputs[0] holds the character U+001F',
+    )
+    expect(refusal({ ...lineageEvent({}), job: a })).toContain('job holds the character U+001F')
   })
 
   test('an event whose edges would be too many is refused before it gets to the database', () => {

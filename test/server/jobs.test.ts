@@ -1,4 +1,4 @@
-/** Jobs stand back for requests. */
+/** Jobs stand back for requests, and end with the service. */
 
 import { expect, test } from 'bun:test'
 import { RightOfWay } from '../../src/base/right-of-way.ts'
@@ -9,13 +9,13 @@ import { handPace } from '../support/hand-pace.ts'
 const quietMs = 100
 const waitMsMax = 10_000
 
-function sweepJob(requests: RightOfWay, run: () => void) {
+function sweepJob(requests: RightOfWay, run: (signal: AbortSignal) => void | Promise<void>) {
   const never = '0 0 1 1 *'
   const alone = async (_name: string, work: (signal: AbortSignal) => Promise<void>) => {
     await work(new AbortController().signal)
     return true
   }
-  const job = { name: 'sweep', schedule: never, run: async () => run() }
+  const job = { name: 'sweep', schedule: never, run: async (signal: AbortSignal) => run(signal) }
   return startJobs([job], alone, requests, createLogger({ level: 'silent' }))
 }
 
@@ -50,4 +50,16 @@ test('a job begins in the end, however busy the service is', async () => {
   await jobs.run('sweep')
   expect(begunMs).toBe(waitMsMax)
   await jobs.stop()
+})
+
+test('a job that is under way when the service stops is told to end', async () => {
+  const begun = Promise.withResolvers<void>()
+  const jobs = sweepJob(new RightOfWay({ quietMs, waitMsMax }, handPace()), async (signal) => {
+    begun.resolve()
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+  })
+  const ran = jobs.run('sweep')
+  await begun.promise
+  await jobs.stop()
+  await ran
 })

@@ -377,15 +377,37 @@ describe('a hostile or broken file', () => {
     expect((await failure(scan(metadataLocation))).reason).toContain('decompresses to more than')
   })
 
-  test('an Avro schema whose items take no bytes is refused', async () => {
+  const nothing = { type: 'record', name: 'nothing', fields: [] }
+  test.each([
+    ['null', 'null', [null]],
+    ['an empty record', nothing, [{}]],
+    ['an empty error', { ...nothing, type: 'error' }, [{}]],
+    ['an empty record by its name', 'nothing', [{}]],
+    ['an empty record by its full name', 'spaces.nothing', [{}]],
+    [
+      'a record of empty records by their name',
+      { type: 'record', name: 'b', fields: [{ name: 'c', type: 'nothing' }] },
+      [{ c: {} }],
+    ],
+  ])('an Avro schema whose items are %s, which takes no bytes, is refused', async (what, items, list) => {
     const { metadataLocation, manifestList } = await newTable().append([{ rows: emails(3) }])
+    const isNamed = what.includes('name')
+    const namespace = what.includes('full') ? { namespace: 'spaces' } : {}
     const schema = {
       type: 'record',
       name: 'r',
-      fields: [{ name: 'a', type: { type: 'array', items: 'null' } }],
+      fields: [
+        ...(isNamed ? [{ name: 'first', type: { ...nothing, ...namespace } }] : []),
+        { name: 'a', type: { type: 'array', items } },
+      ],
     }
-    writeFileSync(fileURLToPath(manifestList), avroBytes(schema, [{ a: [null] }]))
-    expect((await failure(scan(metadataLocation))).reason).toContain('corrupt or truncated')
+    writeFileSync(
+      fileURLToPath(manifestList),
+      avroBytes(schema, [{ ...(isNamed && { first: {} }), a: list }]),
+    )
+    expect((await failure(scan(metadataLocation))).reason).toContain(
+      'a manifest cannot be read: it is corrupt or truncated',
+    )
   })
 
   test.each([
