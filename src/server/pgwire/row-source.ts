@@ -25,7 +25,7 @@ export type RowWriterOf = (batch: ResultBatch) => RowWriter
 /** An open result: `rowsMax` 0 stands for all rows. */
 export interface RowSource {
   describe(outbox: Outbox, formatOf: FormatOf): void
-  /** @throws what the engine throws; the signal's reason; ConnectionClosed */
+  /** @throws what the engine throws; the signal's reason; ConnectionClosed; WireError 55000 after any of them */
   send(outbox: Outbox, formatOf: FormatOf, rowsMax: number, signal: AbortSignal): Promise<Progress>
   /** Passes over rows, sending none. */
   skip(rowsMax: number, signal: AbortSignal): Promise<Progress>
@@ -39,6 +39,8 @@ export class BatchRows implements RowSource {
   #batch: ResultBatch | undefined
   #row = 0
   #ended = false
+  /** Closed before its end was seen: what is left of it is not to be taken for its end. */
+  #broken = false
 
   /**
    * @param stop ends the query of these batches
@@ -76,6 +78,7 @@ export class BatchRows implements RowSource {
   close(reason?: unknown): void {
     if (this.#ended) return
     this.#ended = true
+    this.#broken = true
     this.#batch = undefined
     this.stop.abort(reason ?? new WireError('57014', 'The portal was closed.'))
     // What the engine says of being stopped concerns nobody any more.
@@ -88,6 +91,7 @@ export class BatchRows implements RowSource {
     rowsMax: number,
     signal: AbortSignal,
   ): Promise<Progress> {
+    if (this.#broken) throw new WireError('55000', 'the portal cannot be run: it has failed before its end')
     const stop = () => this.close(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     try {
