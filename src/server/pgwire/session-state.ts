@@ -36,6 +36,8 @@ export interface OpenPortal {
   readonly portal: Portal
   /** Declared WITH HOLD: outlives its transaction. */
   readonly hold: boolean
+  /** Whether the transaction that made it was committed: no later one takes it back. */
+  isCommitted?: boolean
   readonly ends?: boolean
 }
 
@@ -99,4 +101,10 @@ export function closePortal({ portals }: SessionState, name: string): boolean {
 /** Closes all portals but those that `keep` names. */
 export function closePortals(session: SessionState, keep: (open: OpenPortal) => boolean): void {
   for (const [name, open] of [...session.portals]) if (!keep(open)) closePortal(session, name)
+}
+
+/** The transaction is over, and so is what it made, unless that is held and it was committed. */
+export function endPortals(session: SessionState, committed: boolean): void {
+  closePortals(session, ({ hold, isCommitted }) => hold && (committed || isCommitted === true))
+  for (const open of session.portals.values()) open.isCommitted = true
 }

@@ -24,7 +24,7 @@ import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
 import { emptyBinding, type Outcome, type Portal } from './portal.ts'
 import { unlessAborted } from './row-source.ts'
-import { closePortal, closePortals, type SessionState, type Tally } from './session-state.ts'
+import { closePortal, closePortals, endPortals, type SessionState, type Tally } from './session-state.ts'
 import { readStatements, type SourceStatement } from './statement.ts'
 import { ConnectionClosed, type StatementPlace, toReport, WireError } from './wire-error.ts'
 import type { StatementRecord } from './wire-meter.ts'
@@ -275,7 +275,7 @@ export class Session {
   async #ready(): Promise<void> {
     const { transaction, outbox } = this.state
     transaction.leaveImplicit()
-    if (transaction.status === 'I') closePortals(this.state, ({ hold }) => hold)
+    if (transaction.status === 'I') endPortals(this.state, true)
     writeReadyForQuery(outbox.writer, transaction.status)
     await outbox.flush(this.inbox.pendingBytes === 0)
     this.#tell()

@@ -256,6 +256,24 @@ describe('cursors', () => {
     await say('declare c cursor with hold for select n from three')
     expect(await say('fetch 1 from c', 'fetch all from c')).toContain('D 3')
     expect(await say('close c')).toContain('C CLOSE CURSOR')
+    await say('begin', 'declare c cursor with hold for select n from three', 'rollback')
+    expect(await say('fetch c')).toContain('E 34000 cursor "c" does not exist')
+  })
+
+  test('WITH HOLD outlive the rollback of every transaction but their own', async () => {
+    await say('declare a cursor with hold for select n from three')
+    await say('begin', 'declare b cursor with hold for select n from three', 'commit')
+    await say('begin', 'select nowhere', 'rollback', 'begin', 'rollback')
+    expect(await say('fetch a', 'fetch b')).toEqual([
+      'T n',
+      'D 1',
+      'C FETCH 1',
+      'Z I',
+      'T n',
+      'D 1',
+      'C FETCH 1',
+      'Z I',
+    ])
   })
 
   test('that have failed are not at their end: what is fetched then is refused', async () => {
