@@ -5,7 +5,7 @@ import type { ReadCredential } from '../../auth/read-credential.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
 import type { CatalogService } from './catalog-service.ts'
-import type { CredentialCheck } from './credential-check.ts'
+import { CredentialCheck } from './credential-check.ts'
 import type { Outbox } from './outbox.ts'
 import type { Plan, Portal } from './portal.ts'
 import type { Settings } from './settings.ts'
@@ -88,6 +88,12 @@ export function queryContext({ identity, catalog, settings }: SessionState): Que
     catalog,
     searchPath: settings.searchPath,
   }
+}
+
+/** Asked while the message under way is answered; nothing of the answer is sent before it is yes. */
+export function checkCredential(session: SessionState): void {
+  session.check = new CredentialCheck(session.identity)
+  session.outbox.sendOnlyIf(session.check.passed)
 }
 
 /** Closes what has this name, where there is one. */
