@@ -5,7 +5,6 @@
 
 import { nextTurn } from '../../base/turn.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
-import { SqlError } from '../../query/sql-error.ts'
 import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
 import type { CopyWriter } from '../../wire/postgres/copy.ts'
 import { dataRowWriter, type FormatOf, type RowWriter } from '../../wire/postgres/rows.ts'
@@ -111,39 +110,41 @@ export class BatchRows implements RowSource {
     rowsMax: number,
     signal: AbortSignal,
   ): Promise<Progress> {
-    let rows = 0
     const start = outbox?.writer.length ?? 0
-    let sent = false
-    const dropUnrecorded = (thrown: unknown): never => {
-      if (!sent && thrown instanceof SqlError && thrown.sqlState === '58030') outbox?.writer.truncate(start)
+    let rows = 0
+    let left = false
+    const leave = async () => {
+      await this.putOnRecord()
+      signal.throwIfAborted()
+      left = true
+    }
+    try {
+      while (rows < rowsMax) {
+        const batch = await this.#current(signal)
+        if (batch === undefined) return { rows, ended: true }
+        const write = writerOf(batch)
+        const end = Math.min(batch.rowCount, this.#row + rowsMax - rows)
+        while (this.#row < end) {
+          const next = outbox === undefined ? end : write(outbox.writer, this.#row, end)
+          rows += next - this.#row
+          this.#row = next
+          if (outbox?.isFull) {
+            await leave()
+            await outbox.flush()
+            // Cancel requests and the client's leaving must be heard between two chunks.
+            await nextTurn()
+            signal.throwIfAborted()
+          }
+        }
+        if (this.#row >= batch.rowCount) this.#batch = undefined
+      }
+      if (outbox !== undefined && rows > 0) await leave()
+      return { rows, ended: false }
+    } catch (thrown) {
+      // Nobody waits here for the record of a run that is stopped, so its rows stay.
+      if (!left) outbox?.writer.truncate(start)
       throw thrown
     }
-    const leave = async () => {
-      await this.putOnRecord().catch(dropUnrecorded)
-      signal.throwIfAborted()
-      sent = true
-    }
-    while (rows < rowsMax) {
-      const batch = await this.#current(signal).catch(dropUnrecorded)
-      if (batch === undefined) return { rows, ended: true }
-      const write = writerOf(batch)
-      const end = Math.min(batch.rowCount, this.#row + rowsMax - rows)
-      while (this.#row < end) {
-        const next = outbox === undefined ? end : write(outbox.writer, this.#row, end)
-        rows += next - this.#row
-        this.#row = next
-        if (outbox?.isFull) {
-          await leave()
-          await outbox.flush()
-          // Cancel requests and the client's leaving must be heard between two chunks.
-          await nextTurn()
-          signal.throwIfAborted()
-        }
-      }
-      if (this.#row >= batch.rowCount) this.#batch = undefined
-    }
-    if (outbox !== undefined && rows > 0) await leave()
-    return { rows, ended: false }
   }
 
   /** The batch under way, or the next one that holds a row. */
