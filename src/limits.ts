@@ -131,6 +131,9 @@ export const limits = {
   contractKeyColumnsMax: 32,
   contractRelationshipsMax: 100,
   catalogAnswerBytesMax: 64 * MiB,
+  /** What one such database may work with: its memory, 400 MiB of it for 5,000 tables, and its temporary files. */
+  catalogHeapBytesMax: 1024 * MiB,
+  catalogTempBytesMax: 64 * MiB,
   /** Databases that hold a catalog at once; each takes about 300 MiB. */
   catalogWorkersMax: 2,
   /** Milliseconds without a statement after which one is ended. */

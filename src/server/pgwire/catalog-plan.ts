@@ -16,7 +16,7 @@ import { assertParameters } from './data-plan.ts'
 import type { Outbox } from './outbox.ts'
 import type { Binding, Outcome, Plan, Portal } from './portal.ts'
 import type { Progress, RowSource } from './row-source.ts'
-import type { SessionState } from './session-state.ts'
+import { checkCredential, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
 
 /**
@@ -38,6 +38,8 @@ export async function catalogPlan(
     describe: (outbox) => writeRelayed(outbox, columns),
     open: async (binding) => {
       assertParameters(binding.parameters.length, parameterOids.length, binding.parameterFormats.length)
+      // Bind runs it, by itself where the Execute never comes: a refusal, too, tells what the catalog holds.
+      if (session.check === undefined) checkCredential(session)
       const frames = executeFrames(text, parameterOids, binding)
       return new CatalogPortal(session, await ask(session, catalog, frames), binding)
     },

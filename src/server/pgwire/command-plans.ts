@@ -11,7 +11,7 @@ import type {
 } from 'libpg-query'
 import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
-import { closePortal, closePortals, type SessionState } from './session-state.ts'
+import { closePortal, closePortals, endPortals, type SessionState } from './session-state.ts'
 import { quoteName, settingTable, spelled } from './setting-table.ts'
 import type { SourceStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
@@ -101,7 +101,7 @@ const planTransaction: PlanCommand<TransactionStmt> = (
   const end = (commit: boolean) => {
     const outcome = transaction.end(commit)
     if (outcome === 'none') session.notice('WARNING', '25P01', 'there is no transaction in progress')
-    closePortals(session, ({ hold }) => hold && outcome !== 'rolled_back')
+    endPortals(session, outcome !== 'rolled_back')
     if (chain && outcome !== 'none') transaction.begin()
     return { tag: outcome === 'committed' || (outcome === 'none' && commit) ? 'COMMIT' : 'ROLLBACK' }
   }

@@ -5,7 +5,6 @@
 
 import { nextTurn } from '../../base/turn.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
-import { SqlError } from '../../query/sql-error.ts'
 import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
 import type { CopyWriter } from '../../wire/postgres/copy.ts'
 import { dataRowWriter, type FormatOf, type RowWriter } from '../../wire/postgres/rows.ts'
@@ -25,7 +24,7 @@ export type RowWriterOf = (batch: ResultBatch) => RowWriter
 /** An open result: `rowsMax` 0 stands for all rows. */
 export interface RowSource {
   describe(outbox: Outbox, formatOf: FormatOf): void
-  /** @throws what the engine throws; the signal's reason; ConnectionClosed */
+  /** @throws what the engine throws; the signal's reason; ConnectionClosed; WireError 55000 after any of them */
   send(outbox: Outbox, formatOf: FormatOf, rowsMax: number, signal: AbortSignal): Promise<Progress>
   /** Passes over rows, sending none. */
   skip(rowsMax: number, signal: AbortSignal): Promise<Progress>
@@ -39,6 +38,8 @@ export class BatchRows implements RowSource {
   #batch: ResultBatch | undefined
   #row = 0
   #ended = false
+  /** Closed before its end was seen: what is left of it is not to be taken for its end. */
+  #broken = false
 
   /**
    * @param stop ends the query of these batches
@@ -76,6 +77,7 @@ export class BatchRows implements RowSource {
   close(reason?: unknown): void {
     if (this.#ended) return
     this.#ended = true
+    this.#broken = true
     this.#batch = undefined
     this.stop.abort(reason ?? new WireError('57014', 'The portal was closed.'))
     // What the engine says of being stopped concerns nobody any more.
@@ -88,6 +90,7 @@ export class BatchRows implements RowSource {
     rowsMax: number,
     signal: AbortSignal,
   ): Promise<Progress> {
+    if (this.#broken) throw new WireError('55000', 'the portal cannot be run: it has failed before its end')
     const stop = () => this.close(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     try {
@@ -107,39 +110,41 @@ export class BatchRows implements RowSource {
     rowsMax: number,
     signal: AbortSignal,
   ): Promise<Progress> {
-    let rows = 0
     const start = outbox?.writer.length ?? 0
-    let sent = false
-    const dropUnrecorded = (thrown: unknown): never => {
-      if (!sent && thrown instanceof SqlError && thrown.sqlState === '58030') outbox?.writer.truncate(start)
+    let rows = 0
+    let left = false
+    const leave = async () => {
+      await this.putOnRecord()
+      signal.throwIfAborted()
+      left = true
+    }
+    try {
+      while (rows < rowsMax) {
+        const batch = await this.#current(signal)
+        if (batch === undefined) return { rows, ended: true }
+        const write = writerOf(batch)
+        const end = Math.min(batch.rowCount, this.#row + rowsMax - rows)
+        while (this.#row < end) {
+          const next = outbox === undefined ? end : write(outbox.writer, this.#row, end)
+          rows += next - this.#row
+          this.#row = next
+          if (outbox?.isFull) {
+            await leave()
+            await outbox.flush()
+            // Cancel requests and the client's leaving must be heard between two chunks.
+            await nextTurn()
+            signal.throwIfAborted()
+          }
+        }
+        if (this.#row >= batch.rowCount) this.#batch = undefined
+      }
+      if (outbox !== undefined && rows > 0) await leave()
+      return { rows, ended: false }
+    } catch (thrown) {
+      // Nobody waits here for the record of a run that is stopped, so its rows stay.
+      if (!left) outbox?.writer.truncate(start)
       throw thrown
     }
-    const leave = async () => {
-      await this.putOnRecord().catch(dropUnrecorded)
-      signal.throwIfAborted()
-      sent = true
-    }
-    while (rows < rowsMax) {
-      const batch = await this.#current(signal).catch(dropUnrecorded)
-      if (batch === undefined) return { rows, ended: true }
-      const write = writerOf(batch)
-      const end = Math.min(batch.rowCount, this.#row + rowsMax - rows)
-      while (this.#row < end) {
-        const next = outbox === undefined ? end : write(outbox.writer, this.#row, end)
-        rows += next - this.#row
-        this.#row = next
-        if (outbox?.isFull) {
-          await leave()
-          await outbox.flush()
-          // Cancel requests and the client's leaving must be heard between two chunks.
-          await nextTurn()
-          signal.throwIfAborted()
-        }
-      }
-      if (this.#row >= batch.rowCount) this.#batch = undefined
-    }
-    if (outbox !== undefined && rows > 0) await leave()
-    return { rows, ended: false }
   }
 
   /** The batch under way, or the next one that holds a row. */

@@ -5,7 +5,7 @@ import type { ReadCredential } from '../../auth/read-credential.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
 import type { CatalogService } from './catalog-service.ts'
-import type { CredentialCheck } from './credential-check.ts'
+import { CredentialCheck } from './credential-check.ts'
 import type { Outbox } from './outbox.ts'
 import type { Plan, Portal } from './portal.ts'
 import type { Settings } from './settings.ts'
@@ -36,6 +36,8 @@ export interface OpenPortal {
   readonly portal: Portal
   /** Declared WITH HOLD: outlives its transaction. */
   readonly hold: boolean
+  /** Whether the transaction that made it was committed: no later one takes it back. */
+  isCommitted?: boolean
   readonly ends?: boolean
 }
 
@@ -88,6 +90,12 @@ export function queryContext({ identity, catalog, settings }: SessionState): Que
   }
 }
 
+/** Asked while the message under way is answered; nothing of the answer is sent before it is yes. */
+export function checkCredential(session: SessionState): void {
+  session.check = new CredentialCheck(session.identity)
+  session.outbox.sendOnlyIf(session.check.passed)
+}
+
 /** Closes what has this name, where there is one. */
 export function closePortal({ portals }: SessionState, name: string): boolean {
   const open = portals.get(name)
@@ -99,4 +107,10 @@ export function closePortal({ portals }: SessionState, name: string): boolean {
 /** Closes all portals but those that `keep` names. */
 export function closePortals(session: SessionState, keep: (open: OpenPortal) => boolean): void {
   for (const [name, open] of [...session.portals]) if (!keep(open)) closePortal(session, name)
+}
+
+/** The transaction is over, and so is what it made, unless that is held and it was committed. */
+export function endPortals(session: SessionState, committed: boolean): void {
+  closePortals(session, ({ hold, isCommitted }) => hold && (committed || isCommitted === true))
+  for (const open of session.portals.values()) open.isCommitted = true
 }

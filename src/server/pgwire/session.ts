@@ -16,7 +16,6 @@ import type { BindMessage, FrontendMessage, ParseMessage } from '../../wire/post
 import { readMessage } from '../../wire/postgres/frontend-messages.ts'
 import { shownText } from './activity.ts'
 import { endsTransaction } from './command-plans.ts'
-import { CredentialCheck } from './credential-check.ts'
 import { addPortal } from './cursor-plans.ts'
 import { isExecuteAhead } from './execute-ahead.ts'
 import type { Inbox } from './inbox.ts'
@@ -24,7 +23,14 @@ import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
 import { emptyBinding, type Outcome, type Portal } from './portal.ts'
 import { unlessAborted } from './row-source.ts'
-import { closePortal, closePortals, type SessionState, type Tally } from './session-state.ts'
+import {
+  checkCredential,
+  closePortal,
+  closePortals,
+  endPortals,
+  type SessionState,
+  type Tally,
+} from './session-state.ts'
 import { readStatements, type SourceStatement } from './statement.ts'
 import { ConnectionClosed, type StatementPlace, toReport, WireError } from './wire-error.ts'
 import type { StatementRecord } from './wire-meter.ts'
@@ -112,7 +118,7 @@ export class Session {
   async #simple(statement: SourceStatement, signal: AbortSignal): Promise<true> {
     const { state } = this
     this.#assertUsable(endsTransaction(statement))
-    this.#checkCredential()
+    checkCredential(this.state)
     const plan = await unlessAborted(
       planStatement(state, statement, [], { runsAtOnce: true, signal }),
       signal,
@@ -175,7 +181,7 @@ export class Session {
       throw new WireError('42601', 'cannot insert multiple commands into a prepared statement')
     const [statement] = statements
     this.#assertUsable(statement === undefined || endsTransaction(statement))
-    this.#checkCredential()
+    checkCredential(this.state)
     const options = isExecuteAhead(name, this.inbox.waiting()) ? this.#runAhead(signal) : {}
     const plan =
       statement === undefined
@@ -222,7 +228,7 @@ export class Session {
   async #execute(name: string, rowsMax: number, signal: AbortSignal): Promise<void> {
     const { portal, ends } = this.#portal(name)
     this.#assertUsable(ends === true)
-    this.#checkCredential()
+    checkCredential(this.state)
     this.#complete(await portal.execute(rowsMax, signal))
   }
 
@@ -253,13 +259,6 @@ export class Session {
       )
   }
 
-  /** Asked while the statement is planned and run; nothing of it is sent before the answer is yes. */
-  #checkCredential(): void {
-    const { state } = this
-    state.check = new CredentialCheck(state.identity)
-    state.outbox.sendOnlyIf(state.check.passed)
-  }
-
   /** The portal; where the signal comes first, it is closed once it is there. */
   async #open(opening: Promise<Portal>, signal: AbortSignal): Promise<Portal> {
     opening.then((portal) => signal.aborted && portal.close()).catch(() => {})
@@ -275,7 +274,7 @@ export class Session {
   async #ready(): Promise<void> {
     const { transaction, outbox } = this.state
     transaction.leaveImplicit()
-    if (transaction.status === 'I') closePortals(this.state, ({ hold }) => hold)
+    if (transaction.status === 'I') endPortals(this.state, true)
     writeReadyForQuery(outbox.writer, transaction.status)
     await outbox.flush(this.inbox.pendingBytes === 0)
     this.#tell()

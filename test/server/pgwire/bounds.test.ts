@@ -61,7 +61,6 @@ describe('a cancel request', () => {
       other.send(cancelPacket(client))
       expect((await client.until('Z')).map(spoken)).toEqual([
         'T n',
-        'D 1',
         'E 57014 canceling statement due to user request',
         'Z I',
       ])

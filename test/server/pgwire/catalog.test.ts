@@ -6,15 +6,23 @@ import pg from 'pg'
 import type { CatalogService, CatalogSession } from '../../../src/server/pgwire/catalog-service.ts'
 import { backend } from '../../../src/wire/postgres/protocol.ts'
 import { cutMessages } from '../../../src/wire/postgres/relayed-messages.ts'
-import { numbers, startWire, testSecret, testTenant, type WireService } from '../../support/pgwire.ts'
-import { frames, type WireClient } from '../../support/wire-client.ts'
+import {
+  numbers,
+  startWire,
+  testCredentials,
+  testSecret,
+  testTenant,
+  type WireService,
+} from '../../support/pgwire.ts'
+import { frames, spoken, type WireClient } from '../../support/wire-client.ts'
 
 setDefaultTimeout(60_000)
-const { query, parse, bind, describe: describeFrame, execute, sync } = frames
+const { query, parse, bind, describe: describeFrame, execute, sync, terminate } = frames
 
 let postgres: PGlite
 let wire: WireService
 let client: WireClient
+const credentials = testCredentials()
 const sessions: CatalogSession[] = []
 beforeAll(async () => {
   postgres = await PGlite.create()
@@ -28,7 +36,7 @@ beforeAll(async () => {
       )
     },
   }
-  wire = await startWire({ queries: { 'select n from three': numbers(3) }, parts: { catalog } })
+  wire = await startWire({ queries: { 'select n from three': numbers(3) }, parts: { catalog, credentials } })
   client = await wire.logIn()
 })
 afterAll(async () => {
@@ -58,6 +66,19 @@ describe('a catalog statement', () => {
       backendPid: client.processId,
     })
     expect(sessions.at(-1)?.settings.get('search_path')).toBe('sales')
+  })
+
+  test('tells nothing to a credential that counts no more, by Bind alone neither', async () => {
+    const text = 'select 1 / count(*) from pg_class where relname = $1'
+    for (const name of ['pg_class', 'there is none']) {
+      const revoked = await wire.logIn()
+      await revoked.ask(parse(text, 's'), sync())
+      credentials.valid = false
+      revoked.send(bind({ statement: 's', parameters: [name] }), sync(), terminate())
+      const answers = (await revoked.until('never')).map(spoken)
+      credentials.valid = true
+      expect(answers).toEqual(['E 57P01 the credential of this connection counts no more'])
+    }
   })
 
   test('is answered in the extended protocol, with row limits and binary values', async () => {

@@ -19,7 +19,7 @@ import { closeDeadQueries } from '../../../src/store/queries-under-way.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { listUsage } from '../../../src/store/usage.ts'
 import { eventually } from '../../support/eventually.ts'
-import { numbers, startWire, type TestQuery, type WireService } from '../../support/pgwire.ts'
+import { endless, numbers, startWire, type TestQuery, type WireService } from '../../support/pgwire.ts'
 import { testSecretsKey } from '../../support/store.ts'
 import { frames, spoken, WireClient } from '../../support/wire-client.ts'
 
@@ -47,11 +47,20 @@ beforeAll(async () => {
       throw unrecorded()
     },
   }
+  /** One row that can be written, and one that cannot. */
+  const unsayable: TestQuery = {
+    columns: [{ name: 'd', type: 'date' }],
+    async *batches() {
+      yield { rowCount: 2, columns: [{ type: 'date', values: Int32Array.of(0, 2_147_483_600) }] }
+    },
+  }
   wire = await startWire({
     queries: {
       'select n from few': told(numbers(100)),
       'select n from many': told(numbers(100_000)),
       'select n from unwritten': told(unwritten),
+      'select n from endless': told(endless()),
+      'select d from unsayable': told(unsayable),
     },
   })
 })
@@ -102,6 +111,20 @@ describe('a query', () => {
     await client.until('Z')
     const answers = (await client.until('Z')).map(spoken)
     expect(answers).toEqual(['1', '2', 'D 1', 'D 2', 's', 'D 3', 'D 4', 's', 'Z T'])
+  })
+
+  test('that is stopped before any row of it left gives none: its record comes later', async () => {
+    await client.ask(query("set statement_timeout = '200ms'"))
+    expect(await client.ask(query('select n from endless'))).toEqual([
+      'T n',
+      'E 57014 canceling statement due to statement timeout',
+      'Z I',
+    ])
+    expect(await client.ask(query('select d from unsayable'))).toEqual([
+      'T d',
+      'E 22008 A date is out of range.',
+      'Z I',
+    ])
   })
 
   test('that cannot be put on record gives no row, and the connection goes on', async () => {

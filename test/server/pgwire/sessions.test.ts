@@ -11,6 +11,7 @@ import {
   test,
 } from 'bun:test'
 import { utf8Values } from '../../../src/core/variable-width.ts'
+import { SqlError } from '../../../src/query/sql-error.ts'
 import { numbers, startWire, testCredentials, type WireService } from '../../support/pgwire.ts'
 import { frames, type WireClient } from '../../support/wire-client.ts'
 
@@ -23,6 +24,13 @@ beforeAll(async () => {
   wire = await startWire({
     queries: {
       'select n from three': numbers(3, 2),
+      'select n from failing': {
+        ...numbers(3),
+        async *batches(run) {
+          yield* numbers(3, 1).batches(run)
+          throw new SqlError('58000', 'The engine failed.')
+        },
+      },
       'SELECT * FROM "s"."three"': numbers(3),
       'SELECT "n" FROM "three"': numbers(3),
       'select $1': {
@@ -248,6 +256,34 @@ describe('cursors', () => {
     await say('declare c cursor with hold for select n from three')
     expect(await say('fetch 1 from c', 'fetch all from c')).toContain('D 3')
     expect(await say('close c')).toContain('C CLOSE CURSOR')
+    await say('begin', 'declare c cursor with hold for select n from three', 'rollback')
+    expect(await say('fetch c')).toContain('E 34000 cursor "c" does not exist')
+  })
+
+  test('WITH HOLD outlive the rollback of every transaction but their own', async () => {
+    await say('declare a cursor with hold for select n from three')
+    await say('begin', 'declare b cursor with hold for select n from three', 'commit')
+    await say('begin', 'select nowhere', 'rollback', 'begin', 'rollback')
+    expect(await say('fetch a', 'fetch b')).toEqual([
+      'T n',
+      'D 1',
+      'C FETCH 1',
+      'Z I',
+      'T n',
+      'D 1',
+      'C FETCH 1',
+      'Z I',
+    ])
+  })
+
+  test('that have failed are not at their end: what is fetched then is refused', async () => {
+    const refused = 'E 55000 the portal cannot be run: it has failed before its end'
+    await say('begin', 'declare c cursor for select n from failing', 'savepoint s')
+    expect(await say('fetch 1 c', 'fetch 5 c')).toContain('E 58000 The engine failed.')
+    expect(await say('rollback to s', 'fetch 5 c')).toContain(refused)
+    await say('rollback', 'declare h cursor with hold for select n from failing')
+    expect(await say('fetch 5 h')).toContain('E 58000 The engine failed.')
+    expect(await say('fetch 5 h', 'move all h')).toEqual(['T n', refused, 'Z I', refused, 'Z I'])
   })
 
   test('made behind a savepoint go with it', async () => {

@@ -13,7 +13,19 @@ declare const self: Worker
  * -b lets the OIDs of what is created be chosen; a scope of thousands of tables is made and dropped in one
  * transaction, which takes a lock each.
  */
-const startParams = [...PGlite.defaultStartParams, '-b', '-c', 'max_locks_per_transaction=1024']
+const startParams = [
+  ...[...PGlite.defaultStartParams, '-b', '-c', 'max_locks_per_transaction=1024'],
+  // Its files are in memory, too.
+  ...['-c', `temp_file_limit=${limits.catalogTempBytesMax / 1024}kB`],
+]
+
+/** A statement may ask for memory without end, and what is taken is never given back: here it ends, with 53200. */
+const { grow } = WebAssembly.Memory.prototype
+WebAssembly.Memory.prototype.grow = function (pages) {
+  if (this.buffer.byteLength + pages * 65_536 > limits.catalogHeapBytesMax)
+    throw new RangeError('the database has all the memory that it may have')
+  return grow.call(this, pages)
+}
 
 let db: PGlite | undefined
 
