@@ -158,7 +158,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   if (pgwireKeyFile !== undefined)
     required('SVC_PGWIRE_TLS_CERT_FILE', pgwireCertFile, 'SVC_PGWIRE_TLS_KEY_FILE')
 
-  const databaseUrl = optional('SVC_DATABASE_URL', parseDatabaseUrl, 'a postgres:// URL')
+  const databaseUrl = optional(
+    'SVC_DATABASE_URL',
+    parseDatabaseUrl,
+    'a postgres:// URL, with # / % and their like percent-encoded',
+  )
   const secretsKeyText = text('SVC_SECRETS_KEY')
   const secretsKey = optional(
     'SVC_SECRETS_KEY',
