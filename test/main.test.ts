@@ -74,6 +74,26 @@ test.each(['src/main.ts', 'src/migrate.ts', 'src/admin.ts'])(
   },
 )
 
+test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
+  'a start that finds the address of %s in use ends and names the variable',
+  async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+    using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+    const address = `127.0.0.1:${other.port}`
+    const process_ = start({
+      SVC_DATA_DIR: folder,
+      SVC_LISTEN_ADDR: '127.0.0.1:0',
+      SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      [name]: address,
+    })
+    const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+    await rm(folder, { recursive: true, force: true })
+    expect(said).toContain(`${name}: nothing can listen at ${address}.\n`)
+    expect(status).toBe(1)
+  },
+)
+
 test('the service starts on an empty data directory, keeps its key to itself, and stops on SIGTERM with 0', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
   try {
