@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startApp } from '../../../src/app.ts'
@@ -78,6 +78,26 @@ test('the service serves the wire with the certificate of its configuration', as
   expect(await ended).toBe('57P01')
   await rm(folder, { recursive: true })
 })
+
+const hasIpv6 = Object.values(networkInterfaces()).some((each) =>
+  each?.some(({ address }) => address === '::1'),
+)
+test.each(hasIpv6 ? ['127.0.0.1', '::1'] : ['127.0.0.1'])(
+  'an address without a host is every interface: %s is heard, and is this machine',
+  async (host) => {
+    await using service = await startTestService({ queries, env: { SVC_PGWIRE_ADDR: ':0' } })
+    const client = new pg.Client({
+      host,
+      port: service.app.pgwirePort,
+      user: 'acme',
+      database: 'main',
+      password: service.owner.secret,
+    })
+    await client.connect()
+    expect((await client.query('select anything')).rows).toEqual([{ tenant: service.owner.tenant }])
+    await client.end()
+  },
+)
 
 test('a certificate that cannot be read stops the start, before anything listens', async () => {
   await using store = await openTestStore()
