@@ -13,7 +13,6 @@ import { readBody } from './auth/read-body.ts'
 import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
-import { Fault } from './base/fault.ts'
 import { RightOfWay } from './base/right-of-way.ts'
 import type { AddressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
@@ -50,9 +49,10 @@ import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
 import { type Jobs, startJobs } from './server/jobs.ts'
+import { listenAt } from './server/listen-at.ts'
 import { listenMetrics, opsRoutes } from './server/ops.ts'
 import type { CatalogService } from './server/pgwire/catalog-service.ts'
-import type { TlsOptions } from './server/pgwire/listen.ts'
+import { readCertificate } from './server/pgwire/read-certificate.ts'
 import { startPgwire } from './server/pgwire/start-pgwire.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
@@ -119,7 +119,7 @@ export interface App {
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
   const license = await readInstalledLicense(config.license, config.demo, options.licenseKeys)
-  const tls = await pgwireTls(config)
+  const tls = config.pgwireTls && (await readCertificate(config.pgwireTls))
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
     log.warn(
@@ -266,39 +266,37 @@ export async function startApp(options: AppOptions): Promise<App> {
   )
   void jobs.run('recover-intents')
 
-  const http = listenHttp({
-    hostname: config.listen.host,
-    port: config.listen.port,
-    handle: routes.handle,
-    drain,
-    log,
-  })
-  const metricsListener = listenMetrics({
-    hostname: config.metricsListen.host,
-    port: config.metricsListen.port,
-    scrape: async () => ({
-      contentType: metrics.registry.contentType,
-      text: await metrics.registry.metrics(),
+  const http = await listenAt('SVC_LISTEN_ADDR', config.listen, (address) =>
+    listenHttp({ ...address, handle: routes.handle, drain, log }),
+  )
+  const metricsListener = await listenAt('SVC_METRICS_ADDR', config.metricsListen, (address) =>
+    listenMetrics({
+      ...address,
+      scrape: async () => ({
+        contentType: metrics.registry.contentType,
+        text: await metrics.registry.metrics(),
+      }),
     }),
-  })
+  )
 
-  const pgwire = await startPgwire({
-    hostname: config.pgwireListen.host,
-    port: config.pgwireListen.port,
-    tls,
-    allowPlaintext: config.pgwireAllowPlaintext,
-    store,
-    tokens,
-    verifyToken,
-    organizationClaim: config.idp.organizationClaim,
-    queries,
-    systemCatalog: options.systemCatalog,
-    catalogDirectory: options.catalogDirectory,
-    explain: (context, statement) => explainLines({ store, states }, context, statement),
-    metrics,
-    log,
-    clock,
-  })
+  const pgwire = await listenAt('SVC_PGWIRE_ADDR', config.pgwireListen, (address) =>
+    startPgwire({
+      ...address,
+      tls,
+      allowPlaintext: config.pgwireAllowPlaintext,
+      store,
+      tokens,
+      verifyToken,
+      organizationClaim: config.idp.organizationClaim,
+      queries,
+      systemCatalog: options.systemCatalog,
+      catalogDirectory: options.catalogDirectory,
+      explain: (context, statement) => explainLines({ store, states }, context, statement),
+      metrics,
+      log,
+      clock,
+    }),
+  )
 
   return {
     routes,
@@ -348,16 +346,6 @@ async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: Ab
 
 function addressRules({ upstreamAllow }: Config): AddressRules {
   return { ranges: blockList(upstreamAllow.cidrs), hosts: new Set(upstreamAllow.hosts) }
-}
-
-/** @throws Fault `misconfigured` where a file cannot be read */
-async function pgwireTls({ pgwireTls: files }: Config): Promise<TlsOptions | undefined> {
-  if (files === undefined) return undefined
-  try {
-    return { cert: await Bun.file(files.certFile).text(), key: await Bun.file(files.keyFile).text() }
-  } catch (cause) {
-    throw new Fault('misconfigured', 'The files that SVC_PGWIRE_TLS_… name cannot be read.', { cause })
-  }
 }
 
 function identityProvider({ idp }: Config): IdentityProvider | undefined {

@@ -38,9 +38,26 @@ export function isLoopback(host: string | undefined): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
-/** Looser than a URL: several hosts with ports, or none for a Unix socket, are in use. */
+/**
+ * Looser than a URL: several hosts with ports, or none for a Unix socket, are in use. What the driver cannot read is
+ * refused here: it would throw an error that shows the whole of it, password included. So is a `#`, after which it
+ * would read no more of a password or a host.
+ */
 export function parseDatabaseUrl(value: string): string | undefined {
-  return /^postgres(ql)?:\/\/[^\s]+$/.test(value) ? value : undefined
+  const authority = /^postgres(?:ql)?:\/\/(?=[^\s#]+$)([^/?]*)/.exec(value)?.[1]
+  if (authority === undefined || !isPercentEncoded(authority)) return undefined
+  // Of several hosts the driver reads the URL with the first alone.
+  const first = authority.replace(/,[^@]*$/, '')
+  return URL.canParse(value.replace(authority, () => first)) ? value : undefined
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function parseUrl(value: string, protocols: readonly string[]): string | undefined {

@@ -22,6 +22,7 @@ import {
 import { type LogLevel, logLevels, type Variable, type VariableName, variables } from './config-variables.ts'
 import { isOrganizationId, parseTenantId, type TenantId } from './core/tenant.ts'
 import type { LicenseSource } from './license/installed-license.ts'
+import { limits } from './limits.ts'
 
 export interface Config {
   readonly listen: ListenAddress
@@ -158,7 +159,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   if (pgwireKeyFile !== undefined)
     required('SVC_PGWIRE_TLS_CERT_FILE', pgwireCertFile, 'SVC_PGWIRE_TLS_KEY_FILE')
 
-  const databaseUrl = optional('SVC_DATABASE_URL', parseDatabaseUrl, 'a postgres:// URL')
+  const databaseUrl = optional(
+    'SVC_DATABASE_URL',
+    parseDatabaseUrl,
+    'a postgres:// URL, with # / % and their like percent-encoded',
+  )
   const secretsKeyText = text('SVC_SECRETS_KEY')
   const secretsKey = optional(
     'SVC_SECRETS_KEY',
@@ -209,6 +214,13 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     if (!isLoopback(listen?.host)) required('SVC_PUBLIC_URL', text('SVC_PUBLIC_URL'), 'IDP_ISSUER_URL')
   }
 
+  const queries = integer('SVC_READ_QUERIES', 1, 256)
+  const poolThreads =
+    text('UV_THREADPOOL_SIZE') === undefined ? undefined : integer('UV_THREADPOOL_SIZE', 1, 1_024)
+  const threadsMin = queries + limits.engineSpareThreads
+  if (poolThreads !== undefined && poolThreads < threadsMin)
+    problem('UV_THREADPOOL_SIZE', `must be at least ${threadsMin}, four more than SVC_READ_QUERIES`)
+
   const upstreamAllow = list(
     'SVC_UPSTREAM_ALLOW',
     (item) => parseCidr(item) ?? parseHost(item),
@@ -235,9 +247,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       directory: text('SVC_READ_DIR'),
       memoryBytes: integer('SVC_READ_MEMORY_MB', 256, 1_048_576) * bytesPerMiB,
       cacheBytes: integer('SVC_READ_CACHE_MB', 64, 16_777_216) * bytesPerMiB,
-      queries: integer('SVC_READ_QUERIES', 1, 256),
-      poolThreads:
-        text('UV_THREADPOOL_SIZE') === undefined ? undefined : integer('UV_THREADPOOL_SIZE', 1, 1_024),
+      queries,
+      poolThreads,
     },
     alphaWebhookEnabled: flag('SVC_ALPHA_WEBHOOK_ENABLED'),
     idpWebhookEnabled: flag('SVC_IDP_WEBHOOK_ENABLED'),

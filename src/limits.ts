@@ -82,6 +82,8 @@ export const limits = {
   engineCloseMs: 5_000,
   /** Statements that may wait for the embedded engine, for each that it may run. */
   engineQueueFactor: 16,
+  /** Threads of the runtime's pool that the embedded engine's queries never take: all else that is native needs some. */
+  engineSpareThreads: 4,
 
   /** Rows of one batch of a result. */
   resultBatchRows: 4_096,

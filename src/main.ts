@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { startApp } from './app.ts'
+import { tellOperator } from './base/fault.ts'
 import { type Config, ConfigError, parseConfig } from './config.ts'
 import { openConfiguredStore } from './open-store.ts'
 import { createLogger } from './telemetry/log.ts'
@@ -50,6 +51,6 @@ await main().catch((error: unknown) => {
     console.error(`The configuration has ${error.problems.length} problem(s):\n${error.message}`)
     process.exit(exitConfig)
   }
-  console.error(error instanceof Error ? error.message : error)
+  console.error(tellOperator(error))
   process.exit(1)
 })

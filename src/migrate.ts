@@ -1,6 +1,8 @@
 /** The command `bun run migrate`: brings the database up to date, or says what is pending. */
 
 import postgres from 'postgres'
+import { tellOperator } from './base/fault.ts'
+import { parseDatabaseUrl } from './config-values.ts'
 import { sessionOptions } from './store/link.ts'
 import { migrate, migrationStatus } from './store/migrations.ts'
 import { toStoreFault } from './store/store-fault.ts'
@@ -16,7 +18,7 @@ itself when the service starts.
 
 The database user is a superuser; or it owns the database and has CREATEROLE, and a superuser has run
 migrations/bootstrap.sql in the database once (it installs Apache AGE and marks three of its functions).
-Exit status: 0 done, 1 failed, 2 wrong usage.`
+Exit status: 0 done, 1 failed, 2 wrong usage, 78 wrong configuration.`
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
@@ -27,10 +29,15 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(help)
     return 2
   }
-  const url = process.env.SVC_DATABASE_URL
-  if (url === undefined || url === '') {
+  const { SVC_DATABASE_URL } = process.env
+  if (SVC_DATABASE_URL === undefined) {
     console.log('SVC_DATABASE_URL is not set: the embedded database migrates itself at start.')
     return 0
+  }
+  const url = parseDatabaseUrl(SVC_DATABASE_URL.trim())
+  if (url === undefined) {
+    console.error('SVC_DATABASE_URL: must be a postgres:// URL, with # / % and their like percent-encoded')
+    return 78
   }
   const sql = postgres(url, sessionOptions)
   try {
@@ -39,9 +46,7 @@ async function main(args: readonly string[]): Promise<number> {
       console.log(`${scope}: ${applied} applied, ${pending.length} pending ${pending.join(' ')}`.trimEnd())
     return 0
   } catch (error) {
-    const fault = toStoreFault(error)
-    const cause = fault.cause instanceof Error ? fault.cause.message : undefined
-    console.error([fault.publicMessage, cause].filter(Boolean).join('\n'))
+    console.error(tellOperator(toStoreFault(error)))
     return 1
   } finally {
     await sql.end({ timeout: 5 })

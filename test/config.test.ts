@@ -88,6 +88,11 @@ describe('values that are taken', () => {
     expect(upstreamAllow.cidrs.map((each) => each.address)).toEqual(['10.0.0.0', 'fd00::'])
   })
 
+  test('the threads of the runtime may be just enough for the statements at once', () => {
+    const { readEngine } = parseConfig({ UV_THREADPOOL_SIZE: '16', SVC_READ_QUERIES: '12' })
+    expect(readEngine).toMatchObject({ poolThreads: 16, queries: 12 })
+  })
+
   test('a variable for tests is no problem', () => {
     expect(problemsOf({ SVC_TEST_DATABASE_URL: 'x' })).toEqual([])
   })
@@ -125,6 +130,10 @@ describe('values that are refused', () => {
     ['SVC_MIGRATE must be 1 or 0', { SVC_MIGRATE: 'true' }],
     ['SVC_POOL_MAX must be a whole number', { SVC_POOL_MAX: '0' }],
     ['SVC_L3_WORKERS must be a whole number', { SVC_L3_WORKERS: '65' }],
+    [
+      'UV_THREADPOOL_SIZE must be at least 17, four more than SVC_READ_QUERIES',
+      { UV_THREADPOOL_SIZE: '16', SVC_READ_QUERIES: '13' },
+    ],
     ['SVC_L3_WORKERS must be a whole number', { SVC_L3_WORKERS: '4.5' }],
     ['SVC_ALPHA_WEBHOOK_ENABLED must be 1 or 0', { SVC_ALPHA_WEBHOOK_ENABLED: 'off' }],
     ['SVC_S3_EVENTS_QUEUE_URL must be an http(s) URL', { ...valid.queue, SVC_S3_EVENTS_QUEUE_URL: 'q' }],

@@ -1,17 +1,22 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './support/eventually.ts'
+import { freePort } from './support/free-port.ts'
 
 const root = join(import.meta.dir, '..')
 
 const kept = async (folder: string) =>
   (await readdir(join(folder, 'pg-catalog'))).filter((name) => name.endsWith('.tar'))
 
-function start(env: Readonly<Record<string, string>>) {
-  return Bun.spawn([process.execPath, 'src/main.ts'], {
+function start(
+  env: Readonly<Record<string, string>>,
+  program = 'src/main.ts',
+  words: readonly string[] = [],
+) {
+  return Bun.spawn([process.execPath, program, ...words], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdout: 'pipe',
@@ -33,6 +38,61 @@ test('a wrong configuration ends the process with 78 and names every mistake, bu
     expect(text).toContain(name)
   expect(text).not.toContain('hunter')
 })
+
+describe('an address of the database that cannot be read ends the process with 78, unquoted', () => {
+  const programs = ['src/main.ts', 'src/migrate.ts']
+  const addresses = [
+    'postgres://u:#hunter2@db/x',
+    'postgres://u:%hunter2@db/x',
+    'postgres://u:hunter2@db:port/x',
+    '',
+  ]
+  test.each(programs.flatMap((program) => addresses.map((address) => [program, address])))(
+    '%s %s',
+    async (program, address) => {
+      const process_ = start({ SVC_DATABASE_URL: address, SVC_SECRETS_KEY: 'a'.repeat(64) }, program)
+      const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+      expect(said).toContain('SVC_DATABASE_URL: ')
+      expect(said).not.toContain('hunter')
+      expect(status).toBe(78)
+    },
+  )
+})
+
+test.each(['src/main.ts', 'src/migrate.ts', 'src/admin.ts'])(
+  '%s says why the database is not available',
+  async (program) => {
+    const port = freePort()
+    const env = {
+      SVC_DATABASE_URL: `postgres://u:hunter2@127.0.0.1:${port}/x`,
+      SVC_SECRETS_KEY: 'a'.repeat(64),
+    }
+    const process_ = start(env, program, program === 'src/admin.ts' ? ['tenant', 'list'] : [])
+    const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+    expect(said).toBe(`The database is not available.\nconnect ECONNREFUSED 127.0.0.1:${port}\n`)
+    expect(status).toBe(1)
+  },
+)
+
+test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
+  'a start that finds the address of %s in use ends and names the variable',
+  async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+    using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+    const address = `127.0.0.1:${other.port}`
+    const process_ = start({
+      SVC_DATA_DIR: folder,
+      SVC_LISTEN_ADDR: '127.0.0.1:0',
+      SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      [name]: address,
+    })
+    const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+    await rm(folder, { recursive: true, force: true })
+    expect(said).toContain(`${name}: nothing can listen at ${address}.\n`)
+    expect(status).toBe(1)
+  },
+)
 
 test('the service starts on an empty data directory, keeps its key to itself, and stops on SIGTERM with 0', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))

@@ -1,6 +1,6 @@
 /** One call of the command line: its words in, its output and exit status out. */
 
-import { Fault } from '../base/fault.ts'
+import { Fault, tellOperator } from '../base/fault.ts'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
 import type { Store } from '../store/store.ts'
 import { helpText, prepareCall, printable } from './command.ts'
@@ -55,7 +55,6 @@ function report(error: unknown, complain: (text: string) => void): number {
     complain(`${error.message}\nSee: bun run admin --help`)
     return exitUsage
   }
-  if (error instanceof Fault) complain([error.publicMessage, error.detail].filter(Boolean).join('\n'))
-  else complain(error instanceof Error ? error.message : String(error))
+  complain(tellOperator(error))
   return exitFailed
 }

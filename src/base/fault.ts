@@ -64,3 +64,12 @@ export function toFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
   return new Fault('internal', 'Internal error.', { cause: thrown })
 }
+
+/** What the operator of a process that failed reads at its terminal: what went wrong, and why. Never for clients. */
+export function tellOperator(thrown: unknown): string {
+  if (!(thrown instanceof Fault)) return thrown instanceof Error ? thrown.message : String(thrown)
+  const { publicMessage, cause, detail } = thrown
+  // A Fault told in other words is the same told twice.
+  const why = cause instanceof Error && !(cause instanceof Fault) ? cause.message : ''
+  return [publicMessage, why || detail].filter(Boolean).join('\n')
+}

@@ -20,8 +20,8 @@ function bare(thrown: unknown): Error {
   return Object.assign(new Error(String(error?.message ?? thrown)), facts)
 }
 
-// Resources, operator intervention, connection, system: the database is not there or not able, for now.
-const transient = /^(08|53|57|58)|^CONN|^ECONN|^EPIPE|^ENOTFOUND|^EHOST|^ETIMEDOUT/
+// Connection, log-in, database, resources, operator intervention, system: it is not there or not able, for now.
+const transient = /^(08|28|3D|53|57|58)|^CONN|^ECONN|^EPIPE|^ENOTFOUND|^EAI_|^EHOST|^ENET|^ETIMEDOUT/
 // Serialization failure, deadlock, lock timeout: another attempt may do.
 const contended = new Set(['40001', '40P01', '55P03'])
 

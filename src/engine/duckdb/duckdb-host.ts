@@ -35,9 +35,6 @@ export interface DuckdbSettings extends InstanceSettings {
   readonly poolThreads: number
 }
 
-/** Threads of the pool that queries never take. */
-const spareThreads = 4
-
 /** Who reads by a catalog credential. */
 export interface DuckdbScope extends ReadScope {
   readonly tenant: TenantId
@@ -63,9 +60,10 @@ export interface DuckdbHost {
  *   DuckDB does not start
  */
 export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost> {
-  if (settings.placesMax + spareThreads > settings.poolThreads)
+  const threadsMin = settings.placesMax + limits.engineSpareThreads
+  if (threadsMin > settings.poolThreads)
     throw new RangeError(
-      `${settings.placesMax} queries at once need a pool of ${settings.placesMax + spareThreads} threads: set UV_THREADPOOL_SIZE`,
+      `${settings.placesMax} queries at once need a pool of ${threadsMin} threads: set UV_THREADPOOL_SIZE`,
     )
   await mkdir(settings.folder, { recursive: true, mode: 0o700 })
   // DuckDB compares paths as text.

@@ -67,30 +67,32 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
   const connections = new Set<Connection>()
   const settle = new LoginGarbage()
   let whenEmpty: (() => void) | undefined
-  const listener: TCPSocketListener<Attached> = Bun.listen<Attached>({
-    hostname: options.hostname ?? '0.0.0.0',
-    port: options.port,
-    socket: {
-      open(socket) {
-        const connection = new Connection(socket, options.tls)
-        socket.data = { connection }
-        connections.add(connection)
-        settle.grown(connections.size)
-        void serveClient(parts, connection)
-          .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be ended in order'))
-          .finally(() => {
-            connections.delete(connection)
-            settle.shrunk(connections.size)
-            if (connections.size === 0) whenEmpty?.()
-          })
+  const listenOn = (hostname: string): TCPSocketListener<Attached> =>
+    Bun.listen<Attached>({
+      hostname,
+      port: options.port,
+      socket: {
+        open(socket) {
+          const connection = new Connection(socket, options.tls)
+          socket.data = { connection }
+          connections.add(connection)
+          settle.grown(connections.size)
+          void serveClient(parts, connection)
+            .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be ended in order'))
+            .finally(() => {
+              connections.delete(connection)
+              settle.shrunk(connections.size)
+              if (connections.size === 0) whenEmpty?.()
+            })
+        },
+        data: (socket, chunk) => socket.data.connection.plainData(chunk),
+        drain: (socket) => socket.data.connection.plainDrained(),
+        close: (socket) => socket.data.connection.ended(),
+        error: (socket) => socket.data.connection.closed(),
+        end: (socket) => socket.data.connection.closed(),
       },
-      data: (socket, chunk) => socket.data.connection.plainData(chunk),
-      drain: (socket) => socket.data.connection.plainDrained(),
-      close: (socket) => socket.data.connection.ended(),
-      error: (socket) => socket.data.connection.closed(),
-      end: (socket) => socket.data.connection.closed(),
-    },
-  })
+    })
+  const listener = options.hostname === undefined ? onEveryInterface(listenOn) : listenOn(options.hostname)
   return {
     port: listener.port,
     connections: () => connections.size,
@@ -111,6 +113,16 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
       listener.stop(true)
       return finished
     },
+  }
+}
+
+/** IPv6 and IPv4 alike, as the HTTP listeners do; IPv4 alone on a machine that has no IPv6. */
+function onEveryInterface<T>(listenOn: (hostname: string) => T): T {
+  try {
+    return listenOn('::')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw error
+    return listenOn('0.0.0.0')
   }
 }
 

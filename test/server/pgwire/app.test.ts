@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startApp } from '../../../src/app.ts'
@@ -79,6 +79,26 @@ test('the service serves the wire with the certificate of its configuration', as
   await rm(folder, { recursive: true })
 })
 
+const hasIpv6 = Object.values(networkInterfaces()).some((each) =>
+  each?.some(({ address }) => address === '::1'),
+)
+test.each(hasIpv6 ? ['127.0.0.1', '::1'] : ['127.0.0.1'])(
+  'an address without a host is every interface: %s is heard, and is this machine',
+  async (host) => {
+    await using service = await startTestService({ queries, env: { SVC_PGWIRE_ADDR: ':0' } })
+    const client = new pg.Client({
+      host,
+      port: service.app.pgwirePort,
+      user: 'acme',
+      database: 'main',
+      password: service.owner.secret,
+    })
+    await client.connect()
+    expect((await client.query('select anything')).rows).toEqual([{ tenant: service.owner.tenant }])
+    await client.end()
+  },
+)
+
 test('a certificate that cannot be read stops the start, before anything listens', async () => {
   await using store = await openTestStore()
   const config = parseConfig({
@@ -92,6 +112,41 @@ test('a certificate that cannot be read stops the start, before anything listens
   )
   expect(outcome).toBe('misconfigured')
 })
+
+test.each([
+  ['is no PEM', 'nonsense', 'nonsense'],
+  ['has another key', makeCertificate().cert, makeCertificate().key],
+  ['has an empty key', makeCertificate().cert, ''],
+])('a certificate that %s stops the start: no client could begin TLS', async (_, cert, key) => {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-wire-'))
+  await writeFile(join(folder, 'cert.pem'), cert)
+  await writeFile(join(folder, 'key.pem'), key)
+  const files = {
+    SVC_PGWIRE_TLS_CERT_FILE: join(folder, 'cert.pem'),
+    SVC_PGWIRE_TLS_KEY_FILE: join(folder, 'key.pem'),
+  }
+  expect(await failureToStart(files)).toBe('SVC_PGWIRE_TLS_… name no certificate with its private key.')
+  await rm(folder, { recursive: true })
+})
+
+/** What a start says that does not come to be. */
+async function failureToStart(env: Readonly<Record<string, string>>): Promise<string> {
+  await using store = await openTestStore()
+  const config = parseConfig({
+    SVC_LISTEN_ADDR: '127.0.0.1:0',
+    SVC_METRICS_ADDR: '127.0.0.1:0',
+    SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    ...env,
+  })
+  const log = createLogger({ level: 'silent' })
+  try {
+    const app = await startApp({ config, store, metrics: createMetrics(), log, queries })
+    await app.stop()
+    return 'started'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
 
 function failure(work: Promise<unknown>): Promise<string | undefined> {
   return work.then(
