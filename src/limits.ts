@@ -53,6 +53,10 @@ export const limits = {
   /** One SQL statement sent to the read path, and one that it sends to an engine. */
   statementBytesMax: 256 * KiB,
   compiledStatementBytesMax: 4 * MiB,
+  /** Columns that the results of one query may have, as PostgreSQL has it. */
+  targetsMax: 1_664,
+  /** What a statement may come to stand for beyond what it spells out: columns in scope, repeated expressions. */
+  statementExpansionMax: 400_000,
   /** Text of the row filters and mask expressions whose trees are kept; a tree takes some fifty times its text. */
   policyExpressionCacheBytes: 1 * MiB,
   /** Tables that one statement may name, and those of them that load from the upstream at once. */

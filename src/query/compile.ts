@@ -122,6 +122,7 @@ function newResolver({ principal, tables, searchPath, parameterTypes }: CompileI
     policy: false,
     tables: [],
     ids: 0,
+    spent: 0,
     fallible: false,
     expr: (node, env) => resolveExpression(resolver, node, env),
     query: (select, outer, top) => resolveQuery(resolver, select, outer, top),

@@ -201,8 +201,14 @@ export function exprKey(expr: Expr): string {
   return JSON.stringify(expr, (key, value: unknown) => {
     if (key === 'def') return (value as FunctionDef).id
     if (key === 'table') return undefined
+    // Its type may yet be settled.
+    if (isParameter(value)) return `$${value.number}`
     return value instanceof Set ? undefined : value
   })
+}
+
+function isParameter(value: unknown): value is ParameterExpr {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'parameter'
 }
 
 /** The expressions directly below one; subqueries are not entered. */

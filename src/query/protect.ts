@@ -229,6 +229,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
     policy: true,
     tables: [],
     ids: 0,
+    spent: 0,
     fallible: false,
     expr: (node, env) => resolveExpression(resolver, node, env),
     query: () => {

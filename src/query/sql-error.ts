@@ -33,6 +33,7 @@ const kindOf = {
   '53000': 'unavailable', // insufficient_resources
   '53300': 'unavailable', // too_many_connections
   '54001': 'bad_request', // statement_too_complex
+  '54011': 'bad_request', // too_many_columns
   '55000': 'conflict', // object_not_in_prerequisite_state
   '57014': 'unavailable', // query_canceled
   '58000': 'unavailable', // system_error

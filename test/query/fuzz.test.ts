@@ -54,6 +54,63 @@ test(`what a mutated statement shows holds no canary (seed ${seed})`, async () =
   expect(answered).toBeGreaterThan(100)
 }, 60_000)
 
+const times = (count: number, text: string, joint = ',') => Array(count).fill(text).join(joint)
+const nested = (count: number, first: string, wrap: (inner: string) => string) => {
+  let text = first
+  for (let level = 0; level < count; level++) text = wrap(text)
+  return text
+}
+const rowBesides = (inner: string) => `((${inner}), true)`
+
+test.each([
+  [
+    'columns of *',
+    '54011',
+    `SELECT count(*) FROM ${nested(12, 'orders', (from) => `(SELECT *, *, *, *, * FROM ${from} a)`)} b`,
+  ],
+  [
+    'columns of FROM',
+    '54001',
+    `WITH w AS (SELECT ${times(1_600, '1')}) SELECT 1 FROM ${Array.from({ length: 2_000 }, (_, index) => `w a${index}`).join(',')}`,
+  ],
+  [
+    'comparisons of rows',
+    '54001',
+    `SELECT ${nested(40, '(1, 1) < (2, 2)', (inner) => `${rowBesides(inner)} < (false, true)`)}`,
+  ],
+  [
+    'rows in lists of rows',
+    '54001',
+    `SELECT ${nested(40, '(1, 1) IN ((1, 1), (2, 2))', (inner) => `${rowBesides(inner)} IN ((true, true), (false, true))`)}`,
+  ],
+  ['columns of a comparison of rows', '54001', `SELECT (${times(10_000, '1')}) < (${times(10_000, '1')})`],
+  [
+    'bounds of BETWEEN',
+    '54001',
+    `SELECT id FROM orders ORDER BY ${nested(40, 'id BETWEEN SYMMETRIC 1 AND 2', (inner) => `(${inner}) BETWEEN SYMMETRIC true AND false`)}`,
+  ],
+  [
+    'uses of a window',
+    '54001',
+    `SELECT ${times(1_500, 'count(*) OVER w')} FROM orders WINDOW w AS (PARTITION BY ${times(5_000, 'id')})`,
+  ],
+  ['grouping sets', '54001', `SELECT 1 FROM orders GROUP BY ROLLUP (${times(25_000, 'id')})`],
+] as const)('what a short statement makes many of is refused before it is made: %s', (_, sqlState, text) => {
+  const refusal = () => {
+    try {
+      subject.compile(text).emit('duckdb')
+    } catch (error) {
+      return error instanceof SqlError ? error.sqlState : error
+    }
+  }
+  expect(refusal()).toBe(sqlState)
+})
+
+test('many keys of ORDER BY are looked for among many columns within the time of a test', () => {
+  const text = `SELECT ${times(1_600, 'id')} FROM orders o ORDER BY ${times(8_000, 'o.amount')}`
+  expect(subject.compile(text).columns).toHaveLength(1_600)
+})
+
 /** An internal error is a hole in the compiler: it refuses, but should have known why. */
 function checkRefusal(error: unknown, text: string): void {
   if (!(error instanceof SqlError) || error.sqlState === 'XX000')

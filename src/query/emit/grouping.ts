@@ -5,6 +5,8 @@ import { groupExprs } from '../resolve/grouping.ts'
 import { SqlError } from '../sql-error.ts'
 
 const setsMax = 1_024
+/** Keys in all sets together. */
+const keysMax = 50_000
 
 /**
  * The grouping sets that a GROUP BY list means: the product of what its elements mean.
@@ -12,13 +14,51 @@ const setsMax = 1_024
  * @throws SqlError 54001 where there are too many
  */
 export function groupingSets(elements: readonly GroupElement[]): readonly (readonly Expr[])[] {
-  let sets: readonly (readonly Expr[])[] = [[]]
-  for (const element of elements) {
-    const own = setsOf(element)
-    if (sets.length * own.length > setsMax) throw new SqlError('54001', 'There are too many grouping sets.')
-    sets = sets.flatMap((left) => own.map((right) => [...left, ...right]))
+  const { sets, keys } = elements.map(measure).reduce(product, { sets: 1, keys: 0 })
+  // Told before they are made: a short text may mean more of them than there is memory.
+  if (sets > setsMax || keys > keysMax) throw new SqlError('54001', 'There are too many grouping sets.')
+  return elements
+    .map(setsOf)
+    .reduce<readonly (readonly Expr[])[]>(
+      (lefts, own) => lefts.flatMap((left) => own.map((right) => [...left, ...right])),
+      [[]],
+    )
+}
+
+interface Measure {
+  readonly sets: number
+  readonly keys: number
+}
+
+function product(left: Measure, right: Measure): Measure {
+  return { sets: left.sets * right.sets, keys: left.keys * right.sets + right.keys * left.sets }
+}
+
+function sum(left: Measure, right: Measure): Measure {
+  return { sets: left.sets + right.sets, keys: left.keys + right.keys }
+}
+
+/** How many sets an element means, and how many keys are in them. */
+function measure(element: GroupElement): Measure {
+  switch (element.kind) {
+    case 'expr':
+      return { sets: 1, keys: 1 }
+    case 'empty':
+      return { sets: 1, keys: 0 }
+    case 'row':
+      return { sets: 1, keys: groupExprs(element).length }
+    case 'sets':
+      return element.items.map(measure).reduce(sum, { sets: 0, keys: 0 })
+    case 'rollup': {
+      const sizes = element.items.map((item) => groupExprs(item).length)
+      const keys = sizes.reduce((all, size, index) => all + size * (sizes.length - index), 0)
+      return { sets: sizes.length + 1, keys }
+    }
+    case 'cube': {
+      const { length } = element.items
+      return { sets: 2 ** length, keys: 2 ** (length - 1) * groupExprs(element).length }
+    }
   }
-  return sets
 }
 
 function setsOf(element: GroupElement): readonly (readonly Expr[])[] {
@@ -39,7 +79,6 @@ function setsOf(element: GroupElement): readonly (readonly Expr[])[] {
     }
     case 'cube': {
       const items = element.items.map(groupExprs)
-      if (items.length > 10) throw new SqlError('54001', 'There are too many grouping sets.')
       return Array.from({ length: 2 ** items.length }, (_, bits) =>
         items.filter((_item, index) => (bits & (1 << index)) === 0).flat(),
       )

@@ -16,7 +16,7 @@ import {
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
 import { castTo, coerce, condition, known, literalOf } from './coerce.ts'
-import { type Env, nameOf, type Resolver } from './context.ts'
+import { type Env, nameOf, type Resolver, spendCopies } from './context.ts'
 import { bindArguments, callOverload, pickOverload, returnType } from './overload.ts'
 
 /** Resolves a FuncCall. */
@@ -245,6 +245,8 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
   const spec = windowSpec(env, over)
   const partitionBy = spec.partition.map((each) => known(resolver.expr(each, inner)))
   const orderBy = spec.order.map((each) => sortKey(resolver, each, inner))
+  // Whoever names a window writes all of it.
+  for (const each of [...partitionBy, ...orderBy.map(({ expr }) => expr)]) spendCopies(resolver, each, 1)
   const frame = spec.frame && resolveFrame(resolver, spec.frame, orderBy, inner)
   return { kind: 'window', type: call.type, call, partitionBy, orderBy, frame }
 }

@@ -7,6 +7,7 @@ import type { Node, SelectStmt, WindowDef } from 'libpg-query'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { SqlType } from '../../core/sql-type.ts'
+import { limits } from '../../limits.ts'
 import {
   type ColumnExpr,
   childrenOf,
@@ -28,6 +29,8 @@ export interface Resolver {
   readonly policy: boolean
   readonly tables: { readonly id: string; readonly table: GovernedTable; readonly used: Set<number> }[]
   ids: number
+  /** What the statement has come to stand for beyond what it spells out; see `spend`. */
+  spent: number
   /** Set where an expression that can fail may run on rows that a filter drops. */
   fallible: boolean
   readonly expr: (node: Node, env: Env) => Expr
@@ -80,6 +83,27 @@ export function newId(resolver: Resolver, prefix: string): string {
   return `${prefix}${++resolver.ids}`
 }
 
+/**
+ * Counts what a short text makes long: columns that FROM and `*` bring, the search for a name among them,
+ * expressions that are written more than once.
+ *
+ * @throws SqlError 54001 where it comes to too much
+ */
+export function spend(resolver: Resolver, count: number): void {
+  resolver.spent += count
+  if (resolver.spent > limits.statementExpansionMax)
+    throw new SqlError('54001', 'The statement stands for too many columns or expressions.')
+}
+
+/** Counts an expression that will be written `times` more than once. */
+export function spendCopies(resolver: Resolver, expr: Expr, times: number): void {
+  const open = [expr]
+  for (let each = open.pop(); each !== undefined && times > 0; each = open.pop()) {
+    spend(resolver, times)
+    for (const child of childrenOf(each)) open.push(child)
+  }
+}
+
 /** The string of a name's part. */
 export function nameOf(node: Node | undefined): string {
   if (node !== undefined && 'String' in node) return node.String.sval ?? ''
@@ -90,6 +114,7 @@ export function nameOf(node: Node | undefined): string {
 export function findColumn(resolver: Resolver, scope: Scope, name: string, position?: number): Expr {
   let levels = 0
   for (let each: Scope | undefined = scope; each !== undefined; each = each.outer, levels++) {
+    spend(resolver, each.columns.length >> 6)
     const found = each.columns.filter((column) => column.name === name)
     if (found.length > 1) throw new SqlError('42702', `column reference "${name}" is ambiguous`, position)
     if (found[0] !== undefined) return use(resolver, found[0].expr, levels)

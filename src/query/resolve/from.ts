@@ -17,6 +17,7 @@ import {
   type Scope,
   type ScopeColumn,
   type ScopeRelation,
+  spend,
   use,
 } from './context.ts'
 import { applyOperator } from './operator.ts'
@@ -33,12 +34,13 @@ const noAggregates = { noAggregates: 'FROM', noWindows: 'FROM' }
 export function resolveFrom(resolver: Resolver, nodes: readonly Node[], scope: Scope): FromItem[] {
   return nodes.map((node) => {
     const bound = resolveItem(resolver, node, scope, scope)
-    addTo(scope, bound)
+    addTo(resolver, scope, bound)
     return bound.item
   })
 }
 
-function addTo(scope: Scope, bound: Bound): void {
+function addTo(resolver: Resolver, scope: Scope, bound: Bound): void {
+  spend(resolver, (scope.columns.length + bound.columns.length) >> 4)
   for (const { alias, schema } of bound.relations)
     if (
       scope.relations.some(
@@ -54,10 +56,16 @@ function addTo(scope: Scope, bound: Bound): void {
 
 /** @param lateral the scope that LATERAL items and functions see */
 function resolveItem(resolver: Resolver, node: Node, scope: Scope, lateral: Scope): Bound {
+  if ('JoinExpr' in node) return resolveJoin(resolver, node.JoinExpr, scope, lateral)
+  const bound = resolveLeaf(resolver, node, scope, lateral)
+  spend(resolver, bound.columns.length)
+  return bound
+}
+
+function resolveLeaf(resolver: Resolver, node: Node, scope: Scope, lateral: Scope): Bound {
   if ('RangeVar' in node) return resolveRelation(resolver, node.RangeVar, scope)
   if ('RangeSubselect' in node) return resolveSubselect(resolver, node.RangeSubselect, scope, lateral)
   if ('RangeFunction' in node) return resolveFunction(resolver, node.RangeFunction, lateral)
-  if ('JoinExpr' in node) return resolveJoin(resolver, node.JoinExpr, scope, lateral)
   throw notSupported(Object.keys(node)[0] ?? 'This item of FROM')
 }
 
@@ -200,6 +208,7 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
   if (type === undefined) throw notSupported('This join')
   const left = resolveItem(resolver, node.larg, scope, lateral)
   // The right side may be LATERAL over the left.
+  spend(resolver, (lateral.columns.length + left.columns.length) >> 4)
   const inner: Scope = {
     ...lateral,
     relations: [...lateral.relations, ...left.relations],
@@ -207,8 +216,8 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
   }
   const right = resolveItem(resolver, node.rarg, scope, inner)
   const joined = newScope(scope.outer)
-  addTo(joined, left)
-  addTo(joined, right)
+  addTo(resolver, joined, left)
+  addTo(resolver, joined, right)
   const names = usingNames(node, left, right)
   const env: Env = { scope: joined, output: false, ...noAggregates }
   const merged = names.map((name) => mergeColumn(resolver, name, left, right, type, env))

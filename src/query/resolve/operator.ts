@@ -10,7 +10,7 @@ import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
 import { castTo, coerce, known, literalOf, unify } from './coerce.ts'
-import { type Env, nameOf, type Resolver } from './context.ts'
+import { type Env, nameOf, type Resolver, spendCopies } from './context.ts'
 import { callOverload, pickOverload } from './overload.ts'
 
 /** Resolves an A_Expr. */
@@ -28,7 +28,7 @@ export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Exp
   switch (node.kind) {
     case 'AEXPR_OP': {
       const rows = node.lexpr && rowsOf(node.lexpr, right)
-      if (rows) return compareRows(resolver, sign, rows, env, node.location)
+      if (rows) return compareRows(resolver, sign, resolveRows(resolver, rows, env), env, node.location)
       const args = node.lexpr === undefined ? [resolver.expr(right, env)] : both()
       return applyOperator(resolver, sign, args, env, node.location)
     }
@@ -201,6 +201,7 @@ function resolveBetween(resolver: Resolver, node: A_Expr, bounds: Node, env: Env
     return both('AND', [at('>=', from), at('<=', to)])
   }
   const symmetric = node.kind === 'AEXPR_BETWEEN_SYM' || node.kind === 'AEXPR_NOT_BETWEEN_SYM'
+  for (const each of [value, low, high]) spendCopies(resolver, each, symmetric ? 3 : 1)
   const test = symmetric ? both('OR', [range(low, high), range(high, low)]) : range(low, high)
   return node.kind === 'AEXPR_NOT_BETWEEN' || node.kind === 'AEXPR_NOT_BETWEEN_SYM' ? not(test) : test
 }
@@ -215,10 +216,17 @@ function resolveIn(
   const items = 'List' in listNode ? (listNode.List.items ?? []) : []
   if (leftNode === undefined || items.length === 0) throw new SqlError('42601', 'IN needs a list.')
   if ('RowExpr' in leftNode) {
+    const lefts = (leftNode.RowExpr.args ?? []).map((each) => resolver.expr(each, env))
+    for (const each of lefts) spendCopies(resolver, each, items.length - 1)
     const alternatives = items.map((item) => {
       const rows = rowsOf(leftNode, item)
       if (rows === undefined) throw new SqlError('42804', 'IN needs rows of the same width.')
-      return compareRows(resolver, '=', rows, env)
+      const pairs = rows.map(([, right], index): RowPair => {
+        const left = lefts[index]
+        if (left === undefined) throw new SqlError('42601', 'An operand is missing.')
+        return [left, resolver.expr(right, env)]
+      })
+      return compareRows(resolver, '=', pairs, env)
     })
     return negated ? not(both('OR', alternatives)) : both('OR', alternatives)
   }
@@ -291,22 +299,25 @@ function rowsOf(left: Node, right: Node): readonly (readonly [Node, Node])[] | u
   return lefts.map((node, index) => [node, rights[index] ?? node] as const)
 }
 
+type RowPair = readonly [Expr, Expr]
+
+function resolveRows(
+  resolver: Resolver,
+  rows: readonly (readonly [Node, Node])[],
+  env: Env,
+): readonly RowPair[] {
+  return rows.map(([left, right]) => [resolver.expr(left, env), resolver.expr(right, env)])
+}
+
 /** Rows are compared column by column, the first that differs decides. */
 function compareRows(
   resolver: Resolver,
   sign: string,
-  pairs: readonly (readonly [Node, Node])[],
+  pairs: readonly RowPair[],
   env: Env,
   position?: number,
 ): Expr {
-  const at = (operator: string, pair: readonly [Node, Node]) =>
-    applyOperator(
-      resolver,
-      operator,
-      [resolver.expr(pair[0], env), resolver.expr(pair[1], env)],
-      env,
-      position,
-    )
+  const at = (operator: string, pair: RowPair) => applyOperator(resolver, operator, pair, env, position)
   if (sign === '=')
     return both(
       'AND',
@@ -319,6 +330,8 @@ function compareRows(
     )
   if (!['<', '<=', '>', '>='].includes(sign)) throw notSupported('This comparison of rows', position)
   const strict = sign.slice(0, 1)
+  for (const [index, pair] of pairs.entries())
+    for (const side of pair) spendCopies(resolver, side, pairs.length - 1 - index)
   return both(
     'OR',
     pairs.map((pair, index) =>

@@ -75,7 +75,7 @@ function resolveSelect(
   const env: Env = { scope, output: top }
   const below: Env = { scope, output: false, noAggregates: 'WHERE', noWindows: 'WHERE' }
   const where = node.whereClause && condition(resolver.expr(node.whereClause, below), 'WHERE')
-  const targets = resolveTargets(resolver, node.targetList ?? [], env)
+  const targets = resolveTargets(resolver, node.targetList ?? [], env).map(asTarget)
   const columns = targets.map(({ name, expr }): OutputColumn => ({ name, type: expr.type, size: expr.size }))
   const exprs = targets.map(({ expr }) => expr)
   const groupBy = (node.groupClause ?? []).map((each) => resolveGroup(resolver, each, targets, scope))
@@ -111,6 +111,20 @@ function resolveSelect(
 interface Target {
   readonly name: string
   readonly expr: Expr
+  /** Made once, however many keys of ORDER BY look for it. */
+  readonly key: () => string
+}
+
+function asTarget({ name, expr }: Pick<Target, 'name' | 'expr'>): Target {
+  let key: string | undefined
+  return {
+    name,
+    expr,
+    key: () => {
+      key ??= exprKey(expr)
+      return key
+    },
+  }
 }
 
 /** An ordinal, or a name or expression: GROUP BY looks for input columns first. */
@@ -165,7 +179,7 @@ function ordinalTarget(node: Node, targets: readonly Target[]): Target | undefin
 
 function namedTarget(name: string, targets: readonly Target[]): Target | undefined {
   const [first, ...more] = targets.filter((target) => target.name === name)
-  if (first && more.some(({ expr }) => exprKey(expr) !== exprKey(first.expr)))
+  if (first && more.some(({ expr, key }) => expr !== first.expr && key() !== first.key()))
     throw new SqlError('42702', `"${name}" is ambiguous`)
   return first
 }
@@ -178,9 +192,13 @@ function resolveSort(resolver: Resolver, node: Node, targets: readonly Target[],
   const target =
     ordinalTarget(sort.node, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
   const expr = target ? target.expr : known(resolver.expr(sort.node, env))
-  const key = exprKey(expr)
-  const place = target ? targets.indexOf(target) : targets.findIndex((each) => exprKey(each.expr) === key)
+  const place = target ? targets.indexOf(target) : placeOf(expr, targets)
   return { expr, ordinal: place < 0 ? undefined : place + 1, ...sortDirection(sort) }
+}
+
+function placeOf(expr: Expr, targets: readonly Target[]): number {
+  const key = exprKey(expr)
+  return targets.findIndex((each) => each.key() === key)
 }
 
 function resolveDistinct(
@@ -296,12 +314,11 @@ function resolveSet(
 
 /** The result of VALUES or a set operation is sorted by its columns only. */
 function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): SortKey[] {
+  const targets = columns.map(({ name, type }, index) =>
+    asTarget({ name, expr: { kind: 'column', relation: '', index, levelsUp: 0, type } }),
+  )
   return nodes.map((node) => {
     const sort = 'SortBy' in node ? node.SortBy : undefined
-    const targets = columns.map(({ name, type }, index) => ({
-      name,
-      expr: { kind: 'column', relation: '', index, levelsUp: 0, type } as const,
-    }))
     const name = sort?.node && soleName(sort.node)
     const target =
       sort?.node &&
@@ -311,7 +328,7 @@ function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): S
       throw notSupported('ORDER BY of anything but result columns, after a set operation or VALUES,')
     return {
       expr: target.expr,
-      ordinal: targets.findIndex((each) => each === target) + 1,
+      ordinal: targets.indexOf(target) + 1,
       ...sortDirection(sort),
     }
   })

@@ -1,6 +1,7 @@
 /** The select list: stars expanded, every result named as PostgreSQL names it. */
 
 import type { ColumnRef, Node } from 'libpg-query'
+import { limits } from '../../limits.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type Env, nameOf, type Resolver, type ScopeColumn, use } from './context.ts'
@@ -11,15 +12,20 @@ export function resolveTargets(
   nodes: readonly Node[],
   env: Env,
 ): readonly { readonly name: string; readonly expr: Expr }[] {
-  const targets = nodes.flatMap((node) => {
+  const targets: { readonly name: string; readonly expr: Expr }[] = []
+  for (const node of nodes) {
     const target = 'ResTarget' in node ? node.ResTarget : undefined
     if (target?.val === undefined) throw new SqlError('42601', 'A result expression is expected.')
     const star = 'ColumnRef' in target.val ? starColumns(target.val.ColumnRef, env) : undefined
-    if (star) return star.map(({ name, expr }) => ({ name, expr: use(resolver, expr, 0) }))
-    return [
-      { name: target.name ?? resultName(target.val) ?? '?column?', expr: resolver.expr(target.val, env) },
-    ]
-  })
+    if (star) for (const { name, expr } of star) targets.push({ name, expr: use(resolver, expr, 0) })
+    else
+      targets.push({
+        name: target.name ?? resultName(target.val) ?? '?column?',
+        expr: resolver.expr(target.val, env),
+      })
+    if (targets.length > limits.targetsMax)
+      throw new SqlError('54011', `target lists can have at most ${limits.targetsMax} entries`)
+  }
   if (targets.length === 0) throw notSupported('SELECT without a result column')
   return targets
 }
