@@ -37,6 +37,10 @@ const neverByName = blockList([
   '168.63.129.16/32',
   'fe80::/10',
   'fd00:ec2::/32',
+  // The first three by way of NAT64 (RFC 6052).
+  '64:ff9b::a9fe:0/112',
+  '64:ff9b::6464:64c8/128',
+  '64:ff9b::a83f:8110/128',
 ])
 const refused = blockList(privateRanges)
 /** All other IPv6 space is unassigned or local (RFC 4291), mapped and translated IPv4 included. */

@@ -136,8 +136,6 @@ export interface CommittedResponse {
 export interface CatalogOffer {
   /** `METHOD /v1/{prefix}/…` of each operation; undefined where the upstream does not say. */
   readonly endpoints: readonly string[] | undefined
-  /** ISO 8601 duration; undefined where Idempotency-Key is not supported. */
-  readonly idempotencyKeyLifetime: string | undefined
 }
 
 export interface ForwardRequest extends CallOptions {

@@ -195,8 +195,8 @@ class RestCatalog implements Catalog {
 
   async offer(options: CallOptions = {}): Promise<CatalogOffer> {
     try {
-      const { endpoints, idempotencyKeyLifetime } = await this.#session.configuration(options.signal)
-      return { endpoints, idempotencyKeyLifetime }
+      const { endpoints } = await this.#session.configuration(options.signal)
+      return { endpoints }
     } catch (thrown) {
       throw toUpstreamFault(thrown)
     }

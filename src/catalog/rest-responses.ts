@@ -44,8 +44,6 @@ export interface UpstreamConfig {
   readonly namespaceSeparator: string
   /** `METHOD /v1/{prefix}/…` of each operation; undefined where the upstream does not say. */
   readonly endpoints: readonly string[] | undefined
-  /** ISO 8601; undefined where Idempotency-Key is not supported. */
-  readonly idempotencyKeyLifetime: string | undefined
 }
 
 /**
@@ -64,14 +62,12 @@ export function parseConfig(body: Uint8Array): UpstreamConfig {
   const namespaceSeparator = property('namespace-separator') ?? defaultSeparator
   if (!separatorPattern.test(namespaceSeparator)) throw unreadable('ConfigResponse')
   const endpoints = config.get('endpoints')
-  const lifetime = config.get('idempotency-key-lifetime')
   return {
     prefix: property('prefix'),
     namespaceSeparator,
     endpoints: Array.isArray(endpoints)
       ? endpoints.filter((endpoint) => typeof endpoint === 'string')
       : undefined,
-    idempotencyKeyLifetime: typeof lifetime === 'string' ? lifetime : undefined,
   }
 }
 

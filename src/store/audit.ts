@@ -160,3 +160,20 @@ export async function auditedLocations(
   )
   return new Set(rows.map((row) => row.metadata_location))
 }
+
+/** Whether a table, view or namespace was dropped, unregistered or renamed through here since then, by the database's clock. */
+export async function wasTakenAway(
+  store: Store,
+  tenant: TenantId,
+  name: TableRef,
+  since: Date,
+): Promise<boolean> {
+  const rows = await store.tenantQuery(
+    tenant,
+    `select 1 from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and created_at >= $3::text::timestamptz
+       and action ~ '^(drop|unregister|rename)-' limit 1`,
+    [tenant, nodeId(tableKey(name)), since.toISOString()],
+  )
+  return rows.length > 0
+}

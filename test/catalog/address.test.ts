@@ -72,8 +72,12 @@ describe('isAddressAllowed', () => {
     const rules = parseAddressPolicy({ allow: ['Polaris.internal'] })
     expect(isAddressAllowed('10.9.9.9', 'polaris.INTERNAL.', rules)).toBe(true)
     expect(isAddressAllowed('10.9.9.9', 'other.internal', rules)).toBe(false)
-    for (const address of ['169.254.169.254', '100.100.100.200', '168.63.129.16', 'fe80::1', 'fd00:ec2::254'])
+    for (const address of ['169.254.169.254', '100.100.100.200', '168.63.129.16'])
+      for (const form of [address, `::ffff:${address}`, `64:ff9b::${address}`])
+        expect(isAddressAllowed(form, 'polaris.internal', rules)).toBe(false)
+    for (const address of ['fe80::1', 'fd00:ec2::254'])
       expect(isAddressAllowed(address, 'polaris.internal', rules)).toBe(false)
+    expect(isAddressAllowed('64:ff9b::10.9.9.9', 'polaris.internal', rules)).toBe(true)
   })
 })
 

@@ -106,6 +106,17 @@ describe('fail closed', () => {
     await deletePolicy(service.store, service.owner.tenant, 'fine')
   })
 
+  test.each(['warn', 'shadow'] as const)(
+    'does not where an update action is unknown and every policy is in mode %s: none alters the verdict',
+    async (mode) => {
+      await governOrders(service, { id: 'aside', mode, definitionCel: 'true' })
+      const response = await commit(service, '{"requirements":[],"updates":[{"action":"from-the-future"}]}')
+      // The development catalog does not know it either.
+      expect([response.status, service.catalog.faults.counts.commit]).toEqual([502, 1])
+      await deletePolicy(service.store, service.owner.tenant, 'aside')
+    },
+  )
+
   // Iceberg's own servers read actions in any case.
   test.each(['Remove-Snapshots', 'from-the-future'])(
     'does so where the action is %s, which may expire snapshots, and retention alone governs the table',

@@ -225,16 +225,42 @@ test('a commit that creates its table is told as made where its snapshot is ther
   expect(await approved(name)).toHaveLength(1)
 })
 
+const creations = [
+  ['a commit that created its table', creationOf, (name: string) => `/${name}`],
+  ['the creation of a table', createTable, () => ''],
+] as const
+
+test.each(creations)(
+  'recovery does not close the intent of %s that was dropped since: nothing tells that it was not made',
+  async (_what, bodyOf, pathOf) => {
+    const name = `dropped_${++tables}`
+    lose = async (_path, pass) => {
+      await pass()
+      for (const operation of ['load', 'conditional-load'] as const)
+        service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+      return failed()
+    }
+    const create = () => onSurface('POST', `/namespaces/sales/tables${pathOf(name)}`, bodyOf(name))
+    expect((await create()).status).toBe(502)
+    lose = undefined
+    service.catalog.faults.reset()
+    expect((await onSurface('DELETE', `/namespaces/sales/tables/${name}`)).status).toBe(204)
+    expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
+    // The next table of the name explains its own files, not that one's.
+    expect((await create()).status).toBe(200)
+    expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
+    await service.store.tenantQuery(tenant.tenant, 'delete from svc.commit_intent where tenant_id = $1', [
+      tenant.tenant,
+    ])
+  },
+)
+
 describe('where something before the catalog answers 404 for it, recovery leaves the intent of', () => {
   const absent = (status: number) => {
     for (const operation of ['load', 'conditional-load', 'read'] as const)
       service.catalog.faults.add({ operation, effect: 'fail', status, times: 100 })
   }
 
-  const creations = [
-    ['a commit that created its table', creationOf, (name: string) => `/${name}`],
-    ['the creation of a table', createTable, () => ''],
-  ] as const
   test.each(creations)('%s, and audits it later', async (_what, bodyOf, pathOf) => {
     const name = `created_${++tables}`
     lose = async (_path, pass) => {

@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { assertNames } from '../../catalog/catalog.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
@@ -158,6 +159,9 @@ export async function rename(
   const { bytes, object } = read(surface)
   const table = identifier(reader.object(object, 'source'))
   const destination = identifier(reader.object(object, 'destination'))
+  // Their path names neither, so that the adapter cannot look.
+  for (const { namespace, name } of [table, destination])
+    assertNames(surface.upstream.catalog.kind, namespace, name)
   return await emptyAnswer(surface, { action, table, destination, update: object, body: bytes })
 }
 

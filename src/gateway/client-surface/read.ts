@@ -17,10 +17,12 @@ import {
 
 /**
  * The configuration of the client surface itself: what is served, and no address, prefix or secret.
- * `commitTransaction` is served but not listed: clients take it to be atomic, which it is not.
+ * `commitTransaction` is served but not listed: clients take it to be atomic, which it is not. No
+ * `idempotency-key-lifetime` is promised, whatever the upstream keeps: a repeat is judged like any other commit, and
+ * a governed table has moved on since the first.
  */
 export async function getConfig({ upstream, request }: SurfaceRequest): Promise<Response> {
-  const { endpoints, idempotencyKeyLifetime } = await upstream.catalog.offer({ signal: request.signal })
+  const { endpoints } = await upstream.catalog.offer({ signal: request.signal })
   const { credentialVending } = upstream.catalog.capabilities()
   const unlisted: ReadonlySet<OperationId> = new Set([
     'getConfig',
@@ -41,7 +43,6 @@ export async function getConfig({ upstream, request }: SurfaceRequest): Promise<
       defaults: {},
       overrides: {},
       endpoints: served.map(endpointOf),
-      ...(idempotencyKeyLifetime !== undefined && { 'idempotency-key-lifetime': idempotencyKeyLifetime }),
     }),
   )
 }

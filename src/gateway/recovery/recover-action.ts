@@ -17,6 +17,7 @@ import { committedAt } from './committed-at.ts'
 import { historyOf, type IntentOutcome } from './decide.ts'
 import { decideAction, type Found } from './decide-action.ts'
 import { saysAbsent } from './says-absent.ts'
+import { unlessDropped } from './unless-dropped.ts'
 
 interface Look extends Found {
   readonly loaded?: LoadTableResult
@@ -29,19 +30,21 @@ interface Look extends Found {
 export async function recoverAction(
   parts: GatewayParts,
   credential: CatalogCredential,
-  { tenant, intent }: ClaimedIntent,
+  claimed: ClaimedIntent,
 ): Promise<IntentOutcome> {
+  const { tenant, intent } = claimed
   const request = parseCommitRequest(Bun.zstdDecompressSync(intent.body as Uint8Array<ArrayBuffer>))
   const update = request.updates[0] ?? new Map()
   const catalog = parts.catalogs.get(tenant, credential)
   const found = await look(parts, catalog, tenant, intent, intent.table)
   const destination = destinationOf(update)
-  const outcome = decideAction(
+  const decided = decideAction(
     intent,
     update,
     found,
     destination && (await look(parts, catalog, tenant, intent, destination)),
   )
+  const outcome = await unlessDropped(parts, claimed, decided)
   if (outcome.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
   if (outcome.kind !== 'committed') return outcome
 

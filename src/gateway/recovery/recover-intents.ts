@@ -21,6 +21,7 @@ import { committedAt } from './committed-at.ts'
 import { decideIntents, type IntentOutcome } from './decide.ts'
 import { lookAtTable, staleIntent } from './look.ts'
 import { recoverAction } from './recover-action.ts'
+import { unlessDropped } from './unless-dropped.ts'
 
 export interface RecoveryReport {
   readonly committed: number
@@ -135,8 +136,10 @@ async function recoverTable(
     group.map((one) => staleIntent(one.intent, now?.result.metadata)),
     now?.evidence,
   )
-  for (const { intent } of group) {
-    const outcome = outcomes.get(intent.commitId)
+  for (const claimed of group) {
+    const { intent } = claimed
+    const decided = outcomes.get(intent.commitId)
+    const outcome = decided && (await unlessDropped(parts, claimed, decided))
     if (outcome?.kind === 'committed' && now !== undefined)
       await recordVerdict(parts.store, tenant, {
         intent,

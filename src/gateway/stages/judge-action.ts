@@ -27,6 +27,7 @@ import {
   notEvaluated,
   policiesUnavailable,
   principalView,
+  recordedUnseen,
   settle,
   withGrant,
 } from './judge.ts'
@@ -110,16 +111,21 @@ export async function judgeAction(
   }
   const policiesOf = (name: TableRef) => loaded.get(tableKey(name)) ?? []
 
+  const applied: Policy[] = []
+  const outcomes: PolicyOutcome[] = []
   let subjects: readonly Subject[]
   try {
     // What no policy governs is left to the upstream, whether or not we can read it.
     subjects = [...loaded.values()].every((policies) => policies.length === 0) ? [] : subjectsOf(change, base)
   } catch (thrown) {
-    if (thrown instanceof Fault && thrown.kind === 'bad_request') throw thrown
-    return { base, table, policies: [], verdict: notEvaluated(parts, table, thrown) }
+    const policies = [...loaded.values()].flat()
+    const decides = policies.some(isInForce)
+    if (decides && thrown instanceof Fault && thrown.kind === 'bad_request') throw thrown
+    if (decides) return { base, table, policies: [], verdict: notEvaluated(parts, table, thrown) }
+    applied.push(...policies)
+    outcomes.push(...recordedUnseen(parts, policies, table, thrown).outcomes)
+    subjects = []
   }
-  const applied: Policy[] = []
-  const outcomes: PolicyOutcome[] = []
   for (const subject of subjects) {
     const policies = policiesOf(subject.name)
     const applicable = policies.filter(({ kind }) => subject.kinds.includes(kind))

@@ -106,7 +106,8 @@ export async function judgeChange(
   const verdict =
     policies.length === 0 && !mayUnpin
       ? allowed
-      : (foretold ?? (await change.stages.time('evaluate', () => evaluate(parts, policies, change, base))))
+      : (foretold ??
+        (await change.stages.time('evaluate', () => evaluate(parts, policies, change, base, mayUnpin))))
   if (base !== undefined) return { base, policies, verdict }
   return { base, policies, verdict: withGrant(verdict, all, 'create-table', change.table) }
 }
@@ -168,17 +169,39 @@ export function withGrant(
   }
 }
 
-/** Whatever is thrown on the way to a verdict is the verdict `unavailable`, save a body that is plainly wrong. */
+/** The verdict where what policies would see could not be made and none is in force: they never alter it. */
+export function recordedUnseen(
+  parts: GatewayParts,
+  policies: readonly Policy[],
+  table: TableRef,
+  thrown: unknown,
+): Verdict {
+  parts.log.warn({ err: thrown, table }, 'policies that are only recorded could not be evaluated')
+  const outcomes = policies.map(({ id, name, mode }) => ({
+    policyId: id,
+    name,
+    mode,
+    error: 'ErrPolicyEval' as const,
+  }))
+  return { kind: 'allow', outcomes }
+}
+
+/**
+ * Whatever is thrown on the way to a verdict is the verdict `unavailable`, save a body that is plainly wrong.
+ * @param mustBeSeen whether it matters what the commit does where no policy is in force, too
+ */
 async function evaluate(
   parts: GatewayParts,
   policies: readonly Policy[],
   change: Change,
   base: CachedTable | undefined,
+  mustBeSeen: boolean,
 ): Promise<Verdict> {
   let bindings: PolicyBindings
   try {
     bindings = bindingsOf(change, base)
   } catch (thrown) {
+    if (!mustBeSeen && !policies.some(isInForce)) return recordedUnseen(parts, policies, change.table, thrown)
     if (thrown instanceof Fault && thrown.kind === 'conflict') throw thrown
     if (thrown instanceof Fault && thrown.kind === 'bad_request') {
       // Updates that fit an older table do not fit this one: the writer must rebase, not mend its body.

@@ -86,7 +86,10 @@ const upgradeFormatVersion: Apply = (draft, update) => {
 const addSchema: Apply = (draft, update) => {
   const schema = reader.object(update, 'schema')
   let lastColumnId = draft.lastColumnId
-  for (const { fieldId } of schemaColumns(schema, reader)) if (fieldId > lastColumnId) lastColumnId = fieldId
+  for (const { fieldId, type } of schemaColumns(schema, reader)) {
+    assertAsKept('type', type)
+    if (fieldId > lastColumnId) lastColumnId = fieldId
+  }
   addNumbered(draft.schemas, schema, (id) => numbered(schema, 'schema-id', id))
   draft.lastColumnId = lastColumnId
 }
@@ -120,11 +123,30 @@ const addSortOrder: Apply = (draft, update) => {
 
 /** Every partition or sort field has its texts and sources that the current schema has. */
 function assertFields(draft: MetadataDraft, fields: readonly JsonObject[], texts: readonly string[]): void {
-  for (const field of fields) for (const key of texts) reader.string(field, key)
+  for (const field of fields)
+    for (const key of texts) {
+      const text = reader.string(field, key)
+      if (key !== 'name') assertAsKept(key, text)
+    }
   const fieldIds = currentFieldIds(draft)
   for (const field of fields)
     if (!hasSources(field, fieldIds, reader))
       throw reader.fault('the current schema lacks a source field of `fields`')
+}
+
+/** All but one after a comma. */
+const spacesInBrackets = /[([]\s|\s[,)\]]|,(?! ?\S)/
+
+/**
+ * Iceberg's own servers read these words in any case and with any spaces, and keep them in lower case: a policy must see
+ * what will be kept. What stands in brackets may be the name of something.
+ */
+function assertAsKept(key: string, text: string): void {
+  const [word = ''] = text.split(/[([]/, 1)
+  if (word !== word.toLowerCase() || spacesInBrackets.test(text))
+    throw reader.fault(
+      `\`${key}\` ${JSON.stringify(text.slice(0, 100))} must be in lower case, and without spaces in brackets`,
+    )
 }
 
 const addSnapshot: Apply = (draft, update) => {

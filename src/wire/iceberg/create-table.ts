@@ -6,7 +6,7 @@ import { fieldReader } from './fields.ts'
 
 const reader = fieldReader((what) => new Fault('bad_request', `Invalid create request: ${what}.`))
 
-const formatVersionDefault = 2n
+const formatVersionDefault = '2'
 
 /**
  * The updates that a catalog makes of the request; they name no uuid, and a location only where the request does.
@@ -23,16 +23,16 @@ export function createTableUpdates(request: JsonObject): readonly JsonObject[] {
   })
   const identifiers = reader.optionalIntegers(fresh, 'identifier-field-ids') ?? []
   const properties = new Map(reader.optionalObject(request, 'properties'))
-  const version = properties.get('format-version')
+  const version = properties.get('format-version') ?? formatVersionDefault
   properties.delete('format-version')
+  // Catalogs that read numbers generously would make another version of `03` than policies see.
+  if (typeof version !== 'string' || !/^[1-9]$/.test(version))
+    throw reader.fault('the property `format-version` must be a string of one digit')
   const location = reader.optionalString(request, 'location')
   const spec = reader.optionalObject(request, 'partition-spec') ?? new Map()
   const order = reader.optionalObject(request, 'write-order') ?? new Map()
   return [
-    update('upgrade-format-version', {
-      'format-version':
-        typeof version === 'string' && /^\d$/.test(version) ? BigInt(version) : formatVersionDefault,
-    }),
+    update('upgrade-format-version', { 'format-version': BigInt(version) }),
     update('add-schema', {
       schema: new Map([
         ...fresh,

@@ -84,6 +84,27 @@ describe('creation', () => {
     )
   })
 
+  test('names its format version so that no catalog reads another', async () => {
+    const table = fresh()
+    await govern(service, table, `old-${table.name}`, 'write_acl', 'table.format_version < 3')
+    const of = (version: unknown) =>
+      JSON.stringify({ ...JSON.parse(createTable(table.name)), properties: { 'format-version': version } })
+    const creating = (version: unknown) => send(service, 'POST', '/namespaces/sales/tables', of(version))
+    await expectDenied(creating('3'), `old-${table.name}`)
+    for (const version of ['03', '+3', ' 3', '3.0', 3]) expect((await creating(version)).status).toBe(400)
+    expect((await creating('2')).status).toBe(200)
+  })
+
+  test('that only policies in mode shadow would judge is left to the catalog, too', async () => {
+    const table = fresh()
+    await govern(service, table, `aside-${table.name}`, 'schema', keepId, { mode: 'shadow' })
+    const before = service.catalog.faults.counts.other
+    const strange = createTable(table.name, orderFields, { 'format-version': '03' })
+    await send(service, 'POST', '/namespaces/sales/tables', strange)
+    expect(service.catalog.faults.counts.other).toBe(before + 1)
+    expect((await create(table)).status).toBe(200)
+  })
+
   test('that no policy governs is left to the catalog', async () => {
     const strange = createTable(fresh().name).replace('"long"', '"a type from the future"')
     expect((await send(service, 'POST', '/namespaces/sales/tables', strange)).status).toBe(200)

@@ -125,6 +125,16 @@ describe('namespaces and tables', () => {
       '/tables/rename',
       { source: orders, destination: { namespace: [], name: 'y' } },
     ],
+    [
+      'a rename to a namespace deeper than the catalog’s kind may have',
+      '/tables/rename',
+      { source: orders, destination: { namespace: Array(101).fill('n'), name: 'y' } },
+    ],
+    [
+      'the same of a view',
+      '/views/rename',
+      { source: orders, destination: { namespace: Array(101).fill('n'), name: 'y' } },
+    ],
     ['a namespace', '/namespaces', { namespace: ['a.b'], properties: {} }],
     ['no namespace', '/namespaces', { namespace: [] }],
     ['an array', '/namespaces', []],

@@ -232,6 +232,14 @@ describe('applyUpdates', () => {
   })
 })
 
+test('transforms, directions and null orders are named as catalogs keep them', () => {
+  refuses(/`transform` "IDENTITY"/, addSpec({ fields: [{ ...field(1, 'p'), transform: 'IDENTITY' }] }))
+  refuses(/`transform`/, addOrder({ fields: [{ ...orderField, transform: 'Bucket[4]' }] }))
+  refuses(/`direction`/, addOrder({ fields: [{ ...orderField, direction: 'ASC' }] }))
+  refuses(/`null-order`/, addOrder({ fields: [{ ...orderField, 'null-order': 'NULLS-FIRST' }] }))
+  expect(plain(apply(addSpec({ fields: [field(1, 'Upper')] })), 'partition-specs')).toHaveLength(2)
+})
+
 describe('schemas', () => {
   test('are numbered by the table, whatever number was sent, and -1 is the last added', () => {
     const result = apply(addSchema({ ...schema1, 'schema-id': undefined }), setSchema(-1))
@@ -260,6 +268,23 @@ describe('schemas', () => {
     const kept = apply(addSchema(schema1), addSchema(schema2), remove(1), addSchema(schema1), setSchema(-1))
     expect(kept.get('current-schema-id')).toBe(3n)
     expect(apply(of('a'), remove1Spec, addSchema(schema1)).get('current-schema-id')).toBe(0n)
+  })
+
+  test('name their types as catalogs keep them, so that a policy sees no other', () => {
+    const typed = (type: unknown) => addSchema({ ...schema0, fields: [{ ...schema0.fields[0], type }] })
+    for (const type of [
+      'LONG',
+      'Decimal(9, 2)',
+      'decimal( 9,2)',
+      'decimal(9 ,2)',
+      'decimal(9,  2)',
+      'fixed[16 ]',
+    ])
+      refuses(/`type` .* must be in lower case/, typed(type))
+    const list = { type: 'list', 'element-id': 9, element: 'STRING', 'element-required': false }
+    refuses(/`type`/, typed(list))
+    for (const type of ['decimal(9, 2)', 'decimal(9,2)', 'fixed[16]', 'geometry(OGC:CRS84)'])
+      expect(plain(apply(typed(type)), 'schemas')).toHaveLength(2)
   })
 
   test('equal to one that is there reuse it, and then -1 means nothing', () => {

@@ -1,0 +1,33 @@
+/**
+ * A creation that is nowhere to be seen may have been made, and dropped again: that something of its name was dropped
+ * since is all that is left to tell, and leaves it open what.
+ */
+
+import type { CatalogAction, CommitIntent } from '../../core/commit.ts'
+import { wasTakenAway } from '../../store/audit.ts'
+import type { ClaimedIntent } from '../../store/commit-intents.ts'
+import type { GatewayParts } from '../parts.ts'
+import type { IntentOutcome } from './decide.ts'
+
+const creations: ReadonlySet<CatalogAction> = new Set([
+  'create-table',
+  'register-table',
+  'create-view',
+  'register-view',
+  'create-namespace',
+])
+
+/** What was decided; `undecidable` for a creation that is not there and may have been. */
+export async function unlessDropped(
+  { store }: GatewayParts,
+  { tenant, intent, openedAt }: ClaimedIntent,
+  outcome: IntentOutcome,
+): Promise<IntentOutcome> {
+  if (outcome.kind !== 'not-committed' || !creates(intent)) return outcome
+  if (!(await wasTakenAway(store, tenant, intent.table, openedAt))) return outcome
+  return { kind: 'undecidable', why: 'what it would have made may have been dropped since' }
+}
+
+function creates({ action = 'update-table', baseMetadataLocation }: CommitIntent): boolean {
+  return creations.has(action) || (action === 'update-table' && baseMetadataLocation === '')
+}
