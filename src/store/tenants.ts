@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { isOrganizationId, newTenantId, type TenantId } from '../core/tenant.ts'
 import { provisionTenant } from './migrations.ts'
-import { storableText } from './names.ts'
+import { assertIndexable, storableText } from './names.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
@@ -50,6 +50,7 @@ export async function createTenant(
   if (name.trim() === '' || name.length > 255) throw new Fault('bad_request', 'A tenant needs a name.')
   if (organizationId !== undefined && !isOrganizationId(organizationId))
     throw new Fault('bad_request', 'An organization id is org_ followed by letters and digits.')
+  assertIndexable(organizationId ?? '', 'An organization id')
   const id = newTenantId()
   return store.ownerTransaction(id, async (tx) => {
     if (admit !== undefined) admit(await countTenantsAlone(tx))

@@ -1,10 +1,12 @@
 /** /admin and /api/v1/sessions over HTTP: who gets in, what they can do, what never comes out. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { BlockList } from 'node:net'
 import { administrationRoutes } from '../../src/auth/administration/routes.ts'
 import { principalChain } from '../../src/auth/principal-chain.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { limits } from '../../src/limits.ts'
 import { findServiceSession } from '../../src/store/sessions.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { addTenant, type TestTenant } from '../support/service.ts'
@@ -18,6 +20,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
+/** In characters that no index entry packs. */
+const tooLong = randomBytes(2_000).toString('hex')
 const admin = (method: string, path: string, body?: unknown) =>
   call(service, method, `/admin/${path}`, { secret: service.operator, body })
 const json = async (response: Response) => (await response.json()) as Record<string, unknown>
@@ -84,6 +88,18 @@ describe('/admin', () => {
     [`${'['.repeat(5_000)}`],
   ])('answers 400 to a tenant of %j', async (body) => {
     expect((await admin('POST', 'tenants', body)).status).toBe(400)
+  })
+
+  test('answers 400 to what no index entry holds', async () => {
+    expect((await admin('POST', 'tenants', { name: 'x', organization_id: `org_${tooLong}` })).status).toBe(
+      400,
+    )
+    const sessions = `tenants/${foreign.tenant}/sessions`
+    const mint = async (sub: string) =>
+      (await admin('POST', sessions, { name: 'x', sub, scopes: ['read'] })).status
+    expect(await mint(tooLong.slice(0, limits.subjectBytesMax))).toBe(201)
+    expect(await mint(tooLong.slice(0, limits.subjectBytesMax + 1))).toBe(400)
+    expect(await mint('é'.repeat(limits.subjectBytesMax / 2 + 1))).toBe(400)
   })
 
   test('answers 413 to a body above the cap', async () => {
@@ -173,6 +189,7 @@ describe('a tenant’s own administrator', () => {
       { ...body, scopes: ['root'] },
       { ...body, scopes: [] },
       { ...body, roles: 'admin' },
+      { ...body, sub: tooLong },
     ])
       expect((await mint(both, wrong)).status).toBe(400)
   })
