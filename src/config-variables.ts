@@ -19,7 +19,7 @@ export const variables = {
   },
   SVC_PUBLIC_URL: {
     about:
-      'Address of the service as browsers know it; `/callback` under it is what the identity provider returns to. Required with `IDP_ISSUER_URL`, except where the HTTP listener is on loopback.',
+      'Address of the service as browsers know it, without a path; `/callback` under it is what the identity provider returns to. Required with `IDP_ISSUER_URL`, except where the HTTP listener is on loopback.',
   },
   SVC_METRICS_ADDR: { default: ':9100', about: 'Address of the metrics listener.' },
   SVC_PGWIRE_ADDR: { default: ':5433', about: 'Address of the PostgreSQL wire listener.' },
