@@ -140,6 +140,28 @@ describe('/admin', () => {
     expect(await answer.text()).not.toContain('u:p')
   })
 
+  test('refuses a credential that no commit could use, put or rotated, and keeps the one that there is', async () => {
+    const at = `tenants/${foreign.tenant}/catalogs/usable`
+    const endpoint = 'https://catalog.example'
+    const config = { warehouse: 'w', credential: 'id:Zk4canary' }
+    const put = (change: object) =>
+      admin('PUT', at, { kind: 'alpha', endpoint, config: { ...config, ...change } })
+    expect((await put({})).status).toBe(200)
+    for (const change of [
+      { warehouse: null },
+      { token: 'Zk4canary' },
+      { credential: 'Zk4canary' },
+      { endpoint: 'https://other.example' },
+      { branch: 'main' },
+    ]) {
+      for (const answer of [await put(change), await admin('PATCH', at, { config: change })]) {
+        expect({ change, status: answer.status }).toEqual({ change, status: 400 })
+        expect(await answer.text()).not.toContain('Zk4canary')
+      }
+    }
+    expect(await json(await admin('PATCH', at, { config: { credential: 'id:new' } }))).toEqual({ version: 2 })
+  })
+
   test('lists a tenant’s sessions without secrets and revokes one with effect on the next request', async () => {
     const at = `tenants/${foreign.tenant}/sessions`
     const minted = await json(await admin('POST', at, { name: 'etl', scopes: ['read'], roles: ['writer'] }))
