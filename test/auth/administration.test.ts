@@ -208,6 +208,7 @@ describe('a tenant’s own administrator', () => {
       { ...body, expires: '2030-01-01T00:00:00Z' },
       { ...body, expires_at: '2001-01-01T00:00:00Z' },
       { ...body, expires_at: 'tomorrow' },
+      { ...body, expires_at: '2999-01-01T00:00:00' },
       { ...body, scopes: ['root'] },
       { ...body, scopes: [] },
       { ...body, roles: 'admin' },
