@@ -114,7 +114,7 @@ export const variables = {
   IDP_WEBHOOK_SECRET: { secret: true, about: 'HMAC secret of `/webhooks/identity-provider`.' },
   IDP_ORGANIZATION_CLAIM: {
     default: 'org_id',
-    about: 'Claim of the ID token or of the user info that names the organization.',
+    about: 'Claim of the ID token, the user info or a verified bearer token that names the organization.',
   },
   IDP_INTERNAL_ADMIN_ORG_ID: { about: 'Organization (`org_…`) that may use `/admin`. Unset: none.' },
   BILLING_WEBHOOK_SECRET: {
