@@ -67,7 +67,7 @@ export async function createServiceSession(
   { name, principal, scopes, expiresAt }: NewServiceSession,
 ): Promise<{ readonly id: string; readonly secret: string }> {
   if (name.trim() === '' || name.length > 255)
-    throw new Fault('bad_request', 'A service session needs a name.')
+    throw new Fault('bad_request', 'A service session needs a name of 1 to 255 characters.')
   if (principal.sub === '') throw new Fault('bad_request', 'A service session needs a subject.')
   assertIndexable(principal.sub, 'A subject')
   const id = crypto.randomUUID()

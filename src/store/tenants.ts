@@ -47,7 +47,8 @@ export async function createTenant(
   { name, organizationId }: { readonly name: string; readonly organizationId?: string | undefined },
   admit?: (count: number) => void,
 ): Promise<Tenant> {
-  if (name.trim() === '' || name.length > 255) throw new Fault('bad_request', 'A tenant needs a name.')
+  if (name.trim() === '' || name.length > 255)
+    throw new Fault('bad_request', 'A tenant needs a name of 1 to 255 characters.')
   if (organizationId !== undefined && !isOrganizationId(organizationId))
     throw new Fault('bad_request', 'An organization id is org_ followed by letters and digits.')
   assertIndexable(organizationId ?? '', 'An organization id')
