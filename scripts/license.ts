@@ -1,6 +1,6 @@
 /** `bun run license`: shows what a license says, issues development licenses, makes signing keys. */
 
-import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { Fault } from '../src/base/fault.ts'
 import { commercialCapabilities } from '../src/license/capabilities.ts'
@@ -29,7 +29,7 @@ async function inspect(file: string | undefined): Promise<void> {
   const { SVC_LICENSE: text, SVC_LICENSE_FILE: named } = process.env
   const from = file ?? (text ? undefined : named)
   if (from === undefined && !text) throw new UsageError('there is no license to inspect')
-  const license = verifyLicense(from === undefined ? (text ?? '') : await Bun.file(from).text(), true)
+  const license = verifyLicense(from === undefined ? (text ?? '') : await textOf(from), true)
   const { issuedAtMs, expiresAtMs, graceMs, ...rest } = license
   const until = new Date(expiresAtMs + graceMs)
   const now = Date.now()
@@ -58,29 +58,47 @@ async function issue(args: readonly string[]): Promise<void> {
   const capabilities = values.capabilities?.split(',') ?? [...commercialCapabilities]
   const unknown = capabilities.find((name) => !commercialCapabilities.some((known) => known === name))
   if (unknown !== undefined) throw new UsageError(`there is no capability \`${unknown}\``)
-  const jwk = values.key === undefined ? developmentKey : await Bun.file(values.key).json()
+  const key = await signingKey(values.key)
   const now = Date.now()
   const claims = {
     id: crypto.randomUUID(),
     licensee: values.licensee,
     capabilities,
-    ...(values.tenants === undefined ? {} : { tenants_max: count('tenants', values.tenants) }),
+    ...(values.tenants === undefined ? {} : { tenants_max: count('tenants', values.tenants, 0) }),
     issued_at: new Date(now),
-    expires_at: new Date(now + count('days', values.days ?? '30') * 86_400_000),
-    grace_days: count('grace-days', values['grace-days'] ?? '14'),
+    expires_at: new Date(now + count('days', values.days ?? '30', 1) * 86_400_000),
+    grace_days: count('grace-days', values['grace-days'] ?? '14', 0),
   }
   const header = { alg: 'EdDSA', typ: licenseType, kid: values['key-id'] ?? 'development' }
   const signed = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')
-  const key = createPrivateKey({ key: jwk, format: 'jwk' })
   console.log(`${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`)
 }
 
-function count(name: string, value: string): number {
-  const parsed = Number(value)
-  if (!Number.isInteger(parsed) || parsed < 0 || parsed > 100_000)
-    throw new UsageError(`--${name} must be a whole number from 0 to 100000`)
+/** Neither name nor content is repeated: whoever puts the secret itself there must not find it in a log. */
+async function textOf(file: string): Promise<string> {
+  try {
+    return await Bun.file(file).text()
+  } catch {
+    throw new UsageError('there is no such file, or it cannot be read')
+  }
+}
+
+async function signingKey(file: string | undefined): Promise<KeyObject> {
+  if (file === undefined) return createPrivateKey({ key: developmentKey, format: 'jwk' })
+  const text = await textOf(file)
+  try {
+    return createPrivateKey({ key: JSON.parse(text), format: 'jwk' })
+  } catch {
+    throw new UsageError('--key: the file holds no private JSON Web Key')
+  }
+}
+
+function count(name: string, value: string, min: number): number {
+  const parsed = /^\d{1,6}$/.test(value) ? Number(value) : Number.NaN
+  if (!(parsed >= min && parsed <= 100_000))
+    throw new UsageError(`--${name} must be a whole number from ${min} to 100000`)
   return parsed
 }
 

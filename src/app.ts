@@ -157,7 +157,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const tokens = new AccessTokens(store, clock)
   const jwks = config.jwt && { ...config.jwt, url: config.jwt.jwksUrl }
   const verifyToken = jwks && tokenVerifier(jwks)
-  const foreignBearer = jwks ? verifyingBearerReader(jwks, verifyToken) : readUnverifiedBearer
+  const foreignBearer = jwks
+    ? verifyingBearerReader(jwks, config.idp.organizationClaim, verifyToken)
+    : readUnverifiedBearer
   const auth = {
     findSession: sessionFinder(store, tokens),
     readSessionKey: sessionKeyReader(store, tokens),

@@ -78,6 +78,12 @@ export function parseKeySetUrl(value: string): string | undefined {
   return parseUrl(value, loopback ? ['http:', 'https:'] : ['https:'])
 }
 
+/** As `parseKeySetUrl`, the address of a whole host: paths of ours are put where its path would be. */
+export function parseHostUrl(value: string): string | undefined {
+  const url = parseKeySetUrl(value) === undefined ? null : URL.parse(value)
+  return url !== null && url.href === `${url.origin}/` ? value : undefined
+}
+
 /** An address or CIDR range that is not everything. */
 export function parseProxyRange(value: string): Cidr | undefined {
   const cidr = parseCidr(value)

@@ -19,7 +19,7 @@ export const variables = {
   },
   SVC_PUBLIC_URL: {
     about:
-      'Address of the service as browsers know it; `/callback` under it is what the identity provider returns to. Required with `IDP_ISSUER_URL`, except where the HTTP listener is on loopback.',
+      'Address of the service as browsers know it, without a path; `/callback` under it is what the identity provider returns to. Required with `IDP_ISSUER_URL`, except where the HTTP listener is on loopback.',
   },
   SVC_METRICS_ADDR: { default: ':9100', about: 'Address of the metrics listener.' },
   SVC_PGWIRE_ADDR: { default: ':5433', about: 'Address of the PostgreSQL wire listener.' },
@@ -114,7 +114,7 @@ export const variables = {
   IDP_WEBHOOK_SECRET: { secret: true, about: 'HMAC secret of `/webhooks/identity-provider`.' },
   IDP_ORGANIZATION_CLAIM: {
     default: 'org_id',
-    about: 'Claim of the ID token or of the user info that names the organization.',
+    about: 'Claim of the ID token, the user info or a verified bearer token that names the organization.',
   },
   IDP_INTERNAL_ADMIN_ORG_ID: { about: 'Organization (`org_…`) that may use `/admin`. Unset: none.' },
   BILLING_WEBHOOK_SECRET: {

@@ -12,6 +12,7 @@ import {
   parseDatabaseUrl,
   parseFlag,
   parseHost,
+  parseHostUrl,
   parseHttpUrl,
   parseInteger,
   parseKey,
@@ -208,7 +209,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     'an https:// URL (http:// on loopback only)',
   )
   const idpClientId = text('IDP_CLIENT_ID')
-  const publicUrl = optional('SVC_PUBLIC_URL', parseKeySetUrl, 'an https:// URL (http:// on loopback only)')
+  const publicUrl = optional(
+    'SVC_PUBLIC_URL',
+    parseHostUrl,
+    'an https:// URL (http:// on loopback only) without a path',
+  )
   if (idpIssuerUrl !== undefined) {
     required('IDP_CLIENT_ID', idpClientId, 'IDP_ISSUER_URL')
     if (!isLoopback(listen?.host)) required('SVC_PUBLIC_URL', text('SVC_PUBLIC_URL'), 'IDP_ISSUER_URL')

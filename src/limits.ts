@@ -174,6 +174,8 @@ export const limits = {
   /** For the last answers to leave after the drain. */
   flushMs: 2_000,
 
+  /** A session's subject, an organization's id, a provider's name of a login: they stand in index entries. */
+  subjectBytesMax: 1_024,
   /** Milliseconds from a login to its end, used or not. */
   browserSessionMs: 12 * HOUR,
   /** Milliseconds without a request after which a browser session is over. */

@@ -165,6 +165,10 @@ describe('values that are refused', () => {
       'SVC_PUBLIC_URL is required with IDP_ISSUER_URL',
       { IDP_ISSUER_URL: 'https://idp.example', IDP_CLIENT_ID: 'c' },
     ],
+    ['SVC_PUBLIC_URL must be an https:// URL', { SVC_PUBLIC_URL: 'http://svc.example' }],
+    ['SVC_PUBLIC_URL must be an https:// URL', { SVC_PUBLIC_URL: 'https://svc.example/covenant' }],
+    ['SVC_PUBLIC_URL must be an https:// URL', { SVC_PUBLIC_URL: 'https://svc.example/?a' }],
+    ['SVC_PUBLIC_URL must be an https:// URL', { SVC_PUBLIC_URL: 'https://u:p@svc.example' }],
     ['IDP_INTERNAL_ADMIN_ORG_ID must be an organization id', { IDP_INTERNAL_ADMIN_ORG_ID: 'org-1' }],
     [
       'SVC_LISTEN_ADRR is not a variable of this service; did you mean SVC_LISTEN_ADDR?',

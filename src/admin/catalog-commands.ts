@@ -2,9 +2,8 @@
 
 import { Fault } from '../base/fault.ts'
 import { catalogCapabilities } from '../catalog/catalog.ts'
-import { parseRestCatalogConfig } from '../catalog/config.ts'
 import { catalogKinds } from '../core/catalog.ts'
-import { checkReadSettings } from '../engine/check-credential.ts'
+import { checkCatalogSettings } from '../engine/check-credential.ts'
 import {
   listCatalogCredentials,
   type NewCatalogCredential,
@@ -59,8 +58,7 @@ async function credentialOf(flags: Flags): Promise<NewCatalogCredential> {
     config: jsonObject(await flags.file('config')),
   }
   try {
-    parseRestCatalogConfig({ ...credential, id: '', version: 0 }, undefined)
-    checkReadSettings(credential.config)
+    checkCatalogSettings(credential)
   } catch (error) {
     throw error instanceof Fault ? new UsageError(error.publicMessage) : error
   }

@@ -1,7 +1,7 @@
 /** The edge of every route here: what a handler throws is logged and becomes an answer without its cause. */
 
 import type { Logger } from 'pino'
-import { toFault } from '../base/fault.ts'
+import { Fault, toFault } from '../base/fault.ts'
 import { errorResponse } from '../wire/iceberg/fault-response.ts'
 
 /** The response of `work`, or the ErrorModel answer to what it threw. */
@@ -16,4 +16,12 @@ export async function answerFaults(log: Logger, work: () => Promise<Response>): 
     )
     return errorResponse(fault)
   }
+}
+
+/** The 405 of a path that takes some methods (RFC 9110, 15.5.6). */
+export function wrongMethod(methods: readonly string[]): Response {
+  const allow = [...new Set(methods)].join(', ')
+  const response = errorResponse(new Fault('method_not_allowed', `This route takes ${allow}.`))
+  response.headers.set('allow', allow)
+  return response
 }

@@ -92,15 +92,25 @@ const algorithms = [
 ] as const
 
 /**
- * Reads bearers that verify against a JWKS.
+ * Reads bearers that verify against a JWKS. Roles are those of the organization that a token names: one of another
+ * organization than the session's tenant says nothing about who acts here.
+ * @param organizationClaim the claim that names it
  * The returned function throws Fault as `VerifyToken` for all but an absent bearer or the literal `None`.
  */
-export function verifyingBearerReader(options: JwksOptions, verify = tokenVerifier(options)): ReadBearer {
-  return async (authorization) => {
+export function verifyingBearerReader(
+  options: JwksOptions,
+  organizationClaim: string,
+  verify = tokenVerifier(options),
+): ReadBearer {
+  return async (authorization, { organizationId }) => {
     if (authorization === null || !/^Bearer\b/i.test(authorization)) return undefined
     const token = bearerToken(authorization) ?? ''
     if (token === 'None') return undefined
-    return { principal: principalOf(await verify(token)), verified: true }
+    const claims = await verify(token)
+    const named = claims[organizationClaim]
+    if (named !== undefined && named !== organizationId)
+      throw new Fault('unauthenticated', 'The bearer token is of another organization than the session.')
+    return { principal: principalOf(claims), verified: true }
   }
 }
 

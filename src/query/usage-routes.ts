@@ -6,6 +6,7 @@ import { answerFaults } from '../auth/answer.ts'
 import { requireSession } from '../auth/guard.ts'
 import { verifiedPrincipal } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
+import { parseRfc3339 } from '../base/rfc3339.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { usageOutcomes } from '../core/usage.ts'
 import {
@@ -70,9 +71,8 @@ function filterOf(request: Request, own: string | undefined): UsageFilter {
 function timeOf(params: URLSearchParams, name: string): Date | undefined {
   const text = params.get(name)
   if (text === null) return undefined
-  const time = new Date(text)
-  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(time.getTime()))
-    throw new Fault('bad_request', `\`${name}\` must be a time as in RFC 3339.`)
+  const time = parseRfc3339(text)
+  if (time === undefined) throw new Fault('bad_request', `\`${name}\` must be a time as in RFC 3339.`)
   return time
 }
 

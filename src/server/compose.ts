@@ -2,6 +2,7 @@
 
 import { openapi } from '@elysiajs/openapi'
 import { type AnyElysia, Elysia } from 'elysia'
+import { wrongMethod } from '../auth/answer.ts'
 import { pathMatches } from '../auth/route-path.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import { errorResponse } from '../wire/iceberg/fault-response.ts'
@@ -51,8 +52,5 @@ function missing(app: AnyElysia, request: Request): Response {
   const { pathname } = new URL(request.url)
   const routes = app.routes.filter(({ path }) => pathMatches(path, pathname))
   if (routes.length === 0) return errorResponse(new Fault('not_found', 'There is no such route.'))
-  const allow = [...new Set(routes.map(({ method }) => method))].join(', ')
-  const response = errorResponse(new Fault('method_not_allowed', `This route takes ${allow}.`))
-  response.headers.set('allow', allow)
-  return response
+  return wrongMethod(routes.map(({ method }) => method))
 }

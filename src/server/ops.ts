@@ -31,6 +31,8 @@ export function listenMetrics(options: {
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,
+    // As for the public listener: what is thrown is nobody's to read.
+    development: false,
     routes: {
       '/metrics': {
         GET: async () => {
@@ -39,6 +41,9 @@ export function listenMetrics(options: {
         },
       },
     },
-    fetch: () => new Response('Not found.\n', { status: 404 }),
+    fetch: ({ url }) =>
+      URL.parse(url)?.pathname === '/metrics'
+        ? new Response('Method not allowed.\n', { status: 405, headers: { allow: 'GET' } })
+        : new Response('Not found.\n', { status: 404 }),
   })
 }

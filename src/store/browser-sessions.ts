@@ -4,7 +4,7 @@ import type { Principal } from '../core/principal.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { storableJson, storableText } from './names.ts'
+import { assertIndexable, storableJson, storableText } from './names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import { browserSecretPrefix, newSessionSecret, sessionSecretDigest } from './session-secret.ts'
 import { type SessionRow, toPrincipal, toSession } from './sessions.ts'
@@ -33,6 +33,7 @@ export interface BrowserSession {
  * from before the login is worth nothing after it. Sessions long over are removed on the way.
  * @param replaced the secret that the browser held before, whether it is one or not
  * @returns the secret for the cookie; undefined where the tenant is not active
+ * @throws Fault `bad_request` for a subject or a provider's name that is too long
  */
 export async function createBrowserSession(
   store: Store,
@@ -40,6 +41,8 @@ export async function createBrowserSession(
   { principal, scopes, providerSid }: NewBrowserSession,
   replaced: string | undefined,
 ): Promise<string | undefined> {
+  assertIndexable(principal.sub, 'A subject')
+  assertIndexable(providerSid ?? '', 'The identity provider’s name of a login')
   const { secret, digest } = newSessionSecret(store, browserSecretPrefix)
   return await store.adminTransaction(async (tx) => {
     const before =

@@ -103,7 +103,7 @@ export async function putCatalogCredential(
 /**
  * Replaces some fields of a credential's configuration, as when a secret is rotated; the others stay.
  * @param changes fields to set; undefined removes a field
- * @param check what else the configuration must pass as a whole, by throwing where it does not
+ * @param check what else the credential must pass as a whole, by throwing where it does not
  * @returns the new version, or undefined where there is no such credential
  */
 export function rotateCatalogCredential(
@@ -111,7 +111,7 @@ export function rotateCatalogCredential(
   tenant: TenantId,
   nickname: string,
   changes: Readonly<Record<string, unknown>>,
-  check: (config: Readonly<Record<string, unknown>>) => void = () => {},
+  check: (credential: NewCatalogCredential) => void = () => {},
 ): Promise<number | undefined> {
   return store.adminTransaction(async (tx) => {
     const [row] = await tx.query<CatalogCredentialRow>(
@@ -122,7 +122,7 @@ export function rotateCatalogCredential(
     const credential = open(store, tenant, row)
     const config = { ...credential.config, ...changes }
     checkCredential({ ...credential, config })
-    check(config)
+    check({ ...credential, config })
     const { plain, sealed } = sealConfig(store, tenant, nickname, config)
     const [changed] = await tx.query<CatalogCredentialRow>(
       `update svc.catalog_credential set config = $3::text::jsonb, sealed = $4, version = version + 1, updated_at = now()

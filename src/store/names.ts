@@ -1,7 +1,9 @@
 /** What a tenant's schema and graph are called, and how ids and texts are made fit to be stored. */
 
 import { createHash } from 'node:crypto'
+import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
 
 export const vertexLabels = [
   'Contract',
@@ -83,6 +85,16 @@ export function nodeId(key: string): string {
   const text = storableText(key)
   if (Buffer.byteLength(text) <= idBytesMax) return text
   return `sha256:${createHash('sha256').update(text).digest('hex')}`
+}
+
+/**
+ * Refuses what its index entry would not hold.
+ * @param what how the message names it, at the start of a sentence
+ * @throws Fault `bad_request`
+ */
+export function assertIndexable(text: string, what: string): void {
+  const max = limits.subjectBytesMax
+  if (Buffer.byteLength(text) > max) throw new Fault('bad_request', `${what} has at most ${max} bytes.`)
 }
 
 /** PostgreSQL text holds neither NUL nor lone surrogates; both become U+FFFD. */

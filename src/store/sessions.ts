@@ -14,7 +14,7 @@ import {
   type ScramVerifier,
 } from '../wire/postgres/scram.ts'
 import { type CatalogCredentialRow, toSealedCredential } from './catalog-credentials.ts'
-import { storableJson } from './names.ts'
+import { assertIndexable, storableJson } from './names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import { newSessionSecret, serviceSecretPrefix, sessionSecretDigest } from './session-secret.ts'
 import type { Store } from './store.ts'
@@ -59,7 +59,7 @@ export function toPrincipal(
 /**
  * Makes a service session.
  * @returns its id and the secret, which is not kept and cannot be had again
- * @throws Fault `bad_request` for an empty name or subject
+ * @throws Fault `bad_request` for an empty or too long name or subject
  */
 export async function createServiceSession(
   store: Store,
@@ -67,8 +67,9 @@ export async function createServiceSession(
   { name, principal, scopes, expiresAt }: NewServiceSession,
 ): Promise<{ readonly id: string; readonly secret: string }> {
   if (name.trim() === '' || name.length > 255)
-    throw new Fault('bad_request', 'A service session needs a name.')
+    throw new Fault('bad_request', 'A service session needs a name of 1 to 255 characters.')
   if (principal.sub === '') throw new Fault('bad_request', 'A service session needs a subject.')
+  assertIndexable(principal.sub, 'A subject')
   const id = crypto.randomUUID()
   const { secret, digest } = newSessionSecret(store, serviceSecretPrefix)
   await store.tenantQuery(

@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { isOrganizationId, newTenantId, type TenantId } from '../core/tenant.ts'
 import { provisionTenant } from './migrations.ts'
-import { storableText } from './names.ts'
+import { assertIndexable, storableText } from './names.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
@@ -47,9 +47,11 @@ export async function createTenant(
   { name, organizationId }: { readonly name: string; readonly organizationId?: string | undefined },
   admit?: (count: number) => void,
 ): Promise<Tenant> {
-  if (name.trim() === '' || name.length > 255) throw new Fault('bad_request', 'A tenant needs a name.')
+  if (name.trim() === '' || name.length > 255)
+    throw new Fault('bad_request', 'A tenant needs a name of 1 to 255 characters.')
   if (organizationId !== undefined && !isOrganizationId(organizationId))
     throw new Fault('bad_request', 'An organization id is org_ followed by letters and digits.')
+  assertIndexable(organizationId ?? '', 'An organization id')
   const id = newTenantId()
   return store.ownerTransaction(id, async (tx) => {
     if (admit !== undefined) admit(await countTenantsAlone(tx))

@@ -268,6 +268,7 @@ describe('wrong words', () => {
     ['a flag that is wrong', 'graph traverse --tenant T --label Table --id a.b --hops 6', '--hops must be'],
     ['a query that is refused', 'graph match --tenant T --query CREATE', 'Cypher: '],
     ['what the store refuses', 'tenant create --name x --organization acme', 'org_'],
+    ['a name that is too long', `tenant create --name ${'x'.repeat(256)}`, '1 to 255 characters'],
     ['a field that the result lacks', 'intent count --field cuont', '--field: the result has no cuont'],
   ])('%s: exit status 64 and a sentence', async (_what, command, problem) => {
     const outcome = await cli.run(words(command.replace('--tenant T', `--tenant ${acme}`)))

@@ -1,10 +1,12 @@
 /** /admin and /api/v1/sessions over HTTP: who gets in, what they can do, what never comes out. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { BlockList } from 'node:net'
 import { administrationRoutes } from '../../src/auth/administration/routes.ts'
 import { principalChain } from '../../src/auth/principal-chain.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { limits } from '../../src/limits.ts'
 import { findServiceSession } from '../../src/store/sessions.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { addTenant, type TestTenant } from '../support/service.ts'
@@ -18,6 +20,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
+/** In characters that no index entry packs. */
+const tooLong = randomBytes(2_000).toString('hex')
 const admin = (method: string, path: string, body?: unknown) =>
   call(service, method, `/admin/${path}`, { secret: service.operator, body })
 const json = async (response: Response) => (await response.json()) as Record<string, unknown>
@@ -86,6 +90,18 @@ describe('/admin', () => {
     expect((await admin('POST', 'tenants', body)).status).toBe(400)
   })
 
+  test('answers 400 to what no index entry holds', async () => {
+    expect((await admin('POST', 'tenants', { name: 'x', organization_id: `org_${tooLong}` })).status).toBe(
+      400,
+    )
+    const sessions = `tenants/${foreign.tenant}/sessions`
+    const mint = async (sub: string) =>
+      (await admin('POST', sessions, { name: 'x', sub, scopes: ['read'] })).status
+    expect(await mint(tooLong.slice(0, limits.subjectBytesMax))).toBe(201)
+    expect(await mint(tooLong.slice(0, limits.subjectBytesMax + 1))).toBe(400)
+    expect(await mint('é'.repeat(limits.subjectBytesMax / 2 + 1))).toBe(400)
+  })
+
   test('answers 413 to a body above the cap', async () => {
     expect((await admin('POST', 'tenants', { name: 'x'.repeat(2 ** 20) })).status).toBe(413)
   })
@@ -122,6 +138,28 @@ describe('/admin', () => {
     const answer = await admin('PUT', `tenants/${foreign.tenant}/catalogs/${nickname}`, body)
     expect(answer.status).toBe(status)
     expect(await answer.text()).not.toContain('u:p')
+  })
+
+  test('refuses a credential that no commit could use, put or rotated, and keeps the one that there is', async () => {
+    const at = `tenants/${foreign.tenant}/catalogs/usable`
+    const endpoint = 'https://catalog.example'
+    const config = { warehouse: 'w', credential: 'id:Zk4canary' }
+    const put = (change: object) =>
+      admin('PUT', at, { kind: 'alpha', endpoint, config: { ...config, ...change } })
+    expect((await put({})).status).toBe(200)
+    for (const change of [
+      { warehouse: null },
+      { token: 'Zk4canary' },
+      { credential: 'Zk4canary' },
+      { endpoint: 'https://other.example' },
+      { branch: 'main' },
+    ]) {
+      for (const answer of [await put(change), await admin('PATCH', at, { config: change })]) {
+        expect({ change, status: answer.status }).toEqual({ change, status: 400 })
+        expect(await answer.text()).not.toContain('Zk4canary')
+      }
+    }
+    expect(await json(await admin('PATCH', at, { config: { credential: 'id:new' } }))).toEqual({ version: 2 })
   })
 
   test('lists a tenant’s sessions without secrets and revokes one with effect on the next request', async () => {
@@ -170,9 +208,11 @@ describe('a tenant’s own administrator', () => {
       { ...body, expires: '2030-01-01T00:00:00Z' },
       { ...body, expires_at: '2001-01-01T00:00:00Z' },
       { ...body, expires_at: 'tomorrow' },
+      { ...body, expires_at: '2999-01-01T00:00:00' },
       { ...body, scopes: ['root'] },
       { ...body, scopes: [] },
       { ...body, roles: 'admin' },
+      { ...body, sub: tooLong },
     ])
       expect((await mint(both, wrong)).status).toBe(400)
   })

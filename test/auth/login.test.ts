@@ -1,6 +1,7 @@
 /** Login against a real OpenID Connect provider: the way in, and every way that must not be one. */
 
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { limits } from '../../src/limits.ts'
 import { createTenant, suspendTenant } from '../../src/store/tenants.ts'
 import { call, type IdentityService, internalOrg, startIdentityService } from '../support/identity.ts'
@@ -127,6 +128,14 @@ describe('a login', () => {
       expect(cookies(browser).has(cookieName)).toBe(false)
     }
   })
+})
+
+test('a login whose subject is longer than a session keeps is 400 and leaves none', async () => {
+  const sub = randomBytes(2_000).toString('hex')
+  provider.accounts.set(sub, { claims: { org_id: 'org_acme' } })
+  const browser = new Browser()
+  expect((await browser.logIn(service.app.url, sub)).status).toBe(400)
+  expect(cookies(browser).has(cookieName)).toBe(false)
 })
 
 describe('a callback', () => {

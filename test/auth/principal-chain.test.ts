@@ -142,11 +142,8 @@ describe('with a JWKS', () => {
         .setAudience(audience)
         .setExpirationTime('5m')
         .sign(privateKey)
-    const readBearer = verifyingBearerReader({
-      url: server.url.href,
-      issuer: 'https://idp',
-      audience: 'covenant',
-    })
+    const options = { url: server.url.href, issuer: 'https://idp', audience: 'covenant' }
+    const readBearer = verifyingBearerReader(options, 'org')
     return { sign, identify: chain({ readBearer }), [Symbol.dispose]: () => void server.stop(true) }
   }
 
@@ -175,6 +172,27 @@ describe('with a JWKS', () => {
         (await fault(idp.identify(new Headers({ authorization: `Bearer ${bearer}` }), undefined, session)))
           .kind,
       ).toBe('unauthenticated')
+  })
+
+  test('answers 401 to a bearer of another organization than the session’s tenant, whatever its roles', async () => {
+    using idp = await verifying()
+    const outcome = async (org: unknown, organizationId: string | undefined) => {
+      const bearer = await idp.sign({ sub: 'ada', roles: 'administrator', ...(org !== undefined && { org }) })
+      const headers = new Headers({ authorization: `Bearer ${bearer}` })
+      return await idp.identify(headers, undefined, { ...session, organizationId }).then(
+        ({ verified }) => verified,
+        (thrown: Fault) => thrown.kind,
+      )
+    }
+    expect(await outcome('org_acme', 'org_acme')).toBe(true)
+    expect(await outcome(undefined, 'org_acme')).toBe(true)
+    for (const [org, organizationId] of [
+      ['org_other', 'org_acme'],
+      ['org_other', undefined],
+      [['org_acme', 'org_other'], 'org_acme'],
+      [null, 'org_acme'],
+    ])
+      expect(await outcome(org, organizationId as string | undefined)).toBe('unauthenticated')
   })
 
   test.each(['Bearer', 'Bearer a b', 'bearer x', 'Bearer none'])('answers 401 to %p', async (value) => {
@@ -211,12 +229,8 @@ describe('with a JWKS', () => {
         .setAudience('a')
         .setExpirationTime('5m')
         .sign(pairs[key]?.privateKey as CryptoKey)
-    const readBearer = verifyingBearerReader({
-      url: server.url.href,
-      issuer: 'i',
-      audience: 'a',
-      cooldownMs: 0,
-    })
+    const options = { url: server.url.href, issuer: 'i', audience: 'a', cooldownMs: 0 }
+    const readBearer = verifyingBearerReader(options, 'org')
     const identify = async (key: number) =>
       chain({ readBearer })(new Headers({ authorization: `Bearer ${await sign(key)}` }), undefined, session)
     try {
@@ -240,7 +254,8 @@ describe('with a JWKS', () => {
     const { privateKey } = await generateKeyPair('ES256')
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: fetch ?? (() => new Response()) })
     if (fetch === undefined) await server.stop(true)
-    const readBearer = verifyingBearerReader({ url: server.url.href, issuer: 'i', audience: 'a' })
+    const options = { url: server.url.href, issuer: 'i', audience: 'a' }
+    const readBearer = verifyingBearerReader(options, 'org')
     const bearer = await new SignJWT({ sub: 'ada' }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
     const headers = (value: string) => new Headers({ authorization: `Bearer ${value}` })
     try {

@@ -183,6 +183,16 @@ describe('every answer', () => {
     expect([await status(service.operator), await status()]).toEqual([405, 403])
   })
 
+  test.each([
+    ['DELETE', '/admin/tenants', 'GET, POST'],
+    ['POST', '/admin/tenants/x', 'GET'],
+    ['GET', '/admin/tenants/x/suspend', 'POST'],
+    ['GET', '/admin/tenants/x/catalogs/y', 'PUT, PATCH, DELETE'],
+  ])('to %s %s says to those who may what the route takes', async (method, path, allow) => {
+    const response = await call(service, method, path, { secret: service.operator })
+    expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({ status: 405, allow })
+  })
+
   test('comes from the route of the path, however short the host’s name is', async () => {
     for (const host of ['a', 'svc', 'a:1']) {
       const inside = await call(service, 'GET', '/x/healthz', { headers: { host } })

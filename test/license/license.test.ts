@@ -2,6 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Fault } from '../../src/base/fault.ts'
 import { commercialCapabilities, communityCapabilities } from '../../src/license/capabilities.ts'
 import type { LicenseKey } from '../../src/license/keys.ts'
@@ -161,5 +164,26 @@ describe('bun run license', () => {
     expect((await run(['issue', '--licensee', 'x', '--capabilities', 'all'])).code).toBe(64)
     const refused = await run(['inspect'], { SVC_LICENSE: 'nonsense' })
     expect(refused).toMatchObject({ code: 1, err: 'The license was refused: it is not a signed license.' })
+  })
+
+  test.each(['--days=0', '--days=', '--days=1e3', '--tenants=', '--grace-days=0x1', '--tenants=1000001'])(
+    'issues nothing with %s',
+    async (flag) => {
+      expect(await run(['issue', '--licensee', 'x', flag])).toMatchObject({ code: 64, out: '' })
+    },
+  )
+
+  test('repeats no license and no key that was put where a file’s name goes, nor what a file holds', async () => {
+    const notAKey = join(mkdtempSync(join(tmpdir(), 'covenant-license-')), 'key')
+    writeFileSync(notAKey, 'Zk4canary')
+    for (const words of [
+      ['inspect', 'Zk4canary.Zk4canary.Zk4canary'],
+      ['issue', '--licensee', 'x', '--key-id', 'k', '--key', '{"d":"Zk4canary"}'],
+      ['issue', '--licensee', 'x', '--key-id', 'k', '--key', notAKey],
+    ]) {
+      const { code, out, err } = await run(words)
+      expect({ code, out }).toEqual({ code: 64, out: '' })
+      expect(err).not.toContain('Zk4canary')
+    }
   })
 })

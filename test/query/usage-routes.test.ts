@@ -132,6 +132,7 @@ test('an administrator of another tenant sees that tenant’s only', async () =>
 
 test.each([
   ...['?limit=0', '?after=x', '?outcome=fine', '?from=yesterday', '/totals', '/totals?by=moon'],
+  '?to=2026-01-01T00:00:00',
   // Times that the database does not have.
   ...['?from=0000-01-01T00:00:00Z', '?to=9999-12-31T23:59:59-01:00'],
 ])('refuses %s', async (query) => {

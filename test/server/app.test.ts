@@ -49,6 +49,14 @@ describe('operational endpoints', () => {
       expect(text).toContain(series)
   })
 
+  test('another method on /metrics is 405', async () => {
+    const response = await fetch(new URL('/metrics', service.app.metricsUrl), { method: 'POST' })
+    expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
+      status: 405,
+      allow: 'GET',
+    })
+  })
+
   test('a commit is in the duration histogram, by outcome', async () => {
     await commit(service, setProperties({ a: '1' }))
     expect(await metric(service, 'svc_gateway_commit_duration_ms_count{outcome="approved"}')).toBe(1)

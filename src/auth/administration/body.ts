@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
+import { parseRfc3339 } from '../../base/rfc3339.ts'
 import { type SessionScope, sessionScopes } from '../../core/session.ts'
 import { limits } from '../../limits.ts'
 import type { PageRequest } from '../../store/page.ts'
@@ -43,8 +44,8 @@ export class Fields {
   optionalFuture(name: string, nowMs: number): Date | undefined {
     const value = this.optionalText(name)
     if (value === undefined) return undefined
-    const date = new Date(value)
-    if (!/^\d{4}-\d\d-\d\dT/.test(value) || !(date.getTime() > nowMs))
+    const date = parseRfc3339(value)
+    if (date === undefined || date.getTime() <= nowMs)
       throw new Fault('bad_request', `\`${name}\` must be a time in the future, as in RFC 3339.`)
     return date
   }

@@ -10,7 +10,7 @@ import { Fault, toFault } from '../../base/fault.ts'
 import { sameSecret } from '../../base/same-secret.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { Store } from '../../store/store.ts'
-import { answerFaults } from '../answer.ts'
+import { answerFaults, wrongMethod } from '../answer.ts'
 import { type FindSession, requireSession } from '../guard.ts'
 import type { IdentifyPrincipal } from '../principal-chain.ts'
 import { pathMatches } from '../route-path.ts'
@@ -72,9 +72,9 @@ export function administrationRoutes(parts: AdministrationParts) {
     answerFaults(parts.log, async () => {
       await requireInternalAdmin(parts, request)
       const { pathname } = new URL(request.url)
-      throw admin.some(([, path]) => pathMatches(path, pathname))
-        ? new Fault('method_not_allowed', `This route does not take ${request.method}.`)
-        : new Fault('not_found', 'There is no such route.')
+      const methods = admin.filter(([, path]) => pathMatches(path, pathname)).map(([method]) => method)
+      if (methods.length === 0) throw new Fault('not_found', 'There is no such route.')
+      return wrongMethod(methods)
     })
   return app.all('/admin', missing, { parse: 'none' }).all('/admin/*', missing, { parse: 'none' })
 }

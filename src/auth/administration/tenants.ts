@@ -3,7 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import { type CatalogKind, catalogKinds } from '../../core/catalog.ts'
 import { parseTenantId, type TenantId } from '../../core/tenant.ts'
-import { checkReadSettings } from '../../engine/check-credential.ts'
+import { checkCatalogSettings } from '../../engine/check-credential.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import {
   listCatalogCredentials,
@@ -81,9 +81,9 @@ export async function registerCredential(
     throw new Fault('bad_request', `\`kind\` must be one of ${catalogKinds.join(', ')}.`)
   assertLive(kind)
   const endpoint = fields.text('endpoint')
-  const config = fields.plainObject('config')
-  checkReadSettings(config)
-  return Response.json(await putCatalogCredential(store, tenant, { kind, nickname, endpoint, config }))
+  const credential = { kind, nickname, endpoint, config: fields.plainObject('config') }
+  checkCatalogSettings(credential)
+  return Response.json(await putCatalogCredential(store, tenant, credential))
 }
 
 /** SPEC 2.2: start-up rejects these kinds, so a registered one would keep the service from starting again. */
@@ -103,7 +103,7 @@ export async function rotateCredential(
   const changes = Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key, value === null ? undefined : value]),
   )
-  const version = await rotateCatalogCredential(store, tenant, nickname, changes, checkReadSettings)
+  const version = await rotateCatalogCredential(store, tenant, nickname, changes, checkCatalogSettings)
   if (version === undefined) throw noCredential()
   return Response.json({ version })
 }
