@@ -70,6 +70,8 @@ function copyFormat(options: readonly Node[]): CopyFormat {
   let format = defaultCopyFormat(named)
   for (const [name, value] of given)
     if (name !== 'format') format = { ...format, ...option(name, value, named) }
+  // Unless it is given, the one is the other.
+  if (!names.includes('escape')) format = { ...format, escape: format.quote }
   checkSyntax(format)
   return format
 }

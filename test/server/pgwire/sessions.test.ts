@@ -32,6 +32,12 @@ beforeAll(async () => {
         },
       },
       'SELECT * FROM "s"."three"': numbers(3),
+      'select quoted': {
+        columns: [{ name: 'x', type: 'text' }],
+        async *batches() {
+          yield { rowCount: 1, columns: [{ type: 'text', ...utf8Values([`it's "so"`]) }] }
+        },
+      },
       'SELECT "n" FROM "three"': numbers(3),
       'select $1': {
         columns: [{ name: 'x', type: 'text' }],
@@ -344,6 +350,16 @@ describe('COPY to STDOUT', () => {
       expect(answers.map(({ type }) => type).join('')).toMatch(/^Hd+cCZ$/)
       expect(answers.at(-2)?.body.toString()).toBe(`COPY ${count}\0`)
     }
+  })
+
+  test.each([
+    ["quote ''''", `'it''s "so"'\n`],
+    ["quote '''', escape '\"'", `'it"'s ""so""'\n`],
+    ["escape ''''", `"it''s '"so'""\n`],
+  ])('(%s) escapes by the quote unless another character is given', async (options, line) => {
+    client.send(query(`copy (select quoted) to stdout (format csv, ${options})`))
+    const sent = (await client.until('Z')).find(({ type }) => type === 'd')
+    expect(sent?.body.toString()).toBe(line)
   })
 
   test.each([
