@@ -13,7 +13,7 @@ import {
 import { utf8Values } from '../../../src/core/variable-width.ts'
 import { SqlError } from '../../../src/query/sql-error.ts'
 import { numbers, startWire, testCredentials, type WireService } from '../../support/pgwire.ts'
-import { frames, type WireClient } from '../../support/wire-client.ts'
+import { frames, reportFields, type WireClient } from '../../support/wire-client.ts'
 
 setDefaultTimeout(60_000)
 const { parse, bind, execute, sync, query, describe: describeFrame } = frames
@@ -371,6 +371,42 @@ describe('COPY to STDOUT', () => {
     ['copy (select n from three) to stdout (freeze)', '0A000'],
   ])('%s is refused with %s', async (text, sqlState) => {
     expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
+  })
+})
+
+describe('a query inside of a statement', () => {
+  test.each([
+    ['copy (select nowhere) to stdout', 14],
+    ['select n from three; declare ä cursor with hold for select nowhere', 60],
+    ['prepare p as select nowhere', 21],
+    ['/* ä */ explain (verbose) select nowhere', 34],
+    ['copy nowhere to stdout', undefined],
+  ])('%s is refused at its place in the whole text', async (text, position) => {
+    await using other = await startWire({
+      queries: { 'select n from three': numbers(3) },
+      parts: {
+        explain: async () => {
+          throw new SqlError('42P01', 'The relation does not exist.', 7)
+        },
+      },
+    })
+    const steward = await other.logIn()
+    steward.send(query(text))
+    const error = (await steward.until('Z')).find(({ type }) => type === 'E')
+    steward.close()
+    expect(error && reportFields(error)).toMatchObject({
+      C: '42P01',
+      ...(position && { P: String(position) }),
+    })
+    expect(error && 'P' in reportFields(error)).toBe(position !== undefined)
+  })
+
+  test.each([
+    'copy /* ) */ (select n from three) /* ( */ to stdout',
+    'explain /* ( */ (costs off) select n from three',
+    'prepare c /* as */ as select n from three',
+  ])('%s is found behind comments', async (text) => {
+    expect((await say(text)).filter((answer) => answer.startsWith('E'))).toEqual([])
   })
 })
 
