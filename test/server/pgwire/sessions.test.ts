@@ -95,6 +95,14 @@ describe('settings', () => {
     expect((await say("set local application_name = 'x'"))[0]).toStartWith('N 25P01')
   })
 
+  test('of SET LOCAL … TO DEFAULT are the default until the transaction ends, and outside of one nothing', async () => {
+    await say('set search_path = a', 'begin', 'set local search_path to default')
+    expect(await say('show search_path')).toContain('D "$user", public')
+    expect(await say('commit', 'show search_path')).toContain('D a')
+    expect((await say('set local search_path to default'))[0]).toStartWith('N 25P01')
+    expect(await say('show search_path')).toContain('D a')
+  })
+
   test('of a savepoint come back with it', async () => {
     await say('begin', 'savepoint a', "set application_name = 'x'", 'rollback to a')
     expect(await say('show application_name')).toContain('D ')
@@ -135,6 +143,7 @@ describe('settings', () => {
     ['set row_security = off', '22023'],
     ["set server_version = '9'", '55P02'],
     ["set statement_timeout = 'soon'", '22023'],
+    ["set client_min_messages = 'loud'", '22023'],
     ['set role postgres', '42501'],
     ["set session authorization 'bob'", '42501'],
     ["set transaction snapshot 'x'", '0A000'],
