@@ -334,6 +334,17 @@ describe('cursors', () => {
   })
 })
 
+test('a Parse that is refused leaves no unnamed statement of before to be run', async () => {
+  for (const text of ['select nowhere', 'selec', 'select n from three; select n from three']) {
+    await client.ask(parse('select n from three'), sync())
+    await client.ask(parse(text), sync())
+    expect(await client.ask(bind(), execute(), sync())).toEqual([
+      'E 26000 prepared statement "" does not exist',
+      'Z I',
+    ])
+  }
+})
+
 describe('prepared statements in SQL', () => {
   test('are prepared, run with constants, and forgotten', async () => {
     expect(
