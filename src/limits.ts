@@ -112,6 +112,8 @@ export const limits = {
   /** Prepared statements, and portals with cursors, of one connection. */
   pgwirePreparedMax: 1_000,
   pgwirePortalsMax: 100,
+  /** What the latter hold of parameters, and of answers about the catalog, which are there whole. */
+  pgwirePortalBytesMax: 64 * MiB,
   /** What of one connection's rows is encoded before it is sent. */
   pgwireWriteBytes: 128 * KiB,
   /** One encoded row. */

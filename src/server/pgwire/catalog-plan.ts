@@ -14,7 +14,7 @@ import {
 import type { CatalogService } from './catalog-service.ts'
 import { assertParameters } from './data-plan.ts'
 import type { Outbox } from './outbox.ts'
-import type { Binding, Outcome, Plan, Portal } from './portal.ts'
+import { type Binding, type Outcome, type Plan, type Portal, parameterBytes } from './portal.ts'
 import type { Progress, RowSource } from './row-source.ts'
 import { checkCredential, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
@@ -138,12 +138,14 @@ class RelayedRows implements RowSource {
 class CatalogPortal implements Portal {
   readonly hasRows = true
   readonly rows: RelayedRows
+  readonly heldBytes: number
 
   constructor(
     readonly session: SessionState,
     readonly answer: readonly RelayedMessage[],
     readonly binding: Binding,
   ) {
+    this.heldBytes = answer.reduce((sum, { bytes }) => sum + bytes.length, parameterBytes(binding))
     const columns = answer.find(({ type }) => type === backend.rowDescription)
     this.rows = new RelayedRows(
       columns,
