@@ -7,7 +7,7 @@ import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import type { FormatOf } from '../../wire/postgres/rows.ts'
 import type { Outbox } from './outbox.ts'
 import { commandPlan } from './plan.ts'
-import { type Outcome, type Plan, type Portal, parameterBytes } from './portal.ts'
+import { emptyBinding, type Outcome, type Plan, type Portal, parameterBytes } from './portal.ts'
 import type { RowSource } from './row-source.ts'
 import type { OpenPortal, SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
@@ -49,7 +49,7 @@ export async function planDeclare(
         if (session.portals.has(name)) throw new WireError('42P03', `cursor "${name}" already exists`)
         const resultFormats = isBinary ? ([1] as const) : []
         const portal = await inner.open({ parameters, parameterFormats, resultFormats })
-        addPortal(session, name, { portal, hold })
+        addPortal(session, name, { portal, hold, isBinary })
         return { tag: 'DECLARE CURSOR' }
       },
       close: () => {},
@@ -89,8 +89,12 @@ export function planFetch(session: SessionState, tree: FetchStmt): Plan {
       if (cursor === undefined) writeBare(outbox.writer, 'noData')
       else cursor.describe(outbox)
     },
-    open: async ({ resultFormats }) =>
-      new FetchPortal(session, name, count, (column) => formatAt(resultFormats, column)),
+    open: async (binding) => {
+      // Bind says what it wants; a Query gets what the cursor was declared for.
+      const isBinary = binding === emptyBinding && session.portals.get(name)?.isBinary === true
+      const formats = isBinary ? ([1] as const) : binding.resultFormats
+      return new FetchPortal(session, name, count, (column) => formatAt(formats, column))
+    },
   }
 }
 

@@ -301,6 +301,15 @@ describe('cursors', () => {
     expect(await say('fetch 5 h', 'move all h')).toEqual(['T n', refused, 'Z I', refused, 'Z I'])
   })
 
+  test('BINARY send a Query binary values, and Bind what it asks for', async () => {
+    await say('begin', 'declare b binary cursor for select n from three')
+    client.send(query('fetch b'), parse('fetch b'), bind(), execute(), sync())
+    const [one, two] = [await client.until('Z'), await client.until('Z')]
+    const values = [...one, ...two].filter(({ type }) => type === 'D').map(({ body }) => body.subarray(6))
+    expect(values.map(String)).toEqual(['\0\0\0\x01', '2'])
+    expect(one[0]?.body.at(-1)).toBe(1)
+  })
+
   test('made behind a savepoint go with it', async () => {
     await say('begin', 'declare a cursor for select n from three', 'savepoint s')
     await say('declare b cursor for select n from three', 'rollback to s')
