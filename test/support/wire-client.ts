@@ -91,7 +91,7 @@ function frame(type: number, write: (out: MessageWriter) => void): Uint8Array {
   out.begin(type)
   write(out)
   out.end()
-  return Uint8Array.from(out.view())
+  return new Uint8Array(out.view())
 }
 
 export class WireClient {

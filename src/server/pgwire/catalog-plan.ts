@@ -1,20 +1,20 @@
 /** Statements about pg_catalog and information_schema: relayed to the service that answers them, bytes and all. */
 
+import { nextTurn } from '../../base/turn.ts'
 import { limits } from '../../limits.ts'
 import { writeBare } from '../../wire/postgres/backend-messages.ts'
 import { ByteReader } from '../../wire/postgres/byte-reader.ts'
 import { backend } from '../../wire/postgres/protocol.ts'
 import {
-  cutMessages,
   describeFrames,
-  errorState,
   executeFrames,
+  findMessage,
   type RelayedMessage,
 } from '../../wire/postgres/relayed-messages.ts'
 import type { CatalogService } from './catalog-service.ts'
 import { assertParameters } from './data-plan.ts'
 import type { Outbox } from './outbox.ts'
-import type { Binding, Outcome, Plan, Portal } from './portal.ts'
+import { type Binding, type Outcome, type Plan, type Portal, parameterBytes } from './portal.ts'
 import type { Progress, RowSource } from './row-source.ts'
 import { checkCredential, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
@@ -30,9 +30,9 @@ export async function catalogPlan(
   oids: readonly number[],
 ): Promise<Plan> {
   const answer = await ask(session, catalog, describeFrames(text, oids))
-  const parameters = answer.find(({ type }) => type === backend.parameterDescription)
+  const parameters = findMessage(answer, backend.parameterDescription)
   const parameterOids = parameters === undefined ? [] : readOids(parameters)
-  const columns = answer.find(({ type }) => type === backend.rowDescription)
+  const columns = findMessage(answer, backend.rowDescription)
   return {
     parameterOids,
     describe: (outbox) => writeRelayed(outbox, columns),
@@ -61,7 +61,7 @@ async function ask(
   session: SessionState,
   catalog: CatalogService,
   frontend: Uint8Array,
-): Promise<readonly RelayedMessage[]> {
+): Promise<Uint8Array> {
   const { identity, settings, processId } = session
   const startedMs = performance.now()
   const answer = await catalog
@@ -81,10 +81,9 @@ async function ask(
     })
   if (answer.length > limits.pgwireCatalogBytesMax)
     throw new WireError('54000', 'The answer to a catalog statement is too long.')
-  const messages = cutMessages(answer)
-  const failed = messages.find((message) => errorState(message) !== undefined)
+  const failed = findMessage(answer, backend.errorResponse)
   if (failed !== undefined) throw relayedError(failed)
-  return messages
+  return answer
 }
 
 /** The catalog's refusal as one of ours: SQLSTATE and message; its detail and hint stay behind. */
@@ -96,12 +95,15 @@ function relayedError({ bytes }: RelayedMessage): WireError {
 
 /** Rows that are all there, in the formats that were bound. */
 class RelayedRows implements RowSource {
-  #next = 0
+  readonly columns: RelayedMessage | undefined
+  #answer: Uint8Array
+  /** Where the next row is looked for. */
+  #at = 0
 
-  constructor(
-    readonly columns: RelayedMessage | undefined,
-    readonly rows: readonly RelayedMessage[],
-  ) {}
+  constructor(answer: Uint8Array) {
+    this.#answer = answer
+    this.columns = findMessage(answer, backend.rowDescription)
+  }
 
   describe(outbox: Outbox): void {
     writeRelayed(outbox, this.columns)
@@ -112,6 +114,8 @@ class RelayedRows implements RowSource {
       outbox.writer.raw(row.bytes)
       if (!outbox.isFull) return
       await outbox.flush()
+      // Cancel requests and the client's leaving must be heard between two chunks.
+      await nextTurn()
       signal.throwIfAborted()
     })
   }
@@ -121,34 +125,32 @@ class RelayedRows implements RowSource {
   }
 
   close(): void {
-    this.#next = this.rows.length
+    this.#answer = new Uint8Array()
   }
 
   async #advance(rowsMax: number, pass: (row: RelayedMessage) => Promise<void>): Promise<Progress> {
-    const left = this.rows.length - this.#next
-    const count = rowsMax === 0 ? left : Math.min(rowsMax, left)
-    for (const row of this.rows.slice(this.#next, this.#next + count)) {
-      this.#next++
+    for (let rows = 0; rowsMax === 0 || rows < rowsMax; rows++) {
+      const row = findMessage(this.#answer, backend.dataRow, this.#at)
+      if (row === undefined) return { rows, ended: true }
+      this.#at = row.end
       await pass(row)
     }
-    return { rows: count, ended: rowsMax === 0 || count < rowsMax }
+    return { rows: rowsMax, ended: false }
   }
 }
 
 class CatalogPortal implements Portal {
   readonly hasRows = true
   readonly rows: RelayedRows
+  readonly heldBytes: number
 
   constructor(
     readonly session: SessionState,
-    readonly answer: readonly RelayedMessage[],
-    readonly binding: Binding,
+    answer: Uint8Array,
+    binding: Binding,
   ) {
-    const columns = answer.find(({ type }) => type === backend.rowDescription)
-    this.rows = new RelayedRows(
-      columns,
-      answer.filter(({ type }) => type === backend.dataRow),
-    )
+    this.heldBytes = answer.length + parameterBytes(binding)
+    this.rows = new RelayedRows(answer)
   }
 
   describe(outbox: Outbox): void {

@@ -39,7 +39,8 @@ const planSet: PlanCommand<VariableSetStmt> = (session, { kind, name = '', args 
   return commandPlan(session, () => {
     if (identityNames.has(name)) setIdentity(session, name, isReset ? [] : args)
     else if (kind === 'VAR_RESET_ALL') settings.resetAll()
-    else if (kind === 'VAR_RESET' || kind === 'VAR_SET_DEFAULT') settings.reset(name)
+    else if (kind === 'VAR_RESET') settings.reset(name, false)
+    else if (kind === 'VAR_SET_DEFAULT') setDefault(session, name, is_local === true)
     else if (kind === 'VAR_SET_VALUE') setValue(session, name, args, is_local === true)
     else if (kind === 'VAR_SET_MULTI') {
       // SET TRANSACTION and SESSION CHARACTERISTICS: whatever they ask for, nothing is written here.
@@ -61,6 +62,10 @@ function setValue(
   const texts = args.map((arg) => constantText(arg) ?? '')
   const isList = name.toLowerCase() === 'search_path'
   settings.set(name, isList ? texts.map(quoteName).join(', ') : texts.join(', '), local)
+}
+
+function setDefault({ settings, transaction }: SessionState, name: string, local: boolean): void {
+  if (!local || transaction.isBlock) settings.reset(name, local)
 }
 
 /** A connection is its principal and nobody else; saying so again is no change. */

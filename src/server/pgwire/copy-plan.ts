@@ -8,7 +8,7 @@ import { planData } from './data-plan.ts'
 import { commandPlan } from './plan.ts'
 import { emptyBinding, type Plan } from './portal.ts'
 import type { SessionState } from './session-state.ts'
-import { innerQuery, queryInParentheses, type SourceStatement } from './statement.ts'
+import { innerQuery, queryInParentheses, type SourceStatement, withinStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
 
 /** @throws WireError 25006 for COPY FROM; 0A000 for files and programs; 22023 for options; SqlError */
@@ -21,7 +21,9 @@ export async function planCopy(
   if (tree.filename !== undefined || tree.is_program)
     throw new WireError('42501', 'COPY goes to STDOUT only: files and programs are not served')
   const format = copyFormat(tree.options ?? [])
-  const query = await planData(session, copiedQuery(statement, tree), [])
+  const inner = tree.query && innerQuery(statement, tree.query, queryInParentheses)
+  const text = inner?.text ?? tableQuery(tree)
+  const query = await withinStatement(statement, inner, planData(session, text, []))
   const { columns } = query.prepared
   return commandPlan(session, async (signal) => {
     const { outbox } = session
@@ -45,8 +47,7 @@ export async function planCopy(
   })
 }
 
-function copiedQuery(statement: SourceStatement, { query, relation, attlist = [] }: CopyStmt): string {
-  if (query !== undefined) return innerQuery(statement, query, queryInParentheses).text
+function tableQuery({ relation, attlist = [] }: CopyStmt): string {
   if (relation === undefined) throw new WireError('42601', 'COPY names neither a table nor a query.')
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
   const table = [relation.schemaname, relation.relname].filter((name) => name !== undefined).map(quoted)
@@ -70,6 +71,8 @@ function copyFormat(options: readonly Node[]): CopyFormat {
   let format = defaultCopyFormat(named)
   for (const [name, value] of given)
     if (name !== 'format') format = { ...format, ...option(name, value, named) }
+  // Unless it is given, the one is the other.
+  if (!names.includes('escape')) format = { ...format, escape: format.quote }
   checkSyntax(format)
   return format
 }

@@ -7,7 +7,7 @@ import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import type { FormatOf } from '../../wire/postgres/rows.ts'
 import type { Outbox } from './outbox.ts'
 import { commandPlan } from './plan.ts'
-import type { Outcome, Plan, Portal } from './portal.ts'
+import { emptyBinding, type Outcome, type Plan, type Portal, parameterBytes } from './portal.ts'
 import type { RowSource } from './row-source.ts'
 import type { OpenPortal, SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
@@ -41,6 +41,7 @@ export async function planDeclare(
     describe: ({ writer }) => writeBare(writer, 'noData'),
     open: async ({ parameters, parameterFormats }) => ({
       hasRows: false,
+      heldBytes: parameterBytes({ parameters, parameterFormats, resultFormats: [] }),
       describe: ({ writer }) => writeBare(writer, 'noData'),
       async execute() {
         if (!hold && !session.transaction.isBlock)
@@ -48,7 +49,7 @@ export async function planDeclare(
         if (session.portals.has(name)) throw new WireError('42P03', `cursor "${name}" already exists`)
         const resultFormats = isBinary ? ([1] as const) : []
         const portal = await inner.open({ parameters, parameterFormats, resultFormats })
-        addPortal(session, name, { portal, hold })
+        addPortal(session, name, { portal, hold, isBinary })
         return { tag: 'DECLARE CURSOR' }
       },
       close: () => {},
@@ -56,13 +57,17 @@ export async function planDeclare(
   }
 }
 
-/** @throws WireError 54000 where the connection has too many open */
+/** @throws WireError 54000 where the connection has too many open, or too much in them */
 export function addPortal({ portals }: SessionState, name: string, open: OpenPortal): void {
-  if (portals.size >= limits.pgwirePortalsMax) {
+  const held = [...portals.values(), open].reduce((sum, { portal }) => sum + (portal.heldBytes ?? 0), 0)
+  const isFull = portals.size >= limits.pgwirePortalsMax
+  if (isFull || held > limits.pgwirePortalBytesMax) {
     open.portal.close()
     throw new WireError(
       '54000',
-      `A connection has at most ${limits.pgwirePortalsMax} open portals and cursors.`,
+      isFull
+        ? `A connection has at most ${limits.pgwirePortalsMax} open portals and cursors.`
+        : `The open portals and cursors of a connection hold at most ${limits.pgwirePortalBytesMax} bytes.`,
     )
   }
   portals.set(name, open)
@@ -84,8 +89,12 @@ export function planFetch(session: SessionState, tree: FetchStmt): Plan {
       if (cursor === undefined) writeBare(outbox.writer, 'noData')
       else cursor.describe(outbox)
     },
-    open: async ({ resultFormats }) =>
-      new FetchPortal(session, name, count, (column) => formatAt(resultFormats, column)),
+    open: async (binding) => {
+      // Bind says what it wants; a Query gets what the cursor was declared for.
+      const isBinary = binding === emptyBinding && session.portals.get(name)?.isBinary === true
+      const formats = isBinary ? ([1] as const) : binding.resultFormats
+      return new FetchPortal(session, name, count, (column) => formatAt(formats, column))
+    },
   }
 }
 

@@ -6,7 +6,7 @@ import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import { parameterText } from '../../wire/postgres/parameters.ts'
 import type { Outbox } from './outbox.ts'
 import { formatsFor, RowsPortal, writeDescription } from './plan.ts'
-import type { Binding, Plan, Portal } from './portal.ts'
+import { type Binding, type Plan, type Portal, parameterBytes } from './portal.ts'
 import { BatchRows } from './row-source.ts'
 import { queryContext, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
@@ -48,7 +48,8 @@ export class DataPlan implements Plan {
   async open(binding: Binding): Promise<Portal> {
     const { columns } = this.prepared
     const formatOf = formatsFor(binding.resultFormats, columns.length)
-    return new RowsPortal(this.session, columns, formatOf, 'SELECT', this.rowsOf(binding))
+    const held = parameterBytes(binding)
+    return new RowsPortal(this.session, columns, formatOf, 'SELECT', this.rowsOf(binding), held)
   }
 
   /**

@@ -24,7 +24,7 @@ import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
 import { planSessionFunctions } from './session-functions.ts'
 import { type PreparedStatement, queryContext, type SessionState } from './session-state.ts'
-import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
+import { innerQuery, queryBehind, type SourceStatement, withinStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
 
 /**
@@ -40,7 +40,8 @@ export async function planStatement(
   options: PrepareOptions = {},
 ): Promise<Plan> {
   const tree = Reflect.get(statement.tree, statement.kind)
-  const planQuery = (query: SourceStatement, types: readonly number[]) => planStatement(session, query, types)
+  const planQuery = (query: SourceStatement, types: readonly number[]) =>
+    withinStatement(statement, query, planStatement(session, query, types))
   switch (statement.kind) {
     case 'SelectStmt':
       return (
@@ -102,9 +103,8 @@ function planExplain(
   const { identity, parts } = session
   if (!identity.principal.roles.includes('steward'))
     throw new WireError('42501', 'EXPLAIN takes the role `steward`: it shows the policies applied')
-  const inParentheses = options.length > 0 && /^\s*explain\s*\(/i.test(statement.text)
-  const { text } = innerQuery(statement, query, (words) => [
-    inParentheses
+  const inner = innerQuery(statement, query, (words) => [
+    options.length > 0 && words[1] === '('
       ? words.indexOf(')') + 1
       : words.findIndex((word) => !['EXPLAIN', 'VERBOSE'].includes(word)),
     words.length,
@@ -113,7 +113,9 @@ function planExplain(
     session,
     async () => ({
       tag: 'EXPLAIN',
-      rows: (await parts.explain(queryContext(session), text)).map((line) => [line]),
+      rows: (await withinStatement(statement, inner, parts.explain(queryContext(session), inner.text))).map(
+        (line) => [line],
+      ),
     }),
     { columns: ['QUERY PLAN'] },
   )
@@ -126,7 +128,8 @@ function planPrepare(session: SessionState, statement: SourceStatement, tree: Pr
   const inner = innerQuery(statement, query, queryBehind('AS'))
   if (inner.kind !== 'SelectStmt') throw new WireError('25006', 'only SELECT can be prepared here')
   return commandPlan(session, async () => {
-    addStatement(session, name, { plan: await planStatement(session, inner, oids), ends: false })
+    const plan = await withinStatement(statement, inner, planStatement(session, inner, oids))
+    addStatement(session, name, { plan, ends: false })
     return { tag: 'PREPARE' }
   })
 }

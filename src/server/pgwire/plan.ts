@@ -48,6 +48,7 @@ export class RowsPortal implements Portal {
     readonly formatOf: FormatOf,
     readonly tag: string,
     readonly start: () => RowSource,
+    readonly heldBytes = 0,
   ) {}
 
   get rows(): RowSource {

@@ -13,6 +13,11 @@ export interface Binding {
 
 export const emptyBinding: Binding = { parameterFormats: [], parameters: [], resultFormats: [] }
 
+/** What a portal keeps of its parameters. */
+export function parameterBytes({ parameters }: Binding): number {
+  return parameters.reduce((bytes, value) => bytes + (value?.length ?? 0), 0)
+}
+
 /** `suspended`: there may be more rows, and the client asks again. */
 export type Outcome = { readonly tag: string } | 'suspended' | 'empty'
 
@@ -24,6 +29,8 @@ export interface Portal {
   execute(rowsMax: number, signal: AbortSignal): Promise<Outcome>
   /** The rows, where it has some and a cursor can read them. */
   readonly rows?: RowSource
+  /** What it keeps until it is closed, of its parameters and of an answer that is all there; 0 where absent. */
+  readonly heldBytes?: number
   close(): void
 }
 

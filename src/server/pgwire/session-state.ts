@@ -39,6 +39,8 @@ export interface OpenPortal {
   /** Whether the transaction that made it was committed: no later one takes it back. */
   isCommitted?: boolean
   readonly ends?: boolean
+  /** Declared BINARY. */
+  readonly isBinary?: boolean
 }
 
 /** The statement that a connection runs, or ran last. */

@@ -176,6 +176,8 @@ export class Session {
 
   async #parse({ statement: name, text, parameterOids }: ParseMessage, signal: AbortSignal): Promise<void> {
     const { state } = this
+    // Also where this one is refused: a Bind behind it must not run the one before.
+    if (name === '') state.statements.delete('')
     const statements = readStatements(text)
     if (statements.length > 1)
       throw new WireError('42601', 'cannot insert multiple commands into a prepared statement')
@@ -187,7 +189,6 @@ export class Session {
       statement === undefined
         ? emptyPlan()
         : await unlessAborted(planStatement(state, statement, parameterOids, options), signal)
-    if (name === '') state.statements.delete('')
     addStatement(state, name, { plan, ends: statement === undefined || endsTransaction(statement) })
     writeBare(state.outbox.writer, 'parseComplete')
   }

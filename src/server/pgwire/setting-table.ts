@@ -76,6 +76,10 @@ function floatDigits(value: string): string | undefined {
     : undefined
 }
 
+const messageLevels = [
+  ...['debug5', 'debug4', 'debug3', 'debug2', 'debug1', 'debug'],
+  ...['log', 'info', 'notice', 'warning', 'error'],
+]
 const isolationLevels = ['serializable', 'repeatable read', 'read committed', 'read uncommitted']
 const fixed = (value: string): Setting => ({ default: value })
 
@@ -88,7 +92,8 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   },
   bytea_output: { default: 'hex', parse: words('hex') },
   client_encoding: { default: 'UTF8', reported: true, parse: parseEncoding },
-  client_min_messages: { default: 'notice', parse: anyText },
+  // The catalog's database is told of it, so it must be one that PostgreSQL takes.
+  client_min_messages: { default: 'notice', parse: words(...messageLevels) },
   datestyle: { default: 'ISO, MDY', reported: true, parse: parseDateStyle },
   default_transaction_deferrable: { default: 'off', parse: flag },
   default_transaction_isolation: { default: 'read committed', parse: words(...isolationLevels) },

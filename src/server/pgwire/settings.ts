@@ -57,12 +57,15 @@ export class Settings {
   }
 
   /** @throws WireError 42704 */
-  reset(name: string): void {
+  reset(name: string, local: boolean): void {
     const key = name.toLowerCase()
-    settingOf(key)
+    const initial = this.#initial.get(key) ?? settingOf(key).default
     this.#change(() => {
-      this.#values = withoutEntry(this.#values, key)
-      this.#local = withoutEntry(this.#local, key)
+      if (local) this.#local = withEntry(this.#local, key, initial)
+      else {
+        this.#values = withoutEntry(this.#values, key)
+        this.#local = withoutEntry(this.#local, key)
+      }
     })
   }
 

@@ -30,6 +30,8 @@ export function readStatements(text: string): readonly SourceStatement[] {
   })
 }
 
+const comments: ReadonlySet<string> = new Set(['SQL_COMMENT', 'C_COMMENT'])
+
 /** Where the query of a statement begins: the number of the token, and of the one that it ends before. */
 type FindQuery = (words: readonly string[]) => readonly [first: number, end: number]
 
@@ -38,7 +40,7 @@ type FindQuery = (words: readonly string[]) => readonly [first: number, end: num
  * @throws SqlError 42601 where there is none
  */
 export function innerQuery({ text, place }: SourceStatement, tree: Node, find: FindQuery): SourceStatement {
-  const { tokens } = scanSync(text)
+  const tokens = scanSync(text).tokens.filter(({ tokenName }) => !comments.has(tokenName))
   const [first, end] = find(tokens.map((token) => token.text.toUpperCase()))
   const start = tokens[first]?.start
   const stop = tokens[end - 1]?.end
@@ -51,6 +53,26 @@ export function innerQuery({ text, place }: SourceStatement, tree: Node, find: F
     tree,
     text: bytes.subarray(start, stop).toString(),
     place: { text: place.text, byteOffset: place.byteOffset + start },
+  }
+}
+
+/**
+ * Work on the query inside a statement.
+ * @param query undefined: it was made of the statement and stands nowhere in it
+ * @throws what the work throws; a SqlError names its place in the statement, if it has one there
+ */
+export async function withinStatement<T>(
+  statement: SourceStatement,
+  query: SourceStatement | undefined,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work
+  } catch (thrown) {
+    if (!(thrown instanceof SqlError) || thrown.position === undefined) throw thrown
+    const { sqlState, publicMessage, position } = thrown
+    const shift = query && query.place.byteOffset - statement.place.byteOffset
+    throw new SqlError(sqlState, publicMessage, shift && position + shift, { cause: thrown })
   }
 }
 

@@ -85,15 +85,45 @@ export interface RelayedMessage {
  * @throws RangeError where the bytes are no whole messages
  */
 export function cutMessages(bytes: Uint8Array): readonly RelayedMessage[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const view = viewOf(bytes)
   const messages: RelayedMessage[] = []
   for (let at = 0; at < bytes.length; ) {
-    const end = at + 1 + view.getInt32(at + 1)
-    if (end < at + 5 || end > bytes.length) throw new RangeError('backend messages are cut short')
+    const end = endAt(view, at)
     messages.push({ type: view.getUint8(at), bytes: bytes.subarray(at, end) })
     at = end
   }
   return messages
+}
+
+/**
+ * The first message of a type, with nothing made of those before it: a row of no columns has 7 bytes, and there may
+ * be millions.
+ * @param from where a message begins
+ * @returns undefined where there is none; `end` is where the one behind it begins
+ * @throws RangeError where the bytes up to it are no whole messages
+ */
+export function findMessage(
+  bytes: Uint8Array,
+  type: number,
+  from = 0,
+): (RelayedMessage & { readonly end: number }) | undefined {
+  const view = viewOf(bytes)
+  for (let at = from; at < bytes.length; ) {
+    const end = endAt(view, at)
+    if (view.getUint8(at) === type) return { type, bytes: bytes.subarray(at, end), end }
+    at = end
+  }
+  return undefined
+}
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length)
+}
+
+function endAt(view: DataView, at: number): number {
+  const end = at + 5 <= view.byteLength ? at + 1 + view.getInt32(at + 1) : at
+  if (end < at + 5 || end > view.byteLength) throw new RangeError('backend messages are cut short')
+  return end
 }
 
 /** The SQLSTATE of an ErrorResponse. */

@@ -29,7 +29,7 @@ export function readStartupPacket(body: Uint8Array): StartupPacket {
   }
   if (version === startupCodes.cancel) {
     const processId = reader.int32()
-    const key = Uint8Array.from(reader.rest())
+    const key = new Uint8Array(reader.rest())
     if (key.length < 4 || key.length > cancelKeyBytesMax)
       throw new ProtocolViolation('invalid length of query cancel packet')
     return { kind: 'cancel', processId, key }

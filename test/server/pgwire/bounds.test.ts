@@ -253,6 +253,42 @@ describe('numbers', () => {
   })
 })
 
+const MiB = 1024 * 1024
+
+describe('numbers', () => {
+  test('of bytes in open portals are limited', async () => {
+    const row = Buffer.alloc(1 + 10 + 40 * MiB, 'x')
+    row[0] = 0x44
+    row.writeInt32BE(row.length - 1, 1)
+    const catalog = {
+      covers: (sql: string) => (sql === 'select 1' ? ('data' as const) : ('catalog' as const)),
+      execute: async () => row,
+    }
+    await using wire = await startWire({
+      queries: { 'select 1': { ...numbers(1), parameters: ['text'] } },
+      parts: { catalog },
+    })
+    const client = await wire.logIn()
+    const own = parse('select 1', 's')
+    const system = parse('select from pg_class', 'c')
+    const bound = (portal: string, statement: string, ...parameters: Uint8Array[]) =>
+      bind({ portal, statement, parameters, parameterFormats: [1] })
+    await client.ask(query('begin'), own, system, sync())
+    await client.until('Z')
+    const refused = 'E 54000 The open portals and cursors of a connection hold at most 67108864 bytes.'
+    expect(await client.ask(bound('a', 'c'), bound('b', 'c'), sync())).toEqual(['2', refused, 'Z E'])
+    await client.ask(query('rollback'))
+    await client.ask(query('begin'))
+    const value = Buffer.alloc(MiB, 'x')
+    const answers: string[] = []
+    for (let index = 0; index < 65; index++)
+      answers.push(...(await client.ask(bound(`p${index}`, 's', value), sync())))
+    expect(answers.filter((answer) => answer === '2').length).toBe(64)
+    expect(answers.slice(-2)).toEqual([refused, 'Z E'])
+    client.close()
+  })
+})
+
 describe('a credential that counts no more', () => {
   test('ends the connection at the next statement, before anything of it is sent', async () => {
     const credentials = testCredentials()

@@ -13,7 +13,7 @@ import {
 import { utf8Values } from '../../../src/core/variable-width.ts'
 import { SqlError } from '../../../src/query/sql-error.ts'
 import { numbers, startWire, testCredentials, type WireService } from '../../support/pgwire.ts'
-import { frames, type WireClient } from '../../support/wire-client.ts'
+import { frames, reportFields, type WireClient } from '../../support/wire-client.ts'
 
 setDefaultTimeout(60_000)
 const { parse, bind, execute, sync, query, describe: describeFrame } = frames
@@ -32,6 +32,12 @@ beforeAll(async () => {
         },
       },
       'SELECT * FROM "s"."three"': numbers(3),
+      'select quoted': {
+        columns: [{ name: 'x', type: 'text' }],
+        async *batches() {
+          yield { rowCount: 1, columns: [{ type: 'text', ...utf8Values([`it's "so"`]) }] }
+        },
+      },
       'SELECT "n" FROM "three"': numbers(3),
       'select $1': {
         columns: [{ name: 'x', type: 'text' }],
@@ -89,6 +95,14 @@ describe('settings', () => {
     expect((await say("set local application_name = 'x'"))[0]).toStartWith('N 25P01')
   })
 
+  test('of SET LOCAL … TO DEFAULT are the default until the transaction ends, and outside of one nothing', async () => {
+    await say('set search_path = a', 'begin', 'set local search_path to default')
+    expect(await say('show search_path')).toContain('D "$user", public')
+    expect(await say('commit', 'show search_path')).toContain('D a')
+    expect((await say('set local search_path to default'))[0]).toStartWith('N 25P01')
+    expect(await say('show search_path')).toContain('D a')
+  })
+
   test('of a savepoint come back with it', async () => {
     await say('begin', 'savepoint a', "set application_name = 'x'", 'rollback to a')
     expect(await say('show application_name')).toContain('D ')
@@ -129,6 +143,7 @@ describe('settings', () => {
     ['set row_security = off', '22023'],
     ["set server_version = '9'", '55P02'],
     ["set statement_timeout = 'soon'", '22023'],
+    ["set client_min_messages = 'loud'", '22023'],
     ['set role postgres', '42501'],
     ["set session authorization 'bob'", '42501'],
     ["set transaction snapshot 'x'", '0A000'],
@@ -286,6 +301,15 @@ describe('cursors', () => {
     expect(await say('fetch 5 h', 'move all h')).toEqual(['T n', refused, 'Z I', refused, 'Z I'])
   })
 
+  test('BINARY send a Query binary values, and Bind what it asks for', async () => {
+    await say('begin', 'declare b binary cursor for select n from three')
+    client.send(query('fetch b'), parse('fetch b'), bind(), execute(), sync())
+    const [one, two] = [await client.until('Z'), await client.until('Z')]
+    const values = [...one, ...two].filter(({ type }) => type === 'D').map(({ body }) => body.subarray(6))
+    expect(values.map(String)).toEqual(['\0\0\0\x01', '2'])
+    expect(one[0]?.body.at(-1)).toBe(1)
+  })
+
   test('made behind a savepoint go with it', async () => {
     await say('begin', 'declare a cursor for select n from three', 'savepoint s')
     await say('declare b cursor for select n from three', 'rollback to s')
@@ -319,6 +343,17 @@ describe('cursors', () => {
   })
 })
 
+test('a Parse that is refused leaves no unnamed statement of before to be run', async () => {
+  for (const text of ['select nowhere', 'selec', 'select n from three; select n from three']) {
+    await client.ask(parse('select n from three'), sync())
+    await client.ask(parse(text), sync())
+    expect(await client.ask(bind(), execute(), sync())).toEqual([
+      'E 26000 prepared statement "" does not exist',
+      'Z I',
+    ])
+  }
+})
+
 describe('prepared statements in SQL', () => {
   test('are prepared, run with constants, and forgotten', async () => {
     expect(
@@ -347,6 +382,16 @@ describe('COPY to STDOUT', () => {
   })
 
   test.each([
+    ["quote ''''", `'it''s "so"'\n`],
+    ["quote '''', escape '\"'", `'it"'s ""so""'\n`],
+    ["escape ''''", `"it''s '"so'""\n`],
+  ])('(%s) escapes by the quote unless another character is given', async (options, line) => {
+    client.send(query(`copy (select quoted) to stdout (format csv, ${options})`))
+    const sent = (await client.until('Z')).find(({ type }) => type === 'd')
+    expect(sent?.body.toString()).toBe(line)
+  })
+
+  test.each([
     ["copy three to '/etc/passwd'", '42501'],
     ["copy (select n from three) to program 'sh'", '42501'],
     ['copy three from stdin', '25006'],
@@ -355,6 +400,42 @@ describe('COPY to STDOUT', () => {
     ['copy (select n from three) to stdout (freeze)', '0A000'],
   ])('%s is refused with %s', async (text, sqlState) => {
     expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
+  })
+})
+
+describe('a query inside of a statement', () => {
+  test.each([
+    ['copy (select nowhere) to stdout', 14],
+    ['select n from three; declare ä cursor with hold for select nowhere', 60],
+    ['prepare p as select nowhere', 21],
+    ['/* ä */ explain (verbose) select nowhere', 34],
+    ['copy nowhere to stdout', undefined],
+  ])('%s is refused at its place in the whole text', async (text, position) => {
+    await using other = await startWire({
+      queries: { 'select n from three': numbers(3) },
+      parts: {
+        explain: async () => {
+          throw new SqlError('42P01', 'The relation does not exist.', 7)
+        },
+      },
+    })
+    const steward = await other.logIn()
+    steward.send(query(text))
+    const error = (await steward.until('Z')).find(({ type }) => type === 'E')
+    steward.close()
+    expect(error && reportFields(error)).toMatchObject({
+      C: '42P01',
+      ...(position && { P: String(position) }),
+    })
+    expect(error && 'P' in reportFields(error)).toBe(position !== undefined)
+  })
+
+  test.each([
+    'copy /* ) */ (select n from three) /* ( */ to stdout',
+    'explain /* ( */ (costs off) select n from three',
+    'prepare c /* as */ as select n from three',
+  ])('%s is found behind comments', async (text) => {
+    expect((await say(text)).filter((answer) => answer.startsWith('E'))).toEqual([])
   })
 })
 

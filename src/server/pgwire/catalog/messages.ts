@@ -8,24 +8,26 @@ const encoder = new TextEncoder()
 
 interface Message {
   readonly type: string
-  /** With its type and length. */
-  readonly whole: Uint8Array
+  /** Where it begins with its type, and where the next one does. */
+  readonly start: number
+  readonly end: number
   readonly body: Uint8Array
 }
 
-/** @throws RangeError where the bytes are not whole messages */
-function* messagesOf(bytes: Uint8Array): Generator<Message> {
+/**
+ * The messages of one of these types, or of any; nothing is made of the others, of which there may be millions.
+ * @throws RangeError where the bytes are not whole messages
+ */
+function* messagesOf(bytes: Uint8Array, types?: ReadonlySet<number>): Generator<Message> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = 0; at < bytes.length; ) {
     if (at + 5 > bytes.length) throw new RangeError('a message is cut')
     const length = view.getUint32(at + 1)
     const end = at + 1 + length
     if (length < 4 || end > bytes.length) throw new RangeError('a message is cut')
-    yield {
-      type: String.fromCharCode(bytes[at] ?? 0),
-      whole: bytes.subarray(at, end),
-      body: bytes.subarray(at + 5, end),
-    }
+    const type = view.getUint8(at)
+    if (types === undefined || types.has(type))
+      yield { type: String.fromCharCode(type), start: at, end, body: bytes.subarray(at + 5, end) }
     at = end
   }
 }
@@ -75,6 +77,9 @@ export interface Backend {
   readonly failed: boolean
 }
 
+/** ReadyForQuery, ParameterStatus and notifications are left out, errors and notices shortened. */
+const changed: ReadonlySet<number> = new Set([...'ZSAEN'].map((type) => type.charCodeAt(0)))
+
 /** Severity, code, message and position: the rest may speak of what the statement did not name. */
 const keptFields: ReadonlySet<number> = new Set([...'SVCMP'].map((field) => field.charCodeAt(0)))
 
@@ -86,13 +91,17 @@ export function readBackend(bytes: Uint8Array): Backend {
   const kept: Uint8Array[] = []
   let status = ''
   let failed = false
-  for (const { type, whole, body } of messagesOf(bytes)) {
+  // Rows may be millions, so what stays as it is stays together.
+  let from = 0
+  for (const { type, start, end, body } of messagesOf(bytes, changed)) {
+    kept.push(bytes.subarray(from, start))
+    from = end
     if (type === 'Z') status = String.fromCharCode(body[0] ?? 0)
-    else if (type === 'E' || type === 'N') {
-      failed ||= type === 'E'
-      kept.push(withFields(type, body))
-    } else if (type !== 'S' && type !== 'A') kept.push(whole)
+    if (type !== 'E' && type !== 'N') continue
+    failed ||= type === 'E'
+    kept.push(withFields(type, body))
   }
+  kept.push(bytes.subarray(from))
   return { messages: Buffer.concat(kept), status, failed }
 }
 
