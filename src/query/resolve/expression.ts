@@ -281,7 +281,13 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
     if (!(operator === '=' && !all) && !(operator === '<>' && all))
       throw notSupported(`${operator} ${all ? 'ALL' : 'ANY'} of a subquery`, node.location)
     const test = inSubquery(resolver, node, query.columns, env)
-    const found: Expr = { kind: 'subquery', form: 'in', type: 'bool', args: test, query }
+    const found: Expr = {
+      kind: 'subquery',
+      form: test.length > 1 ? 'rows' : 'in',
+      type: 'bool',
+      args: test,
+      query,
+    }
     return all ? not(found) : found
   }
   if (column === undefined || more.length > 0)

@@ -62,7 +62,7 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
     if ('WindowDef' in each) scope.windows.set(each.WindowDef.name ?? '', each.WindowDef)
   const env: Env = { scope }
   const below: Env = { scope, noAggregates: 'WHERE', noWindows: 'WHERE' }
-  const where = node.whereClause && condition(resolver.expr(node.whereClause, below), 'WHERE')
+  const where = node.whereClause && keeping(condition(resolver.expr(node.whereClause, below), 'WHERE'))
   const targets = resolveTargets(resolver, node.targetList ?? [], env).map(asTarget)
   const columns = targets.map(({ name, expr }): OutputColumn => ({ name, type: expr.type, size: expr.size }))
   const exprs = targets.map(({ expr }) => expr)
@@ -94,6 +94,13 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
       ...(having ? [having] : []),
     ])
   return { ctes, body, columns, orderBy, ...resolveLimits(resolver, node, scope) }
+}
+
+/** A condition of which only TRUE counts: engines have that of a row in a subquery by a join. */
+function keeping(expr: Expr): Expr {
+  if (expr.kind === 'subquery' && expr.form === 'rows') return { ...expr, form: 'in' }
+  if (expr.kind !== 'logic' || expr.op !== 'AND') return expr
+  return { ...expr, args: expr.args.map(keeping) }
 }
 
 interface Target {
