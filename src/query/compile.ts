@@ -9,6 +9,7 @@ import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { ColumnRange } from '../engine/engine.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
+import { canFail } from './fallible.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedPolicy, appliedPolicies, protectTables } from './protect.ts'
@@ -79,7 +80,7 @@ function compile(input: CompileInput): CompiledQuery {
     throw new SqlError('42501', 'permission denied: there is no principal')
   const tree = parseSelect(text)
   const resolver = newResolver(input)
-  const query = resolveQuery(resolver, tree, undefined, true)
+  const query = resolveQuery(resolver, tree, undefined)
   const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
@@ -97,7 +98,7 @@ function compile(input: CompileInput): CompiledQuery {
     emit: (dialect) => {
       try {
         return splitSlots(
-          emitStatement(dialects[dialect], query, protections, resolver.fallible),
+          emitStatement(dialects[dialect], query, protections, canFail(query)),
           tablesById,
           types,
         )
@@ -123,9 +124,8 @@ function newResolver({ principal, tables, searchPath, parameterTypes }: CompileI
     tables: [],
     ids: 0,
     spent: 0,
-    fallible: false,
     expr: (node, env) => resolveExpression(resolver, node, env),
-    query: (select, outer, top) => resolveQuery(resolver, select, outer, top),
+    query: (select, outer) => resolveQuery(resolver, select, outer),
   }
   return resolver
 }

@@ -96,7 +96,8 @@ export interface CaseExpr extends Typed {
 
 export interface SubqueryExpr extends Typed {
   readonly kind: 'subquery'
-  readonly form: 'scalar' | 'exists' | 'in' | 'array'
+  /** `rows` is IN of a row whose NULL and FALSE must be told apart, as engines do not of themselves. */
+  readonly form: 'scalar' | 'exists' | 'in' | 'rows' | 'array'
   /** Left of IN; several make a row. */
   readonly args: readonly Expr[]
   readonly query: Query

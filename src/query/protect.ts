@@ -13,6 +13,7 @@ import type {
 } from '../core/governed-table.ts'
 import { chooseMask } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
+import { expressionCanFail } from './fallible.ts'
 import type { Expr } from './ir.ts'
 import { parseExpression } from './parse.ts'
 import { coerce, condition } from './resolve/coerce.ts'
@@ -34,6 +35,8 @@ export interface ProtectedColumn {
 export interface Protection {
   readonly filters: readonly Expr[]
   readonly columns: readonly ProtectedColumn[]
+  /** Whether a mask could fail on a row that a filter drops. */
+  readonly fallible: boolean
 }
 
 export interface AppliedPolicy {
@@ -71,7 +74,8 @@ export function protectTables(
       const own = filters.get(table) ?? resolveFilters(table, principal)
       filters.set(table, own)
       const columns = [...used].sort((a, b) => a - b).map((index) => protectColumn(table, index, principal))
-      protections.set(id, { filters: own, columns })
+      const fallible = columns.some(({ expression }) => expression && expressionCanFail(expression))
+      protections.set(id, { filters: own, columns, fallible })
     } catch (cause) {
       throw new SqlError('42501', `permission denied for table ${table.tableName}`, undefined, {
         cause,
@@ -230,7 +234,6 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
     tables: [],
     ids: 0,
     spent: 0,
-    fallible: false,
     expr: (node, env) => resolveExpression(resolver, node, env),
     query: () => {
       throw new SqlError('0A000', 'A subquery in a policy is not supported.')
@@ -238,7 +241,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
   }
   const columns = columnsFor(table, attached)
   const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
-  const env = { scope, output: true, noAggregates: 'policies', noWindows: 'policies' }
+  const env = { scope, noAggregates: 'policies', noWindows: 'policies' }
   return resolver.expr(parseExpression(text), env)
 }
 

@@ -66,6 +66,7 @@ function write(emitter: Emitter, expr: Expr): string {
       const query = emitter.query(expr.query)
       if (expr.form === 'exists') return `EXISTS (${query})`
       if (expr.form === 'scalar') return `(${query})`
+      if (expr.form === 'rows') return emitRowsIn(emitter, expr.args.map(sub), query)
       if (expr.form === 'in') {
         const args = expr.args.map(sub)
         return `(${args.length === 1 ? args[0] : `(${args.join(', ')})`} IN (${query}))`
@@ -74,6 +75,14 @@ function write(emitter: Emitter, expr: Expr): string {
       return dialect.arraySubquery(query)
     }
   }
+}
+
+/** TRUE where a row is the same; NULL where one may be, for all that its NULLs say. */
+function emitRowsIn(emitter: Emitter, args: readonly string[], query: string): string {
+  const exists = (test: (equal: string) => string) =>
+    `EXISTS (SELECT 1 FROM (${query}) AS q WHERE ${args.map((arg, index) => test(`(${arg} = q.c${index + 1})`)).join(' AND ')})`
+  const may = (equal: string) => emitIs(emitter.dialect, 'NOT FALSE', equal)
+  return `CASE WHEN ${exists((equal) => equal)} THEN TRUE WHEN ${exists(may)} THEN CAST(NULL AS BOOLEAN) ELSE FALSE END`
 }
 
 function emitIs(dialect: Dialect, test: string, sql: string): string {

@@ -66,7 +66,8 @@ function emitProtected(
   const isFiltered = protection.filters.length > 0
   const columns = protection.columns.map((column) => {
     const value = emitMasked(emitter, item.table, column)
-    const shown = barrier && isFiltered ? `CASE WHEN ${condition} THEN ${value} END` : value
+    const shown =
+      (barrier || protection.fallible) && isFiltered ? `CASE WHEN ${condition} THEN ${value} END` : value
     return `${shown} AS c${column.index + 1}`
   })
   const relation = `${slotMark}r${item.id}${slotMark}`

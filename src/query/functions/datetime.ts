@@ -93,7 +93,7 @@ const fields: Readonly<Record<string, readonly [duckdb: string, trino: string | 
   decade: ['(year({0}) // 10)', '(year({0}) / 10)'],
   century: ['((year({0}) + 99) // 100)', '((year({0}) + 99) / 100)'],
   millennium: ['((year({0}) + 999) // 1000)', '((year({0}) + 999) / 1000)'],
-  epoch: ['CAST(epoch_us({0}) AS DECIMAL(24,6)) / 1000000', 'to_unixtime({0})'],
+  epoch: ['CAST(epoch_us({0}) AS DECIMAL(25,6)) / 1000000', 'to_unixtime({0})'],
   julian: ['CAST(julian({0}) AS DOUBLE)', null],
 }
 const intervalFields = [
@@ -150,16 +150,16 @@ const part =
       engine === 'trino' && type === 'timestamptz' ? `(${value} AT TIME ZONE 'UTC')` : value,
     )
     if (result === 'DOUBLE') return `CAST(${written} AS DOUBLE)`
-    if (name === 'epoch') return `CAST(${written} AS DECIMAL(24,6))`
+    if (name === 'epoch') return `CAST(${written} AS DECIMAL(25,6))`
     return /^(second|milliseconds|julian)$/.test(name) ? written : `CAST(${written} AS DECIMAL(18,0))`
   }
 
 /** PostgreSQL counts a year of an interval's epoch as 365.25 days, as DuckDB does not. */
 function intervalPart(name: string, type: SqlType): string | undefined {
-  if (type === 'time' && name === 'epoch') return 'CAST(epoch_us({0}) AS DECIMAL(24,6)) / 1000000'
+  if (type === 'time' && name === 'epoch') return 'CAST(epoch_us({0}) AS DECIMAL(25,6)) / 1000000'
   if (type !== 'interval') return undefined
   if (name === 'epoch')
-    return `(year({0}) * 31557600 + month({0}) * 2592000 + day({0}) * 86400 + hour({0}) * 3600 + minute({0}) * 60 + CAST(microsecond({0}) AS DECIMAL(24,6)) / 1000000)`
+    return `(year({0}) * 31557600 + month({0}) * 2592000 + day({0}) * 86400 + hour({0}) * 3600 + minute({0}) * 60 + CAST(microsecond({0}) AS DECIMAL(25,6)) / 1000000)`
   if (name === 'quarter') return '(month({0}) // 3 + 1)'
   return undefined
 }
@@ -193,11 +193,18 @@ export const datetimeFunctions: readonly FunctionDef[] = [
   ),
   fn('date_trunc', 'text date', 'timestamptz', truncDate.duckdb, truncDate.trino, {
     ...literal,
+    fallible: true,
     duckdbKey: truncDateKey,
   }),
   ...partTypes.flatMap((type) => [
-    fn('extract', `text ${type}`, 'numeric', part('duckdb', 'DECIMAL'), part('trino', 'DECIMAL'), literal),
-    fn('date_part', `text ${type}`, 'float8', part('duckdb', 'DOUBLE'), part('trino', 'DOUBLE'), literal),
+    fn('extract', `text ${type}`, 'numeric', part('duckdb', 'DECIMAL'), part('trino', 'DECIMAL'), {
+      ...literal,
+      fallible: type === 'date',
+    }),
+    fn('date_part', `text ${type}`, 'float8', part('duckdb', 'DOUBLE'), part('trino', 'DOUBLE'), {
+      ...literal,
+      fallible: type === 'date',
+    }),
   ]),
   fn(
     'timezone',
@@ -227,8 +234,8 @@ export const datetimeFunctions: readonly FunctionDef[] = [
   fn('current_date', '', 'date', 'CAST(now() AS DATE)', 'CAST(current_timestamp(6) AS DATE)'),
   fn('current_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
   fn('localtimestamp', '', 'timestamp', 'CAST(now() AS TIMESTAMP)', 'localtimestamp(6)'),
-  fn('age', 'timestamp timestamp', 'interval', 'age({0}, {1})', null),
-  fn('age', 'timestamptz timestamptz', 'interval', 'age({0}, {1})', null),
+  fn('age', 'timestamp timestamp', 'interval', 'age({0}, {1})', null, { fallible: true }),
+  fn('age', 'timestamptz timestamptz', 'interval', 'age({0}, {1})', null, { fallible: true }),
   fn(
     'make_date',
     'int4 int4 int4',

@@ -34,7 +34,7 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
   if (node.agg_star || node.agg_distinct || node.agg_order || node.agg_filter || node.agg_within_group)
     throw new SqlError('42883', `function ${name} is not an aggregate`, node.location)
   const args = (node.args ?? []).map((arg) => resolver.expr(arg, env))
-  return scalarCall(resolver, name, args, node, env)
+  return scalarCall(name, args, node)
 }
 
 /** What the grammar writes as a call but means as syntax; the rest of pg_catalog is not served by that name. */
@@ -68,15 +68,13 @@ const patternEscapes = new Map([
   ['similar_to_escape', fn('similar_to_escape', 'text ...', 'text', null, null, { variadic: true })],
 ])
 
-function scalarCall(resolver: Resolver, name: string, args: readonly Expr[], node: FuncCall, env: Env): Expr {
+function scalarCall(name: string, args: readonly Expr[], node: FuncCall): Expr {
   const position = node.location
   const escaping = patternEscapes.get(name)
   if (escaping && (node.funcname?.length ?? 0) === 2)
     return { kind: 'call', type: 'text', def: escaping, args: args.map((arg) => coerce(arg, 'text')) }
   const spoken = () => `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')})`
-  const call = callOverload(functions.get(name), texts(name, args), spoken, position)
-  if (call.def.fallible && !env.output) resolver.fallible = true
-  return call
+  return callOverload(functions.get(name), texts(name, args), spoken, position)
 }
 
 /** Functions that take anything as text, as their VARIADIC "any" does. */
@@ -115,10 +113,8 @@ function resolveAggregate(
   if (resolver.policy) throw new SqlError('42803', 'aggregate functions are not allowed in policies')
   if (env.noAggregates !== undefined)
     throw new SqlError('42803', `aggregate functions are not allowed in ${env.noAggregates}`, node.location)
-  // No engine computes an aggregate before the filters below it, so failing in one tells of no dropped row.
   const inner: Env = {
     ...env,
-    output: true,
     noAggregates: 'aggregate functions',
     noWindows: 'aggregate functions',
   }

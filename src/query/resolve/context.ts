@@ -31,10 +31,8 @@ export interface Resolver {
   ids: number
   /** What the statement has come to stand for beyond what it spells out; see `spend`. */
   spent: number
-  /** Set where an expression that can fail may run on rows that a filter drops. */
-  fallible: boolean
   readonly expr: (node: Node, env: Env) => Expr
-  readonly query: (select: SelectStmt, outer: Scope | undefined, top: boolean) => Query
+  readonly query: (select: SelectStmt, outer: Scope | undefined) => Query
 }
 
 export interface ScopeColumn {
@@ -69,8 +67,6 @@ export interface Env {
   /** Undefined where aggregates may stand; else why not. */
   readonly noAggregates?: string | undefined
   readonly noWindows?: string | undefined
-  /** Nothing filters what this expression gives, so its failing tells nothing of rows that a filter drops. */
-  readonly output: boolean
 }
 
 /** A scope with nothing in FROM yet. */

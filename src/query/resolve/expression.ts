@@ -191,9 +191,7 @@ function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
     const { months, days, micros } = parseInterval(arg.value, unit)
     return { kind: 'literal', type: 'interval', value: `${months} ${days} ${micros}` }
   }
-  const result = castTo(arg, type, size, length)
-  if (result.kind === 'cast' && !env.output && arg.type !== type) resolver.fallible = true
-  return result
+  return castTo(arg, type, size, length)
 }
 
 function resolveCase(resolver: Resolver, node: CaseExpr, env: Env): Expr {
@@ -203,7 +201,7 @@ function resolveCase(resolver: Resolver, node: CaseExpr, env: Env): Expr {
       throw new SqlError('42601', 'CASE needs WHEN and THEN.')
     const test = resolver.expr(each.CaseWhen.expr, env)
     return {
-      when: subject ? applyOperator(resolver, '=', [subject, test], env) : condition(test, 'CASE/WHEN'),
+      when: subject ? applyOperator('=', [subject, test]) : condition(test, 'CASE/WHEN'),
       result: resolver.expr(each.CaseWhen.result, env),
     }
   })
@@ -273,7 +271,7 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
   const select =
     node.subselect !== undefined && 'SelectStmt' in node.subselect ? node.subselect.SelectStmt : undefined
   if (select === undefined) throw new SqlError('42601', 'A subquery is expected.', node.location)
-  const query = resolver.query(select, env.scope, false)
+  const query = resolver.query(select, env.scope)
   const [column, ...more] = query.columns
   if (node.subLinkType === 'EXISTS_SUBLINK')
     return { kind: 'subquery', form: 'exists', type: 'bool', args: [], query }
@@ -283,7 +281,13 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
     if (!(operator === '=' && !all) && !(operator === '<>' && all))
       throw notSupported(`${operator} ${all ? 'ALL' : 'ANY'} of a subquery`, node.location)
     const test = inSubquery(resolver, node, query.columns, env)
-    const found: Expr = { kind: 'subquery', form: 'in', type: 'bool', args: test, query }
+    const found: Expr = {
+      kind: 'subquery',
+      form: test.length > 1 ? 'rows' : 'in',
+      type: 'bool',
+      args: test,
+      query,
+    }
     return all ? not(found) : found
   }
   if (column === undefined || more.length > 0)

@@ -135,7 +135,7 @@ function resolveSubselect(resolver: Resolver, node: RangeSubselect, scope: Scope
   const id = newId(resolver, 't')
   // Without LATERAL it sees what surrounds this query and its CTEs, not its neighbours.
   const outer = node.lateral ? lateral : { ...newScope(scope.outer), ctes: scope.ctes }
-  const query = resolver.query(select, outer, false)
+  const query = resolver.query(select, outer)
   const item: FromItem = { kind: 'subquery', id, lateral: node.lateral === true, query }
   // PostgreSQL takes a subquery without an alias since 16; then nothing can qualify its columns.
   const columns = outputColumns(id, query.columns, node.alias)
@@ -157,7 +157,7 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
     throw new SqlError('42883', 'Of table functions, only generate_series and unnest are served.')
   const { agg_distinct, agg_filter, agg_order, agg_star, over } = call.FuncCall
   if (agg_distinct || agg_filter || agg_order || agg_star || over) throw notSupported('This table function')
-  const env: Env = { scope: lateral, output: false, noAggregates: 'FROM', noWindows: 'FROM' }
+  const env: Env = { scope: lateral, noAggregates: 'FROM', noWindows: 'FROM' }
   const args = (call.FuncCall.args ?? []).map((arg) => resolver.expr(arg, env))
   const id = newId(resolver, 't')
   const alias = node.alias?.aliasname ?? name
@@ -165,7 +165,6 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
   if ((node.alias?.colnames ?? []).length > 1)
     throw new SqlError('42P10', `table "${alias}" has 1 columns available`)
   const { bound, type } = name === 'unnest' ? bindUnnest(args) : bindSeries(args)
-  resolver.fallible = true
   const expr: Expr = { kind: 'column', relation: id, index: 0, levelsUp: 0, type }
   return relation({ kind: 'function', id, name, args: bound, output: { type } }, alias, [
     { name: columnName ?? alias, expr },
@@ -219,8 +218,8 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
   addTo(resolver, joined, left)
   addTo(resolver, joined, right)
   const names = usingNames(node, left, right)
-  const env: Env = { scope: joined, output: false, ...noAggregates }
-  const merged = names.map((name) => mergeColumn(resolver, name, left, right, type, env))
+  const env: Env = { scope: joined, ...noAggregates }
+  const merged = names.map((name) => mergeColumn(resolver, name, left, right, type))
   const on =
     merged.length > 0
       ? conjunction(merged.map(({ equal }) => equal))
@@ -258,7 +257,6 @@ function mergeColumn(
   left: Bound,
   right: Bound,
   type: JoinItem['type'],
-  env: Env,
 ): { readonly column: ScopeColumn; readonly equal: Expr } {
   const [a, b] = [left, right].map((side) => {
     const found = side.columns.filter((column) => column.name === name)
@@ -270,7 +268,7 @@ function mergeColumn(
   if (a === undefined || b === undefined) throw new SqlError('42703', `column "${name}" does not exist`)
   for (const side of [a, b]) use(resolver, side, 0)
   const { exprs, type: common } = unify([a, b], 'JOIN/USING')
-  const equal = applyOperator(resolver, '=', [a, b], env)
+  const equal = applyOperator('=', [a, b])
   const [first = a, second = b] = exprs
   const expr: Expr =
     type === 'FULL'

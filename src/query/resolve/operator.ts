@@ -28,9 +28,9 @@ export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Exp
   switch (node.kind) {
     case 'AEXPR_OP': {
       const rows = node.lexpr && rowsOf(node.lexpr, right)
-      if (rows) return compareRows(resolver, sign, resolveRows(resolver, rows, env), env, node.location)
+      if (rows) return compareRows(resolver, sign, resolveRows(resolver, rows, env), node.location)
       const args = node.lexpr === undefined ? [resolver.expr(right, env)] : both()
-      return applyOperator(resolver, sign, args, env, node.location)
+      return applyOperator(sign, args, node.location)
     }
     case 'AEXPR_OP_ANY':
     case 'AEXPR_OP_ALL':
@@ -44,9 +44,9 @@ export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Exp
       return { ...call, type: call.args[0]?.type ?? 'text' }
     }
     case 'AEXPR_LIKE':
-      return resolveLike(resolver, both(), special.like, sign === '!~~', env)
+      return resolveLike(both(), special.like, sign === '!~~')
     case 'AEXPR_ILIKE':
-      return resolveLike(resolver, both(), special.iLike, sign === '!~~*', env)
+      return resolveLike(both(), special.iLike, sign === '!~~*')
     case 'AEXPR_SIMILAR':
       return resolveSimilar(both(), sign === '!~')
     default:
@@ -65,13 +65,7 @@ function both(op: 'AND' | 'OR', args: readonly Expr[]): Expr {
 }
 
 /** Applies a sign to resolved operands, comparison included. */
-export function applyOperator(
-  resolver: Resolver,
-  sign: string,
-  args: readonly Expr[],
-  env: Env,
-  position?: number,
-): Expr {
+export function applyOperator(sign: string, args: readonly Expr[], position?: number): Expr {
   const name = sign === '!=' ? '<>' : sign
   const [left, right] = args
   const comparison = special.comparisons.get(name)
@@ -96,9 +90,7 @@ export function applyOperator(
   const operands = name === '||' ? concatenated(args) : [...args]
   const spoken = () =>
     `operator ${[...args.map((arg) => spokenType(arg.type)).slice(0, -1), sign, spokenType(args.at(-1)?.type ?? 'unknown')].join(' ')}`
-  const call = callOverload(sameType(name, operands), operands, spoken, position)
-  if (call.def.fallible && !env.output) resolver.fallible = true
-  return call
+  return callOverload(sameType(name, operands), operands, spoken, position)
 }
 
 /** Beside a known type a literal is first taken for the same, as PostgreSQL has it. */
@@ -141,21 +133,13 @@ function compareWith(def: FunctionDef, args: readonly Expr[], name: string): Cal
   return { kind: 'call', type: 'bool', def, args: result.exprs }
 }
 
-function resolveLike(
-  resolver: Resolver,
-  args: readonly Expr[],
-  def: FunctionDef,
-  negated: boolean,
-  env: Env,
-): Expr {
+function resolveLike(args: readonly Expr[], def: FunctionDef, negated: boolean): Expr {
   const [text, given] = args
   if (text === undefined || given === undefined) throw new SqlError('42601', 'An operand is missing.')
   const escaped = given.kind === 'call' && given.def.name === 'like_escape' ? given.args : undefined
   const pattern = coerce(escaped?.[0] ?? given, 'text')
   const mark = escaped === undefined ? '\\' : literalText(escaped[1], 'ESCAPE')
   if (mark === null || [...mark].length > 1) throw new SqlError('22023', 'invalid escape string')
-  // A pattern that ends in its escape fails, wherever it comes from.
-  if (pattern.kind !== 'literal' && !env.output) resolver.fallible = true
   if (pattern.kind !== 'literal' && mark !== '\\')
     throw notSupported('ESCAPE with a pattern that is no literal')
   const plain =
@@ -197,7 +181,7 @@ function resolveBetween(resolver: Resolver, node: A_Expr, bounds: Node, env: Env
   const range = (from: Expr, to: Expr): Expr => {
     const types = new Set([value.type, from.type, to.type].filter((type) => type !== 'unknown'))
     if (types.size <= 1) return compareWith(special.between, [value, from, to], 'BETWEEN')
-    const at = (sign: string, bound: Expr) => applyOperator(resolver, sign, [value, bound], env)
+    const at = (sign: string, bound: Expr) => applyOperator(sign, [value, bound])
     return both('AND', [at('>=', from), at('<=', to)])
   }
   const symmetric = node.kind === 'AEXPR_BETWEEN_SYM' || node.kind === 'AEXPR_NOT_BETWEEN_SYM'
@@ -226,7 +210,7 @@ function resolveIn(
         if (left === undefined) throw new SqlError('42601', 'An operand is missing.')
         return [left, resolver.expr(right, env)]
       })
-      return compareRows(resolver, '=', pairs, env)
+      return compareRows(resolver, '=', pairs)
     })
     return negated ? not(both('OR', alternatives)) : both('OR', alternatives)
   }
@@ -310,14 +294,8 @@ function resolveRows(
 }
 
 /** Rows are compared column by column, the first that differs decides. */
-function compareRows(
-  resolver: Resolver,
-  sign: string,
-  pairs: readonly RowPair[],
-  env: Env,
-  position?: number,
-): Expr {
-  const at = (operator: string, pair: RowPair) => applyOperator(resolver, operator, pair, env, position)
+function compareRows(resolver: Resolver, sign: string, pairs: readonly RowPair[], position?: number): Expr {
+  const at = (operator: string, pair: RowPair) => applyOperator(operator, pair, position)
   if (sign === '=')
     return both(
       'AND',

@@ -17,15 +17,9 @@ import { resolveTargets } from './targets.ts'
  * Resolves a query.
  *
  * @param outer the scope around it
- * @param top whether nothing but the client reads its result
  */
-export function resolveQuery(
-  resolver: Resolver,
-  node: SelectStmt,
-  outer: Scope | undefined,
-  top: boolean,
-): Query {
-  const query = resolveOpen(resolver, node, outer, top)
+export function resolveQuery(resolver: Resolver, node: SelectStmt, outer: Scope | undefined): Query {
+  const query = resolveOpen(resolver, node, outer)
   return retype(
     query,
     query.columns.map(({ type }) => (type === 'unknown' ? 'text' : type)),
@@ -33,13 +27,13 @@ export function resolveQuery(
 }
 
 /** As resolveQuery, but literals in the select list may still be without a type. */
-function resolveOpen(resolver: Resolver, node: SelectStmt, outer: Scope | undefined, top: boolean): Query {
+function resolveOpen(resolver: Resolver, node: SelectStmt, outer: Scope | undefined): Query {
   const scope = newScope(outer)
   const ctes = node.withClause ? resolveCtes(resolver, node.withClause, scope) : []
   if (node.op !== undefined && node.op !== 'SETOP_NONE')
-    return resolveSet(resolver, node, node.op, scope, ctes, top)
-  if (node.valuesLists) return resolveValues(resolver, node, scope, ctes, top)
-  return resolveSelect(resolver, node, scope, ctes, top)
+    return resolveSet(resolver, node, node.op, scope, ctes)
+  if (node.valuesLists) return resolveValues(resolver, node, scope, ctes)
+  return resolveSelect(resolver, node, scope, ctes)
 }
 
 function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Query['ctes'] {
@@ -51,7 +45,7 @@ function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Quer
     const name = cte.ctename ?? ''
     if (scope.ctes.has(name))
       throw new SqlError('42712', `WITH query name "${name}" specified more than once`)
-    const query = resolver.query(select, scope, false)
+    const query = resolver.query(select, scope)
     const names = (cte.aliascolnames ?? []).map(nameOf)
     if (names.length > query.columns.length)
       throw new SqlError('42P10', `WITH query "${name}" has too few columns`)
@@ -62,19 +56,13 @@ function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Quer
   })
 }
 
-function resolveSelect(
-  resolver: Resolver,
-  node: SelectStmt,
-  scope: Scope,
-  ctes: Query['ctes'],
-  top: boolean,
-): Query {
+function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes: Query['ctes']): Query {
   const from = resolveFrom(resolver, node.fromClause ?? [], scope)
   for (const each of node.windowClause ?? [])
     if ('WindowDef' in each) scope.windows.set(each.WindowDef.name ?? '', each.WindowDef)
-  const env: Env = { scope, output: top }
-  const below: Env = { scope, output: false, noAggregates: 'WHERE', noWindows: 'WHERE' }
-  const where = node.whereClause && condition(resolver.expr(node.whereClause, below), 'WHERE')
+  const env: Env = { scope }
+  const below: Env = { scope, noAggregates: 'WHERE', noWindows: 'WHERE' }
+  const where = node.whereClause && keeping(condition(resolver.expr(node.whereClause, below), 'WHERE'))
   const targets = resolveTargets(resolver, node.targetList ?? [], env).map(asTarget)
   const columns = targets.map(({ name, expr }): OutputColumn => ({ name, type: expr.type, size: expr.size }))
   const exprs = targets.map(({ expr }) => expr)
@@ -108,6 +96,13 @@ function resolveSelect(
   return { ctes, body, columns, orderBy, ...resolveLimits(resolver, node, scope) }
 }
 
+/** A condition of which only TRUE counts: engines have that of a row in a subquery by a join. */
+function keeping(expr: Expr): Expr {
+  if (expr.kind === 'subquery' && expr.form === 'rows') return { ...expr, form: 'in' }
+  if (expr.kind !== 'logic' || expr.op !== 'AND') return expr
+  return { ...expr, args: expr.args.map(keeping) }
+}
+
 interface Target {
   readonly name: string
   readonly expr: Expr
@@ -134,7 +129,7 @@ function resolveGroup(
   targets: readonly Target[],
   scope: Scope,
 ): GroupElement {
-  const env: Env = { scope, output: false, noAggregates: 'GROUP BY', noWindows: 'GROUP BY' }
+  const env: Env = { scope, noAggregates: 'GROUP BY', noWindows: 'GROUP BY' }
   if ('GroupingSet' in node) {
     const kinds = new Map([
       ['GROUPING_SET_ROLLUP', 'rollup'],
@@ -228,7 +223,7 @@ function checkDistinctOn(distinctOn: readonly Expr[], orderBy: readonly SortKey[
 }
 
 function resolveLimits(resolver: Resolver, node: SelectStmt, scope: Scope): { limit?: Expr; offset?: Expr } {
-  const env: Env = { scope: newScope(undefined), output: true, noAggregates: 'LIMIT', noWindows: 'LIMIT' }
+  const env: Env = { scope: newScope(undefined), noAggregates: 'LIMIT', noWindows: 'LIMIT' }
   const read = (each: Node | undefined, name: string): Expr | undefined => {
     if (each === undefined) return undefined
     const expr = coerce(resolver.expr(each, { ...env, scope: { ...env.scope, ctes: scope.ctes } }), 'int8')
@@ -244,14 +239,8 @@ function resolveLimits(resolver: Resolver, node: SelectStmt, scope: Scope): { li
   return { ...(limit && { limit }), ...(offset && { offset }) }
 }
 
-function resolveValues(
-  resolver: Resolver,
-  node: SelectStmt,
-  scope: Scope,
-  ctes: Query['ctes'],
-  top: boolean,
-): Query {
-  const env: Env = { scope, output: top, noAggregates: 'VALUES', noWindows: 'VALUES' }
+function resolveValues(resolver: Resolver, node: SelectStmt, scope: Scope, ctes: Query['ctes']): Query {
+  const env: Env = { scope, noAggregates: 'VALUES', noWindows: 'VALUES' }
   const rows = (node.valuesLists ?? []).map((list) =>
     ('List' in list ? (list.List.items ?? []) : []).map((each) => resolver.expr(each, env)),
   )
@@ -280,13 +269,12 @@ function resolveSet(
   op: SetOperator,
   scope: Scope,
   ctes: Query['ctes'],
-  top: boolean,
 ): Query {
   if (node.larg === undefined || node.rarg === undefined)
     throw new SqlError('42601', 'A set operation needs two sides.')
   const outer = { ...newScope(scope.outer), ctes: scope.ctes }
-  const left = resolveOpen(resolver, node.larg, outer, top)
-  const right = resolveOpen(resolver, node.rarg, outer, top)
+  const left = resolveOpen(resolver, node.larg, outer)
+  const right = resolveOpen(resolver, node.rarg, outer)
   const name = op === 'SETOP_UNION' ? 'UNION' : op === 'SETOP_INTERSECT' ? 'INTERSECT' : 'EXCEPT'
   if (left.columns.length !== right.columns.length)
     throw new SqlError('42601', `each ${name} query must have the same number of columns`)

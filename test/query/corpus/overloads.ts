@@ -140,4 +140,8 @@ export const overloads: readonly string[] = [
     `a / b`,
     `a * 1.10`,
   ]),
+  `SELECT id FROM orders WHERE (id, quantity) NOT IN (SELECT id, quantity FROM orders WHERE id < 3)`,
+  `SELECT id, (id, quantity) IN (SELECT id, quantity FROM orders WHERE id < 3), (1, quantity) IN (SELECT 1, quantity FROM orders) FROM orders`,
+  `SELECT (1, 2) IN (SELECT 1, 2 WHERE false), (1, null) IN (SELECT 1, 2), (1, 2) NOT IN (SELECT 1, null::int), (3, 2) NOT IN (SELECT 1, null::int)`,
+  `SELECT (id || '024-01-01 10:00:00+05')::timestamptz, (id || '024-01-01T10:00:00.5Z')::timestamptz, (id || '024-01-01')::timestamptz, (id || '024-01-01 10:00:00-03:30')::timestamptz FROM orders`,
 ]

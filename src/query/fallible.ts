@@ -1,0 +1,158 @@
+/**
+ * Whether an expression of a statement could fail on a row that a row filter drops. Engines may take a statement's
+ * own conditions before the filter's, so these rows must then be blank; what only makes the result is computed of
+ * rows that are left. Told from the types alone, for every engine at once.
+ */
+
+import { elementOf, isArray, type NumericSize, type SqlType } from '../core/sql-type.ts'
+import * as special from './functions/special.ts'
+import { type Body, childrenOf, type Expr, type FromItem, type Query, type Typed } from './ir.ts'
+import { groupExprs } from './resolve/grouping.ts'
+import { isFloat, isInteger, isNumber, isString } from './types.ts'
+
+/** What was looked at, and found harmless, as a condition and as a result. */
+interface Seen {
+  readonly conditions: Set<Expr>
+  readonly results: Set<Expr>
+}
+
+/**
+ * Whether anything that is computed beneath the result of a statement can fail.
+ *
+ * @param query the whole statement
+ */
+export function canFail(query: Query): boolean {
+  return queryCanFail(query, true, { conditions: new Set(), results: new Set() })
+}
+
+/** Whether an expression of a policy can fail. */
+export function expressionCanFail(expr: Expr): boolean {
+  return exprCanFail(expr, false, { conditions: new Set(), results: new Set() })
+}
+
+/** @param top whether nothing but the client reads its result */
+function queryCanFail(query: Query, top: boolean, seen: Seen): boolean {
+  const results = query.orderBy.map(({ expr }) => expr)
+  return (
+    query.ctes.some((cte) => queryCanFail(cte.query, false, seen)) ||
+    bodyCanFail(query.body, top, seen) ||
+    results.some((expr) => exprCanFail(expr, top, seen))
+  )
+}
+
+function bodyCanFail(body: Body, top: boolean, seen: Seen): boolean {
+  const isResult = (expr: Expr) => exprCanFail(expr, top, seen)
+  if (body.kind === 'values') return body.rows.some((row) => row.some(isResult))
+  if (body.kind === 'set') {
+    const { left, right } = body
+    const together = left.columns.map((column, index) => [column, right.columns[index] ?? column])
+    return (
+      (!top && together.some(decimalsCanFail)) ||
+      queryCanFail(left, top, seen) ||
+      queryCanFail(right, top, seen)
+    )
+  }
+  const conditions = [body.where, body.having].filter((each) => each !== undefined)
+  return (
+    body.from.some((item) => itemCanFail(item, seen)) ||
+    // What HAVING asks of a group's key may be asked of each row instead.
+    conditions.some((expr) => exprCanFail(expr, false, seen)) ||
+    [...body.targets, ...body.groupBy.flatMap(groupExprs), ...(body.distinctOn ?? [])].some(isResult)
+  )
+}
+
+function itemCanFail(item: FromItem, seen: Seen): boolean {
+  switch (item.kind) {
+    case 'table':
+    case 'cte':
+      return false
+    case 'subquery':
+      return queryCanFail(item.query, false, seen)
+    case 'function':
+      return true
+    case 'join':
+      return (
+        itemCanFail(item.left, seen) ||
+        itemCanFail(item.right, seen) ||
+        (item.on !== undefined && exprCanFail(item.on, false, seen))
+      )
+  }
+}
+
+/** @param isResult whether it only makes what the client reads; then its subqueries alone count */
+function exprCanFail(expr: Expr, isResult: boolean, seen: Seen): boolean {
+  const known = isResult ? seen.results : seen.conditions
+  if (known.has(expr)) return false
+  known.add(expr)
+  if (!isResult && nodeCanFail(expr)) return true
+  if (expr.kind === 'subquery' && queryCanFail(expr.query, false, seen)) return true
+  // No engine computes an aggregate before the filters below it.
+  const below = isResult || expr.kind === 'aggregate'
+  return childrenOf(expr).some((child) => exprCanFail(child, below, seen))
+}
+
+function nodeCanFail(expr: Expr): boolean {
+  switch (expr.kind) {
+    case 'cast':
+      return castCanFail(expr.arg.type, expr.type, expr.size)
+    case 'call': {
+      const [, pattern] = expr.args
+      // A pattern that ends in its escape fails, wherever it comes from.
+      if (expr.def === special.like || expr.def === special.iLike) return pattern?.kind !== 'literal'
+      return expr.def.fallible || decimalsCanFail(expr.args)
+    }
+    case 'in':
+      return decimalsCanFail([expr.arg, ...expr.list])
+    case 'array':
+      return decimalsCanFail(expr.elements)
+    case 'case':
+      return decimalsCanFail([
+        ...expr.whens.map(({ result }) => result),
+        ...(expr.otherwise ? [expr.otherwise] : []),
+      ])
+    case 'subquery':
+      return expr.args.some((arg, index) => decimalsCanFail([arg, expr.query.columns[index] ?? arg]))
+    default:
+      return false
+  }
+}
+
+const moments: readonly SqlType[] = ['timestamp', 'timestamptz']
+
+function castCanFail(from: SqlType, to: SqlType, size: NumericSize | undefined): boolean {
+  if (isArray(from) && isArray(to)) return castCanFail(elementOf(from), elementOf(to), size)
+  if (isString(to) || to === 'float8') return isString(from) && !isString(to)
+  if (from === to) return size !== undefined
+  if (isInteger(from)) return !isFloat(to) && !(to === 'numeric' && size === undefined) && !isWider(from, to)
+  // A date may lie beyond all timestamps.
+  return !(moments.includes(from) && [...moments, 'date'].includes(to))
+}
+
+function isWider(from: SqlType, to: SqlType): boolean {
+  const order: readonly SqlType[] = ['int2', 'int4', 'int8']
+  return order.indexOf(from) < order.indexOf(to)
+}
+
+/** Engines bring decimals that meet to one scale: a large one may have no place beside a long fraction. */
+function decimalsCanFail(exprs: readonly (Expr | Typed)[]): boolean {
+  const decimals = exprs.filter(({ type }) => type === 'numeric' || type === 'numeric[]')
+  if (decimals.length < 2 || decimals.some((each) => 'kind' in each && each.kind === 'aggregate'))
+    return false
+  const sizes = decimals.map(sizeOf)
+  const known = sizes.filter((size) => size !== undefined)
+  const whole = Math.max(0, ...known.map(([precision, scale]) => precision - scale))
+  const scale = Math.max(0, ...known.map((size) => size[1]))
+  if (known.length === sizes.length) return whole + scale > 38
+  // Whole numbers that the statement spells out bring nothing to another scale.
+  const isWhole = (each: Expr | Typed) => 'kind' in each && each.kind === 'literal' && sizeOf(each)?.[1] === 0
+  return decimals.filter((each) => !isWhole(each)).length > 1
+}
+
+/** Precision and scale of a numeric as an engine has it; undefined where only the engine knows. */
+function sizeOf(expr: Expr | Typed): NumericSize | undefined {
+  if (expr.size !== undefined || !('kind' in expr)) return expr.size
+  if (expr.kind === 'literal') return [1, 0]
+  if (expr.kind === 'parameter') return [38, 10]
+  if (expr.kind !== 'cast' || !isNumber(expr.arg.type)) return undefined
+  return expr.arg.type === 'int8' ? [19, 0] : isInteger(expr.arg.type) ? [10, 0] : undefined
+}
