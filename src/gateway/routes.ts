@@ -43,7 +43,7 @@ export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
           : answer(parts, request, findSession, auth),
       )
     },
-    { parse: 'none' },
+    { parse: 'none', detail: { hide: true } },
   )
 }
 

@@ -76,7 +76,8 @@ export function administrationRoutes(parts: AdministrationParts) {
         ? new Fault('method_not_allowed', `This route does not take ${request.method}.`)
         : new Fault('not_found', 'There is no such route.')
     })
-  return app.all('/admin', missing, { parse: 'none' }).all('/admin/*', missing, { parse: 'none' })
+  const unlisted = { parse: 'none', detail: { hide: true } } as const
+  return app.all('/admin', missing, unlisted).all('/admin/*', missing, unlisted)
 }
 
 function adminTable({ store, licensed, clock }: AdministrationParts): readonly Route[] {
