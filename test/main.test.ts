@@ -94,6 +94,22 @@ test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
   },
 )
 
+test('a SVC_READ_DIR in which no file can be made ends the start', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+  await Bun.write(join(folder, 'file'), '')
+  const process_ = start({
+    SVC_DATA_DIR: join(folder, 'data'),
+    SVC_LISTEN_ADDR: '127.0.0.1:0',
+    SVC_METRICS_ADDR: '127.0.0.1:0',
+    SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_READ_DIR: join(folder, 'file', 'reads'),
+  })
+  const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+  await rm(folder, { recursive: true, force: true })
+  expect(said).toContain('SVC_READ_DIR: no directory in which files can be made.\n')
+  expect(status).toBe(1)
+})
+
 test('the service starts on an empty data directory, keeps its key to itself, and stops on SIGTERM with 0', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
   try {
