@@ -105,9 +105,9 @@ export const limits = {
   pgwireStrangersMax: 500,
   /** Milliseconds from a connection's first byte to its credential. */
   pgwireAuthenticationMs: 30_000,
-  /** Milliseconds of one statement unless the client sets less, and at most. */
+  /** Milliseconds of one statement unless the client sets another time, and at most. */
   pgwireStatementMs: 600_000,
-  pgwireStatementMsMax: 3_600_000,
+  pgwireStatementMsMax: 900_000,
   /** Milliseconds without a statement. */
   pgwireIdleMs: 8 * HOUR,
   pgwireIdleInTransactionMs: 600_000,
@@ -274,4 +274,5 @@ if (limits.pgwireTenantConnectionsMax > limits.pgwireConnectionsMax)
   throw new Error('limits: one tenant must not hold more connections than the process')
 if (limits.queryMs + limits.engineCloseMs + 2 * limits.storeStatementMs >= limits.queryLeaseMs)
   throw new Error('limits: a run must end, and be recorded, within its lease')
-if (limits.pgwireStatementMs > limits.pgwireStatementMsMax) throw new Error('limits: statement times')
+if (limits.pgwireStatementMs > limits.pgwireStatementMsMax || limits.pgwireStatementMsMax > limits.queryMs)
+  throw new Error('limits: statement times')
