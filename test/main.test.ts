@@ -24,6 +24,16 @@ function start(
   })
 }
 
+test('the service takes no arguments: --help is answered, and anything else ends it with 64', async () => {
+  const helped = start({ SVC_LISTEN_ADDR: 'nonsense' }, 'src/main.ts', ['--help'])
+  expect(await new Response(helped.stdout).text()).toContain('docs/configuration.md')
+  expect(await helped.exited).toBe(0)
+  // The configuration is wrong too, so that a service that went on would not listen.
+  const mistaken = start({ SVC_LISTEN_ADDR: 'nonsense' }, 'src/main.ts', ['--port', '80'])
+  expect(await new Response(mistaken.stderr).text()).toContain('It takes no arguments')
+  expect(await mistaken.exited).toBe(64)
+})
+
 test('a wrong configuration ends the process with 78 and names every mistake, but no secret', async () => {
   const process_ = start({
     SVC_LISTEN_ADDR: 'nonsense',
