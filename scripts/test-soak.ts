@@ -8,12 +8,33 @@ import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } })
-const seconds = Number(values.seconds)
-if (!Number.isInteger(seconds) || seconds < 1) {
-  console.error('--seconds must be a whole number above 0')
-  process.exit(2)
+const usage = `Usage: bun run test:soak [--seconds N]
+
+  --seconds N   how long each test goes on (default 60)
+  --help        this text`
+
+/** @returns undefined where the words make no sense */
+function readArguments(): { readonly seconds: number; readonly help: boolean } | undefined {
+  const options = {
+    seconds: { type: 'string', default: '60' },
+    help: { type: 'boolean', default: false },
+  } as const
+  try {
+    const { seconds, help } = parseArgs({ options }).values
+    return Number.isInteger(Number(seconds)) && Number(seconds) > 0
+      ? { seconds: Number(seconds), help }
+      : undefined
+  } catch {
+    return undefined
+  }
 }
+
+const read = readArguments()
+if (read === undefined || read.help) {
+  console[read === undefined ? 'error' : 'log'](usage)
+  process.exit(read === undefined ? 2 : 0)
+}
+const { seconds } = read
 
 const files = [...new Glob('test/**/*.soak.test.ts').scanSync({ cwd: root })].sort()
 if (files.length === 0) {

@@ -22,7 +22,7 @@ import { contractRoutes } from './contract/routes.ts'
 import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
-import { openEngines } from './engine/open-engines.ts'
+import { openEngines, prepareReadDirectory } from './engine/open-engines.ts'
 import type { PassCrashPoint } from './gateway/crash-points.ts'
 import { Foretold } from './gateway/foretold.ts'
 import type { GatewayParts } from './gateway/parts.ts'
@@ -120,6 +120,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
   const license = await readInstalledLicense(config.license, config.demo, options.licenseKeys)
   const tls = config.pgwireTls && (await readCertificate(config.pgwireTls))
+  if (config.readEngine.directory !== undefined) await prepareReadDirectory(config.readEngine.directory)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
     log.warn(

@@ -8,10 +8,25 @@ import { openConfiguredStore } from './open-store.ts'
 import { createLogger } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 
-/** sysexits.h: the configuration is wrong, and a restart will not help. */
+/** sysexits.h: a restart will not help, since the words or the configuration are wrong. */
+const exitUsage = 64
 const exitConfig = 78
 
+const help = `Usage: npm start
+
+Starts the service. It takes no arguments: every setting is an environment variable, see docs/configuration.md.
+Exit status: 0 stopped, 1 failed to start, 64 wrong usage, 78 wrong configuration.`
+
 async function main(): Promise<void> {
+  const words = process.argv.slice(2)
+  if (words.includes('--help')) {
+    console.log(help)
+    process.exit(0)
+  }
+  if (words.length > 0) {
+    console.error(help)
+    process.exit(exitUsage)
+  }
   const config = parseConfig(process.env)
   const log = createLogger({ level: config.logLevel })
   const metrics = createMetrics()

@@ -24,6 +24,16 @@ function start(
   })
 }
 
+test('the service takes no arguments: --help is answered, and anything else ends it with 64', async () => {
+  const helped = start({ SVC_LISTEN_ADDR: 'nonsense' }, 'src/main.ts', ['--help'])
+  expect(await new Response(helped.stdout).text()).toContain('docs/configuration.md')
+  expect(await helped.exited).toBe(0)
+  // The configuration is wrong too, so that a service that went on would not listen.
+  const mistaken = start({ SVC_LISTEN_ADDR: 'nonsense' }, 'src/main.ts', ['--port', '80'])
+  expect(await new Response(mistaken.stderr).text()).toContain('It takes no arguments')
+  expect(await mistaken.exited).toBe(64)
+})
+
 test('a wrong configuration ends the process with 78 and names every mistake, but no secret', async () => {
   const process_ = start({
     SVC_LISTEN_ADDR: 'nonsense',
@@ -93,6 +103,22 @@ test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
     expect(status).toBe(1)
   },
 )
+
+test('a SVC_READ_DIR in which no file can be made ends the start', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+  await Bun.write(join(folder, 'file'), '')
+  const process_ = start({
+    SVC_DATA_DIR: join(folder, 'data'),
+    SVC_LISTEN_ADDR: '127.0.0.1:0',
+    SVC_METRICS_ADDR: '127.0.0.1:0',
+    SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_READ_DIR: join(folder, 'file', 'reads'),
+  })
+  const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+  await rm(folder, { recursive: true, force: true })
+  expect(said).toContain('SVC_READ_DIR: no directory in which files can be made.\n')
+  expect(status).toBe(1)
+})
 
 test('the service starts on an empty data directory, keeps its key to itself, and stops on SIGTERM with 0', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))

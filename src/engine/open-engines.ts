@@ -1,6 +1,6 @@
 /** The read engines that there are, made for a catalog credential when its first statement asks. */
 
-import { rm } from 'node:fs/promises'
+import { access, constants, mkdir, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from '../base/fault.ts'
@@ -31,6 +31,19 @@ export interface EngineOptions {
   readonly queries: number
   /** UV_THREADPOOL_SIZE of this process; undefined: as many as there are cores. */
   readonly poolThreads: number | undefined
+}
+
+/**
+ * Makes the directory that the settings name, where it is missing.
+ * @throws Fault `misconfigured` where there is none in which this process may make files: every statement would fail
+ */
+export async function prepareReadDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await access(directory, constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw new Fault('misconfigured', 'SVC_READ_DIR: no directory in which files can be made.', { cause })
+  }
 }
 
 /** Every kind by its name. */

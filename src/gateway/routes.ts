@@ -41,7 +41,7 @@ export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
           : answer(parts, request, findSession, auth),
       )
     },
-    { parse: 'none' },
+    { parse: 'none', detail: { hide: true } },
   )
 }
 

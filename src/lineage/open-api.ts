@@ -113,12 +113,13 @@ export const runDetail = {
   summary: 'The events of a run, each with its raw body',
   parameters: [
     {
-      name: '*',
+      name: 'producer',
       in: 'path' as const,
       required: true,
       schema: text,
-      description: '{producer}/{runId}; the producer percent-encoded or as it is',
+      description: 'percent-encoded or as it is',
     },
+    { name: 'runId', in: 'path' as const, required: true, schema: uuid },
     query('limit', { ...whole('Events on a page', 1, 20), default: 20 }),
     after,
   ],

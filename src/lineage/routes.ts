@@ -36,22 +36,28 @@ export function lineageRoutes(parts: LineageParts, auth: LineageAuth) {
       return await answer(parts.receiver.parts.store, tenant, request)
     })
   const refuse = () => answered(parts, 'GET', () => Promise.reject(methodNotAllowed('GET')))
-  return new Elysia({ name: 'lineage' })
-    .all(
-      '/v1/lineage',
-      ({ request }) =>
-        receiveEvent(
-          parts,
-          request,
-          () => requireSession(request, auth.findSession, 'lineage'),
-          auth.identify,
-        ),
-      { parse: 'none' },
-    )
-    .get('/api/v1/lineage/graph', ({ request }) => read(request, graphAnswer), { detail: graphDetail })
-    .get('/api/v1/lineage/runs/*', ({ request }) => read(request, runAnswer), { detail: runDetail })
-    .all('/api/v1/lineage/graph', refuse, { parse: 'none', detail: { hide: true } })
-    .all('/api/v1/lineage/runs/*', refuse, { parse: 'none', detail: { hide: true } })
+  return (
+    new Elysia({ name: 'lineage' })
+      .all(
+        '/v1/lineage',
+        ({ request }) =>
+          receiveEvent(
+            parts,
+            request,
+            () => requireSession(request, auth.findSession, 'lineage'),
+            auth.identify,
+          ),
+        { parse: 'none', detail: { hide: true } },
+      )
+      .get('/api/v1/lineage/graph', ({ request }) => read(request, graphAnswer), { detail: graphDetail })
+      .get('/api/v1/lineage/runs/:producer/:runId', ({ request }) => read(request, runAnswer), {
+        detail: runDetail,
+      })
+      // A producer is a URI, and some clients leave its slashes as they are.
+      .get('/api/v1/lineage/runs/*', ({ request }) => read(request, runAnswer), { detail: { hide: true } })
+      .all('/api/v1/lineage/graph', refuse, { parse: 'none', detail: { hide: true } })
+      .all('/api/v1/lineage/runs/*', refuse, { parse: 'none', detail: { hide: true } })
+  )
 }
 
 const methodNotAllowed = (method: string) =>

@@ -38,7 +38,14 @@ export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fau
       provider: null,
       path: '/api/v1/openapi',
       specPath: '/api/v1/openapi.json',
-      documentation: { info: { title: 'Covenant', version: '1' } },
+      documentation: {
+        info: {
+          title: 'Covenant',
+          version: '1',
+          description:
+            'The resources of the service. What is below /v1/iceberg follows the Iceberg REST catalog specification, and /v1/lineage takes OpenLineage events.',
+        },
+      },
     }),
   )
   const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), root)

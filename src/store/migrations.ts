@@ -252,7 +252,11 @@ async function asRole<Row extends object>(
 async function prepareDatabase(sql: postgres.Sql, base: URL, notice: (text: string) => void): Promise<void> {
   const [user] = await sql<{ name: string; super: boolean }[]>`
     select rolname as name, rolsuper as super from pg_roles where rolname = session_user`
-  if (user?.super) await sql.unsafe(readFileSync(new URL('bootstrap.sql', base), 'utf8')).simple()
+  if (user?.super)
+    await explained(
+      sql.unsafe(readFileSync(new URL('bootstrap.sql', base), 'utf8')).simple(),
+      'Apache AGE cannot be set up here: is it installed on the server?',
+    )
   await checkExtension(sql, notice)
   // Roles belong to the whole server, so runners on other databases may be making them at this moment.
   for (const role of roles) {

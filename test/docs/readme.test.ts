@@ -70,6 +70,19 @@ test('the README and the pages of docs/ link to files that exist', () => {
   expect(broken).toEqual([])
 })
 
+test('files of the project that a page names are there', () => {
+  const pages = ['README.md', 'ARCHITECTURE.md', ...new Bun.Glob('docs/**/*.md').scanSync({ cwd: root })]
+  const named = pages.flatMap((page) =>
+    [
+      ...readFileSync(join(root, page), 'utf8').matchAll(
+        /`((?:src|test|docs|deploy|demo|migrations|scripts)\/[\w./-]+)`/g,
+      ),
+    ].map(([, path = '']) => ({ page, path })),
+  )
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([])
+})
+
 test('the README names only npm scripts that exist', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>

@@ -82,6 +82,27 @@ describe('GET /api/v1/openapi.json', () => {
     )
     expect(Object.keys(paths).filter((path) => path.startsWith('/api/v1/lineage/runs'))).toHaveLength(1)
   })
+
+  test('is one that generators take: each operation has an id of its own, each parameter of a path its place', async () => {
+    const response = await fetch(new URL('/api/v1/openapi.json', service.app.url))
+    const { paths } = (await response.json()) as {
+      paths: Record<
+        string,
+        Record<string, { operationId: string; parameters?: { name: string; in: string }[] }>
+      >
+    }
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+    )
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(ids).toEqual([...new Set(ids)])
+    for (const { path, parameters = [] } of operations) {
+      const places = [...path.matchAll(/\{([^}]+)\}|\*/g)].map(([place, name]) => name ?? place)
+      expect(parameters.filter((each) => each.in === 'path').map(({ name }) => name)).toEqual(places)
+    }
+    // What every method of a path is caught by says nothing of what is served there.
+    expect(operations.filter(({ method }) => ['trace', 'options', 'head'].includes(method))).toEqual([])
+  })
 })
 
 describe('every response', () => {

@@ -81,6 +81,14 @@ describe('migrations', () => {
     expect(await failure(migrate(link.sql, 'verify', quiet, base))).toContain('does not know')
   })
 
+  test('a server without Apache AGE is told so', async () => {
+    const base = copy()
+    appendFileSync(new URL('bootstrap.sql', base), '\ncreate extension nowhere_to_be_found;\n')
+    expect(await failure(migrate(link.sql, 'apply', quiet, base))).toBe(
+      'Apache AGE cannot be set up here: is it installed on the server?',
+    )
+  })
+
   test('a failing migration leaves nothing of itself', async () => {
     const base = copy()
     const next = String((readMigrations(base).at(-1)?.version ?? 0) + 1).padStart(4, '0')

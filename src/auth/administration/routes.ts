@@ -76,7 +76,8 @@ export function administrationRoutes(parts: AdministrationParts) {
       if (methods.length === 0) throw new Fault('not_found', 'There is no such route.')
       return wrongMethod(methods)
     })
-  return app.all('/admin', missing, { parse: 'none' }).all('/admin/*', missing, { parse: 'none' })
+  const unlisted = { parse: 'none', detail: { hide: true } } as const
+  return app.all('/admin', missing, unlisted).all('/admin/*', missing, unlisted)
 }
 
 function adminTable({ store, licensed, clock }: AdministrationParts): readonly Route[] {
