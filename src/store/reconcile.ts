@@ -103,18 +103,18 @@ async function* pagesOf(
 
 const heldHere = new WeakMap<Store, Set<string>>()
 
-/** How often the holder makes sure that it still is. */
-const heartbeatMs = 10_000
-
 /**
  * Runs `work` on one replica at a time: where another holds the lock of this name, nothing runs.
- * @param work its signal aborts when the lock's session is lost, since another replica may then begin
+ * @param work its signal aborts when the lock's session is lost or no longer answers, since another replica may
+ *   then begin
+ * @param heartbeatMs how often the holder makes sure that it still is, and for how long it waits for the answer
  * @returns whether `work` ran
  */
 export async function withReplicaLock(
   store: Store,
   name: string,
   work: (signal: AbortSignal) => Promise<void>,
+  heartbeatMs = 10_000,
 ): Promise<boolean> {
   const held = heldHere.get(store) ?? new Set()
   heldHere.set(store, held)
@@ -126,7 +126,7 @@ export async function withReplicaLock(
       await work(new AbortController().signal)
       return true
     }
-    return await withSessionLock(store, name, work)
+    return await withSessionLock(store, name, work, heartbeatMs)
   } finally {
     held.delete(name)
   }
@@ -136,13 +136,22 @@ async function withSessionLock(
   store: Store,
   name: string,
   work: (signal: AbortSignal) => Promise<void>,
+  heartbeatMs: number,
 ): Promise<boolean> {
   const link = await store.openLink()
   const lost = new AbortController()
-  const lose = () => lost.abort(new Fault('unavailable', 'The replica lock was lost.'))
+  const lose = () => {
+    lost.abort(new Fault('unavailable', 'The replica lock was lost.'))
+    // Also ends what still waits for the lock.
+    link.discard().catch(() => {})
+  }
+  let answered = true
   const heartbeat = setInterval(() => {
-    if (link.dead) lose()
-    else link.sql.unsafe('select 1').then(() => {}, lose)
+    if (link.dead || !answered) return lose()
+    answered = false
+    link.sql.unsafe('select 1').then(() => {
+      answered = true
+    }, lose)
   }, heartbeatMs)
   try {
     const [row] = await link.sql.unsafe<{ locked: boolean }[]>(

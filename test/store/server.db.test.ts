@@ -1,6 +1,7 @@
 /** What needs several database sessions: the pool, cancellation, lost connections, replicas, plain users. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import postgres from 'postgres'
 import type { Fault } from '../../src/base/fault.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -390,6 +391,31 @@ describe.skipIf(server === undefined)('store on a server', () => {
     await first
     expect(await withReplicaLock(other, 'hourly', async () => {})).toBe(true)
     await other.close()
+  })
+
+  test('a job whose lock’s session no longer answers is told to stop', async () => {
+    const url = new URL(store.databaseUrl ?? '')
+    let answering = true
+    const line = createServer((client) => {
+      const toServer = connect(Number(url.port || 5432), url.hostname)
+      toServer.on('data', (data) => answering && client.write(data))
+      client.on('data', (data) => toServer.write(data))
+      client.on('close', () => toServer.destroy())
+      toServer.on('close', () => client.destroy())
+      for (const end of [client, toServer]) end.on('error', () => {})
+    })
+    await new Promise<void>((listening) => line.listen(0, '127.0.0.1', listening))
+    const through = new URL(url)
+    through.host = `127.0.0.1:${(line.address() as AddressInfo).port}`
+    const other = await replica({ databaseUrl: through.href })
+    const work = async (signal: AbortSignal) => {
+      answering = false
+      await new Promise((stopped) => signal.addEventListener('abort', stopped))
+    }
+    expect(await withReplicaLock(other, 'silent', work, 50)).toBe(true)
+    answering = true
+    await other.close()
+    line.close()
   })
 
   test('replicas that start at once on an empty database migrate it once', async () => {
