@@ -108,3 +108,56 @@ begin
       classification_node, '{}');
   end if;
 end $$;
+
+-- As in 0130, but that an edge whose time cannot be read is one that differs, and not the end of the comparison.
+create or replace function svc.drift_of_audit(page int, inout after bigint, out drift jsonb)
+language plpgsql stable set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan as $$
+declare
+  tenant uuid := svc.current_tenant();
+  looked int;
+begin
+  if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
+  with logged as materialized (
+    select a.audit_seq, a.commit_id, a.created_at, a.metadata_location, svc.is_table_action(a.action) as intended,
+      to_jsonb(a.commit_id)::text::ag_catalog.agtype as edge_key,
+      -- The id that a location has as a node.
+      to_jsonb(case when octet_length(a.metadata_location) <= 1024 then a.metadata_location
+        else 'sha256:' || encode(sha256(convert_to(a.metadata_location, 'UTF8')), 'hex') end)::text::ag_catalog.agtype as snapshot_key,
+      jsonb_build_object('commit_id', a.commit_id, 'committer', a.committer, 'decision', a.decision, 'reason', a.reason,
+        'tenant_id', a.tenant_id) as told
+    from svc.audit_log a where a.tenant_id = tenant and a.audit_seq > coalesce(after, 0)
+    order by a.audit_seq limit page),
+  pair as materialized (
+    select 'INTENDED_WRITE' as label, l.*, e.*
+      from logged l left join lateral (
+        select x.properties::text::jsonb as j, exists (select from "Principal" p where p.id = x.start_id)
+          and exists (select from "Table" t where t.id = x.end_id) as joined
+        from "INTENDED_WRITE" x
+        where ag_catalog.agtype_access_operator(variadic array[x.properties, '"id"'::ag_catalog.agtype]) = l.edge_key) e on true
+      where l.intended
+    union all
+    select 'ACTUAL_WRITE', l.*, e.*
+      from logged l left join lateral (
+        select x.properties::text::jsonb as j, exists (select from "Snapshot" s where s.id = x.start_id)
+          and exists (select from "Table" t where t.id = x.end_id) as joined
+        from "ACTUAL_WRITE" x
+        where ag_catalog.agtype_access_operator(variadic array[x.properties, '"id"'::ag_catalog.agtype]) = l.edge_key) e on true
+      where l.metadata_location is not null),
+  found as (
+    select 'audit_without_edge' as kind, p.label || ' ' || p.commit_id as subject, '{}'::jsonb as detail from pair p where p.j is null
+    union all
+    select 'edge_without_node', p.label || ' ' || p.commit_id, '{}' from pair p where not p.joined
+    union all
+    select 'edge_differs', p.label || ' ' || p.commit_id, '{}' from pair p
+      where p.j is not null and not coalesce(p.j - 'id' - 'created_at' = p.told and case
+        when pg_input_is_valid(p.j ->> 'created_at', 'timestamptz') then (p.j ->> 'created_at')::timestamptz = p.created_at end, false)
+    union all
+    select 'audit_without_snapshot', l.metadata_location, jsonb_build_object('commit_id', l.commit_id) from logged l
+      where l.metadata_location is not null and coalesce((
+        select s.properties::text::jsonb from "Snapshot" s
+          where ag_catalog.agtype_access_operator(variadic array[s.properties, '"id"'::ag_catalog.agtype]) = l.snapshot_key)
+        @> jsonb_build_object('metadata_location', l.metadata_location), false) is false)
+  select (select coalesce(jsonb_agg(f), '[]') from found f), count(*), max(l.audit_seq) into drift, looked, after from logged l;
+  if looked < page then after := null; end if;
+end $$;

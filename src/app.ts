@@ -19,6 +19,7 @@ import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
 import { contractRoutes } from './contract/routes.ts'
+import type { TenantId } from './core/tenant.ts'
 import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
@@ -337,14 +338,30 @@ async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: Ab
     const page = await listTenants(store, after === undefined ? {} : { after })
     for (const { id } of page.items) {
       signal.throwIfAborted()
-      for (const breach of await reconcileTenant(store, id, signal)) {
-        if (!breach.isNew) continue
-        metrics.reconciliationBreaches.inc()
-        log.error({ breach }, 'breach: the graph and its relational projection differ')
+      try {
+        await reconcileOne(store, id, metrics, log, signal)
+      } catch (err) {
+        signal.throwIfAborted()
+        // The others are to be compared all the same.
+        log.error({ err, tenant: id }, 'a tenant could not be reconciled')
       }
     }
     after = page.next
   } while (after !== undefined)
+}
+
+async function reconcileOne(
+  store: Store,
+  tenant: TenantId,
+  metrics: Metrics,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const breach of await reconcileTenant(store, tenant, signal)) {
+    if (!breach.isNew) continue
+    metrics.reconciliationBreaches.inc()
+    log.error({ breach }, 'breach: the graph and its relational projection differ')
+  }
 }
 
 function addressRules({ upstreamAllow }: Config): AddressRules {

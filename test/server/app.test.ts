@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
 import { startApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { createTenant } from '../../src/store/tenants.ts'
+import { recordVerdict } from '../../src/store/verdicts.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { approvedOf, intentOf } from '../support/commits.ts'
 import { eventually } from '../support/eventually.ts'
 import { recordingProxy } from '../support/recording-proxy.ts'
 import { addTenant, commit, metric, startTestService, type TestService } from '../support/service.ts'
@@ -171,6 +174,19 @@ describe('reconciliation', () => {
       'select subject from svc.breach where resolved_at is null',
     )
     expect(rows.map((row) => row.subject)).toEqual([`ACTUAL_WRITE ${id}`])
+  })
+
+  test('a tenant that cannot be compared does not keep the others from it', async () => {
+    await using one = await startTestService()
+    const tenants = [one.owner.tenant, (await createTenant(one.store, { name: 'second' })).id].sort()
+    const [broken, drifting] = tenants as [TenantId, TenantId]
+    await recordVerdict(one.store, drifting, approvedOf(intentOf()))
+    await one.store.ownerTransaction(drifting, (tx) => tx.query('delete from "ACTUAL_WRITE"'))
+    await one.store.ownerTransaction(broken, (tx) => tx.query('alter table "Snapshot" rename to "Elsewhere"'))
+    await one.app.jobs.run('reconcile')
+    expect(await metric(one, 'svc_reconciliation_breaches_total')).toBe(1)
+    expect(one.log()).toContain('a tenant could not be reconciled')
+    expect(one.log()).toContain(broken)
   })
 })
 

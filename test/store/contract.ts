@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Fault, type FaultKind } from '../../src/base/fault.ts'
 import type { SealedCatalogCredential } from '../../src/core/catalog.ts'
-import type { CommittedTable } from '../../src/core/commit.ts'
+import type { CommitIntent, CommittedTable } from '../../src/core/commit.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import { type TableRef, tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -1579,6 +1579,31 @@ function reconciliation(): void {
     expect(fewer.map(({ kind }) => kind)).not.toContain('edge_differs')
     expect(fewer).toHaveLength(found.length - 1)
     expect(await reconcileTenant(store, home)).not.toContainEqual(expect.objectContaining({ tenant }))
+  })
+
+  test('an edge whose time cannot be read differs, and hides no other drift', async () => {
+    const tenant = await newTenant('unreadable')
+    const [a, b] = [intentOf(), intentOf()]
+    for (const intent of [a, b]) await recordVerdict(store, tenant, approvedOf(intent))
+    const change = (label: string, { commitId }: CommitIntent, properties: object) =>
+      store.tenantQuery(
+        tenant,
+        `update "${label}" x set properties = properties || $2::text::agtype
+         where agtype_access_operator(variadic array[x.properties, '"commit_id"'::agtype]) = to_jsonb($1::text)::text::agtype`,
+        [commitId, JSON.stringify(properties)],
+      )
+    await change('INTENDED_WRITE', a, { created_at: 'never' })
+    await change('ACTUAL_WRITE', a, { created_at: ['never'] })
+    await change('INTENDED_WRITE', b, { committer: 'other' })
+    expect(
+      (await reconcileTenant(store, tenant)).map(({ kind, subject }) => `${kind} ${subject}`).sort(),
+    ).toEqual(
+      [
+        `edge_differs ACTUAL_WRITE ${a.commitId}`,
+        `edge_differs INTENDED_WRITE ${a.commitId}`,
+        `edge_differs INTENDED_WRITE ${b.commitId}`,
+      ].sort(),
+    )
   })
 
   test('a job of one name runs once at a time', async () => {
