@@ -280,6 +280,16 @@ describe('a hostile or broken file', () => {
     }
   })
 
+  test('a column whose pages have no header that can be read fails its file', async () => {
+    const whole = parquetBytes(fields, { rows: emails(300) })
+    const chunk = parquetMetadata(whole.buffer.slice(0) as ArrayBuffer).row_groups[0]?.columns[0]?.meta_data
+    const start = Number(chunk?.dictionary_page_offset ?? chunk?.data_page_offset)
+    const spoilt = whole.slice().fill(0xff, start, start + Number(chunk?.total_compressed_size))
+    const result = await withData(spoilt)
+    expect(result.report).toMatchObject({ filesScanned: 0, filesFailed: 1 })
+    expect(result.reason).toContain('corrupt or truncated')
+  })
+
   test('a page that claims more than a page may have is refused before anything is allocated', async () => {
     // 40 MB of one letter: a few dozen kilobytes of gzip.
     const bomb = parquetBytes([{ id: 1, name: 'email', type: 'string' }], {
