@@ -18,7 +18,15 @@ export function tableOf(row: {
 }
 
 /**
- * Queues snapshots of one tenant durably; one that has a run keeps it and only learns its table or catalog.
+ * A run that failed by another catalog's credential than that of the catalog which has the table: one catalog's
+ * callback about a file of another must not keep it from being scanned.
+ */
+const scannedInVain = `(r.state = 'failed' and r.table_id is null and excluded.table_id is not null
+  and excluded.credential_id is not null and r.credential_id is distinct from excluded.credential_id)`
+
+/**
+ * Queues snapshots of one tenant durably; one that has a run keeps it and only learns its table or catalog, but for
+ * one that failed by the wrong catalog's credential, which is queued anew.
  * @returns how many are new, and the finished runs whose table was not known before
  */
 export async function enqueueHits(
@@ -37,7 +45,11 @@ export async function enqueueHits(
      from jsonb_array_elements($2::text::jsonb) h
      order by h ->> 'location'
      on conflict on constraint detection_run_snapshot do update
-       set credential_id = coalesce(r.credential_id, excluded.credential_id), table_id = coalesce(r.table_id, excluded.table_id),
+       set credential_id = case when ${scannedInVain} then excluded.credential_id else coalesce(r.credential_id, excluded.credential_id) end,
+         state = case when ${scannedInVain} then 'queued' else r.state end, tries = case when ${scannedInVain} then 0 else r.tries end,
+         cause = case when ${scannedInVain} then 'trigger' else r.cause end,
+         due_at = case when ${scannedInVain} then clock_timestamp() else r.due_at end,
+         table_id = coalesce(r.table_id, excluded.table_id),
          namespace = coalesce(r.namespace, excluded.namespace), table_name = coalesce(r.table_name, excluded.table_name)
        where (r.table_id is null and excluded.table_id is not null)
          or (r.credential_id is null and excluded.credential_id is not null)
