@@ -185,7 +185,8 @@ export class Detector {
       // No worker is begun for what it would refuse.
       admitLocation(run.metadataLocation, parseRoots(access.roots))
       await this.#standBack.clear()
-      return { run, outcome: await this.options.pool.run({ metadataLocation: run.metadataLocation, access }) }
+      const { metadataLocation, isLast } = run
+      return { run, outcome: await this.options.pool.run({ metadataLocation, access, isLast }) }
     } catch (thrown) {
       if (thrown instanceof Fault) {
         this.parts.log.warn({ err: thrown, runId: run.runId }, 'a detection run could not begin')

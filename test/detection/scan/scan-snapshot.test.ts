@@ -233,6 +233,23 @@ describe('a scan', () => {
     expect(found(result)).toEqual(['email email name_and_value'])
   })
 
+  test('keeps what other files showed where storage does not serve one, once no other attempt may do better', async () => {
+    const { metadataLocation, files } = await newTable().append([{ rows: emails(3) }, { rows: emails(3) }])
+    const path = fileURLToPath(files[1] ?? '')
+    rmSync(path)
+    // A link to itself is a failure of storage, which may pass.
+    symlinkSync(path, path)
+    expect((await failure(scan(metadataLocation))).passing).toBe(true)
+    const result = await scanSnapshot({
+      metadataLocation,
+      access: { roots: [folder], s3: undefined },
+      isLast: true,
+    })
+    expect(result.report).toMatchObject({ filesScanned: 1, filesFailed: 1 })
+    expect(result.reason).toContain('storage failed (ELOOP)')
+    expect(found(result)).toEqual(['email email name_and_value'])
+  })
+
   test('names a file without its folders, which spell out partition values', async () => {
     const table = newTable({ partitionBy: 'email' })
     const { metadataLocation } = await table.append([
