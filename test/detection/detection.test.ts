@@ -3,7 +3,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { putCatalogCredential, removeCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import {
+  findCatalogCredential,
+  putCatalogCredential,
+  removeCatalogCredential,
+} from '../../src/store/catalog-credentials.ts'
 import { parseAgtype } from '../../src/store/graph.ts'
 import { reconcileTenant } from '../../src/store/reconcile.ts'
 import { type DetectionService, startDetectionService, webhookSecret } from '../support/detection.ts'
@@ -175,6 +179,23 @@ describe('a decision', () => {
       'ssn',
     ])
     expect(d.alerts.length).toBe(1)
+  })
+})
+
+describe('a catalog that was removed and registered anew', () => {
+  test('is what its tables are scanned by again', async () => {
+    const { store, owner } = d.service
+    const { config, endpoint } = (await findCatalogCredential(store, owner.tenant, 'main')) ?? {}
+    if (config === undefined || endpoint === undefined) throw new Error('there is no catalog main')
+    await removeCatalogCredential(store, owner.tenant, 'main')
+    await putCatalogCredential(store, owner.tenant, { nickname: 'main', kind: 'alpha', endpoint, config })
+    const body = { namespace: ['sales'], table: 'people' }
+    const answer = await json<RunView>(await d.call('POST', 'rescans', { body }))
+    await d.service.app.detection.detector.idle()
+    expect(await json<RunView>(await d.call('GET', `runs/${answer.id}`))).toMatchObject({
+      state: 'done',
+      reason: '',
+    })
   })
 })
 
