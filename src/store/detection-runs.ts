@@ -5,6 +5,7 @@ import { canonicalLocation, type Hit, type RunState } from '../core/detection.ts
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { nodeId, storableJson } from './names.ts'
+import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
 
 /** The table that a row names, if it names one. */
@@ -27,19 +28,21 @@ const scannedInVain = `(r.state = 'failed' and r.table_id is null and excluded.t
 /**
  * Queues snapshots of one tenant durably; one that has a run keeps it and only learns its table or catalog, but for
  * one that failed by the wrong catalog's credential, which is queued anew.
- * @returns how many are new, and the finished runs whose table was not known before
+ * @param link does what is due for each finished run whose table was not known before, in the same transaction:
+ *   nobody would tell of that table again
+ * @returns how many are new
  */
 export async function enqueueHits(
   store: Store,
   tenant: TenantId,
   hits: readonly Hit[],
-): Promise<{ readonly added: number; readonly learnt: readonly string[] }> {
+  link?: (tx: Tx, runId: string) => Promise<void>,
+): Promise<number> {
   if (hits.some((hit) => hit.tenant !== tenant))
     throw new Fault('internal', 'Internal error.', { detail: 'a hit of another tenant' })
-  if (hits.length === 0) return { added: 0, learnt: [] }
+  if (hits.length === 0) return 0
   const byLocation = new Map(hits.map((hit) => [canonicalLocation(hit.metadataLocation), hit]))
-  const rows = await store.tenantQuery<{ added: boolean; run_id: string; state: RunState }>(
-    tenant,
+  const statement = [
     `insert into svc.detection_run as r (tenant_id, snapshot_metadata_location, source, credential_id, table_id, namespace, table_name, advisory)
      select $1, h ->> 'location', h ->> 'source', (h ->> 'credential_id')::uuid, h ->> 'table_id', nullif(h -> 'namespace', 'null'), h ->> 'table_name', nullif(h -> 'advisory', 'null')
      from jsonb_array_elements($2::text::jsonb) h
@@ -68,12 +71,23 @@ export async function enqueueHits(
         })),
       ),
     ],
-  )
-  const finished = rows.filter(({ added, state }) => !added && (state === 'done' || state === 'failed'))
-  return {
-    added: rows.filter(({ added }) => added).length,
-    learnt: finished.map(({ run_id }) => run_id),
-  }
+  ] as const
+  const addedOf = (rows: readonly QueuedRow[]) => rows.filter(({ added }) => added).length
+  // Without a table there is nothing to link, and one round trip does.
+  if (link === undefined || hits.every(({ table }) => table === undefined))
+    return addedOf(await store.tenantQuery<QueuedRow>(tenant, ...statement))
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const rows = await tx.query<QueuedRow>(...statement)
+    for (const { added, state, run_id: runId } of rows)
+      if (!added && (state === 'done' || state === 'failed')) await link(tx, runId)
+    return addedOf(rows)
+  })
+}
+
+interface QueuedRow {
+  readonly added: boolean
+  readonly run_id: string
+  readonly state: RunState
 }
 
 /** Rows looked at in one transaction: others come between two of them. */
