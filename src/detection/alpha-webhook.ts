@@ -48,13 +48,15 @@ export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Req
   const tenant = parseTenantId(tenantId)
   const secrets = tenant === undefined ? [] : await lookUp(parts.store, tenant)
   assertNotCancelled(request)
-  const credentialId = matchingCredential(secrets, bytes, signature)
-  if (tenant === undefined || credentialId === undefined)
+  const matches = matchingCredentials(secrets, bytes, signature)
+  if (tenant === undefined || matches.length === 0)
     throw new Fault(
       'unauthenticated',
       'No secret is configured for the tenant, or the signature does not match.',
     )
   assertNotCancelled(request)
+  // A secret that several catalogs share names none of them; then the storage root does.
+  const credentialId = matches.length === 1 ? matches[0] : undefined
   try {
     await parts.queue.push(tenant, [
       { tenant, source: 'catalog-webhook', metadataLocation, credentialId, advisory: advisoryTable(body) },
@@ -103,20 +105,20 @@ async function lookUp(store: Store, tenant: Parameters<typeof findWebhookSecrets
   }
 }
 
-/** Tries every secret, whether or not one matched already, so that time tells nothing of which. */
-function matchingCredential(
+/** The credentials by whose secret it was signed. Tries every one, so that time tells nothing of which. */
+function matchingCredentials(
   secrets: readonly WebhookSecret[],
   bytes: Uint8Array,
   signature: string,
-): string | undefined {
+): readonly string[] {
   const given = /^[0-9a-f]{64}$/i.test(signature) ? Buffer.from(signature, 'hex') : Buffer.alloc(32)
   const wellFormed = /^[0-9a-f]{64}$/i.test(signature)
-  let match: string | undefined
+  const matches: string[] = []
   for (const { credentialId, secret } of secrets) {
     const same = sameSecret(createHmac('sha256', secret).update(bytes).digest(), given)
-    if (same && wellFormed) match ??= credentialId
+    if (same && wellFormed) matches.push(credentialId)
   }
-  return match
+  return matches
 }
 
 function advisoryTable(body: JsonObject): TableRef | undefined {

@@ -7,10 +7,11 @@ import { Fault } from '../base/fault.ts'
 import type { StandBack } from '../base/right-of-way.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { limits } from '../limits.ts'
-import { credentialOf } from '../storage/access.ts'
+import { credentialAbove } from '../storage/access.ts'
 import { admitLocation, parseRoots } from '../storage/locations.ts'
 import { toReadFailure } from '../storage/read-failure.ts'
 import type { TableAccess } from '../storage/vended-access.ts'
+import { findCatalogCredentialById } from '../store/catalog-credentials.ts'
 import { type ClaimedRun, claimRuns, retryRun } from '../store/detection-claims.ts'
 import { finishRun } from '../store/detection-results.ts'
 import { queueDepth } from '../store/detection-run-list.ts'
@@ -114,15 +115,17 @@ export class Detector {
 
   /** Looks a credential up after the claim, and once for all runs of the claim that name it. */
   #credentialsOfClaim(): FindCredential {
-    const found = new Map<string, Promise<CatalogCredential>>()
-    return (run) => {
-      const find = () => this.#turns.take(() => credentialOf(this.parts.store, run))
-      if (run.credentialId === undefined) return find()
-      const key = `${run.tenant} ${run.credentialId}`
-      const credential = found.get(key) ?? find()
+    const { store } = this.parts
+    const found = new Map<string, Promise<CatalogCredential | undefined>>()
+    const named = ({ tenant, credentialId }: ClaimedRun) => {
+      if (credentialId === undefined) return undefined
+      const key = `${tenant} ${credentialId}`
+      const credential =
+        found.get(key) ?? this.#turns.take(() => findCatalogCredentialById(store, tenant, credentialId))
       found.set(key, credential)
       return credential
     }
+    return async (run) => (await named(run)) ?? (await this.#turns.take(() => credentialAbove(store, run)))
   }
 
   /** To count a backlog takes longer than to claim from it, so it is not counted at every claim. */
@@ -185,7 +188,8 @@ export class Detector {
       // No worker is begun for what it would refuse.
       admitLocation(run.metadataLocation, parseRoots(access.roots))
       await this.#standBack.clear()
-      return { run, outcome: await this.options.pool.run({ metadataLocation: run.metadataLocation, access }) }
+      const { metadataLocation, isLast } = run
+      return { run, outcome: await this.options.pool.run({ metadataLocation, access, isLast }) }
     } catch (thrown) {
       if (thrown instanceof Fault) {
         this.parts.log.warn({ err: thrown, runId: run.runId }, 'a detection run could not begin')

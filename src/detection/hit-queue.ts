@@ -42,9 +42,8 @@ export class HitQueue {
       return fits && !(this.knows(tenant, hit.metadataLocation) && hit.table === undefined)
     })
     if (fresh.length === 0) return 0
-    const { added, learnt } = await enqueueHits(this.store, tenant, fresh)
+    const added = await enqueueHits(this.store, tenant, fresh, (tx, runId) => linkFindings(tx, tenant, runId))
     for (const hit of fresh) this.#known.set(keyOf(tenant, hit.metadataLocation), true)
-    for (const runId of learnt) await linkFindings(this.store, tenant, runId)
     const source = fresh[0]?.source ?? 'baseline-poller'
     this.metrics.detectionHits.inc({ source, outcome: 'queued' }, added)
     this.metrics.detectionHits.inc({ source, outcome: 'duplicate' }, hits.length - added)

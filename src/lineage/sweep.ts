@@ -53,7 +53,7 @@ async function sweepTenant(
   signal: AbortSignal,
 ): Promise<number> {
   await linkLateTables(store, tenant)
-  const { due, newestEdge } = await sweepState(store, tenant)
+  const { due, edges } = await sweepState(store, tenant)
   if (!due) return 0
   const { next, numbers } = await readGraph(store, tenant)
   const found = await findCycles({ next }, async () => {
@@ -65,7 +65,7 @@ async function sweepTenant(
     const numbered = cycle.map((node) => numbers[node] ?? 0)
     cycles.push(await datasetNames(store, tenant, numbered))
   }
-  for (const cycle of await recordSweep(store, tenant, { cycles, newestEdge }))
+  for (const cycle of await recordSweep(store, tenant, { cycles, edges }))
     log.error(
       { tenant, cycle: cycle.id, datasets: cycle.datasets.length, path: cycleText(cycle.datasets) },
       'the lineage graph holds a cycle',

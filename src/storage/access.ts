@@ -6,11 +6,7 @@
 import { type AddressRules, PinnedHost } from '../catalog/address.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { TenantId } from '../core/tenant.ts'
-import {
-  findCatalogCredential,
-  findCatalogCredentialById,
-  listCatalogCredentials,
-} from '../store/catalog-credentials.ts'
+import { findCatalogCredential, listCatalogCredentials } from '../store/catalog-credentials.ts'
 import type { ClaimedRun } from '../store/detection-claims.ts'
 import type { Store } from '../store/store.ts'
 import { parseRoots, rootMatchLength } from './locations.ts'
@@ -24,21 +20,14 @@ export function storageRoots(config: Readonly<Record<string, unknown>>): readonl
 }
 
 /**
- * The credential that a run is read by: the one its trigger named, else the one with the longest storage
- * root above the location.
+ * The credential that a run is read by where its trigger named none, or one that was removed: the one with the longest
+ * storage root above the location.
  * @throws ReadFailure where there is none
  */
-export async function credentialOf(store: Store, run: ClaimedRun): Promise<CatalogCredential> {
-  const found =
-    run.credentialId === undefined
-      ? await credentialByRoot(store, run.tenant, run.metadataLocation)
-      : await findCatalogCredentialById(store, run.tenant, run.credentialId)
+export async function credentialAbove(store: Store, run: ClaimedRun): Promise<CatalogCredential> {
+  const found = await credentialByRoot(store, run.tenant, run.metadataLocation)
   if (found !== undefined) return found
-  throw new ReadFailure(
-    run.credentialId === undefined
-      ? 'no catalog credential registers a storage root above the metadata location'
-      : 'the catalog credential of the snapshot is gone',
-  )
+  throw new ReadFailure('no catalog credential registers a storage root above the metadata location')
 }
 
 /** The tenant's credential whose storage root covers a location best, or undefined. */

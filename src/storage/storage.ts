@@ -270,12 +270,27 @@ async function refusal(response: Response, ask: Ask): Promise<ReadFailure> {
   const { status } = response
   if (status === 404) return new ReadFailure('a file is not there')
   const told = response.body === null ? await ask('GET', 'bytes=0-0') : response
-  const text = await told.text().catch(() => '')
-  const code =
-    /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(text.slice(0, errorBytesMax))?.[1] ?? `status ${status}`
+  const code = /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(await beginning(told))?.[1] ?? `status ${status}`
   if (status === 401 || status === 403 || status === 400)
     return new ReadFailure(`storage refused access (${code})`, endedCodes.has(code))
   return new ReadFailure(`storage failed (${code})`, true)
+}
+
+/** As much of an answer as says why it was refused; the rest, which may have no end, is not read. */
+async function beginning({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let sizeBytes = 0
+  try {
+    for await (const chunk of body ?? []) {
+      chunks.push(chunk)
+      sizeBytes += chunk.length
+      // Leaving the loop closes the connection.
+      if (sizeBytes >= errorBytesMax) break
+    }
+  } catch {
+    // What came before it broke off does.
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, errorBytesMax)
 }
 
 const missing = new Set(['ENOENT', 'ENOTDIR'])

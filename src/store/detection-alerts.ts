@@ -33,13 +33,16 @@ export async function claimAlerts(
   return rows.map((row) => ({ tenant: row.tenant_id, runId: row.run_id, tries: row.alert_tries }))
 }
 
-/** @param delayMs milliseconds until it is due again; undefined where it was told or given up */
+/**
+ * Ends an attempt. One that fell due anew meanwhile, by another scan of its run, stays due.
+ * @param delayMs milliseconds until it is due again; undefined where it was told or given up
+ */
 export async function settleAlert(store: Store, alert: DueAlert, delayMs: number | undefined): Promise<void> {
   await store.tenantQuery(
     alert.tenant,
     `update svc.detection_run set alert_due = clock_timestamp() + $3::float8 * interval '1 ms'
-     where tenant_id = $1 and run_id = $2`,
-    [alert.tenant, alert.runId, delayMs ?? null],
+     where tenant_id = $1 and run_id = $2 and alert_tries = $4::int`,
+    [alert.tenant, alert.runId, delayMs ?? null, alert.tries],
   )
 }
 

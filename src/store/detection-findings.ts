@@ -8,6 +8,7 @@ import { projectClassification } from './detection-results.ts'
 import { afterPosition } from './detection-run-list.ts'
 import { nodeId, storableText } from './names.ts'
 import { isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
 
 export interface ListedFinding extends Finding {
@@ -153,25 +154,23 @@ export function decideFinding(
  * Draws the graph of a run's findings once more, after its table became known.
  * @throws Fault
  */
-export function linkFindings(store: Store, tenant: TenantId, runId: string): Promise<void> {
-  return store.tenantTransaction(tenant, async (tx) => {
-    const rows = await tx.query<{ classification_id: string; field_id: string | null }>(
-      `select f.classification_id, f.field_id from svc.detection_finding f
-       where f.tenant_id = $1 and f.run_id = $2 order by f.classification_id`,
-      [tenant, runId],
+export async function linkFindings(tx: Tx, tenant: TenantId, runId: string): Promise<void> {
+  const rows = await tx.query<{ classification_id: string; field_id: string | null }>(
+    `select f.classification_id, f.field_id from svc.detection_finding f
+     where f.tenant_id = $1 and f.run_id = $2 order by f.classification_id`,
+    [tenant, runId],
+  )
+  const [run] = await tx.query<{ table_id: string | null }>(
+    'select table_id from svc.detection_run where tenant_id = $1 and run_id = $2',
+    [tenant, runId],
+  )
+  if (run?.table_id == null) return
+  for (const { classification_id, field_id } of rows) {
+    if (field_id === null) continue
+    await tx.query(
+      `update svc.detection_finding set column_id = $4 where tenant_id = $1 and run_id = $2 and classification_id = $3`,
+      [tenant, runId, classification_id, nodeId(`${run.table_id}\u001f${field_id}`)],
     )
-    const [run] = await tx.query<{ table_id: string | null }>(
-      'select table_id from svc.detection_run where tenant_id = $1 and run_id = $2',
-      [tenant, runId],
-    )
-    if (run?.table_id == null) return
-    for (const { classification_id, field_id } of rows) {
-      if (field_id === null) continue
-      await tx.query(
-        `update svc.detection_finding set column_id = $4 where tenant_id = $1 and run_id = $2 and classification_id = $3`,
-        [tenant, runId, classification_id, nodeId(`${run.table_id}\u001f${field_id}`)],
-      )
-      await projectClassification(tx, classification_id)
-    }
-  })
+    await projectClassification(tx, classification_id)
+  }
 }

@@ -5,6 +5,7 @@ import { canonicalLocation, type Hit, type RunState } from '../core/detection.ts
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { nodeId, storableJson } from './names.ts'
+import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
 
 /** The table that a row names, if it names one. */
@@ -18,26 +19,40 @@ export function tableOf(row: {
 }
 
 /**
- * Queues snapshots of one tenant durably; one that has a run keeps it and only learns its table or catalog.
- * @returns how many are new, and the finished runs whose table was not known before
+ * A run that failed by another catalog's credential than that of the catalog which has the table: one catalog's
+ * callback about a file of another must not keep it from being scanned.
+ */
+const scannedInVain = `(r.state = 'failed' and r.table_id is null and excluded.table_id is not null
+  and excluded.credential_id is not null and r.credential_id is distinct from excluded.credential_id)`
+
+/**
+ * Queues snapshots of one tenant durably; one that has a run keeps it and only learns its table or catalog, but for
+ * one that failed by the wrong catalog's credential, which is queued anew.
+ * @param link does what is due for each finished run whose table was not known before, in the same transaction:
+ *   nobody would tell of that table again
+ * @returns how many are new
  */
 export async function enqueueHits(
   store: Store,
   tenant: TenantId,
   hits: readonly Hit[],
-): Promise<{ readonly added: number; readonly learnt: readonly string[] }> {
+  link?: (tx: Tx, runId: string) => Promise<void>,
+): Promise<number> {
   if (hits.some((hit) => hit.tenant !== tenant))
     throw new Fault('internal', 'Internal error.', { detail: 'a hit of another tenant' })
-  if (hits.length === 0) return { added: 0, learnt: [] }
+  if (hits.length === 0) return 0
   const byLocation = new Map(hits.map((hit) => [canonicalLocation(hit.metadataLocation), hit]))
-  const rows = await store.tenantQuery<{ added: boolean; run_id: string; state: RunState }>(
-    tenant,
+  const statement = [
     `insert into svc.detection_run as r (tenant_id, snapshot_metadata_location, source, credential_id, table_id, namespace, table_name, advisory)
      select $1, h ->> 'location', h ->> 'source', (h ->> 'credential_id')::uuid, h ->> 'table_id', nullif(h -> 'namespace', 'null'), h ->> 'table_name', nullif(h -> 'advisory', 'null')
      from jsonb_array_elements($2::text::jsonb) h
      order by h ->> 'location'
      on conflict on constraint detection_run_snapshot do update
-       set credential_id = coalesce(r.credential_id, excluded.credential_id), table_id = coalesce(r.table_id, excluded.table_id),
+       set credential_id = case when ${scannedInVain} then excluded.credential_id else coalesce(r.credential_id, excluded.credential_id) end,
+         state = case when ${scannedInVain} then 'queued' else r.state end, tries = case when ${scannedInVain} then 0 else r.tries end,
+         cause = case when ${scannedInVain} then 'trigger' else r.cause end,
+         due_at = case when ${scannedInVain} then clock_timestamp() else r.due_at end,
+         table_id = coalesce(r.table_id, excluded.table_id),
          namespace = coalesce(r.namespace, excluded.namespace), table_name = coalesce(r.table_name, excluded.table_name)
        where (r.table_id is null and excluded.table_id is not null)
          or (r.credential_id is null and excluded.credential_id is not null)
@@ -56,12 +71,23 @@ export async function enqueueHits(
         })),
       ),
     ],
-  )
-  const finished = rows.filter(({ added, state }) => !added && (state === 'done' || state === 'failed'))
-  return {
-    added: rows.filter(({ added }) => added).length,
-    learnt: finished.map(({ run_id }) => run_id),
-  }
+  ] as const
+  const addedOf = (rows: readonly QueuedRow[]) => rows.filter(({ added }) => added).length
+  // Without a table there is nothing to link, and one round trip does.
+  if (link === undefined || hits.every(({ table }) => table === undefined))
+    return addedOf(await store.tenantQuery<QueuedRow>(tenant, ...statement))
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const rows = await tx.query<QueuedRow>(...statement)
+    for (const { added, state, run_id: runId } of rows)
+      if (!added && (state === 'done' || state === 'failed')) await link(tx, runId)
+    return addedOf(rows)
+  })
+}
+
+interface QueuedRow {
+  readonly added: boolean
+  readonly run_id: string
+  readonly state: RunState
 }
 
 /** Rows looked at in one transaction: others come between two of them. */

@@ -17,19 +17,21 @@ export interface EdgeNumbers {
 export interface SweepState {
   /** Whether there is an edge that no sweep has seen, or an open cycle that may be gone. */
   readonly due: boolean
-  readonly newestEdge: string
+  /** Which edges there are: how many, and the newest. */
+  readonly edges: string
 }
 
 /** Whether a sweep of the tenant's graph could find anything new. */
 export async function sweepState(store: Store, tenant: TenantId): Promise<SweepState> {
-  const [row] = await store.tenantQuery<{ newest: string | null; last: string | null; open: boolean }>(
+  const [row] = await store.tenantQuery<{ edges: string; last: string | null; open: boolean }>(
     tenant,
-    `select (select l.id::text from "LINEAGE_OF" l order by l.id desc limit 1) as newest,
+    // Counted too: one that got its id before another may be committed after it.
+    `select (select count(*) || ' ' || coalesce(max(l.id::text::int8), 0) from "LINEAGE_OF" l) as edges,
        (select last_edge from lineage_sweep) as last,
        exists (select from lineage_cycle where resolved_at is null) as open`,
   )
-  const newestEdge = row?.newest ?? '0'
-  return { due: newestEdge !== (row?.last ?? '0') || row?.open === true, newestEdge }
+  const edges = row?.edges ?? ''
+  return { due: edges !== (row?.last ?? '0 0') || row?.open === true, edges }
 }
 
 const edgesPerFetch = 20_000
@@ -104,7 +106,7 @@ function cycleKey(datasets: readonly LineageName[]): string {
 export async function recordSweep(
   store: Store,
   tenant: TenantId,
-  { cycles, newestEdge }: { cycles: readonly (readonly LineageName[])[]; newestEdge: string },
+  { cycles, edges }: { cycles: readonly (readonly LineageName[])[]; edges: string },
 ): Promise<readonly LineageCycle[]> {
   const found = new Map(cycles.map((datasets) => [cycleKey(datasets), datasets]))
   const items = [...found].map(([key, datasets]) => ({ key, datasets }))
@@ -124,7 +126,7 @@ export async function recordSweep(
     await tx.query(
       `insert into lineage_sweep as s (last_edge) values ($1)
        on conflict (tenant_id) do update set last_edge = excluded.last_edge, swept_at = now()`,
-      [newestEdge],
+      [edges],
     )
     return rows.filter((row) => row.is_new).map(toCycle)
   })

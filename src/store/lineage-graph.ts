@@ -184,7 +184,7 @@ function columnWalk(directions: string): string {
     nearest as (select node, name, way, min(hops) as hops from reached group by node, name, way),
     found as (
       select 'LINEAGE_OF' as label, min(r.hops) + 1 as hops, e.id, e.start_id, e.end_id,
-        md5(coalesce(e.c ->> 'input', '') || chr(31) || coalesce(e.c ->> 'output', '')) as columns_key,
+        md5(e.c::text) as columns_key,
         e.c ->> 'input' as input, e.c ->> 'output' as output, null::int as column_count, null::jsonb as columns,
         e.c -> 'transformations' as transformations
       from nearest r, lateral (

@@ -2,11 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Secret } from '../../src/base/secret.ts'
+import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { AlertSender, alertPayload } from '../../src/detection/alert.ts'
+import { claimAlerts, settleAlert } from '../../src/store/detection-alerts.ts'
 import { claimRuns } from '../../src/store/detection-claims.ts'
 import type { ListedFinding } from '../../src/store/detection-findings.ts'
 import { finishRun } from '../../src/store/detection-results.ts'
+import { requestRescan } from '../../src/store/detection-run-list.ts'
 import { enqueueHits } from '../../src/store/detection-runs.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
@@ -107,12 +110,15 @@ describe('sending', () => {
     return { alerts, metrics }
   }
   /** A finished run with a finding that is worth an alert. */
-  const alertDue = async () => {
+  const alertDue = async (table?: TableRef) => {
     const metadataLocation = `s3://lake/alert/${++runs}`
-    await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation }])
+    await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation, table }])
+    await finishWithAlert()
+  }
+  const finishWithAlert = async () => {
     const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
     if (claim === undefined) throw new Error('nothing to claim')
-    const { id, runId, table, status, decision, foundAt, ...found } = finding
+    const { id, runId, table: _, status, decision, foundAt, ...found } = finding
     const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
     const findings = [{ finding: found, fieldId: 2n, columnName: 'email' }]
     expect(await finishRun(store, claim, { findings, report, reason: '', alert: true })).toEqual({
@@ -152,6 +158,21 @@ describe('sending', () => {
 
   test('outlives the process that found it', async () => {
     await alertDue()
+    const { alerts } = sender()
+    await settled(alerts)
+    expect(bodies.length).toBe(1)
+    await alerts.stop()
+  })
+
+  test("one that falls due while the run's former is being told is told too", async () => {
+    const table = { namespace: ['sales'], name: 'scanned-twice' }
+    await alertDue(table)
+    const [former] = await claimAlerts(store, 1, 60_000)
+    if (former === undefined) throw new Error('nothing is due')
+    await requestRescan(store, tenant, table, 'sam')
+    await finishWithAlert()
+    await settleAlert(store, former, undefined)
+    expect(await pending()).toBe(1)
     const { alerts } = sender()
     await settled(alerts)
     expect(bodies.length).toBe(1)

@@ -3,7 +3,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import {
+  findCatalogCredential,
+  putCatalogCredential,
+  removeCatalogCredential,
+} from '../../src/store/catalog-credentials.ts'
 import { parseAgtype } from '../../src/store/graph.ts'
 import { reconcileTenant } from '../../src/store/reconcile.ts'
 import { type DetectionService, startDetectionService, webhookSecret } from '../support/detection.ts'
@@ -178,6 +182,23 @@ describe('a decision', () => {
   })
 })
 
+describe('a catalog that was removed and registered anew', () => {
+  test('is what its tables are scanned by again', async () => {
+    const { store, owner } = d.service
+    const { config, endpoint } = (await findCatalogCredential(store, owner.tenant, 'main')) ?? {}
+    if (config === undefined || endpoint === undefined) throw new Error('there is no catalog main')
+    await removeCatalogCredential(store, owner.tenant, 'main')
+    await putCatalogCredential(store, owner.tenant, { nickname: 'main', kind: 'alpha', endpoint, config })
+    const body = { namespace: ['sales'], table: 'people' }
+    const answer = await json<RunView>(await d.call('POST', 'rescans', { body }))
+    await d.service.app.detection.detector.idle()
+    expect(await json<RunView>(await d.call('GET', `runs/${answer.id}`))).toMatchObject({
+      state: 'done',
+      reason: '',
+    })
+  })
+})
+
 describe('the REST resources', () => {
   test('refuse the anonymous, the wrong scope and what makes no sense', async () => {
     for (const [method, path] of [
@@ -313,6 +334,32 @@ describe('the alpha webhook', () => {
       ({ metadataLocation }) => metadataLocation === 'file:///none/3.metadata.json',
     )
     expect(run?.reason).toContain('registers no storage_roots')
+  })
+
+  test('a callback by a secret that several catalogs share is read by the storage root', async () => {
+    const { store, owner, catalog } = d.service
+    await putCatalogCredential(store, owner.tenant, {
+      nickname: 'aaa-sharing',
+      kind: 'alpha',
+      endpoint: catalog.url,
+      config: { endpoint: catalog.url, warehouse: 'dev', webhook_secret: webhookSecret },
+    })
+    const { metadataLocation } = await d.newWriter('shared').append([{ rows: rows(3) }])
+    expect((await post(event({ metadata_location: metadataLocation }))).status).toBe(200)
+    await removeCatalogCredential(store, owner.tenant, 'aaa-sharing')
+    await d.service.app.detection.detector.idle()
+    const run = (await runs('')).find((one) => one.metadataLocation === metadataLocation)
+    expect([run?.state, run?.reason]).toEqual(['done', ''])
+  })
+
+  test("one catalog's callback about another's file does not keep that from being scanned", async () => {
+    const { metadataLocation } = await d.commitPeople([{ rows: rows(3) }], 'catalog')
+    const runOf = async () => (await runs('')).find((one) => one.metadataLocation === metadataLocation)
+    expect((await post(event({ metadata_location: metadataLocation }), {}, 'second secret')).status).toBe(200)
+    await d.service.app.detection.detector.idle()
+    expect((await runOf())?.state).toBe('failed')
+    await d.detect()
+    expect(await runOf()).toMatchObject({ state: 'done', reason: '', attempt: 2, table: { name: 'people' } })
   })
 
   test('refuses in the order of SPEC', async () => {

@@ -3,9 +3,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { BlockList } from 'node:net'
+import type { Fault } from '../../src/base/fault.ts'
 import { RightOfWay } from '../../src/base/right-of-way.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { Detector } from '../../src/detection/detector.ts'
+import { HitQueue } from '../../src/detection/hit-queue.ts'
 import { WorkerPool } from '../../src/detection/worker-pool.ts'
 import { ReadFailure } from '../../src/storage/read-failure.ts'
 import type { TableAccess } from '../../src/storage/vended-access.ts'
@@ -59,12 +61,9 @@ const stateOf = async (id: string, tenant = home) => {
 }
 
 test('one location has one run per tenant, whatever its spelling and whoever tells of it', async () => {
-  expect(await enqueueHits(store, home, [hit('s3a://lake/1'), hit('s3://lake/1')])).toEqual({
-    added: 1,
-    learnt: [],
-  })
-  expect((await enqueueHits(store, home, [hit('s3n://lake/1')])).added).toBe(0)
-  expect((await enqueueHits(store, foreign, [hit('s3://lake/1', foreign)])).added).toBe(1)
+  expect(await enqueueHits(store, home, [hit('s3a://lake/1'), hit('s3://lake/1')])).toBe(1)
+  expect(await enqueueHits(store, home, [hit('s3n://lake/1')])).toBe(0)
+  expect(await enqueueHits(store, foreign, [hit('s3://lake/1', foreign)])).toBe(1)
   expect((await listRuns(store, home)).items.length).toBe(1)
   const claims = await claim()
   expect(claims.map(({ tenant }) => tenant).sort()).toEqual([home, foreign].sort())
@@ -277,6 +276,33 @@ test('runs that are claimed together look their credential up once', async () =>
   await paced.detector.idle()
   expect(await paced.states()).toEqual(failed(2))
   expect(lookUps).toBe(1)
+})
+
+test('findings of a run whose table is learnt later are in the graph, though the database went away amid that', async () => {
+  const tenant = (await createTenant(store, { name: 'learning' })).id
+  const metadataLocation = 's3://lake/learnt'
+  await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation }])
+  const finding = {
+    column: 'ssn',
+    class: 'us_ssn',
+    shape: 'name',
+    confidence: 0.65,
+    matched: 0,
+    sampled: 0,
+    maskedSample: undefined,
+  } as const
+  const findings = [{ finding, fieldId: 1n, columnName: 'ssn' }]
+  await finishRun(store, only(await claim()), { ...done, findings })
+  const told = (over: Store) =>
+    new HitQueue(over, createMetrics(), () => {})
+      .push(tenant, [hit(metadataLocation, tenant)])
+      .catch((thrown: Fault) => thrown.kind)
+  expect(await told(failingStore(store, /project_classification/))).toBe('unavailable')
+  const tags = () =>
+    store.tenantQuery(tenant, `select 1 from "TAGGED" where properties::text::jsonb ->> 'path' = 'ssn'`)
+  expect(await tags()).toEqual([])
+  expect(await told(store)).toBe(0)
+  expect(await tags()).toHaveLength(1)
 })
 
 test('a run whose claimers all vanish fails in the end, with the reason', async () => {

@@ -486,6 +486,27 @@ describe('columns', () => {
     ])
   })
 
+  test('that a producer names more than once come in pages that together are the whole', async () => {
+    const told = ['DIRECT', 'INDIRECT'].map((type) => ({ ...field('r1', 'a'), transformations: [{ type }] }))
+    const whole = [{ ...field('r1', 'a'), transformations: [] }]
+    await sendLineage(
+      service,
+      lineageEvent({ inputs: ['r1'], outputs: [withColumns('r2', { b: told, '': whole }, whole)] }),
+    )
+    const path = `/api/v1/lineage/graph?node=${encodeURIComponent(column('r1', 'a'))}`
+    const all = (await getJson(service, path)).body.edges as object[]
+    expect(all).toHaveLength(4)
+    const paged: object[] = []
+    let next: unknown
+    do {
+      const after: string = next === undefined ? '' : `&after=${next}`
+      const { body } = await getJson(service, `${path}&limit=1${after}`)
+      paged.push(...(body.edges as object[]))
+      next = body.next
+    } while (next !== undefined)
+    expect(paged).toEqual(all)
+  })
+
   test("are those of the latest event, by the events' own time", async () => {
     const at = (eventTime: string, column_: string) =>
       sendLineage(service, {

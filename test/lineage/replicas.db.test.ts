@@ -187,4 +187,29 @@ describe.skipIf(server === undefined)('replicas on one server', () => {
     expect(rows.map(({ length }) => length)).toEqual([7])
     expect(lines.join('').match(/the lineage graph holds a cycle/g)).toHaveLength(1)
   })
+
+  test('an edge that is committed after a newer one was swept is swept too', async () => {
+    const own = (await createTenant(store, { name: 'late' })).id
+    const receive = (on: Store, from: string, to: string) =>
+      new LineageReceiver({ store: on, metrics: createMetrics(), log }).receive(
+        own,
+        receivedEvent({ inputs: [from], outputs: [to] }),
+      )
+    for (let i = 0; i < 6; i++) await receive(store, `late${i}`, `late${i + 1}`)
+    const drawn = Promise.withResolvers<void>()
+    const commit = Promise.withResolvers<void>()
+    const holding = holdingFirst(others[0] as Store, () => {
+      drawn.resolve()
+      return commit.promise
+    })
+    const closing = receive(holding, 'late6', 'late0')
+    await drawn.promise
+    await receive(store, 'elsewhere', 'nowhere')
+    const parts = { store, metrics: createMetrics(), log }
+    await sweepLineage(parts, new AbortController().signal)
+    commit.resolve()
+    expect(await closing).toEqual({ kind: 'merged' })
+    await sweepLineage(parts, new AbortController().signal)
+    expect(await store.tenantQuery(own, 'select 1 from lineage_cycle')).toHaveLength(1)
+  })
 })

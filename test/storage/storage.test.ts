@@ -4,6 +4,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openStorage } from '../../src/storage/storage.ts'
 
 const content = Buffer.from('0123456789')
+/** Bytes of the endless answer that were asked for. */
+let endlessBytes = 0
+const endless = () => {
+  endlessBytes = 0
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = Buffer.from('<Error><Code>SlowDown</Code></Error>'.padEnd(64 * 1024))
+      endlessBytes += chunk.length
+      if (endlessBytes > 256 * 1024 * 1024) controller.close()
+      else controller.enqueue(chunk)
+    },
+  })
+}
 const seen: { url: string; authorization: string; token: string | null; range: string | null }[] = []
 let server: Bun.Server<undefined>
 beforeAll(() => {
@@ -25,6 +38,7 @@ beforeAll(() => {
         return new Response('<Error><Code>ExpiredToken</Code></Error>', { status: 400 })
       if (request.url.includes('none'))
         return new Response('<Error><Code>NoSuchKey</Code></Error>', { status: 404 })
+      if (request.url.includes('endless')) return new Response(endless(), { status: 500 })
       if (request.url.includes('broken')) return new Response('oh', { status: 500 })
       const [, from, to] = /bytes=(\d+)-(\d+)/.exec(range ?? '') ?? []
       return from === undefined
@@ -82,6 +96,14 @@ test.each([
     )
   expect(thrown?.reason).toStartWith(reason)
   expect(thrown?.passing).toBe(passing)
+})
+
+test('an answer without end that says why is read in its beginning only', async () => {
+  const failure = await storage()
+    .open('s3://lake/t/endless')
+    .catch((thrown: Error) => thrown)
+  expect(failure).toMatchObject({ reason: 'storage failed (SlowDown)', passing: true })
+  expect(endlessBytes).toBeLessThan(128 * 1024 * 1024)
 })
 
 test("sends the tenant's credentials only, whatever the environment holds", async () => {

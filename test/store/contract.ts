@@ -339,7 +339,7 @@ function isolation(): void {
       const received = ['a', 'b'].map((job) => receivedEvent({ runId, inputs: [job], job }))
       await receiveLineage(store, tenant, received, true)
       const cycles = [[{ namespace: 'seed', name: 'seed' }]]
-      await recordSweep(store, tenant, { cycles, newestEdge: '0' })
+      await recordSweep(store, tenant, { cycles, edges: '0 0' })
       await seedDetection(store, tenant)
       await recordVerdict(store, tenant, approvedOf(intentOf()))
       await recordUsage(store, tenant, usageRecord())

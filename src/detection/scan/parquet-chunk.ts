@@ -56,8 +56,9 @@ export async function readChunk(
   while (values.length < budget.valuesMax && start + at < end) {
     let page = headerAt(window, at)
     if (page === undefined) {
+      if (window.length >= end - start) throw corrupt()
       // The window ends within a header. What was read so far does; a first header gets a second chance.
-      if (values.length > 0 || window.length >= end - start) break
+      if (values.length > 0) break
       await more(at + headerBytes)
       page = headerAt(window, at)
       if (page === undefined) throw corrupt()

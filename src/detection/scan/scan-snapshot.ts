@@ -14,6 +14,8 @@ import { scanFile } from './scan-file.ts'
 export interface ScanTask {
   readonly metadataLocation: string
   readonly access: StorageAccess
+  /** Whether there is no other attempt: then a file that storage does not serve costs no other file. */
+  readonly isLast?: boolean
 }
 
 export interface ScanResult {
@@ -30,7 +32,11 @@ const problemsMax = 20
  * end, but what the others showed counts.
  * @throws ReadFailure where nothing could be read at all, or where storage failed and may recover
  */
-export async function scanSnapshot({ metadataLocation, access }: ScanTask): Promise<ScanResult> {
+export async function scanSnapshot({
+  metadataLocation,
+  access,
+  isLast = false,
+}: ScanTask): Promise<ScanResult> {
   const storage = openStorage(access)
   try {
     const table = await readTableState(storage, metadataLocation)
@@ -71,7 +77,7 @@ export async function scanSnapshot({ metadataLocation, access }: ScanTask): Prom
         counts.scanned++
       } catch (thrown) {
         const failure = toReadFailure(thrown, 'a data file')
-        if (failure.passing) throw failure
+        if (failure.passing && !isLast) throw failure
         counts.failed++
         problem(file, failure.reason)
       }

@@ -233,6 +233,23 @@ describe('a scan', () => {
     expect(found(result)).toEqual(['email email name_and_value'])
   })
 
+  test('keeps what other files showed where storage does not serve one, once no other attempt may do better', async () => {
+    const { metadataLocation, files } = await newTable().append([{ rows: emails(3) }, { rows: emails(3) }])
+    const path = fileURLToPath(files[1] ?? '')
+    rmSync(path)
+    // A link to itself is a failure of storage, which may pass.
+    symlinkSync(path, path)
+    expect((await failure(scan(metadataLocation))).passing).toBe(true)
+    const result = await scanSnapshot({
+      metadataLocation,
+      access: { roots: [folder], s3: undefined },
+      isLast: true,
+    })
+    expect(result.report).toMatchObject({ filesScanned: 1, filesFailed: 1 })
+    expect(result.reason).toContain('storage failed (ELOOP)')
+    expect(found(result)).toEqual(['email email name_and_value'])
+  })
+
   test('names a file without its folders, which spell out partition values', async () => {
     const table = newTable({ partitionBy: 'email' })
     const { metadataLocation } = await table.append([
@@ -278,6 +295,16 @@ describe('a hostile or broken file', () => {
       const result = await scan(metadataLocation)
       expect(result.report.filesFailed + result.report.filesScanned).toBe(1)
     }
+  })
+
+  test('a column whose pages have no header that can be read fails its file', async () => {
+    const whole = parquetBytes(fields, { rows: emails(300) })
+    const chunk = parquetMetadata(whole.buffer.slice(0) as ArrayBuffer).row_groups[0]?.columns[0]?.meta_data
+    const start = Number(chunk?.dictionary_page_offset ?? chunk?.data_page_offset)
+    const spoilt = whole.slice().fill(0xff, start, start + Number(chunk?.total_compressed_size))
+    const result = await withData(spoilt)
+    expect(result.report).toMatchObject({ filesScanned: 0, filesFailed: 1 })
+    expect(result.reason).toContain('corrupt or truncated')
   })
 
   test('a page that claims more than a page may have is refused before anything is allocated', async () => {
