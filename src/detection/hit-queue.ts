@@ -42,7 +42,9 @@ export class HitQueue {
       return fits && !(this.knows(tenant, hit.metadataLocation) && hit.table === undefined)
     })
     if (fresh.length === 0) return 0
-    const added = await enqueueHits(this.store, tenant, fresh, (tx, runId) => linkFindings(tx, tenant, runId))
+    const added = await enqueueHits(this.store, tenant, fresh, (tx, runIds) =>
+      linkFindings(tx, tenant, runIds),
+    )
     for (const hit of fresh) this.#known.set(keyOf(tenant, hit.metadataLocation), true)
     const source = fresh[0]?.source ?? 'baseline-poller'
     this.metrics.detectionHits.inc({ source, outcome: 'queued' }, added)

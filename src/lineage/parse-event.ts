@@ -147,8 +147,8 @@ function checkCounts(inputs: number, outputs: number): void {
     )
 }
 
-/** The years that the database and JSON both spell in four digits. */
-const timeMinMs = Date.parse('0001-01-01T00:00:00Z')
+/** The years that RFC 3339 spells: an offset may lead out of them. */
+const timeMinMs = Date.parse('0000-01-01T00:00:00Z')
 const timeMaxMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 function eventTime(value: JsonValue | undefined): number | undefined {

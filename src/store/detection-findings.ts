@@ -150,26 +150,26 @@ export function decideFinding(
   })
 }
 
-/**
- * Draws the graph of a run's findings once more, after its table became known.
- * @throws Fault
- */
-export async function linkFindings(tx: Tx, tenant: TenantId, runId: string): Promise<void> {
-  const rows = await tx.query<{ classification_id: string; field_id: string | null }>(
-    `select f.classification_id, f.field_id from svc.detection_finding f
-     where f.tenant_id = $1 and f.run_id = $2 order by f.classification_id`,
-    [tenant, runId],
+/** Draws the graph of these runs' findings once more, after their tables became known. */
+export async function linkFindings(tx: Tx, tenant: TenantId, runIds: readonly string[]): Promise<void> {
+  // In the order in which finishRun draws them, so that the two wait for each other and do not deadlock.
+  const rows = await tx.query<{
+    readonly run_id: string
+    readonly classification_id: string
+    readonly field_id: string
+    readonly table_id: string
+  }>(
+    `select f.run_id, f.classification_id, f.field_id, r.table_id
+     from svc.detection_finding f join svc.detection_run r using (tenant_id, run_id)
+     where f.tenant_id = $1 and f.run_id in (select id::uuid from jsonb_array_elements_text($2::text::jsonb) id)
+       and f.field_id is not null and r.table_id is not null
+     order by f.classification_id collate "C"`,
+    [tenant, JSON.stringify(runIds)],
   )
-  const [run] = await tx.query<{ table_id: string | null }>(
-    'select table_id from svc.detection_run where tenant_id = $1 and run_id = $2',
-    [tenant, runId],
-  )
-  if (run?.table_id == null) return
-  for (const { classification_id, field_id } of rows) {
-    if (field_id === null) continue
+  for (const { run_id, classification_id, field_id, table_id } of rows) {
     await tx.query(
       `update svc.detection_finding set column_id = $4 where tenant_id = $1 and run_id = $2 and classification_id = $3`,
-      [tenant, runId, classification_id, nodeId(`${run.table_id}\u001f${field_id}`)],
+      [tenant, run_id, classification_id, nodeId(`${table_id}\u001f${field_id}`)],
     )
     await projectClassification(tx, classification_id)
   }

@@ -28,15 +28,15 @@ const scannedInVain = `(r.state = 'failed' and r.table_id is null and excluded.t
 /**
  * Queues snapshots of one tenant durably; one that has a run keeps it and only learns its table or catalog, but for
  * one that failed by the wrong catalog's credential, which is queued anew.
- * @param link does what is due for each finished run whose table was not known before, in the same transaction:
- *   nobody would tell of that table again
+ * @param link does what is due for the finished runs whose table was not known before, in the same transaction:
+ *   nobody would tell of those tables again
  * @returns how many are new
  */
 export async function enqueueHits(
   store: Store,
   tenant: TenantId,
   hits: readonly Hit[],
-  link?: (tx: Tx, runId: string) => Promise<void>,
+  link?: (tx: Tx, runIds: readonly string[]) => Promise<void>,
 ): Promise<number> {
   if (hits.some((hit) => hit.tenant !== tenant))
     throw new Fault('internal', 'Internal error.', { detail: 'a hit of another tenant' })
@@ -78,8 +78,12 @@ export async function enqueueHits(
     return addedOf(await store.tenantQuery<QueuedRow>(tenant, ...statement))
   return await store.tenantTransaction(tenant, async (tx) => {
     const rows = await tx.query<QueuedRow>(...statement)
-    for (const { added, state, run_id: runId } of rows)
-      if (!added && (state === 'done' || state === 'failed')) await link(tx, runId)
+    const learnt = rows.filter(({ added, state }) => !added && (state === 'done' || state === 'failed'))
+    if (learnt.length > 0)
+      await link(
+        tx,
+        learnt.map(({ run_id }) => run_id),
+      )
     return addedOf(rows)
   })
 }
