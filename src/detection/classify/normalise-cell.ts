@@ -22,9 +22,22 @@ export function normaliseCell(value: string): string | undefined {
         .normalize('NFKC')
         .replace(/[\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, '')
         .replace(/[\u2010-\u2015\u2212]/g, '-')
+        .replace(foreignDigit, asciiDigit)
   const text = plain.trim()
   if (text.length > cellCharsMax) return undefined
   return placeholders.has(text.toLowerCase()) ? '' : text
+}
+
+/** Of other scripts: Arabic-Indic, Persian, Devanagari and the like. */
+const foreignDigit = /(?!\d)\p{Nd}/gu
+const digit = /^\p{Nd}$/u
+
+/** Unicode keeps the ten digits of a script together, from zero on. */
+function asciiDigit(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  let zero = code
+  while (digit.test(String.fromCodePoint(zero - 1))) zero--
+  return String((code - zero) % 10)
 }
 
 function isAscii(text: string): boolean {

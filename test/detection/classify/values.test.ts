@@ -167,6 +167,9 @@ describe('a cell', () => {
     ['N/A', ''],
     ['NULL', ''],
     ['   ', ''],
+    ['٠٢٠ ٧٩٤٦ ٠٩٥٨', '020 7946 0958'],
+    ['۱۲۳-۴۵-۶۷۸۹', '123-45-6789'],
+    ['९८७६५४३२१०', '9876543210'],
   ])('%j is read as %j', (cell, text) => expect(normaliseCell(cell)).toBe(text))
 
   test('that is too long for any class is not read', () => {
