@@ -73,6 +73,14 @@ test('a purge and a rename of the table are denied; what leaves the snapshot is 
   expect((await commit(service, removeSnapshots([first + 1n]))).status).toBe(200)
 })
 
+test('so is a registration over the table, since the file may lack the snapshot', async () => {
+  const loaded = await send(service, 'GET', '/namespaces/sales/tables/orders')
+  const { 'metadata-location': location } = (await loaded.json()) as { 'metadata-location': string }
+  const body = { name: 'orders', 'metadata-location': location, overwrite: true }
+  const register = await send(service, 'POST', '/namespaces/sales/register', body)
+  expect([register.status, await messageOf(register)]).toEqual([403, `policy denied: ${denial}`])
+})
+
 test('a pin of another tenant keeps nothing here', async () => {
   const other = await addTenant(service.store, 'other', service.catalog.url)
   const events = await listPins(service.store, other.tenant, orders, {})

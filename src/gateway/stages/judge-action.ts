@@ -149,8 +149,9 @@ export async function judgeAction(
 
 const unpinned = (policies: readonly Policy[]): WriteGovernance => ({ policies, pinnedSnapshotId: undefined })
 
-/** A purge takes the pinned snapshot away; a rename would leave the pin behind. */
-function shedsPin({ action, purge }: ActionChange): boolean {
+/** A purge takes the pinned snapshot away, what is registered over the table may; a rename would leave the pin behind. */
+function shedsPin({ action, purge, request }: ActionChange): boolean {
+  if (action === 'register-table') return request.updates[0]?.get('overwrite') === true
   return action === 'rename-table' || (action === 'drop-table' && purge)
 }
 
