@@ -11,7 +11,7 @@ import { fingerprintStatement } from '../../src/query/fingerprint.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
 import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'
-import { overloads } from './corpus/overloads.ts'
+import { faults, overloads } from './corpus/overloads.ts'
 import { normal, typeIn } from './support/compare.ts'
 import { type Answer, openSubject, type Subject } from './support/duckdb.ts'
 import { canary, postgresSetup } from './support/fixture.ts'
@@ -67,6 +67,15 @@ describe.skipIf(started === undefined)('against PostgreSQL', () => {
       expected.columns.map(({ type }) => typeIn(type)),
     )
     expect(normal(rows, types, false)).toEqual(normal(expected.rows, types, false))
+  })
+
+  test.each(faults)('what fails in PostgreSQL fails: %s', async (sql) => {
+    expect(typeof (await ask(sql))).toBe('string')
+    const failed = await subject.run(sql).then(
+      () => false,
+      () => true,
+    )
+    expect(failed).toBe(true)
   })
 
   describe('an attack is refused, or gives what the barrier views give', () => {

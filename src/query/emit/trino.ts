@@ -45,7 +45,8 @@ function literal({ type, value, size }: LiteralExpr): string {
     case 'bool':
       return value === 'true' ? 'TRUE' : 'FALSE'
     case 'int4':
-      return plainNumber(value)
+      // Its digits without the sign are no int4.
+      return value === '-2147483648' ? `CAST(${plainNumber(value)} AS INTEGER)` : plainNumber(value)
     case 'int2':
     case 'int8':
       return `CAST(${plainNumber(value)} AS ${typeName(type)})`

@@ -63,6 +63,17 @@ const averages: readonly AggregateDef[] = [
 const paired = (name: string): AggregateDef =>
   aggregate(name, 'float8 float8', 'float8', `${name}[{0}, {1}]`, `${name}[{0}, {1}]`, may)
 
+/** Without variance they are NULL, where engines give NaN. */
+const sloped = (name: string): AggregateDef =>
+  aggregate(
+    name,
+    'float8 float8',
+    'float8',
+    `nullif(${name}[{0}, {1}], CAST('NaN' AS DOUBLE))`,
+    `CASE WHEN NOT is_nan(${name}[{0}, {1}]) THEN ${name}[{0}, {1}] END`,
+    may,
+  )
+
 /** Inside WITHIN GROUP the sort key follows the direct arguments. */
 const percentile = (name: string, duckdb: string, types: readonly SqlType[]): AggregateDef[] =>
   types.map((type) =>
@@ -87,11 +98,11 @@ export const aggregates: ReadonlyMap<string, readonly AggregateDef[]> = byName([
   ...statistic('variance', 'var_samp'),
   ...statistic('var_samp'),
   ...statistic('var_pop'),
-  paired('corr'),
+  sloped('corr'),
   paired('covar_samp'),
   paired('covar_pop'),
-  paired('regr_slope'),
-  paired('regr_intercept'),
+  sloped('regr_slope'),
+  sloped('regr_intercept'),
   aggregate('regr_count', 'float8 float8', 'int8', 'CAST(regr_count[{0}, {1}] AS BIGINT)', null),
   aggregate('regr_r2', 'float8 float8', 'float8', 'regr_r2[{0}, {1}]', null),
   aggregate('bool_and', 'bool', 'bool', 'bool_and[{0}]'),
@@ -104,7 +115,7 @@ export const aggregates: ReadonlyMap<string, readonly AggregateDef[]> = byName([
     literal: [1],
   }),
   aggregate('array_agg', 'anyelement', 'anyarray', 'array_agg[{0}]', 'array_agg[{0}]', { keepsOrder: true }),
-  ...percentile('percentile_cont', 'quantile_cont', ['float8', 'interval']),
+  ...percentile('percentile_cont', 'quantile_cont', ['float8']),
   ...percentile('percentile_disc', 'quantile_disc', [
     'int4',
     'int8',

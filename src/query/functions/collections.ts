@@ -2,13 +2,20 @@
 
 import { type FunctionDef, fn } from './definition.ts'
 
+/** Without an array, what is joined to it is all there is. */
+export const joined = (both: string): string =>
+  `CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0} ELSE ${both} END`
+export const appended = 'CASE WHEN {0} IS NULL THEN ARRAY[{1}] ELSE concat({0}, ARRAY[{1}]) END'
+export const prepended = 'CASE WHEN {1} IS NULL THEN ARRAY[{0}] ELSE concat(ARRAY[{0}], {1}) END'
+
 const json = (['json', 'jsonb'] as const).flatMap((type) => [
   fn(
     `${type}_array_length`,
     type,
     'int4',
+    `CAST(CASE WHEN json_type({0}) <> 'ARRAY' THEN error('not an array') ELSE json_array_length({0}) END AS INTEGER)`,
     'CAST(json_array_length({0}) AS INTEGER)',
-    'CAST(json_array_length({0}) AS INTEGER)',
+    { fallible: true },
   ),
   fn(
     `${type}_typeof`,
@@ -36,9 +43,9 @@ export const collectionFunctions: readonly FunctionDef[] = [
     'CASE WHEN {1} = 1 AND len({0}) > 0 THEN CAST(len({0}) AS INTEGER) END',
     'CASE WHEN {1} = 1 AND cardinality({0}) > 0 THEN CAST(cardinality({0}) AS INTEGER) END',
   ),
-  fn('array_append', 'anyarray anyelement', 'anyarray', 'list_append({0}, {1})', 'concat({0}, ARRAY[{1}])'),
-  fn('array_prepend', 'anyelement anyarray', 'anyarray', 'list_prepend({0}, {1})', 'concat(ARRAY[{0}], {1})'),
-  fn('array_cat', 'anyarray anyarray', 'anyarray', '({0} || {1})', 'concat({0}, {1})'),
+  fn('array_append', 'anyarray anyelement', 'anyarray', 'list_append({0}, {1})', appended),
+  fn('array_prepend', 'anyelement anyarray', 'anyarray', 'list_prepend({0}, {1})', prepended),
+  fn('array_cat', 'anyarray anyarray', 'anyarray', joined('({0} || {1})'), joined('concat({0}, {1})')),
   fn(
     'array_position',
     'anyarray anyelement',
@@ -58,7 +65,7 @@ export const collectionFunctions: readonly FunctionDef[] = [
     'string_to_array',
     'text text',
     'text[]',
-    `CASE WHEN {0} = '' THEN CAST([] AS VARCHAR[]) ELSE string_split({0}, {1}) END`,
-    `CASE WHEN {0} = '' THEN CAST(ARRAY[] AS ARRAY(VARCHAR)) ELSE split({0}, {1}) END`,
+    `CASE WHEN {0} = '' THEN CAST([] AS VARCHAR[]) WHEN {1} = '' THEN [{0}] WHEN {1} IS NULL THEN regexp_extract_all({0}, '(?s).') ELSE string_split({0}, {1}) END`,
+    `CASE WHEN {0} = '' THEN CAST(ARRAY[] AS ARRAY(VARCHAR)) WHEN {1} = '' THEN ARRAY[CAST({0} AS VARCHAR)] WHEN {1} IS NULL THEN regexp_extract_all({0}, '(?s).') ELSE split({0}, {1}) END`,
   ),
 ]

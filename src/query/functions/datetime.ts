@@ -161,6 +161,7 @@ function intervalPart(name: string, type: SqlType): string | undefined {
   if (name === 'epoch')
     return `(year({0}) * 31557600 + month({0}) * 2592000 + day({0}) * 86400 + hour({0}) * 3600 + minute({0}) * 60 + CAST(microsecond({0}) AS DECIMAL(25,6)) / 1000000)`
   if (name === 'quarter') return '(month({0}) // 3 + 1)'
+  if (name === 'century') return '(year({0}) // 100)'
   return undefined
 }
 
@@ -175,6 +176,9 @@ function zone(literal: string | null | undefined): string {
   if (!zones.has(name)) throw new SqlError('22023', 'time zone not recognized: an IANA name is needed')
   return `'${zoneNames.get(name)}'`
 }
+
+/** Engines count years before it otherwise. */
+const ofOurEra = "CASE WHEN {0} < 1 THEN error('date field value out of range') ELSE {0} END"
 
 const instantTypes = ['timestamp', 'timestamptz'] as const
 const partTypes = ['timestamp', 'timestamptz', 'date', 'time', 'interval'] as const
@@ -240,7 +244,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'make_date',
     'int4 int4 int4',
     'date',
-    'make_date({0}, {1}, {2})',
+    `make_date(${ofOurEra}, {1}, {2})`,
     `CAST(format('%04d-%02d-%02d', {0}, {1}, {2}) AS DATE)`,
     { fallible: true },
   ),
@@ -248,7 +252,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'make_timestamp',
     'int4 int4 int4 int4 int4 float8',
     'timestamp',
-    'make_timestamp({0}, {1}, {2}, {3}, {4}, {5})',
+    `make_timestamp(${ofOurEra}, {1}, {2}, {3}, {4}, {5})`,
     null,
     { fallible: true },
   ),
@@ -260,8 +264,15 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'CAST(from_unixtime({0}) AS TIMESTAMP(6) WITH TIME ZONE)',
     { fallible: true },
   ),
-  fn('date_bin', 'interval timestamp timestamp', 'timestamp', 'time_bucket({0}, {1}, {2})', null, {
-    fallible: true,
-  }),
+  fn(
+    'date_bin',
+    'interval timestamp timestamp',
+    'timestamp',
+    `time_bucket(CASE WHEN year({0}) <> 0 OR month({0}) <> 0 THEN error('timestamps cannot be binned into intervals containing months or years') ELSE {0} END, {1}, {2})`,
+    null,
+    {
+      fallible: true,
+    },
+  ),
   fn('isfinite', 'timestamp', 'bool', 'isfinite({0})', '({0} IS NOT NULL OR NULL)'),
 ]

@@ -40,6 +40,21 @@ const numeric = (name: string, duckdb: string, trino: string, domain?: string): 
   return [float, { ...float, id: `${float.id}n`, args: ['numeric'], returns: 'numeric' }]
 }
 
+const powerOf = (fault: string): string =>
+  `pow(CASE WHEN ({0} = 0 AND {1} < 0) OR ({0} < 0 AND {1} <> floor({1})) THEN ${fault} ELSE {0} END, {1})`
+/** Of zero to a negative power, and of a negative number to a fraction, there is none. */
+export const power = {
+  duckdb: powerOf("error('invalid argument for power function')"),
+  trino: powerOf("CAST(fail('invalid argument for power function') AS DOUBLE)"),
+} as const
+
+const buckets = (from: string, value: string, to: string): string =>
+  `CASE WHEN ${value} < ${from} THEN 0 WHEN ${value} >= ${to} THEN {3} + 1 ELSE CAST(floor((${value} - ${from}) / (${to} - ${from}) * {3}) AS INTEGER) + 1 END`
+
+/** From the first bound on, up or down, and never beyond the second. */
+const bucketOf = (fault: string, nan: string, finite: string): string =>
+  `CASE WHEN {3} < 1 OR {1} = {2} OR ${nan}({0}) OR NOT ${finite}({1}) OR NOT ${finite}({2}) THEN ${fault} WHEN {1} < {2} THEN ${buckets('{1}', '{0}', '{2}')} ELSE ${buckets('(-{1})', '(-{0})', '(-{2})')} END`
+
 export const mathFunctions: readonly FunctionDef[] = [
   ...abs,
   ...mod,
@@ -70,10 +85,10 @@ export const mathFunctions: readonly FunctionDef[] = [
   ...numeric('log', 'log10', 'log10', '{0} <= 0'),
   ...numeric('log10', 'log10', 'log10', '{0} <= 0'),
   fn('log', 'numeric numeric', 'numeric', '(ln({1}) / ln({0}))', '(ln({1}) / ln({0}))', may),
-  fn('power', 'float8 float8', 'float8', 'pow({0}, {1})', 'pow({0}, {1})', may),
-  fn('power', 'numeric numeric', 'numeric', 'pow({0}, {1})', 'pow({0}, {1})', may),
-  fn('pow', 'float8 float8', 'float8', 'pow({0}, {1})', 'pow({0}, {1})', may),
-  fn('pow', 'numeric numeric', 'numeric', 'pow({0}, {1})', 'pow({0}, {1})', may),
+  fn('power', 'float8 float8', 'float8', power.duckdb, power.trino, may),
+  fn('power', 'numeric numeric', 'numeric', power.duckdb, power.trino, may),
+  fn('pow', 'float8 float8', 'float8', power.duckdb, power.trino, may),
+  fn('pow', 'numeric numeric', 'numeric', power.duckdb, power.trino, may),
   unary('cbrt'),
   unary('degrees'),
   unary('radians'),
@@ -107,8 +122,8 @@ export const mathFunctions: readonly FunctionDef[] = [
     'width_bucket',
     'float8 float8 float8 int4',
     'int4',
-    'CASE WHEN {0} < {1} THEN 0 WHEN {0} >= {2} THEN {3} + 1 ELSE CAST(floor(({0} - {1}) / ({2} - {1}) * {3}) AS INTEGER) + 1 END',
-    'CAST(width_bucket({0}, {1}, {2}, {3}) AS INTEGER)',
+    bucketOf("error('invalid bounds or count of width_bucket')", 'isnan', 'isfinite'),
+    bucketOf("CAST(fail('invalid bounds or count of width_bucket') AS INTEGER)", 'is_nan', 'is_finite'),
     may,
   ),
 ]

@@ -1,6 +1,9 @@
 /** Operators other than comparison and logic, by PostgreSQL's overloads. */
 
+import { notSupported } from '../sql-error.ts'
+import { appended, joined, prepended } from './collections.ts'
 import { byName, type FunctionDef, fn, type Template } from './definition.ts'
+import { power } from './math.ts'
 import { regexTemplate } from './pattern.ts'
 
 /** A divisor that fails as PostgreSQL's does; DuckDB gives NULL or infinity. */
@@ -68,12 +71,12 @@ const decimals: FunctionDef[] = [
     '({0} % {1})',
     may,
   ),
-  fn('^', 'numeric numeric', 'numeric', 'pow({0}, {1})', 'pow({0}, {1})', may),
+  fn('^', 'numeric numeric', 'numeric', power.duckdb, power.trino, may),
   fn('-', 'numeric', 'numeric', '(-{0})'),
   fn('+', 'numeric', 'numeric', '{0}'),
 ]
 
-const powers = [fn('^', 'float8 float8', 'float8', 'pow({0}, {1})', 'pow({0}, {1})', may)]
+const powers = [fn('^', 'float8 float8', 'float8', power.duckdb, power.trino, may)]
 
 /** Beside an integer a float4 becomes a float8, by PostgreSQL's operators of mixed type. */
 const mixed = (['float4 float8', 'float8 float4'] as const).flatMap((types) =>
@@ -159,18 +162,24 @@ const texts: FunctionDef[] = [
   }),
 ]
 
+/** No NULL is an element of any array. */
+const holds = (all: string, some: string) => ({
+  duckdb: `(list_has_all(${all}, ${some}) AND len(${some}) = list_count(${some}))`,
+  trino: `(cardinality(array_except(${some}, ${all})) = 0 AND none_match(${some}, e -> e IS NULL))`,
+})
+
 const arrays: FunctionDef[] = [
-  fn('||', 'anyarray anyarray', 'anyarray', '({0} || {1})', 'concat({0}, {1})'),
-  fn('||', 'anyarray anyelement', 'anyarray', 'list_append({0}, {1})', 'concat({0}, ARRAY[{1}])'),
-  fn('||', 'anyelement anyarray', 'anyarray', 'list_prepend({0}, {1})', 'concat(ARRAY[{0}], {1})'),
-  fn('@>', 'anyarray anyarray', 'bool', 'list_has_all({0}, {1})', 'cardinality(array_except({1}, {0})) = 0'),
-  fn('<@', 'anyarray anyarray', 'bool', 'list_has_all({1}, {0})', 'cardinality(array_except({0}, {1})) = 0'),
+  fn('||', 'anyarray anyarray', 'anyarray', joined('({0} || {1})'), joined('concat({0}, {1})')),
+  fn('||', 'anyarray anyelement', 'anyarray', 'list_append({0}, {1})', appended),
+  fn('||', 'anyelement anyarray', 'anyarray', 'list_prepend({0}, {1})', prepended),
+  fn('@>', 'anyarray anyarray', 'bool', holds('{0}', '{1}').duckdb, holds('{0}', '{1}').trino),
+  fn('<@', 'anyarray anyarray', 'bool', holds('{1}', '{0}').duckdb, holds('{1}', '{0}').trino),
   fn(
     '&&',
     'anyarray anyarray',
     'bool',
     'list_has_any({0}, {1})',
-    'cardinality(array_intersect({0}, {1})) > 0',
+    '(cardinality(filter(array_intersect({0}, {1}), e -> e IS NOT NULL)) > 0)',
   ),
 ]
 
@@ -183,11 +192,17 @@ const step = (literal: string | null | undefined, engine: 'duckdb' | 'trino', nu
 const escapeKey = (key: string): string => key.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
+/** Digits are a place in an array; from its end, only PostgreSQL counts in a path. */
+function pathStep(text: string, engine: 'duckdb' | 'trino'): string {
+  if (/^-\d+$/.test(text)) throw notSupported('A negative place in a JSON path')
+  return step(text, engine, /^\d+$/.test(text))
+}
+
 const jsonStep =
   (engine: 'duckdb' | 'trino', asText: boolean, many: boolean): Template =>
   ([document = ''], { literals, types }) => {
     const steps = many
-      ? (JSON.parse(literals[1] ?? '[]') as string[]).map((each) => step(each, engine, /^\d+$/.test(each)))
+      ? (JSON.parse(literals[1] ?? '[]') as string[]).map((each) => pathStep(each, engine))
       : [step(literals[1], engine, types[1] === 'int4')]
     const path = quoted(`$${steps.join('')}`)
     if (engine === 'duckdb') {

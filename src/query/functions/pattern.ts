@@ -24,7 +24,30 @@ export function portableRegex(pattern: string): string {
   } catch {
     throw new SqlError('22023', 'invalid regular expression')
   }
-  return pattern
+  return withLettersOfAllScripts(pattern)
+}
+
+const letters = String.raw`\p{L}\p{Nl}`
+const digits = String.raw`\p{Nd}`
+const classes: Readonly<Record<string, string>> = {
+  alpha: letters,
+  alnum: letters + digits,
+  upper: String.raw`\p{Lu}`,
+  lower: String.raw`\p{Ll}`,
+}
+
+/** The engines' own classes hold letters of ASCII alone. */
+function withLettersOfAllScripts(pattern: string): string {
+  let inClass = false
+  return pattern.replace(/\\([\s\S])|\[:(\w+):\]|[[\]]/g, (found, escaped?: string, name?: string) => {
+    if (name !== undefined) return (Object.hasOwn(classes, name) ? classes[name] : undefined) ?? found
+    if (found === '[') inClass = true
+    if (found === ']') inClass = false
+    if (escaped === 'w') return inClass ? `${letters}${digits}_` : `[${letters}${digits}_]`
+    if (escaped !== 'W') return found
+    if (inClass) throw notSupported('\\W in a class of a regular expression')
+    return `[^${letters}${digits}_]`
+  })
 }
 
 /** A test of `{0}` against the literal regular expression `{1}`; a dot matches line ends, as PostgreSQL's does. */

@@ -14,17 +14,24 @@ const may = { fallible: true }
 const wordCharacter = String.raw`\p{L}\p{Nd}\p{Nl}`
 
 /** PostgreSQL cuts at the text's start: substring('abc' from -1 for 3) is 'a'. */
-const substring: Template = ([text = '', from = '', length], { literals }) => {
-  const start = Number(literals[1])
-  if (Number.isInteger(start) && start >= 1) {
-    if (length === undefined) return `substr(${text}, ${from})`
-    if (Number(literals[2]) >= 0) return `substr(${text}, ${from}, ${length})`
+const substring =
+  (fault: string): Template =>
+  ([text = '', from = '', length], { literals }) => {
+    const start = Number(literals[1])
+    const isConstant = (index: number) => typeof literals[index] === 'string'
+    if (isConstant(1) && start >= 1) {
+      if (length === undefined) return `substr(${text}, ${from})`
+      if (isConstant(2) && Number(literals[2]) >= 0) return `substr(${text}, ${from}, ${length})`
+    }
+    const first = `CASE WHEN ${from} < 1 THEN 1 ELSE ${from} END`
+    if (length === undefined) return `substr(${text}, ${first})`
+    const end = `(${from}) + (${length})`
+    return `substr(${text}, ${first}, CASE WHEN ${length} < 0 THEN ${fault} WHEN ${end} <= ${first} THEN 0 ELSE ${end} - ${first} END)`
   }
-  const first = `CASE WHEN ${from} < 1 THEN 1 ELSE ${from} END`
-  if (length === undefined) return `substr(${text}, ${first})`
-  const end = `(${from}) + (${length})`
-  return `substr(${text}, ${first}, CASE WHEN ${end} <= ${first} THEN 0 ELSE ${end} - ${first} END)`
-}
+const substrings = [
+  substring("error('negative substring length not allowed')"),
+  substring("CAST(fail('negative substring length not allowed') AS INTEGER)"),
+] as const
 
 const replaceRegex =
   (engine: 'duckdb' | 'trino'): Template =>
@@ -33,13 +40,16 @@ const replaceRegex =
     if (typeof pattern !== 'string' || typeof replacement !== 'string' || flags === null)
       return 'CAST(NULL AS VARCHAR)'
     if (!/^[gi]*$/.test(flags)) throw notSupported('A flag of regexp_replace other than g and i')
-    if (/\\[^0-9\\]/.test(replacement)) throw notSupported('This replacement of regexp_replace')
+    if (/\\[^1-9\\]/.test(replacement.replaceAll('\\\\', '')))
+      throw notSupported('This replacement of regexp_replace')
     const all = flags.includes('g')
     const written = `(?s${flags.includes('i') ? 'i' : ''})${portableRegex(pattern)}`
     if (engine === 'duckdb')
       return `regexp_replace(${text}, ${quote(written)}, ${quote(replacement)}${all ? ", 'g'" : ''})`
     if (!all) throw notSupported('regexp_replace without the flag g on this engine')
-    const groups = replacement.replaceAll('$', '\\$').replace(/\\([0-9])/g, '$$$1')
+    const groups = replacement.replace(/\$|\\(.)/g, (found, of) =>
+      /[1-9]/.test(of) ? `$${of}` : `\\${found.at(-1)}`,
+    )
     return `regexp_replace(${text}, ${quote(written)}, ${quote(groups)})`
   }
 
@@ -53,6 +63,14 @@ const extractRegex =
     if (engine === 'trino') return `regexp_extract(${text}, ${written}, ${group})`
     return `CASE WHEN regexp_matches(${text}, ${written}) THEN regexp_extract(${text}, ${written}, ${group}) END`
   }
+
+/** Neither half of a surrogate pair, nor a character that no text can hold. */
+const chr = (fault: string): string =>
+  `chr(CASE WHEN {0} < 1 OR {0} BETWEEN 55296 AND 57343 OR {0} > 1114111 THEN ${fault} ELSE {0} END)`
+
+/** With nothing to fill it up, a text is only cut. */
+const padded = (name: string): string =>
+  `CASE WHEN {2} = '' THEN substr({0}, 1, CASE WHEN {1} < 0 THEN 0 ELSE {1} END) ELSE ${name}({0}, {1}, {2}) END`
 
 const trims = (
   [
@@ -88,10 +106,10 @@ export const textFunctions: readonly FunctionDef[] = [
     `array_to_string(list_transform(regexp_extract_all({0}, '[${wordCharacter}]+|[^${wordCharacter}]+'), lambda w: upper(w[1]) || lower(w[2:])), '')`,
     `regexp_replace(lower({0}), '([${wordCharacter}])([${wordCharacter}]*)', m -> upper(m[1]) || m[2])`,
   ),
-  fn('substring', 'text int4', 'text', substring),
-  fn('substring', 'text int4 int4', 'text', substring, substring, may),
-  fn('substr', 'text int4', 'text', substring),
-  fn('substr', 'text int4 int4', 'text', substring, substring, may),
+  fn('substring', 'text int4', 'text', ...substrings),
+  fn('substring', 'text int4 int4', 'text', ...substrings, may),
+  fn('substr', 'text int4', 'text', ...substrings),
+  fn('substr', 'text int4 int4', 'text', ...substrings, may),
   fn('substring', 'text text', 'text', extractRegex('duckdb'), extractRegex('trino'), { literal: [1] }),
   fn(
     'left',
@@ -109,8 +127,8 @@ export const textFunctions: readonly FunctionDef[] = [
   ),
   fn('lpad', 'text int4', 'text', `lpad({0}, {1}, ' ')`, `lpad({0}, {1}, ' ')`, may),
   fn('rpad', 'text int4', 'text', `rpad({0}, {1}, ' ')`, `rpad({0}, {1}, ' ')`, may),
-  fn('lpad', 'text int4 text', 'text', 'lpad({0}, {1}, {2})', 'lpad({0}, {1}, {2})', may),
-  fn('rpad', 'text int4 text', 'text', 'rpad({0}, {1}, {2})', 'rpad({0}, {1}, {2})', may),
+  fn('lpad', 'text int4 text', 'text', padded('lpad'), padded('lpad'), may),
+  fn('rpad', 'text int4 text', 'text', padded('rpad'), padded('rpad'), may),
   fn(
     'repeat',
     'text int4',
@@ -127,7 +145,14 @@ export const textFunctions: readonly FunctionDef[] = [
     `CASE WHEN {1} = '' THEN {0} ELSE replace({0}, {1}, {2}) END`,
   ),
   fn('translate', 'text text text', 'text', 'translate({0}, {1}, {2})'),
-  fn('reverse', 'text', 'text', 'reverse({0})'),
+  // DuckDB's own keeps what makes one character on a screen together.
+  fn(
+    'reverse',
+    'text',
+    'text',
+    `CASE WHEN strlen({0}) = length({0}) THEN reverse({0}) ELSE array_to_string(list_reverse(regexp_extract_all({0}, '(?s).')), '') END`,
+    'reverse({0})',
+  ),
   fn('strpos', 'text text', 'int4', 'CAST(strpos({0}, {1}) AS INTEGER)'),
   fn('position', 'text text', 'int4', 'CAST(strpos({0}, {1}) AS INTEGER)'),
   fn('starts_with', 'text text', 'bool', 'starts_with({0}, {1})'),
@@ -135,8 +160,8 @@ export const textFunctions: readonly FunctionDef[] = [
     'split_part',
     'text text int4',
     'text',
-    `split_part({0}, {1}, {2})`,
-    `CASE WHEN {0} IS NULL OR {1} IS NULL OR {2} IS NULL THEN NULL ELSE coalesce(element_at(split({0}, {1}), {2}), '') END`,
+    `CASE WHEN {2} = 0 THEN error('field position must not be zero') WHEN {1} = '' THEN CASE WHEN {2} IN (1, -1) THEN {0} ELSE left({0}, 0) END ELSE split_part({0}, {1}, {2}) END`,
+    `CASE WHEN {0} IS NULL OR {1} IS NULL OR {2} IS NULL THEN NULL WHEN {2} = 0 THEN CAST(fail('field position must not be zero') AS VARCHAR) WHEN {1} = '' THEN CASE WHEN {2} IN (1, -1) THEN {0} ELSE '' END ELSE coalesce(element_at(split({0}, {1}), {2}), '') END`,
     may,
   ),
   fn(
@@ -146,10 +171,24 @@ export const textFunctions: readonly FunctionDef[] = [
     `CASE WHEN {0} = '' THEN 0 ELSE ascii({0}) END`,
     `CASE WHEN {0} = '' THEN 0 ELSE codepoint(CAST(substr({0}, 1, 1) AS VARCHAR(1))) END`,
   ),
-  fn('chr', 'int4', 'text', 'chr({0})', 'chr({0})', may),
+  fn(
+    'chr',
+    'int4',
+    'text',
+    chr("error('requested character not valid')"),
+    chr("CAST(fail('requested character not valid') AS BIGINT)"),
+    may,
+  ),
   fn('md5', 'text', 'text', 'md5({0})', 'lower(to_hex(md5(to_utf8({0}))))'),
   fn('sha256', 'bytea', 'bytea', 'unhex(sha256({0}))', 'sha256({0})'),
-  fn('to_hex', 'int4', 'text', `lower(to_hex(CAST({0} AS UINTEGER)))`, hexOf('to_big_endian_32'), may),
+  fn(
+    'to_hex',
+    'int4',
+    'text',
+    `lower(to_hex(CAST({0} AS BIGINT) & 4294967295))`,
+    hexOf('to_big_endian_32'),
+    may,
+  ),
   fn('to_hex', 'int8', 'text', `lower(to_hex({0}))`, hexOf('to_big_endian_64'), may),
   fn(
     'encode',

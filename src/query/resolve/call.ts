@@ -17,6 +17,7 @@ import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
 import { castTo, coerce, condition, known, literalOf } from './coerce.ts'
 import { type Env, nameOf, type Resolver, spendCopies } from './context.ts'
+import { not } from './operator.ts'
 import { bindArguments, callOverload, pickOverload, returnType } from './overload.ts'
 
 /** Resolves a FuncCall. */
@@ -77,11 +78,25 @@ function scalarCall(name: string, args: readonly Expr[], node: FuncCall): Expr {
   return callOverload(functions.get(name), texts(name, args), spoken, position)
 }
 
+/** A boolean as its type writes it, which is not what a cast to text gives. */
+function shortBoolean(arg: Expr): Expr {
+  const whens = [
+    { when: arg, result: literalOf('t', 'text') },
+    { when: not(arg), result: literalOf('f', 'text') },
+  ]
+  return { kind: 'case', type: 'text', whens }
+}
+
 /** Functions that take anything as text, as their VARIADIC "any" does. */
 function texts(name: string, args: readonly Expr[]): readonly Expr[] {
   if (name === 'concat' || name === 'concat_ws')
-    return args.map((arg) => (isString(arg.type) || !casts(arg.type, 'text') ? arg : castTo(arg, 'text')))
+    return args.map((arg) => {
+      if (arg.type === 'bool') return shortBoolean(arg)
+      return isString(arg.type) || !casts(arg.type, 'text') ? arg : castTo(arg, 'text')
+    })
   const [first, ...rest] = args
+  if (name === 'array_to_string' && first?.type === 'bool[]')
+    throw notSupported('array_to_string of booleans')
   if (name === 'array_to_string' && first?.type.endsWith('[]') && first.type !== 'text[]')
     return [castTo(first, 'text[]'), ...rest]
   return args
@@ -304,6 +319,8 @@ function resolveFrame(resolver: Resolver, def: WindowDef, orderBy: readonly Sort
     if (node === undefined) throw new SqlError('42P20', 'a frame offset is missing')
     const expr = resolver.expr(node, { ...env, noAggregates: 'window frames' })
     if (columnLevels(expr).length > 0) throw notSupported('A frame offset with columns', def.location)
+    if (expr.kind === 'literal' && expr.value?.startsWith('-'))
+      throw new SqlError('22023', 'a frame offset must not be negative', def.location)
     if (mode === 'RANGE') {
       const key = orderBy[0]?.expr.type
       const temporal = key === 'date' || key === 'timestamp' || key === 'timestamptz'

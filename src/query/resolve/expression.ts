@@ -114,8 +114,11 @@ function resolveConstant(node: A_Const): Expr {
   if (node.ival) return literalOf(String(node.ival.ival ?? 0), 'int4')
   if (node.fval) {
     const text = (node.fval.fval ?? '0').replaceAll('_', '')
-    if (/^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n) return literalOf(text, 'int8')
-    return literalOf(text, 'numeric')
+    if (!/^-?\d{1,19}$/.test(text)) return literalOf(text, 'numeric')
+    // A sign before digits is the parser's to take, so that the least integers have a literal.
+    const value = BigInt(text)
+    if (BigInt.asIntN(32, value) === value) return literalOf(text, 'int4')
+    return literalOf(text, BigInt.asIntN(64, value) === value ? 'int8' : 'numeric')
   }
   throw notSupported('This constant', node.location)
 }

@@ -68,7 +68,7 @@ function resultName(node: Node): string | undefined {
   if ('FuncCall' in node) return nameOf(node.FuncCall.funcname?.at(-1))
   if ('A_Indirection' in node) return node.A_Indirection.arg && resultName(node.A_Indirection.arg)
   if ('TypeCast' in node) {
-    const inner = node.TypeCast.arg && resultName(node.TypeCast.arg)
+    const inner = node.TypeCast.arg && strongName(node.TypeCast.arg)
     return inner ?? nameOf(node.TypeCast.typeName?.names?.at(-1))
   }
   if ('CaseExpr' in node) {
@@ -85,9 +85,11 @@ function resultName(node: Node): string | undefined {
   return undefined
 }
 
-/** A name good enough to pass through CASE: a column's or function's. */
+/** A name good enough to pass through CASE or a cast: a column's or function's. */
 function strongName(node: Node): string | undefined {
-  return 'TypeCast' in node ? node.TypeCast.arg && strongName(node.TypeCast.arg) : resultName(node)
+  if ('TypeCast' in node) return node.TypeCast.arg && strongName(node.TypeCast.arg)
+  if ('CaseExpr' in node) return node.CaseExpr.defresult && strongName(node.CaseExpr.defresult)
+  return resultName(node)
 }
 
 function sublinkName(node: Extract<Node, { SubLink: unknown }>): string | undefined {
@@ -98,5 +100,5 @@ function sublinkName(node: Extract<Node, { SubLink: unknown }>): string | undefi
     return undefined
   const [target] = subselect.SelectStmt.targetList ?? []
   if (target === undefined || !('ResTarget' in target)) return undefined
-  return target.ResTarget.name ?? (target.ResTarget.val && resultName(target.ResTarget.val))
+  return target.ResTarget.name ?? (target.ResTarget.val && resultName(target.ResTarget.val)) ?? '?column?'
 }

@@ -48,4 +48,5 @@ export const metabase = of('Metabase', [
   `SELECT to_char("shipped_at", 'YYYY-MM-DD"T"HH24:MI:SS') AS "iso", to_char("created_at", 'Dy DDD D W WW') AS "x", to_char("created_at", 'MONTH FMDay YY') AS "y" FROM "sales"."orders" ORDER BY "id"`,
   `WITH x AS (SELECT 1 AS a), y AS (WITH x AS (SELECT 2 AS a) SELECT a FROM x) SELECT x.a, y.a FROM x, y`,
   `SELECT * FROM (VALUES (1, 'one'), (2, 'two')) AS t(n, w) LEFT JOIN "sales"."orders" o ON o.id = t.n ORDER BY n`,
+  `SELECT (CASE WHEN quantity > 1 THEN 1 ELSE 0 END)::int, (CASE WHEN true THEN id END)::text, (SELECT 1)::text, 1.5::float8::int, CASE WHEN true THEN 1 ELSE 2::text::int END, CASE WHEN false THEN 1 ELSE id::bigint END, (id::text)::varchar FROM sales.orders`,
 ])

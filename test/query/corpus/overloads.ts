@@ -144,4 +144,47 @@ export const overloads: readonly string[] = [
   `SELECT id, (id, quantity) IN (SELECT id, quantity FROM orders WHERE id < 3), (1, quantity) IN (SELECT 1, quantity FROM orders) FROM orders`,
   `SELECT (1, 2) IN (SELECT 1, 2 WHERE false), (1, null) IN (SELECT 1, 2), (1, 2) NOT IN (SELECT 1, null::int), (3, 2) NOT IN (SELECT 1, null::int)`,
   `SELECT (id || '024-01-01 10:00:00+05')::timestamptz, (id || '024-01-01T10:00:00.5Z')::timestamptz, (id || '024-01-01')::timestamptz, (id || '024-01-01 10:00:00-03:30')::timestamptz FROM orders`,
+  // Arrays: none, and elements that are NULL.
+  `SELECT array[1, null] @> array[null::int], array[1, 2] @> array[null::int], array[null::int] <@ array[1, null], array[1, 2] @> array[1], array[null::int] && array[null::int]`,
+  `SELECT array_append(null::int[], 1), array_prepend(1, null::int[]), array_cat(null::int[], array[1]), array_cat(array[1], null::int[]), null::int[] || array[1], null::int[] || null::int[]`,
+  `SELECT string_to_array('a,b,,c', ','), string_to_array('abc', ''), string_to_array('äb', null), string_to_array('', ''), string_to_array(null, ',')`,
+  // Texts: code points, nothing to part or fill by, places from either end.
+  `SELECT reverse('e' || chr(769) || 'x'), reverse('abc'), reverse('日本'), reverse('')`,
+  `SELECT split_part('a,b,c', '', 1), split_part('a,b,c', '', 2), split_part('a,b,c', '', -1), split_part('a,b,c', ',', -1), split_part('', ',', 1)`,
+  `SELECT lpad('abc', 5, ''), rpad('abc', 2, ''), lpad('abc', -1, ''), lpad('abc', 5, 'xy')`,
+  `SELECT concat(null, 'a', 1, true, 1.50, null), concat_ws('-', false, null::bool, 'x'), 'a' || true`,
+  `SELECT to_hex(-1), to_hex(255), to_hex(0), to_hex(-2147483648)`,
+  // Numbers: ranges that fall, and none.
+  `SELECT width_bucket(5, 10, 0, 5), width_bucket(10, 10, 0, 5), width_bucket(0, 10, 0, 5), width_bucket(11, 10, 0, 5), width_bucket(-1, 0, 10, 5), width_bucket(2.5, 10, -10, 7)`,
+  `SELECT power(0, 2), power(-8, 3), power(2, -1), (-2)::float8 ^ 2, 0::float8 ^ 0`,
+  `SELECT corr(1, quantity), regr_slope(quantity, 1), regr_intercept(quantity, 1), corr(quantity, quantity) FROM orders`,
+  `SELECT corr(quantity, discount), regr_slope(quantity, discount) FROM orders WHERE id = 1`,
+  // Regular expressions: letters of all scripts, groups by their number, a backslash as itself.
+  `SELECT 'aé' ~ '^\\w+$', 'x1' ~ '^\\w\\d$', 'é' ~ '\\W', 'é' ~ '[\\w-]', 'é' ~ '[^\\w]', '-' ~ '[\\w-]', '_' ~ '\\w', 'Ⅷ' ~ '\\w'`,
+  `SELECT 'é' ~ '[[:alpha:]]', 'É' ~ '[[:upper:]]', 'É' ~ '[[:lower:]]', 'é3' ~ '^[[:alnum:]]+$', 'é' ~ '[^[:alpha:]]', '東' ~ '^[[:alpha:]]$', 'éa' SIMILAR TO '[[:alpha:]]+'`,
+  `SELECT regexp_replace('héllo wörld', '\\w+', 'W', 'g'), regexp_count('héllo wörld', '\\w+'), regexp_replace('abc', '(b)', '[\\1\\\\1$1]', 'g'), 'a\\w' ~ 'a\\\\w'`,
+  // Literals: the least integers are no numerics.
+  `SELECT -2147483648, -2147483649, -3000000000, -9223372036854775808, -9223372036854775809, abs(-2147483647)`,
+  `SELECT '{"-1": 2}'::jsonb ->> '-1'`,
+]
+
+/** What PostgreSQL refuses when it runs, so that no engine may answer something in its place. */
+export const faults: readonly string[] = [
+  `SELECT split_part('a,b', ',', 0)`,
+  `SELECT substring('abc' FROM 2 FOR -1)`,
+  `SELECT substring(sku FROM 2 FOR line - 100) FROM items`,
+  `SELECT chr(0)`,
+  `SELECT chr(55296)`,
+  `SELECT power(0, -1)`,
+  `SELECT (-8)::float8 ^ 0.5`,
+  `SELECT width_bucket(5, 0, 0, 5)`,
+  `SELECT width_bucket(5, 0, 10, 0)`,
+  `SELECT width_bucket('NaN'::float8, 0, 10, 5)`,
+  `SELECT date_bin('1 month', timestamp '2024-01-05 10:00', timestamp '2024-01-01')`,
+  `SELECT make_date(0, 2, 3)`,
+  `SELECT make_timestamp(0, 2, 3, 0, 0, 0)`,
+  `SELECT json_array_length('{"a": 1}')`,
+  `SELECT abs(-2147483648)`,
+  `SELECT -2147483648 / -1`,
+  `SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN -1 PRECEDING AND CURRENT ROW) FROM orders`,
 ]
