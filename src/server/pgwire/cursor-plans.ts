@@ -7,7 +7,14 @@ import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import type { FormatOf } from '../../wire/postgres/rows.ts'
 import type { Outbox } from './outbox.ts'
 import { commandPlan } from './plan.ts'
-import { emptyBinding, type Outcome, type Plan, type Portal, parameterBytes } from './portal.ts'
+import {
+  emptyBinding,
+  type Outcome,
+  openUnlessAborted,
+  type Plan,
+  type Portal,
+  parameterBytes,
+} from './portal.ts'
 import type { RowSource } from './row-source.ts'
 import type { OpenPortal, SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
@@ -43,12 +50,15 @@ export async function planDeclare(
       hasRows: false,
       heldBytes: parameterBytes({ parameters, parameterFormats, resultFormats: [] }),
       describe: ({ writer }) => writeBare(writer, 'noData'),
-      async execute() {
+      async execute(_, signal) {
         if (!hold && !session.transaction.isBlock)
           throw new WireError('25P01', 'DECLARE CURSOR can only be used in transaction blocks')
         if (session.portals.has(name)) throw new WireError('42P03', `cursor "${name}" already exists`)
         const resultFormats = isBinary ? ([1] as const) : []
-        const portal = await inner.open({ parameters, parameterFormats, resultFormats })
+        const portal = await openUnlessAborted(
+          inner.open({ parameters, parameterFormats, resultFormats }),
+          signal,
+        )
         addPortal(session, name, { portal, hold, isBinary })
         return { tag: 'DECLARE CURSOR' }
       },

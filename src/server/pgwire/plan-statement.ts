@@ -22,6 +22,7 @@ import { planDeclare, planFetch } from './cursor-plans.ts'
 import { planData } from './data-plan.ts'
 import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
+import { unlessAborted } from './row-source.ts'
 import { planSessionFunctions } from './session-functions.ts'
 import { type PreparedStatement, queryContext, type SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement, withinStatement } from './statement.ts'
@@ -111,12 +112,11 @@ function planExplain(
   ])
   return commandPlan(
     session,
-    async () => ({
-      tag: 'EXPLAIN',
-      rows: (await withinStatement(statement, inner, parts.explain(queryContext(session), inner.text))).map(
-        (line) => [line],
-      ),
-    }),
+    async (signal) => {
+      const explained = unlessAborted(parts.explain(queryContext(session), inner.text), signal)
+      const lines = await withinStatement(statement, inner, explained)
+      return { tag: 'EXPLAIN', rows: lines.map((line) => [line]) }
+    },
     { columns: ['QUERY PLAN'] },
   )
 }
@@ -127,8 +127,9 @@ function planPrepare(session: SessionState, statement: SourceStatement, tree: Pr
   const oids = argtypes.map((each) => typeOid(typeNamed(each)))
   const inner = innerQuery(statement, query, queryBehind('AS'))
   if (inner.kind !== 'SelectStmt') throw new WireError('25006', 'only SELECT can be prepared here')
-  return commandPlan(session, async () => {
-    const plan = await withinStatement(statement, inner, planStatement(session, inner, oids))
+  return commandPlan(session, async (signal) => {
+    const planned = unlessAborted(planStatement(session, inner, oids, { signal }), signal)
+    const plan = await withinStatement(statement, inner, planned)
     addStatement(session, name, { plan, ends: false })
     return { tag: 'PREPARE' }
   })

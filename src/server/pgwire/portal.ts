@@ -2,7 +2,7 @@
 
 import type { Format } from '../../wire/postgres/protocol.ts'
 import type { Outbox } from './outbox.ts'
-import type { RowSource } from './row-source.ts'
+import { type RowSource, unlessAborted } from './row-source.ts'
 
 /** What Bind gives. Values are as they arrived. */
 export interface Binding {
@@ -39,4 +39,10 @@ export interface Plan {
   /** RowDescription or NoData, in the formats of a Describe of the statement. */
   describe(outbox: Outbox): void
   open(binding: Binding): Promise<Portal>
+}
+
+/** The portal; where the signal comes first, it is closed once it is there. @throws the signal's reason */
+export async function openUnlessAborted(opening: Promise<Portal>, signal: AbortSignal): Promise<Portal> {
+  opening.then((portal) => signal.aborted && portal.close()).catch(() => {})
+  return await unlessAborted(opening, signal)
 }

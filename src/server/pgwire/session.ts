@@ -21,7 +21,7 @@ import { isExecuteAhead } from './execute-ahead.ts'
 import type { Inbox } from './inbox.ts'
 import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
-import { emptyBinding, type Outcome, type Portal } from './portal.ts'
+import { emptyBinding, type Outcome, openUnlessAborted } from './portal.ts'
 import { unlessAborted } from './row-source.ts'
 import {
   checkCredential,
@@ -125,7 +125,7 @@ export class Session {
     )
     if (plan.parameterOids.length > 0)
       throw new WireError('42P02', 'there is no parameter $1: a Query carries no parameters')
-    const portal = await this.#open(plan.open(emptyBinding), signal)
+    const portal = await openUnlessAborted(plan.open(emptyBinding), signal)
     try {
       if (portal.hasRows) portal.describe(state.outbox)
       this.#complete(await portal.execute(0, signal))
@@ -210,7 +210,7 @@ export class Session {
     if (message.portal === '') closePortal(state, '')
     else if (state.portals.has(message.portal))
       throw new WireError('42P03', `portal "${message.portal}" already exists`)
-    const portal = await this.#open(plan.open(message), signal)
+    const portal = await openUnlessAborted(plan.open(message), signal)
     addPortal(state, message.portal, { portal, hold: false, ends })
     writeBare(state.outbox.writer, 'bindComplete')
   }
@@ -258,12 +258,6 @@ export class Session {
         '25P02',
         'current transaction is aborted, commands ignored until end of transaction block',
       )
-  }
-
-  /** The portal; where the signal comes first, it is closed once it is there. */
-  async #open(opening: Promise<Portal>, signal: AbortSignal): Promise<Portal> {
-    opening.then((portal) => signal.aborted && portal.close()).catch(() => {})
-    return await unlessAborted(opening, signal)
   }
 
   async #sync(): Promise<void> {

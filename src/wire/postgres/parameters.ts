@@ -14,10 +14,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const exact = { extraFloatDigits: 1 }
 const epochDays = 10_957
 const epochMicros = 946_684_800_000_000n
+/** 24:00:00, which is a time, too. */
+const dayMicros = 86_400_000_000n
 
 /**
  * A parameter's text form.
- * @throws ValueError 22P03 for binary that is not of the type; 22021 for text that is not UTF-8
+ * @throws ValueError 22P03 for binary that is not of the type; 22008 for times that are none; 22021 for text that is
+ *   not UTF-8
  */
 export function parameterText(bytes: Uint8Array, format: Format, type: SqlType): string {
   if (format === 0 || type === 'unknown') return decodeText(bytes)
@@ -57,8 +60,12 @@ function oneRow(reader: ByteReader, type: Exclude<ScalarType, 'numeric'>): Colum
     case 'int4':
       return { type, values: Int32Array.of(reader.int32()) }
     case 'int8':
-    case 'time':
       return { type, values: BigInt64Array.of(int64(reader)) }
+    case 'time': {
+      const micros = int64(reader)
+      if (micros < 0n || micros > dayMicros) throw new ValueError('22008', 'time out of range')
+      return { type, values: BigInt64Array.of(micros) }
+    }
     case 'float4':
       return { type, values: Float32Array.of(view(reader, 4).getFloat32(0)) }
     case 'float8':

@@ -180,6 +180,34 @@ describe('a client that does not read', () => {
 })
 
 describe('time', () => {
+  test.each([
+    'explain select 1',
+    'prepare p as select stuck',
+    'declare c cursor with hold for select stuck',
+    'declare c cursor with hold for select from pg_class',
+  ])('of %s is limited by statement_timeout, whatever it waits for', async (text) => {
+    const never = new Promise<never>(() => {})
+    let described = false
+    await using wire = await startWire({
+      parts: {
+        explain: () => never,
+        queries: { prepare: () => never, run: () => never as never },
+        catalog: {
+          covers: (sql) => (sql.includes('pg_class') ? 'catalog' : 'data'),
+          // It is described, and then not answered.
+          execute: () =>
+            (described ? never : Promise.resolve(new Uint8Array())).finally(() => {
+              described = true
+            }),
+        },
+      },
+    })
+    const client = await wire.logIn({ options: '-c statement_timeout=50ms' })
+    expect((await client.ask(query(text))).at(-2)).toStartWith('E 57014')
+    expect(await client.ask(query('fetch c'))).toContain('E 34000 cursor "c" does not exist')
+    client.close()
+  })
+
   test('of a statement is limited by statement_timeout', async () => {
     await using wire = await startWire({ queries: { 'select endless': endless() } })
     const client = await wire.logIn({ options: '-c statement_timeout=50ms' })

@@ -126,6 +126,18 @@ describe(`values of seed ${seed}`, () => {
     }
   })
 
+  test('a binary time that is none is refused as PostgreSQL refuses it', async () => {
+    for (const micros of [-1n, 86_400_000_001n, 2n ** 62n]) {
+      const bytes = Buffer.alloc(8)
+      bytes.writeBigInt64BE(micros)
+      expect(() => parameterText(bytes, 1, 'time')).toThrow('time out of range')
+      expect(String(await echo('time', typeOid('time'), [bytes], 1, 0).catch(String))).toContain('22008')
+    }
+    const midnight = Buffer.alloc(8)
+    midnight.writeBigInt64BE(86_400_000_000n)
+    expect(parameterText(midnight, 1, 'time')).toBe('24:00:00')
+  })
+
   test('text that is not UTF-8 or holds a zero byte is no parameter', () => {
     for (const bytes of [Uint8Array.of(0xff), Uint8Array.of(0x61, 0)])
       expect(() => parameterText(bytes, 0, 'text')).toThrow('invalid byte sequence')
