@@ -39,6 +39,7 @@ describe('refused Cypher', () => {
     ['a function of PostgreSQL', 'MATCH (t:Table) RETURN pg_catalog.set_config("app.tenant_id", "x", false)'],
     ['an unknown function', 'MATCH (t:Table) RETURN pg_sleep(10)'],
     ['an end of the quote', 'MATCH (t:Table) RETURN $covenant$ , 1) as (a agtype); select 1 --'],
+    ['an end of the quote in a text', "MATCH (t:Table) WHERE t.name = '$covenant$' RETURN t"],
     ['a comment', 'MATCH (t:Table) /* x */ RETURN t'],
     ['a line comment', 'MATCH (t:Table) // x\n RETURN t'],
     ['a quoted name', 'MATCH (t:`Table`) RETURN t'],
