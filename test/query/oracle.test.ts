@@ -11,7 +11,7 @@ import { fingerprintStatement } from '../../src/query/fingerprint.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
 import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'
-import { faults, overloads } from './corpus/overloads.ts'
+import { duckdbOverloads, faults, overloads } from './corpus/overloads.ts'
 import { normal, typeIn } from './support/compare.ts'
 import { type Answer, openSubject, type Subject } from './support/duckdb.ts'
 import { canary, postgresSetup } from './support/fixture.ts'
@@ -58,7 +58,7 @@ describe.skipIf(started === undefined)('against PostgreSQL', () => {
     )
   })
 
-  test.each(overloads)('every overload gives the same: %s', async (sql) => {
+  test.each([...overloads, ...duckdbOverloads])('every overload gives the same: %s', async (sql) => {
     const expected = await ask(sql)
     if (typeof expected === 'string') throw new Error(`PostgreSQL itself refuses: ${expected}`)
     const { columns, rows } = await subject.run(sql)
