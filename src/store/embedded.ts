@@ -4,7 +4,7 @@
  */
 
 import { Database } from 'bun:sqlite'
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { accessSync, constants, cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import postgres from 'postgres'
@@ -55,17 +55,22 @@ export async function embeddedEngine(options: EmbeddedOptions): Promise<Engine> 
 
 /** A lock that the operating system drops with the process that held it, however that died. */
 function lockDirectory(directory: string): () => void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const lock = new Database(join(directory, 'lock'))
+  let lock: Database | undefined
   try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const path = join(directory, 'lock')
+    lock = new Database(path)
+    // SQLite opens what it may not write for reading, where an exclusive lock keeps nobody out.
+    accessSync(path, constants.W_OK)
     lock.run('begin exclusive')
+    const held = lock
+    return () => held.close()
   } catch (cause) {
-    lock.close()
-    throw new Fault('misconfigured', `The data directory ${directory} is in use by another process.`, {
-      cause,
-    })
+    lock?.close()
+    const busy = (cause as { code?: unknown }).code === 'SQLITE_BUSY'
+    const why = busy ? 'is in use by another process' : 'cannot be written to'
+    throw new Fault('misconfigured', `The data directory ${directory} ${why}.`, { cause })
   }
-  return () => lock.close()
 }
 
 /** A half-made directory never gets the name under which it would be opened. */

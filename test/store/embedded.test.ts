@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -61,6 +61,26 @@ describe('embedded store', () => {
         expect(notices.join()).toContain('survive the death of this process, not of the machine')
       }),
     60_000,
+  )
+
+  test('a directory that cannot be written to is told as such, not as one that is in use', () =>
+    inDirectory(async (directory) => {
+      // What nobody may write to, root included.
+      mkdirSync(join(directory, 'lock'))
+      expect(await failure(openAt(directory))).toBe(`The data directory ${directory} cannot be written to.`)
+      writeFileSync(join(directory, 'file'), '')
+      const below = join(directory, 'file', 'data')
+      expect(await failure(openAt(below))).toBe(`The data directory ${below} cannot be written to.`)
+    }))
+
+  // Skipped where root runs it, who may write to everything.
+  test.skipIf(process.getuid?.() === 0)(
+    'a lock that may only be read is refused: it would keep nobody out',
+    () =>
+      inDirectory(async (directory) => {
+        writeFileSync(join(directory, 'lock'), '', { mode: 0o444 })
+        expect(await failure(openAt(directory))).toBe(`The data directory ${directory} cannot be written to.`)
+      }),
   )
 
   test(
