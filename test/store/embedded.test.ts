@@ -73,7 +73,7 @@ describe('embedded store', () => {
       expect(await failure(openAt(below))).toBe(`The data directory ${below} cannot be written to.`)
     }))
 
-  // Root may write to everything.
+  // Skipped where root runs it, who may write to everything.
   test.skipIf(process.getuid?.() === 0)(
     'a lock that may only be read is refused: it would keep nobody out',
     () =>
