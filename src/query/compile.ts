@@ -97,11 +97,9 @@ function compile(input: CompileInput): CompiledQuery {
     usesSalt: policies.some(({ action }) => action === 'sha-256-query-local'),
     emit: (dialect) => {
       try {
-        return splitSlots(
-          emitStatement(dialects[dialect], query, protections, canFail(query)),
-          tablesById,
-          types,
-        )
+        const drops = [...protections.values()].some(({ filters }) => filters.length > 0)
+        const sql = emitStatement(dialects[dialect], query, protections, drops && canFail(query))
+        return splitSlots(sql, tablesById, types)
       } catch (thrown) {
         throw toSqlError(thrown)
       }

@@ -81,6 +81,8 @@ function itemCanFail(item: FromItem, seen: Seen): boolean {
 
 /** @param isResult whether it only makes what the client reads; then its subqueries alone count */
 function exprCanFail(expr: Expr, isResult: boolean, seen: Seen): boolean {
+  // Most of what there is.
+  if (expr.kind === 'column' || expr.kind === 'literal' || expr.kind === 'parameter') return false
   const known = isResult ? seen.results : seen.conditions
   if (known.has(expr)) return false
   known.add(expr)
