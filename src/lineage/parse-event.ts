@@ -5,6 +5,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
+import { isCalendarTime } from '../base/rfc3339.ts'
 import {
   type LineageDataset,
   type LineageEvent,
@@ -153,10 +154,7 @@ const timeMaxMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 function eventTime(value: JsonValue | undefined): number | undefined {
   if (typeof value !== 'string' || !rfc3339.test(value)) return undefined
-  // Date.parse reads the 30th of February and the hour 24 as times of the day after.
-  const clock = `${value.slice(0, 10)}T${value.slice(11, 19)}`
-  const read = Date.parse(`${clock}Z`)
-  if (Number.isNaN(read) || new Date(read).toISOString().slice(0, 19) !== clock) return undefined
+  if (!isCalendarTime(`${value.slice(0, 10)}T${value.slice(11, 19)}`)) return undefined
   const ms = Date.parse(value)
   return ms >= timeMinMs && ms <= timeMaxMs ? ms : undefined
 }

@@ -1,6 +1,7 @@
 /** Detection runs as they are listed, looked at and asked for again (SPEC 2.9). */
 
 import { Fault } from '../base/fault.ts'
+import { isCalendarTime } from '../base/rfc3339.ts'
 import type { HitSource, RunState } from '../core/detection.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -111,12 +112,7 @@ export function afterPosition({ after }: PageRequest): readonly [time: string | 
 
 /** Whether PostgreSQL takes it: years begin with 1, and no month is longer than it is. */
 function isDate(text: string): boolean {
-  const date = new Date(text)
-  return (
-    !text.startsWith('0000') &&
-    !Number.isNaN(date.getTime()) &&
-    date.toISOString().slice(0, 19) === text.slice(0, 19)
-  )
+  return !text.startsWith('0000') && isCalendarTime(text.slice(0, 19))
 }
 
 /** A run with its attempts, or undefined. */
