@@ -1,46 +1,50 @@
 /**
- * The durable transactions of a commit without the gateway around them: the intent before the commit is sent, the
- * verdict after. They run in the load generator's process, on the gateway's own database.
+ * The durable transactions of a commit without the gateway around them: before the commit is sent, the one that
+ * confirms its session, loads its policies and writes its intent; after it, the verdict's. They are those of a caller
+ * who has been here before, and run in the load generator's process, on a database that no gateway works on.
  */
 
 import { type AppliedPolicy, appliedPolicy, type CommitIntent } from '../src/core/commit.ts'
 import type { PolicyOutcome } from '../src/core/decision.ts'
-import type { Policy } from '../src/core/policy.ts'
 import type { TableRef } from '../src/core/table-ref.ts'
-import type { TenantId } from '../src/core/tenant.ts'
-import { openIntent } from '../src/store/commit-intents.ts'
-import { openStore, type Store } from '../src/store/store.ts'
+import { beginCommit } from '../src/store/begin-commit.ts'
+import { intentTimes } from '../src/store/commit-intents.ts'
+import { findServiceSession, serviceSecretDigest } from '../src/store/sessions.ts'
+import type { Store } from '../src/store/store.ts'
 import { recordVerdict } from '../src/store/verdicts.ts'
 import { committedTable, parseLoadTableResult } from '../src/wire/iceberg/table-metadata.ts'
-import { testSecretsKey } from '../test/support/store.ts'
-import { benchPoolMax } from './bench-store.ts'
+import { type Governed, prefix, prepareTenant } from './prepare-tenant.ts'
+import type { UpstreamAddress } from './upstream.ts'
 
 export interface Ledger {
-  /** Makes the intent of a commit durable. */
+  /** Begins a commit: makes its intent durable. */
   open(table: TableRef, body: string, baseMetadataLocation: string): Promise<CommitIntent>
   /** Records that it was accepted. @returns the new metadata location */
   record(intent: CommitIntent, answer: Uint8Array): Promise<string>
 }
 
-/** The gateway's database, opened a second time. */
-export async function openSecondStore(databaseUrl: string): Promise<Store> {
-  const options = { secretsKey: testSecretsKey, migrate: false, onNotice: () => {}, poolMax: benchPoolMax }
-  return await openStore({ ...options, databaseUrl })
-}
-
-/**
- * A ledger in which every commit has passed the same policies.
- * @param tenant one that no gateway commits for, so that the two are counted apart
- */
-export function ledgerOf(store: Store, tenant: TenantId, policies: readonly Policy[]): Ledger {
-  const applied: readonly AppliedPolicy[] = policies.map(appliedPolicy)
-  const outcomes: readonly PolicyOutcome[] = policies.map(({ id, name, mode }) => ({
+/** A ledger of a tenant of its own, in which every commit has passed all policies of its table. */
+export async function openLedger(
+  store: Store,
+  upstream: UpstreamAddress,
+  governed: Governed,
+): Promise<Ledger> {
+  const { tenant, secret } = await prepareTenant(store, upstream, governed)
+  const digest = serviceSecretDigest(store, secret)
+  const session = await findServiceSession(store, secret, prefix)
+  const registered = session?.registered
+  if (digest === undefined || session === undefined || registered?.credential === undefined)
+    throw new Error('the session that was made is not found')
+  const { principal } = session
+  const credentialId = registered.credential.id
+  const known = { key: { digest, id: null }, tenant, prefix, fingerprint: registered.fingerprint }
+  const applied: readonly AppliedPolicy[] = governed.policies.map(appliedPolicy)
+  const outcomes: readonly PolicyOutcome[] = governed.policies.map(({ id, name, mode }) => ({
     policyId: id,
     name,
     mode,
     value: true,
   }))
-  const credentialId = crypto.randomUUID()
   return {
     async open(table, text, baseMetadataLocation) {
       const body = Buffer.from(text)
@@ -48,7 +52,7 @@ export function ledgerOf(store: Store, tenant: TenantId, policies: readonly Poli
         commitId: crypto.randomUUID(),
         table,
         credentialId,
-        principal: { sub: 'spark@example.com', roles: [] },
+        principal,
         principalSource: 'auth_header',
         bodySha256: new Bun.CryptoHasher('sha256').update(body).digest('hex'),
         body: Bun.zstdCompressSync(body),
@@ -56,7 +60,8 @@ export function ledgerOf(store: Store, tenant: TenantId, policies: readonly Poli
         snapshotIds: [],
         receivedAtMs: Date.now(),
       }
-      await openIntent(store, tenant, intent)
+      if ((await beginCommit(store, known, intent, intentTimes)) === undefined)
+        throw new Error('a commit was not begun: its session was not confirmed')
       return intent
     },
     async record(intent, answer) {

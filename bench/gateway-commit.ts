@@ -83,7 +83,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
     const setTimes = timesSetter(run.flags, catalog, profile)
     const upstream = { setTimes, name: upstreamName(chosen, profile) }
     for (const store of stores) {
-      await using place = await openPlace(store, catalog, { withLeast: true })
+      await using place = await openPlace(store, catalog, { withYardsticks: true })
       if (!run.smoke) await measure(run, place, upstream, warmUpCase, warmUpSeconds)
       for (const one of cases) yield await measure(run, place, upstream, one, seconds)
     }
@@ -184,7 +184,7 @@ async function takeTurns(
 
 function resultOf(
   run: BenchRun,
-  { engine, second, leastUrl }: Place,
+  { engine, yardsticks }: Place,
   one: CommitCase & { readonly upstreamName: BenchResult['case'] },
   rounds: readonly CommitRound[],
   others: BenchResult['figures'],
@@ -197,7 +197,7 @@ function resultOf(
       { quantile: 0.95, seed: run.seed },
     )
   const ratio = ratioOf('gateway', 'direct')
-  const least = leastUrl === undefined ? undefined : ratioOf('least', 'direct')
+  const least = yardsticks === undefined ? undefined : ratioOf('least', 'direct')
   const figures = {
     p50_direct_ms: p('direct', 0.5),
     p95_direct_ms: p('direct', 0.95),
@@ -212,7 +212,7 @@ function resultOf(
       p95_least_ratio_high: least.high,
       p95_over_least_ratio: ratioOf('gateway', 'least').value,
     }),
-    ...(second && { p50_durable_ms: p('durable', 0.5), p95_durable_ms: p('durable', 0.95) }),
+    ...(yardsticks && { p50_durable_ms: p('durable', 0.5), p95_durable_ms: p('durable', 0.95) }),
     p50_ms: p('gateway', 0.5),
     p95_ms: p('gateway', 0.95),
     p99_ms: p('gateway', 0.99),
@@ -221,7 +221,7 @@ function resultOf(
     p95_ratio_high: ratio.high,
     p95_bare_ratio: ratioOf('gateway', 'bare').value,
     added_p50_ms: p('gateway', 0.5) - p('direct', 0.5),
-    ...(second && { added_over_durable_p50_ms: p('gateway', 0.5) - p('durable', 0.5) }),
+    ...(yardsticks && { added_over_durable_p50_ms: p('gateway', 0.5) - p('durable', 0.5) }),
     ...others,
     rounds: rounds.length,
     samples: samples('gateway').length,

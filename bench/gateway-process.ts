@@ -3,30 +3,22 @@
 import { isIP } from 'node:net'
 import { startApp } from '../src/app.ts'
 import { parseConfig } from '../src/config.ts'
-import type { Policy } from '../src/core/policy.ts'
 import type { TenantId } from '../src/core/tenant.ts'
-import { putCatalogCredential } from '../src/store/catalog-credentials.ts'
 import { countIntents } from '../src/store/commit-intents.ts'
-import { putPolicy } from '../src/store/policies.ts'
-import { createServiceSession } from '../src/store/sessions.ts'
-import { createTenant, suspendTenant } from '../src/store/tenants.ts'
+import { suspendTenant } from '../src/store/tenants.ts'
 import { createLogger } from '../src/telemetry/log.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { openBenchStore } from './bench-store.ts'
 import { type Opened, obeyParent } from './child.ts'
 import type { BenchStore } from './entry.ts'
+import { type Governed, type PreparedTenant, prepareTenant } from './prepare-tenant.ts'
 import type { UpstreamAddress } from './upstream.ts'
 
 /** What the parent asks for, in order; each is answered once. */
 export type GatewayOrder =
   | { readonly kind: 'open'; readonly store: BenchStore; readonly upstream: UpstreamAddress }
-  | {
-      /** A tenant of its own for a case, with its upstream and the policies of every table. */
-      readonly kind: 'prepare'
-      readonly namespace: string
-      readonly tables: readonly string[]
-      readonly policies: readonly Policy[]
-    }
+  /** A tenant of its own for a case. */
+  | ({ readonly kind: 'prepare' } & Governed)
   /** What is on record for the tenant of the case, and what this process has used so far. */
   | { readonly kind: 'report'; readonly tenant: TenantId }
   /** The case is over: what detection has not scanned of it would be scanned in the next one's time. */
@@ -40,7 +32,7 @@ export interface GatewayAnswers {
     readonly engine: string
     readonly databaseUrl: string | undefined
   }
-  readonly prepare: { readonly tenant: TenantId; readonly secret: string }
+  readonly prepare: PreparedTenant
   readonly report: {
     readonly approved: number
     readonly openIntents: number
@@ -51,9 +43,6 @@ export interface GatewayAnswers {
   /** What of the JavaScript heap is still in use then. */
   readonly collect: { readonly liveBytes: number }
 }
-
-/** The {prefix} of the gateway's paths. */
-export const prefix = 'bench'
 
 type Answer = GatewayAnswers[keyof GatewayAnswers]
 type Serve = (order: GatewayOrder) => Promise<Answer>
@@ -80,16 +69,8 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<Gate
     switch (next.kind) {
       case 'open':
         throw new Error('the gateway is open already')
-      case 'prepare': {
-        const { id: tenant } = await createTenant(store, { name: next.namespace })
-        await putCatalogCredential(store, tenant, credentialOf(order.upstream))
-        for (const name of next.tables)
-          for (const policy of next.policies)
-            await putPolicy(store, tenant, { namespace: [next.namespace], name }, policy)
-        const principal = { sub: 'bench', roles: [] }
-        const session = { name: 'bench', principal, scopes: ['commit'] } as const
-        return { tenant, secret: (await createServiceSession(store, tenant, session)).secret }
-      }
+      case 'prepare':
+        return await prepareTenant(store, order.upstream, next)
       case 'report': {
         const [row] = await store.tenantQuery<{ approved: string }>(
           next.tenant,
@@ -118,16 +99,6 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<Gate
     serve,
     close,
   }
-}
-
-function credentialOf({ kind, endpoint, warehouse, credential, tokenUrl }: UpstreamAddress) {
-  const config = {
-    endpoint,
-    warehouse,
-    ...(credential === undefined ? {} : { credential }),
-    ...(tokenUrl === undefined ? {} : { 'oauth2-server-uri': tokenUrl }),
-  }
-  return { kind, nickname: prefix, endpoint, config }
 }
 
 if (import.meta.main) obeyParent<GatewayOrder>(open)

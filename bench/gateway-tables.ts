@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import type { Policy } from '../src/core/policy.ts'
-import type { Store } from '../src/store/store.ts'
+import { type OpenBenchStore, openBenchStore } from './bench-store.ts'
 import type { OpenCatalog } from './catalogs.ts'
 import { type Child, startChild } from './child.ts'
-import { ledgerOf, openSecondStore } from './durable.ts'
+import { openLedger } from './durable.ts'
 import type { BenchStore } from './entry.ts'
 import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
 import type { GatewayAnswers } from './gateway-process.ts'
@@ -19,37 +19,41 @@ export interface Place extends AsyncDisposable {
   readonly gateway: GatewayChild
   readonly url: string
   readonly engine: string
-  /** The gateway's database once more; undefined where it is embedded, and the gateway's alone. */
-  readonly second: Store | undefined
-  /** Base address of the least gateway, which needs a database server, too. */
-  readonly leastUrl: string | undefined
+  /** What the gateway is compared with beside its upstream. */
+  readonly yardsticks: Yardsticks | undefined
+}
+
+/** They need a database server: an embedded database belongs to one process alone. */
+export interface Yardsticks {
+  /** For the durable transactions alone; a database of its own, so that no gateway scans what they record. */
+  readonly durable: OpenBenchStore
+  /** Base address of the least gateway. */
+  readonly leastUrl: string
 }
 
 /**
  * Starts a gateway on an empty store in front of `catalog`.
- * @param withLeast whether the least gateway is to run beside it, where the store is on a server
+ * @param withYardsticks whether the least gateway and the durable transactions alone are to run beside it, where the
+ *   store is on a server
  */
 export async function openPlace(
   store: BenchStore,
   catalog: OpenCatalog,
-  { withLeast = false } = {},
+  { withYardsticks = false } = {},
 ): Promise<Place> {
   await using stack = new AsyncDisposableStack()
   const upstream = catalog.upstream.address
   const gateway = stack.use(startGatewayChild())
   const { url, engine, databaseUrl } = await gateway.ask({ kind: 'open', store, upstream })
-  let second: Store | undefined
-  let leastUrl: string | undefined
-  if (databaseUrl !== undefined) {
-    second = stack.adopt(await openSecondStore(databaseUrl), (opened) => opened.close())
-    if (withLeast) {
-      const least = stack.use(startLeastChild())
-      leastUrl = (await least.ask({ kind: 'open', upstream, databaseUrl })).url
-    }
+  let yardsticks: Yardsticks | undefined
+  if (withYardsticks && databaseUrl !== undefined) {
+    const least = stack.use(startLeastChild())
+    const { url: leastUrl } = await least.ask({ kind: 'open', upstream, databaseUrl })
+    yardsticks = { leastUrl, durable: stack.use(await openBenchStore(store)) }
   }
   const opened = stack.move()
   return {
-    ...{ catalog, gateway, url, engine, second, leastUrl },
+    ...{ catalog, gateway, url, engine, yardsticks },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
@@ -80,20 +84,16 @@ export interface Tables extends AsyncDisposable {
 
 /** Makes the tables, each with its first snapshots. */
 export async function makeTables(place: Place, options: TablesOptions): Promise<Tables> {
-  const { gateway, second, url } = place
+  const { gateway, yardsticks, url } = place
   const { upstream, expires } = place.catalog
   const { count, size, policies } = options
-  const proxies = { least: place.leastUrl, ...options.proxies }
+  const proxies = { least: yardsticks?.leastUrl, ...options.proxies }
   const namespace = `bench_${crypto.randomUUID().slice(0, 8)}`
   const names = (route: Route) => Array.from({ length: count }, (_, index) => `${route}_${index}`)
-  const prepare = (tables: readonly string[], governing: readonly Policy[]) =>
-    gateway.ask({ kind: 'prepare', namespace, tables, policies: governing })
-  const { tenant, secret } = await prepare(names('gateway'), policies)
-  // A tenant of its own, so that what the gateway has audited is counted apart; suspended, so that the gateway does
-  // not scan what it has not committed.
-  const apart = second && (await prepare([], [])).tenant
-  if (apart !== undefined) await gateway.ask({ kind: 'suspend', tenant: apart })
-  const ledger = second && apart && ledgerOf(second, apart, policies)
+  const governed = (route: Route) => ({ namespace, tables: names(route), policies })
+  const { tenant, secret } = await gateway.ask({ kind: 'prepare', ...governed('gateway') })
+  const ledger =
+    yardsticks && (await openLedger(yardsticks.durable.store, upstream.address, governed('durable')))
 
   await upstream.create('/namespaces', JSON.stringify({ namespace: [namespace] }))
   const writers = new Map<Route, readonly TableWriter[]>()

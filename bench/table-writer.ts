@@ -3,7 +3,7 @@
 import { UnsecuredJWT } from 'jose'
 import type { TableRef } from '../src/core/table-ref.ts'
 import type { Ledger } from './durable.ts'
-import { prefix } from './gateway-process.ts'
+import { prefix } from './prepare-tenant.ts'
 import { writerRole } from './sample-policies.ts'
 import { Appends, type TableSize } from './sample-table.ts'
 import { plainAnswers, type Upstream } from './upstream.ts'
@@ -12,7 +12,7 @@ import { plainAnswers, type Upstream } from './upstream.ts'
  * - `direct`: the commit request alone, sent to the upstream; what SPEC 8 compares with
  * - `bare`: the upstream calls that the gateway makes, without the gateway: the load, conditional where the catalog
  *   gives ETags; the commit; and where its answer names no file, a load of the state that it made
- * - `durable`: the same, with the intent made durable beside the load and the verdict after the commit
+ * - `durable`: the same, with the gateway's durable transactions: one beside the load and one after the commit
  * - `nginx`: the commit request alone, to the upstream through a plain reverse proxy
  * - `least`: the same through a proxy that does the least that a gateway must (least-process.ts)
  * - `gateway`: the commit request, sent to the gateway

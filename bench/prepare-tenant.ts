@@ -1,0 +1,51 @@
+/** A tenant for the commits of one case: its catalog, the policies of its tables, and a session that may commit. */
+
+import type { Policy } from '../src/core/policy.ts'
+import type { TenantId } from '../src/core/tenant.ts'
+import { putCatalogCredential } from '../src/store/catalog-credentials.ts'
+import { putPolicy } from '../src/store/policies.ts'
+import { createServiceSession } from '../src/store/sessions.ts'
+import type { Store } from '../src/store/store.ts'
+import { createTenant } from '../src/store/tenants.ts'
+import type { UpstreamAddress } from './upstream.ts'
+
+/** The {prefix} of the gateway's paths. */
+export const prefix = 'bench'
+
+export interface Governed {
+  readonly namespace: string
+  readonly tables: readonly string[]
+  /** Of every table. */
+  readonly policies: readonly Policy[]
+}
+
+export interface PreparedTenant {
+  readonly tenant: TenantId
+  /** The session's. */
+  readonly secret: string
+}
+
+/** Makes the tenant, with `upstream` as its catalog. */
+export async function prepareTenant(
+  store: Store,
+  upstream: UpstreamAddress,
+  { namespace, tables, policies }: Governed,
+): Promise<PreparedTenant> {
+  const { id: tenant } = await createTenant(store, { name: namespace })
+  await putCatalogCredential(store, tenant, credentialOf(upstream))
+  for (const name of tables)
+    for (const policy of policies) await putPolicy(store, tenant, { namespace: [namespace], name }, policy)
+  const principal = { sub: 'bench', roles: [] }
+  const session = { name: 'bench', principal, scopes: ['commit'] } as const
+  return { tenant, secret: (await createServiceSession(store, tenant, session)).secret }
+}
+
+function credentialOf({ kind, endpoint, warehouse, credential, tokenUrl }: UpstreamAddress) {
+  const config = {
+    endpoint,
+    warehouse,
+    ...(credential === undefined ? {} : { credential }),
+    ...(tokenUrl === undefined ? {} : { 'oauth2-server-uri': tokenUrl }),
+  }
+  return { kind, nickname: prefix, endpoint, config }
+}
