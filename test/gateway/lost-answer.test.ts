@@ -398,6 +398,50 @@ describe('a change that is no commit', () => {
     expect(await recover()).toMatchObject({ committed: 1, undecidable: 0 })
   })
 
+  const version = { 'version-id': 1, 'timestamp-ms': 1, 'schema-id': 0, summary: {}, representations: [] }
+  const viewOf = (name: string) => ({
+    name,
+    schema: schemaOf(orderFields),
+    'view-version': version,
+    properties: {},
+  })
+  const again = [
+    ['a drop', async () => {}, (name: string) => onSurface('DELETE', `/namespaces/sales/tables/${name}`)],
+    [
+      'a rename',
+      async () => {},
+      (name: string) =>
+        onSurface('POST', '/tables/rename', { source: ref(name), destination: ref(`${name}_new`) }),
+    ],
+    [
+      'the creation of a view',
+      async (name: string) => void (await direct('DELETE', `/namespaces/sales/tables/${name}`)),
+      (name: string) => onSurface('POST', '/namespaces/sales/views', viewOf(name)),
+    ],
+    [
+      'the drop of a view',
+      async (name: string) => {
+        await direct('DELETE', `/namespaces/sales/tables/${name}`)
+        await direct('POST', '/namespaces/sales/views', JSON.stringify(viewOf(name)))
+      },
+      (name: string) => onSurface('DELETE', `/namespaces/sales/views/${name}`),
+    ],
+  ] as const
+  test.each(again)(
+    '%s that was not made, and then was when it was asked again, is audited once',
+    async (_what, prepare, change) => {
+      const name = await newTable()
+      await prepare(name)
+      lose = losing(false)
+      expect((await change(name)).status).toBe(502)
+      lose = undefined
+      expect((await change(name)).ok).toBe(true)
+      expect(await approved(name)).toHaveLength(1)
+      expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
+      expect(await approved(name)).toHaveLength(1)
+    },
+  )
+
   test('refused by the upstream leaves no intent behind', async () => {
     const name = await newTable()
     const taken = await newTable()

@@ -1,12 +1,12 @@
 /** Settles the intent of one catalog change that is no commit: looks its names up, decides, records. */
 
-import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import type { Catalog, ForwardRequest } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 import { appliedPolicy, type CommitIntent, writesMetadata } from '../../core/commit.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { auditedLocations } from '../../store/audit.ts'
+import { auditedChanges, auditedLocations } from '../../store/audit.ts'
 import { type ClaimedIntent, closeIntent } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
@@ -38,12 +38,10 @@ export async function recoverAction(
   const catalog = parts.catalogs.get(tenant, credential)
   const found = await look(parts, catalog, tenant, intent, intent.table)
   const destination = destinationOf(update)
-  const decided = decideAction(
-    intent,
-    update,
-    found,
-    destination && (await look(parts, catalog, tenant, intent, destination)),
-  )
+  const moved = destination && (await look(parts, catalog, tenant, intent, destination))
+  // The audit comes last: what is there and audited nowhere then, no other change explains.
+  const since = await auditedChanges(parts.store, tenant, intent, claimed.openedAt)
+  const decided = decideAction(intent, update, found, moved, since)
   const outcome = await unlessDropped(parts, claimed, decided)
   if (outcome.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
   if (outcome.kind !== 'committed') return outcome
@@ -85,11 +83,20 @@ async function look(
       return { properties: isJsonObject(properties) ? properties : new Map() }
     }
     const view = await read(catalog, ['namespaces', name.namespace, 'views', name.name], name)
-    return { viewLocation: String(view.get('metadata-location')) }
+    return { viewLocation: String(view.get('metadata-location')), versionTimes: versionTimesOf(view) }
   } catch (error) {
     if (saysAbsent(error)) return undefined
     throw error
   }
+}
+
+function versionTimesOf(view: JsonObject): readonly JsonValue[] {
+  const metadata = view.get('metadata')
+  const versions = isJsonObject(metadata) ? metadata.get('versions') : undefined
+  if (!Array.isArray(versions)) return []
+  return (versions as readonly JsonValue[])
+    .filter(isJsonObject)
+    .map((version) => version.get('timestamp-ms') ?? null)
 }
 
 async function read(catalog: Catalog, path: ForwardRequest['path'], name: TableRef): Promise<JsonObject> {

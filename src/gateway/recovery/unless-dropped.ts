@@ -4,18 +4,13 @@
  */
 
 import type { CatalogAction, CommitIntent } from '../../core/commit.ts'
-import { wasTakenAway } from '../../store/audit.ts'
+import { auditedChanges } from '../../store/audit.ts'
 import type { ClaimedIntent } from '../../store/commit-intents.ts'
 import type { GatewayParts } from '../parts.ts'
 import type { IntentOutcome } from './decide.ts'
 
-const creations: ReadonlySet<CatalogAction> = new Set([
-  'create-table',
-  'register-table',
-  'create-view',
-  'register-view',
-  'create-namespace',
-])
+/** Those of tables: what else is made is counted in decide-action. */
+const creations: ReadonlySet<CatalogAction> = new Set(['create-table', 'register-table'])
 
 /** What was decided; `undecidable` for a creation that is not there and may have been. */
 export async function unlessDropped(
@@ -24,7 +19,7 @@ export async function unlessDropped(
   outcome: IntentOutcome,
 ): Promise<IntentOutcome> {
   if (outcome.kind !== 'not-committed' || !creates(intent)) return outcome
-  if (!(await wasTakenAway(store, tenant, intent.table, openedAt))) return outcome
+  if ((await auditedChanges(store, tenant, intent, openedAt)).removed === 0) return outcome
   return { kind: 'undecidable', why: 'what it would have made may have been dropped since' }
 }
 
