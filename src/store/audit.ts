@@ -161,6 +161,23 @@ export async function auditedLocations(
   return new Set(rows.map((row) => row.metadata_location))
 }
 
+/** Whether an APPROVED row says that this very request, by its body, left its table at a metadata location. */
+export async function isAudited(
+  store: Store,
+  tenant: TenantId,
+  { table, bodySha256 }: Pick<CommitIntent, 'table' | 'bodySha256'>,
+  metadataLocation: string,
+): Promise<boolean> {
+  const rows = await store.tenantQuery(
+    tenant,
+    `select 1 from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and metadata_location = $3 and body_sha256 = $4
+     limit 1`,
+    [tenant, nodeId(tableKey(table)), metadataLocation, bodySha256],
+  )
+  return rows.length > 0
+}
+
 /** What was audited as accepted on a name in some time. */
 export interface AuditedChanges {
   /** Tables, views or namespaces made where none was. */

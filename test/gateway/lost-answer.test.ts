@@ -294,6 +294,39 @@ describe('where something before the catalog answers 404 for it, recovery leaves
   })
 })
 
+describe('a request that is sent again by its Idempotency-Key, and answered by the catalog as before,', () => {
+  const keyed = { 'idempotency-key': 'k1' }
+  const requests = [
+    ['a commit', setProperties({ owner: 'ops' }), (name: string) => `/${name}`],
+    ['a creation', undefined, () => ''],
+  ] as const
+
+  test.each(requests)('leaves one approval and no intent: %s', async (_what, body, pathOf) => {
+    const name = body === undefined ? `twice_${++tables}` : await newTable()
+    let first: Promise<string> | undefined
+    lose = async (_path, pass) => {
+      first ??= pass().then((answer) => answer.text())
+      return new Response(await first)
+    }
+    const sent = () =>
+      sendClient(service, 'POST', `/namespaces/sales/tables${pathOf(name)}`, body ?? createTable(name), {
+        tenant,
+        headers: keyed,
+      })
+    const answers = [await sent(), await sent()]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    const [one, two] = await Promise.all(answers.map((answer) => answer.text()))
+    expect(two).toBe(one ?? '')
+    expect(await approved(name)).toHaveLength(1)
+    expect((await countIntents(service.store)).open).toBe(0)
+    // What is new is recorded, key or not.
+    lose = undefined
+    const next = setProperties({ owner: 'dev' })
+    expect((await onSurface('POST', `/namespaces/sales/tables/${name}`, next)).status).toBe(200)
+    expect(await approved(name)).toHaveLength(2)
+  })
+})
+
 describe('a transaction', () => {
   const changesOf = (names: readonly string[]) =>
     JSON.stringify({

@@ -15,7 +15,7 @@ import { type SettledCommit, settleCommit } from '../recovery/settle.ts'
 import { assertRefsAbsent } from './assert-refs-absent.ts'
 import type { DeclaredIntent } from './intent.ts'
 import type { Judged } from './judge.ts'
-import { judgeRaced } from './judge-raced.ts'
+import { judgeRaced, wasThere } from './judge-raced.ts'
 import { cachedTable } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 import { recordApproval, surelyNotCommitted } from './record.ts'
@@ -101,7 +101,11 @@ export async function forwardCommit(
   const raced = isItsOwn ? await judgeRaced(parts, commit, judged, result) : []
   const outcomes = [...judged.verdict.outcomes, ...raced]
   const decided = { policies: judged.policies, verdict: { outcomes } }
-  await stages.time('record', () => recordApproval(parts, commit.tenant, declared.intent, decided, made))
+  const { base } = judged
+  const mayRepeat = commit.idempotencyKey !== undefined && (base === undefined || wasThere(base, result))
+  await stages.time('record', () =>
+    recordApproval(parts, commit.tenant, declared.intent, decided, made, mayRepeat),
+  )
   inNextTurn(() => remember(parts, upstream, commit, response))
   return response
 }

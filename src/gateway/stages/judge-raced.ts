@@ -39,11 +39,14 @@ export async function judgeRaced(
   return verdict.outcomes.map((outcome) => ({ ...outcome, raced: true }))
 }
 
-/** An answer that names a file which was there before is none of a commit that changed something. */
 function isRaced(base: CachedTable, made: LoadTableResult): boolean {
   const replaced = replacedBy(made)
-  if (replaced === undefined || replaced === base.metadataLocation) return false
-  return !historyOf(base).some(({ metadataLocation }) => metadataLocation === made.metadataLocation)
+  return replaced !== undefined && replaced !== base.metadataLocation && !wasThere(base, made)
+}
+
+/** Whether an answer names a file that was there before: then nothing was written for it. */
+export function wasThere(base: CachedTable, made: LoadTableResult): boolean {
+  return historyOf(base).some(({ metadataLocation }) => metadataLocation === made.metadataLocation)
 }
 
 /** The file that the present one replaced: the last of the log, which not every catalog keeps. */
