@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { CommitIntent } from '../../core/commit.ts'
+import type { IntentHead } from '../../core/commit.ts'
 import type { AuditedChanges } from '../../store/audit.ts'
 import { historyOf, type IntentOutcome, type TableEvidence } from './decide.ts'
 
@@ -33,7 +33,7 @@ const undecidable = (why: string): IntentOutcome => ({ kind: 'undecidable', why 
  * @returns `committed` with the metadata location that the action wrote, '' where it writes none
  */
 export function decideAction(
-  intent: CommitIntent,
+  intent: IntentHead,
   update: JsonObject,
   found: Found | undefined,
   destination: Found | undefined,
@@ -98,7 +98,7 @@ function counted(
 
 /** A view that moved did so by this replacement, unless others of it are audited: then its versions tell. */
 function decideReplacement(
-  intent: CommitIntent,
+  intent: IntentHead,
   update: JsonObject,
   found: Found | undefined,
   { alike }: AuditedChanges,
@@ -121,7 +121,7 @@ function versionTimesAdded(update: JsonObject): readonly JsonValue[] {
 }
 
 /** A creation writes the first metadata file, after it was received, and nothing else explains it. */
-function decideCreation(intent: CommitIntent, found: Found | undefined): IntentOutcome {
+function decideCreation(intent: IntentHead, found: Found | undefined): IntentOutcome {
   if (found?.table === undefined) return notCommitted
   const first = historyOf(found.table)[0]
   if (first === undefined || found.table.audited.has(first.metadataLocation)) return notCommitted
@@ -130,7 +130,7 @@ function decideCreation(intent: CommitIntent, found: Found | undefined): IntentO
 }
 
 /** Whether the table that the intent was judged on is there; not every catalog shows its history. */
-function isBase(intent: CommitIntent, found: Found | undefined): boolean {
+function isBase(intent: IntentHead, found: Found | undefined): boolean {
   const uuid = uuidOf(found)
   if (uuid !== undefined && intent.baseTableUuid !== undefined) return uuid === intent.baseTableUuid
   return holds(found, intent.baseMetadataLocation)

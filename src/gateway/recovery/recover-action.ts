@@ -3,11 +3,11 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import type { Catalog, ForwardRequest } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
-import { appliedPolicy, type CommitIntent, writesMetadata } from '../../core/commit.ts'
+import { appliedPolicy, type IntentHead, writesMetadata } from '../../core/commit.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { auditedChanges, auditedLocations } from '../../store/audit.ts'
-import { type ClaimedIntent, closeIntent } from '../../store/commit-intents.ts'
+import { type ClaimedIntent, closeIntent, loadIntentBody } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -33,7 +33,8 @@ export async function recoverAction(
   claimed: ClaimedIntent,
 ): Promise<IntentOutcome> {
   const { tenant, intent } = claimed
-  const request = parseCommitRequest(Bun.zstdDecompressSync(intent.body as Uint8Array<ArrayBuffer>))
+  const body = await loadIntentBody(parts.store, tenant, intent.commitId)
+  const request = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
   const update = request.updates[0] ?? new Map()
   const catalog = parts.catalogs.get(tenant, credential)
   const found = await look(parts, catalog, tenant, intent, intent.table)
@@ -49,7 +50,7 @@ export async function recoverAction(
   const writes = writesMetadata(intent.action ?? 'update-table')
   if (writes && found?.loaded === undefined) throw new Error('a table was written that is not there')
   await recordVerdict(parts.store, tenant, {
-    intent,
+    intent: { ...intent, body },
     decision: 'APPROVED',
     reason: '',
     policies: (await policiesAtIntent(parts.store, tenant, intent.table, intent.commitId)).map(appliedPolicy),
@@ -64,7 +65,7 @@ async function look(
   parts: GatewayParts,
   catalog: Catalog,
   tenant: TenantId,
-  { action }: CommitIntent,
+  { action }: IntentHead,
   name: TableRef,
 ): Promise<Look | undefined> {
   try {

@@ -3,7 +3,7 @@
  * since is all that is left to tell, and leaves it open what.
  */
 
-import type { CatalogAction, CommitIntent } from '../../core/commit.ts'
+import type { CatalogAction, IntentHead } from '../../core/commit.ts'
 import { auditedChanges } from '../../store/audit.ts'
 import type { ClaimedIntent } from '../../store/commit-intents.ts'
 import type { GatewayParts } from '../parts.ts'
@@ -23,6 +23,6 @@ export async function unlessDropped(
   return { kind: 'undecidable', why: 'what it would have made may have been dropped since' }
 }
 
-function creates({ action = 'update-table', baseMetadataLocation }: CommitIntent): boolean {
+function creates({ action = 'update-table', baseMetadataLocation }: IntentHead): boolean {
   return creations.has(action) || (action === 'update-table' && baseMetadataLocation === '')
 }
