@@ -18,8 +18,11 @@ export const limits = {
   identifierLengthMax: 255,
   jsonDepthMax: 128,
 
-  /** Tables of one transaction that load and are judged at once. */
+  /** Tables of one transaction, whose decisions one header of the answer names, and those that load at once. */
+  transactionTablesMax: 64,
   transactionLoadsMax: 8,
+  /** Characters of the header that names policies: proxies and clients refuse longer answers, accepted or not. */
+  warningHeaderCharsMax: 2_048,
 
   graphHopsDefault: 3,
   graphHopsMax: 5,

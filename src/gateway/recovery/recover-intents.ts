@@ -4,7 +4,7 @@
  */
 
 import type { CatalogCredential } from '../../core/catalog.ts'
-import { appliedPolicy, type CommitIntent } from '../../core/commit.ts'
+import { appliedPolicy, type IntentHead } from '../../core/commit.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credentials.ts'
@@ -13,12 +13,13 @@ import {
   claimStaleIntents,
   closeIntent,
   countIntents,
+  loadIntentBody,
 } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import type { GatewayParts } from '../parts.ts'
 import { committedAt } from './committed-at.ts'
-import { decideIntents, type IntentOutcome } from './decide.ts'
+import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'
 import { lookAtTable, staleIntent } from './look.ts'
 import { recoverAction } from './recover-action.ts'
 import { unlessDropped } from './unless-dropped.ts'
@@ -82,7 +83,7 @@ async function recoverGroup(parts: GatewayParts, group: readonly ClaimedIntent[]
   const credential = await findCatalogCredentialById(parts.store, tenant, intent.credentialId)
   if (credential === undefined) throw new Error('the catalog credential of the intents is gone')
 
-  const isCommit = ({ action = 'update-table' }: CommitIntent) => action === 'update-table'
+  const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
   for (const one of group.filter(({ intent }) => !isCommit(intent)))
     count(parts, one.intent, counts, await recoverAction(parts, credential, one))
   const commits = group.filter(({ intent }) => isCommit(intent))
@@ -94,7 +95,7 @@ type Counts = { -readonly [key in keyof RecoveryReport]: number }
 
 function count(
   parts: GatewayParts,
-  intent: CommitIntent,
+  intent: IntentHead,
   counts: Counts,
   outcome: IntentOutcome | undefined,
 ): void {
@@ -132,17 +133,20 @@ async function recoverTable(
     new Set(group.map((one) => one.intent.commitId)),
     { othersWaitMs },
   )
-  const outcomes = decideIntents(
-    group.map((one) => staleIntent(one.intent, now?.result.metadata)),
-    now?.evidence,
-  )
+  const stale: StaleIntent[] = []
+  // One body after the other: each may have megabytes.
+  for (const { intent } of group) {
+    const bodyOf = () => loadIntentBody(parts.store, tenant, intent.commitId)
+    stale.push(await staleIntent(intent, now?.result.metadata, bodyOf))
+  }
+  const outcomes = decideIntents(stale, now?.evidence)
   for (const claimed of group) {
     const { intent } = claimed
     const decided = outcomes.get(intent.commitId)
     const outcome = decided && (await unlessDropped(parts, claimed, decided))
     if (outcome?.kind === 'committed' && now !== undefined)
       await recordVerdict(parts.store, tenant, {
-        intent,
+        intent: { ...intent, body: await loadIntentBody(parts.store, tenant, intent.commitId) },
         decision: 'APPROVED',
         reason: '',
         policies: (await policiesAtIntent(parts.store, tenant, table, intent.commitId)).map(appliedPolicy),
