@@ -294,6 +294,27 @@ describe('where something before the catalog answers 404 for it, recovery leaves
   })
 })
 
+test('recovery looks at all that is left on a table together: intents whose leases ended apart do not stand in each other’s way', async () => {
+  const table = await newTable()
+  lose = async (_path, pass) => {
+    await pass()
+    for (const operation of ['load', 'conditional-load'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+    return failed()
+  }
+  expect((await send(table, setProperties({ first: 'yes' }))).status).toBe(502)
+  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ undecidable: 1 })
+  service.catalog.faults.reset()
+  expect((await send(table, setProperties({ second: 'yes' }))).status).toBe(502)
+  service.catalog.faults.reset()
+  await service.store.adminQuery(
+    `update svc.commit_intent set lease_until = '-infinity' where opened_at = (select max(opened_at) from svc.commit_intent)`,
+  )
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 2, undecidable: 0 })
+  expect(await approved(table)).toHaveLength(2)
+})
+
 describe('a transaction', () => {
   const changesOf = (names: readonly string[]) =>
     JSON.stringify({

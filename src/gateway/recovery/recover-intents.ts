@@ -13,6 +13,7 @@ import {
   claimStaleIntents,
   closeIntent,
   countIntents,
+  releaseIntents,
 } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
@@ -57,8 +58,8 @@ export async function recoverIntents(parts: GatewayParts): Promise<RecoveryRepor
       )
     }
   }
-  // A claim renews the lease, so what stays undecidable no longer counts as stale.
-  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale + counts.undecidable)
+  await releaseIntents(parts.store, claimed)
+  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
   return counts
 }
 
