@@ -11,6 +11,7 @@ import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { limits } from '../../src/limits.ts'
 import { listAudit } from '../../src/store/audit.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
+import { eventually } from '../support/eventually.ts'
 import { passOn } from '../support/recording-proxy.ts'
 import { addTenant, commit, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { send as sendClient } from '../support/surface.ts'
@@ -25,6 +26,8 @@ let proxy: ReturnType<typeof Bun.serve>
 let tenant: TestTenant
 let upstreamHeaders: Readonly<Record<string, string>>
 let lose: Lose | undefined
+/** A table of which the upstream answers no question until then. */
+let stalled: { readonly table: string; readonly until: Promise<void> } | undefined
 let tables = 0
 const failed = () => new Response('{}', { status: 500 })
 
@@ -39,6 +42,7 @@ beforeAll(async () => {
       const pass = async () => (await passOn(request, service.catalog.url, body)).answer
       const changes = ['POST', 'DELETE'].includes(request.method) && !pathname.endsWith('/tokens')
       const how = changes ? lose : undefined
+      if (!changes && stalled && pathname.endsWith(`/${stalled.table}`)) await stalled.until
       return how === undefined ? await pass() : await how(pathname, pass)
     },
   })
@@ -53,6 +57,7 @@ beforeAll(async () => {
 })
 afterEach(() => {
   lose = undefined
+  stalled = undefined
   service.catalog.faults.reset()
 })
 afterAll(async () => {
@@ -313,6 +318,36 @@ test('recovery looks at all that is left on a table together: intents whose leas
   )
   expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 2, undecidable: 0 })
   expect(await approved(table)).toHaveLength(2)
+})
+
+test('a catalog that does not answer keeps no other’s intents from recovery, and a stop does not wait for it', async () => {
+  const elsewhere = await addTenant(service.store, 'elsewhere', proxy.url.href.replace(/\/$/, ''))
+  const [table, other] = [await newTable(), await newTable()]
+  lose = async (_path, pass) => {
+    await pass()
+    for (const operation of ['load', 'conditional-load'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+    return failed()
+  }
+  for (const [name, { secret }] of [
+    [table, tenant],
+    [other, elsewhere],
+  ] as const) {
+    const path = `/v1/iceberg/main/namespaces/sales/tables/${name}`
+    expect((await commit(service, append, { secret, path })).status).toBe(502)
+    service.catalog.faults.reset()
+  }
+  const answers = Promise.withResolvers<void>()
+  stalled = { table, until: answers.promise }
+  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
+  const stop = new AbortController()
+  const run = recoverIntents(service.app.gateway, stop.signal)
+  await eventually(async () => (await countIntents(service.store)).open === 1)
+  stop.abort()
+  expect(await run).toEqual({ committed: 1, notCommitted: 0, undecidable: 1 })
+  expect(await countIntents(service.store)).toEqual({ open: 1, stale: 1 })
+  answers.resolve()
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 1, undecidable: 0 })
 })
 
 describe('a transaction', () => {

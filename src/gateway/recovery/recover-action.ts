@@ -31,18 +31,19 @@ export async function recoverAction(
   parts: GatewayParts,
   credential: CatalogCredential,
   claimed: ClaimedIntent,
+  signal: AbortSignal,
 ): Promise<IntentOutcome> {
   const { tenant, intent } = claimed
   const request = parseCommitRequest(Bun.zstdDecompressSync(intent.body as Uint8Array<ArrayBuffer>))
   const update = request.updates[0] ?? new Map()
   const catalog = parts.catalogs.get(tenant, credential)
-  const found = await look(parts, catalog, tenant, intent, intent.table)
+  const found = await look(parts, catalog, tenant, intent, intent.table, signal)
   const destination = destinationOf(update)
   const decided = decideAction(
     intent,
     update,
     found,
-    destination && (await look(parts, catalog, tenant, intent, destination)),
+    destination && (await look(parts, catalog, tenant, intent, destination, signal)),
   )
   const outcome = await unlessDropped(parts, claimed, decided)
   if (outcome.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
@@ -68,10 +69,11 @@ async function look(
   tenant: TenantId,
   { action }: CommitIntent,
   name: TableRef,
+  signal: AbortSignal,
 ): Promise<Look | undefined> {
   try {
     if (action?.endsWith('-table')) {
-      const answer = await catalog.loadTable(name)
+      const answer = await catalog.loadTable(name, { signal })
       if (answer.status !== 'loaded') throw new Error('an unconditional load was answered 304')
       const loaded = parseLoadTableResult(answer.body)
       const locations = historyOf(loaded).map((entry) => entry.metadataLocation)
@@ -81,10 +83,10 @@ async function look(
       }
     }
     if (name.name === '') {
-      const properties = (await read(catalog, ['namespaces', name.namespace], name)).get('properties')
+      const properties = (await read(catalog, ['namespaces', name.namespace], name, signal)).get('properties')
       return { properties: isJsonObject(properties) ? properties : new Map() }
     }
-    const view = await read(catalog, ['namespaces', name.namespace, 'views', name.name], name)
+    const view = await read(catalog, ['namespaces', name.namespace, 'views', name.name], name, signal)
     return { viewLocation: String(view.get('metadata-location')) }
   } catch (error) {
     if (saysAbsent(error)) return undefined
@@ -92,8 +94,14 @@ async function look(
   }
 }
 
-async function read(catalog: Catalog, path: ForwardRequest['path'], name: TableRef): Promise<JsonObject> {
-  const { body } = await catalog.forward({ method: 'GET', path, mutates: false, subject: tableName(name) })
+async function read(
+  catalog: Catalog,
+  path: ForwardRequest['path'],
+  name: TableRef,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const subject = tableName(name)
+  const { body } = await catalog.forward({ method: 'GET', path, mutates: false, subject, signal })
   const value = parseJson(await new Response(body as Uint8Array<ArrayBuffer>).bytes())
   return isJsonObject(value) ? value : new Map()
 }
