@@ -10,6 +10,7 @@ import {
 import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { limits } from '../../src/limits.ts'
 import { listAudit } from '../../src/store/audit.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
 import { eventually } from '../support/eventually.ts'
 import { passOn } from '../support/recording-proxy.ts'
@@ -348,6 +349,25 @@ test('a catalog that does not answer keeps no other’s intents from recovery, a
   expect(await countIntents(service.store)).toEqual({ open: 1, stale: 1 })
   answers.resolve()
   expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 1, undecidable: 0 })
+})
+
+test('recovery asks no other catalog what became of a change, where the credential leads to one by then', async () => {
+  await using elsewhere = await startTestService()
+  const lead = (endpoint: string) =>
+    putCatalogCredential(service.store, tenant.tenant, {
+      nickname: 'main',
+      kind: 'alpha',
+      endpoint,
+      config: { endpoint, warehouse: 'dev', credential: 'gateway:s3cret' },
+    })
+  const table = await newTable()
+  lose = async () => failed()
+  expect((await onSurface('DELETE', `/namespaces/sales/tables/${table}`)).status).toBe(502)
+  await lead(elsewhere.catalog.url)
+  expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
+  expect(await approved(table)).toEqual([])
+  await lead(proxy.url.href.replace(/\/$/, ''))
+  expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
 })
 
 describe('a transaction', () => {

@@ -5,7 +5,7 @@
 
 import { inParallel } from '../../base/in-parallel.ts'
 import { startDeadline } from '../../catalog/deadline.ts'
-import type { CatalogCredential } from '../../core/catalog.ts'
+import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { appliedPolicy, type CommitIntent } from '../../core/commit.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
@@ -96,12 +96,21 @@ async function recoverGroup(
   const credential = await findCatalogCredentialById(parts.store, tenant, intent.credentialId)
   if (credential === undefined) throw new Error('the catalog credential of the intents is gone')
 
+  const here = catalogOf(credential)
+  const isHere = ({ intent: { catalog = here } }: ClaimedIntent) => catalog === here
+  for (const one of group.filter((one) => !isHere(one))) count(parts, one.intent, counts, ledElsewhere)
   const isCommit = ({ action = 'update-table' }: CommitIntent) => action === 'update-table'
-  for (const one of group.filter(({ intent }) => !isCommit(intent)))
+  const asked = group.filter(isHere)
+  for (const one of asked.filter(({ intent }) => !isCommit(intent)))
     count(parts, one.intent, counts, await recoverAction(parts, credential, one, signal))
-  const commits = group.filter(({ intent }) => isCommit(intent))
+  const commits = asked.filter(({ intent }) => isCommit(intent))
   if (commits.length > 0) await recoverTable(parts, credential, commits, counts, signal)
   return counts
+}
+
+const ledElsewhere: IntentOutcome = {
+  kind: 'undecidable',
+  why: 'the catalog credential leads to another catalog by now',
 }
 
 type Counts = { -readonly [key in keyof RecoveryReport]: number }
