@@ -19,6 +19,11 @@ export interface CatalogCredential {
   readonly config: Readonly<Record<string, unknown>>
 }
 
+/** Which catalog a credential leads to, whatever it is opened by: those with the same one see the same tables. */
+export function catalogOf({ kind, endpoint, config }: CatalogCredential): string {
+  return JSON.stringify([kind, endpoint || config.endpoint, config.warehouse ?? null, config.branch ?? null])
+}
+
 /** The same as the store keeps it: what may be shown, and what is sealed. */
 export interface SealedCatalogCredential extends CatalogCredential {
   readonly sealed: Uint8Array

@@ -71,6 +71,8 @@ export interface CommitIntent {
   readonly action?: CatalogAction
   /** The catalog credential that names the upstream. */
   readonly credentialId: string
+  /** Which one that was, as `catalogOf` tells: the credential may lead to another since. Intents of before lack it. */
+  readonly catalog?: string
   readonly principal: Principal
   readonly principalSource: PrincipalSource
   /** Hex SHA-256 of `body` before its compression. */

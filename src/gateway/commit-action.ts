@@ -6,6 +6,7 @@
 import { bodyOf } from '../auth/read-body.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { ForwardedResponse, ForwardRequest } from '../catalog/catalog.ts'
+import { catalogOf } from '../core/catalog.ts'
 import { type CommitIntent, writesMetadata } from '../core/commit.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
 import { committedTable, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
@@ -119,6 +120,7 @@ async function intentOf(
     action: commit.action,
     table: commit.table,
     credentialId: upstream.credential.id,
+    catalog: catalogOf(upstream.credential),
     principal: commit.identified.principal,
     principalSource: commit.identified.source,
     bodySha256: sha256,

@@ -14,24 +14,18 @@ export interface StoreChannel {
  * Listens for what replicas publish, this one too.
  * @param onMessage is called for each message; those sent while the connection is being made again are lost
  * @returns undefined on the embedded store
- * @throws Fault where no session can be opened
+ * @throws Fault where the store does not answer
  */
 export async function openCancelChannel(
   store: Store,
   onMessage: (message: string) => void,
 ): Promise<StoreChannel | undefined> {
-  if (store.engine === 'embedded') return undefined
-  const link = await store.openLink()
-  try {
-    await link.sql.listen(channelName, onMessage)
-  } catch (error) {
-    await link.discard()
-    throw error
-  }
+  const listening = await store.listen(channelName, onMessage)
+  if (listening === undefined) return undefined
   return {
     async publish(message) {
       await store.adminQuery('select pg_notify($1, $2)', [channelName, message])
     },
-    close: () => link.close(),
+    close: () => listening.close(),
   }
 }

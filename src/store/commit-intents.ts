@@ -118,6 +118,21 @@ export async function loadIntentBody(store: Store, tenant: TenantId, commitId: s
   return row.body
 }
 
+/**
+ * Gives back what was claimed and is still open, so that the next claim takes it together with what became stale
+ * meanwhile: those that belong to somebody count as under way for the others on their table.
+ */
+export async function releaseIntents(store: Store, claimed: readonly ClaimedIntent[]): Promise<void> {
+  if (claimed.length === 0) return
+  const given = claimed.map(({ tenant, intent }) => ({ tenant_id: tenant, commit_id: intent.commitId }))
+  await store.adminQuery(
+    `update svc.commit_intent i set lease_until = now()
+     from jsonb_to_recordset($1::text::jsonb) as given (tenant_id uuid, commit_id uuid)
+     where (i.tenant_id, i.commit_id) = (given.tenant_id, given.commit_id)`,
+    [JSON.stringify(given)],
+  )
+}
+
 /** How many intents of all tenants are open, and how many of those no process owns any more. */
 export async function countIntents(store: Store): Promise<{ readonly open: number; readonly stale: number }> {
   const [row] = await store.adminQuery<{ open: string; stale: string }>(

@@ -46,6 +46,7 @@ export async function embeddedEngine(options: EmbeddedOptions): Promise<Engine> 
       current = ended.promise
       return openEmbeddedLink(dataDir, as, ended.resolve)
     },
+    listen: async () => undefined,
     async close() {
       await current
       unlock()

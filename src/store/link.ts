@@ -26,6 +26,16 @@ export interface Engine {
    * `connecting`: the connecting user's own rights, for migrations
    */
   open(as: 'tenant' | 'connecting'): Promise<Link>
+  /**
+   * Hears what sessions notify a channel of, on a session of its own that is made again whenever it is lost: what is
+   * sent meanwhile is missed.
+   * @returns undefined where there is one session only
+   */
+  listen(channel: string, onMessage: (message: string) => void): Promise<Listening | undefined>
+  close(): Promise<void>
+}
+
+export interface Listening {
   close(): Promise<void>
 }
 
@@ -49,23 +59,21 @@ export function postgresEngine(options: PostgresOptions): Engine {
   return {
     name: 'postgres',
     linksMax: options.poolMax,
-    // The server's own timeout comes first; this one is for a server that no longer answers.
-    statementMs: options.statementMs + 2_000,
+    statementMs: unansweredMs(options),
     open: (as) => openPostgresLink(options, as),
+    listen: (channel, onMessage) => listenOnPostgres(options, channel, onMessage),
     close: async () => {},
   }
 }
 
-async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connecting'): Promise<Link> {
-  let dead = false
-  const sql = postgres(options.databaseUrl, {
+/** The server's own timeout comes first; this one is for a server that no longer answers. */
+const unansweredMs = ({ statementMs }: PostgresOptions) => statementMs + 2_000
+
+/** What every session on a server is opened with. */
+function startUp({ statementMs }: PostgresOptions, as: 'tenant' | 'connecting') {
+  return {
     ...sessionOptions,
     connect_timeout: 10,
-    onclose: () => {
-      dead = true
-      // Or the library would reconnect for what is queued, and run it outside its transaction.
-      void sql.end({ timeout: 0 })
-    },
     connection: {
       application_name: 'covenant',
       ...(as === 'tenant' && { role: 'svc_tenant' }),
@@ -73,12 +81,50 @@ async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connec
       // A call that is a transaction of its own says neither; a server may have other defaults.
       default_transaction_isolation: 'read committed',
       default_transaction_read_only: 'off',
-      statement_timeout: options.statementMs,
-      lock_timeout: options.statementMs,
+      statement_timeout: statementMs,
+      lock_timeout: statementMs,
       idle_in_transaction_session_timeout: 60_000,
       // A client that is gone does not keep its statement running.
       client_connection_check_interval: 2_000,
     } as Record<string, string | number>,
+  }
+}
+
+/** Waits for what a session is first asked: the library's own limit ends with the log-in. @throws the library's error */
+async function firstAnswer<T>(sql: postgres.Sql, ms: number, answer: PromiseLike<T>): Promise<T> {
+  const timer = setTimeout(() => void sql.end({ timeout: 0 }), ms)
+  try {
+    return await answer
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function listenOnPostgres(
+  options: PostgresOptions,
+  channel: string,
+  onMessage: (message: string) => void,
+): Promise<Listening> {
+  // The library opens the one session that listens, and again where that ends; no other is ever asked for.
+  const sql = postgres(options.databaseUrl, startUp(options, 'tenant'))
+  try {
+    await firstAnswer(sql, unansweredMs(options), sql.listen(channel, onMessage))
+  } catch (error) {
+    await sql.end({ timeout: 0 })
+    throw error
+  }
+  return { close: () => sql.end({ timeout: 5 }) }
+}
+
+async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connecting'): Promise<Link> {
+  let dead = false
+  const sql = postgres(options.databaseUrl, {
+    ...startUp(options, as),
+    onclose: () => {
+      dead = true
+      // Or the library would reconnect for what is queued, and run it outside its transaction.
+      void sql.end({ timeout: 0 })
+    },
   })
   const link: Link = {
     sql,
@@ -97,8 +143,8 @@ async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connec
   }
   try {
     // The first call of one of AGE's functions loads its library, which cypher() needs.
-    if (as === 'tenant') await sql.unsafe('select ag_catalog._graphid(1, 1)').simple()
-    else await sql.unsafe('set statement_timeout = 0').simple()
+    const first = as === 'tenant' ? 'select ag_catalog._graphid(1, 1)' : 'set statement_timeout = 0'
+    await firstAnswer(sql, unansweredMs(options), sql.unsafe(first).simple())
     return link
   } catch (error) {
     await link.discard()

@@ -8,7 +8,7 @@ import { Fault } from '../base/fault.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { embeddedEngine } from './embedded.ts'
-import { type Engine, type Link, postgresEngine } from './link.ts'
+import { type Engine, type Link, type Listening, postgresEngine } from './link.ts'
 import { migrate } from './migrations.ts'
 import { graphName, schemaName } from './names.ts'
 import { Pool } from './pool.ts'
@@ -104,6 +104,8 @@ export interface Store {
   ownerTransaction<T>(tenant: TenantId, work: (tx: Tx) => Promise<T>): Promise<T>
   /** A session outside the pool, for a lock that outlives transactions. The caller discards it. */
   openLink(): Promise<Link>
+  /** As `Engine.listen`. @throws Fault where the store does not answer */
+  listen(channel: string, onMessage: (message: string) => void): Promise<Listening | undefined>
   /** Whether the database answers, and a trivial graph query too. */
   healthy(): Promise<boolean>
   close(): Promise<void>
@@ -288,6 +290,13 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       return transact(undefined, beginText('svc_owner', id, tenantPath(id), {}), transaction(work))
     },
     openLink: () => engine.open('tenant'),
+    async listen(channel, onMessage) {
+      try {
+        return await engine.listen(channel, onMessage)
+      } catch (error) {
+        throw toStoreFault(error)
+      }
+    },
     async healthy() {
       const text = `select * from cypher('svc_health', $$ RETURN 1 $$) as (one agtype)`
       const begin = beginText('svc_tenant', '', 'ag_catalog, pg_catalog', { readOnly: true })

@@ -10,7 +10,9 @@ import {
 import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { limits } from '../../src/limits.ts'
 import { listAudit } from '../../src/store/audit.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
+import { eventually } from '../support/eventually.ts'
 import { passOn } from '../support/recording-proxy.ts'
 import { addTenant, commit, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { send as sendClient } from '../support/surface.ts'
@@ -25,6 +27,8 @@ let proxy: ReturnType<typeof Bun.serve>
 let tenant: TestTenant
 let upstreamHeaders: Readonly<Record<string, string>>
 let lose: Lose | undefined
+/** A table of which the upstream answers no question until then. */
+let stalled: { readonly table: string; readonly until: Promise<void> } | undefined
 let tables = 0
 const failed = () => new Response('{}', { status: 500 })
 
@@ -39,6 +43,7 @@ beforeAll(async () => {
       const pass = async () => (await passOn(request, service.catalog.url, body)).answer
       const changes = ['POST', 'DELETE'].includes(request.method) && !pathname.endsWith('/tokens')
       const how = changes ? lose : undefined
+      if (!changes && stalled && pathname.endsWith(`/${stalled.table}`)) await stalled.until
       return how === undefined ? await pass() : await how(pathname, pass)
     },
   })
@@ -53,6 +58,7 @@ beforeAll(async () => {
 })
 afterEach(() => {
   lose = undefined
+  stalled = undefined
   service.catalog.faults.reset()
 })
 afterAll(async () => {
@@ -325,6 +331,76 @@ describe('a request that is sent again by its Idempotency-Key, and answered by t
     expect((await onSurface('POST', `/namespaces/sales/tables/${name}`, next)).status).toBe(200)
     expect(await approved(name)).toHaveLength(2)
   })
+})
+
+test('recovery looks at all that is left on a table together: intents whose leases ended apart do not stand in each other’s way', async () => {
+  const table = await newTable()
+  lose = async (_path, pass) => {
+    await pass()
+    for (const operation of ['load', 'conditional-load'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+    return failed()
+  }
+  expect((await send(table, setProperties({ first: 'yes' }))).status).toBe(502)
+  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ undecidable: 1 })
+  service.catalog.faults.reset()
+  expect((await send(table, setProperties({ second: 'yes' }))).status).toBe(502)
+  service.catalog.faults.reset()
+  await service.store.adminQuery(
+    `update svc.commit_intent set lease_until = '-infinity' where opened_at = (select max(opened_at) from svc.commit_intent)`,
+  )
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 2, undecidable: 0 })
+  expect(await approved(table)).toHaveLength(2)
+})
+
+test('a catalog that does not answer keeps no other’s intents from recovery, and a stop does not wait for it', async () => {
+  const elsewhere = await addTenant(service.store, 'elsewhere', proxy.url.href.replace(/\/$/, ''))
+  const [table, other] = [await newTable(), await newTable()]
+  lose = async (_path, pass) => {
+    await pass()
+    for (const operation of ['load', 'conditional-load'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+    return failed()
+  }
+  for (const [name, { secret }] of [
+    [table, tenant],
+    [other, elsewhere],
+  ] as const) {
+    const path = `/v1/iceberg/main/namespaces/sales/tables/${name}`
+    expect((await commit(service, append, { secret, path })).status).toBe(502)
+    service.catalog.faults.reset()
+  }
+  const answers = Promise.withResolvers<void>()
+  stalled = { table, until: answers.promise }
+  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
+  const stop = new AbortController()
+  const run = recoverIntents(service.app.gateway, stop.signal)
+  await eventually(async () => (await countIntents(service.store)).open === 1)
+  stop.abort()
+  expect(await run).toEqual({ committed: 1, notCommitted: 0, undecidable: 1 })
+  expect(await countIntents(service.store)).toEqual({ open: 1, stale: 1 })
+  answers.resolve()
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 1, undecidable: 0 })
+})
+
+test('recovery asks no other catalog what became of a change, where the credential leads to one by then', async () => {
+  await using elsewhere = await startTestService()
+  const lead = (endpoint: string) =>
+    putCatalogCredential(service.store, tenant.tenant, {
+      nickname: 'main',
+      kind: 'alpha',
+      endpoint,
+      config: { endpoint, warehouse: 'dev', credential: 'gateway:s3cret' },
+    })
+  const table = await newTable()
+  lose = async () => failed()
+  expect((await onSurface('DELETE', `/namespaces/sales/tables/${table}`)).status).toBe(502)
+  await lead(elsewhere.catalog.url)
+  expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
+  expect(await approved(table)).toEqual([])
+  await lead(proxy.url.href.replace(/\/$/, ''))
+  expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
 })
 
 describe('a transaction', () => {

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import postgres from 'postgres'
 import type { Fault } from '../../src/base/fault.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { openCancelChannel } from '../../src/store/cancel-channel.ts'
 import { claimStaleIntents, openIntent } from '../../src/store/commit-intents.ts'
 import { upsertNode } from '../../src/store/graph.ts'
 import { deletePolicy, loadPolicies, putPolicy } from '../../src/store/policies.ts'
@@ -393,21 +394,28 @@ describe.skipIf(server === undefined)('store on a server', () => {
     await other.close()
   })
 
-  test('a job whose lock’s session no longer answers is told to stop', async () => {
+  /** A way to the database that lets through of a session's answers what `passes` does, asked anew for each session. */
+  async function lineTo(passes: () => (answer: Buffer) => boolean) {
     const url = new URL(store.databaseUrl ?? '')
-    let answering = true
+    const { port, hostname } = url
     const line = createServer((client) => {
-      const toServer = connect(Number(url.port || 5432), url.hostname)
-      toServer.on('data', (data) => answering && client.write(data))
+      const isPassed = passes()
+      const toServer = connect(Number(port || 5432), hostname)
+      toServer.on('data', (data: Buffer) => isPassed(data) && client.write(data))
       client.on('data', (data) => toServer.write(data))
       client.on('close', () => toServer.destroy())
       toServer.on('close', () => client.destroy())
       for (const end of [client, toServer]) end.on('error', () => {})
     })
     await new Promise<void>((listening) => line.listen(0, '127.0.0.1', listening))
-    const through = new URL(url)
-    through.host = `127.0.0.1:${(line.address() as AddressInfo).port}`
-    const other = await replica({ databaseUrl: through.href })
+    url.host = `127.0.0.1:${(line.address() as AddressInfo).port}`
+    return { databaseUrl: url.href, close: () => void line.close() }
+  }
+
+  test('a job whose lock’s session no longer answers is told to stop', async () => {
+    let answering = true
+    const line = await lineTo(() => () => answering)
+    const other = await replica({ databaseUrl: line.databaseUrl })
     const work = async (signal: AbortSignal) => {
       answering = false
       await new Promise((stopped) => signal.addEventListener('abort', stopped))
@@ -416,6 +424,45 @@ describe.skipIf(server === undefined)('store on a server', () => {
     answering = true
     await other.close()
     line.close()
+  })
+
+  test('a session that is silent from its log-in on is given up, and its place is free again', async () => {
+    let silent = false
+    const line = await lineTo(() => {
+      let loggedIn = false
+      return (answer) => {
+        const isPassed = !(silent && loggedIn)
+        // ReadyForQuery.
+        loggedIn ||= answer.at(-6) === 0x5a
+        return isPassed
+      }
+    })
+    const other = await replica({ databaseUrl: line.databaseUrl, poolMax: 1, statementMs: 200 })
+    silent = true
+    expect(await failure(other.adminQuery('select 1'))).toBe('unavailable')
+    expect(await failure(other.openLink())).not.toBe('none')
+    silent = false
+    expect(await other.healthy()).toBe(true)
+    await other.close()
+    line.close()
+  })
+
+  test('a cancel channel is heard again after the server ended its session', async () => {
+    const heard: string[] = []
+    const channel = await openCancelChannel(store, (message) => void heard.push(message))
+    const listening = async () =>
+      await superuser<{ pid: number }[]>`select pid from pg_stat_activity
+        where datname = current_database() and query ilike 'listen %'`
+    const [before] = await listening()
+    await superuser`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and application_name = 'covenant'`
+    await eventually(async () => {
+      const [now] = await listening()
+      return now !== undefined && now.pid !== before?.pid
+    })
+    await eventually(async () => (await failure(channel?.publish('now') ?? Promise.reject())) === 'none')
+    await eventually(() => heard.includes('now'))
+    await channel?.close()
   })
 
   test('replicas that start at once on an empty database migrate it once', async () => {

@@ -23,7 +23,7 @@ export interface TableNow {
 }
 
 export interface LookOptions {
-  /** Ends the load early. */
+  /** Ends the load early, and the wait. */
   readonly signal?: AbortSignal
   /** Milliseconds to wait for commits in flight on the table; those that then still are count as such. */
   readonly othersWaitMs: number
@@ -42,12 +42,12 @@ export async function lookAtTable(
   tenant: TenantId,
   table: TableRef,
   mine: ReadonlySet<string>,
-  { signal, othersWaitMs }: LookOptions,
+  options: LookOptions,
 ): Promise<TableNow | undefined> {
-  const loaded = await loadNow(catalog, table, signal)
+  const loaded = await loadNow(catalog, table, options.signal)
   if (loaded === undefined) return undefined
   const result = parseLoadTableResult(loaded.body)
-  const othersInFlight = !(await othersFinished(parts, tenant, table, mine, othersWaitMs))
+  const othersInFlight = !(await othersFinished(parts, tenant, table, mine, options))
   const locations = historyOf(result).map((entry) => entry.metadataLocation)
   return {
     ...loaded,
@@ -84,12 +84,12 @@ async function othersFinished(
   tenant: TenantId,
   table: TableRef,
   mine: ReadonlySet<string>,
-  waitMs: number,
+  { signal, othersWaitMs }: LookOptions,
 ): Promise<boolean> {
   const open = async () => new Set(await intentsOnTable(store, tenant, table)).difference(mine)
   let waitedFor = await open()
-  const deadlineMs = performance.now() + waitMs
-  while (waitedFor.size > 0 && performance.now() < deadlineMs) {
+  const deadlineMs = performance.now() + othersWaitMs
+  while (waitedFor.size > 0 && performance.now() < deadlineMs && !signal?.aborted) {
     await Bun.sleep(othersPollMs)
     waitedFor = waitedFor.intersection(await open())
   }

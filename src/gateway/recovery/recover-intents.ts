@@ -3,10 +3,12 @@
  * down, and closes the intents of those it never took. One replica at a time; safe to run at any moment.
  */
 
-import type { CatalogCredential } from '../../core/catalog.ts'
+import { inParallel } from '../../base/in-parallel.ts'
+import { startDeadline } from '../../catalog/deadline.ts'
+import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { appliedPolicy, type IntentHead } from '../../core/commit.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
-import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credentials.ts'
 import {
   type ClaimedIntent,
@@ -14,6 +16,7 @@ import {
   closeIntent,
   countIntents,
   loadIntentBody,
+  releaseIntents,
 } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
@@ -31,51 +34,62 @@ export interface RecoveryReport {
 }
 
 const intentsPerRun = 500
+const catalogsAtOnce = 4
 /** How long one table's intents wait for commits in flight on it. */
 const othersWaitMs = 5_000
 
 /**
  * Settles every intent whose lease and upstream time-out have passed.
- * A table that cannot be looked at now is left for the next run.
+ * A table that cannot be looked at now is left for the next run, and so are those of a catalog that takes too long: it
+ * keeps no other waiting.
+ * @param signal ends the run; what is not decided by then is given back
  */
-export async function recoverIntents(parts: GatewayParts): Promise<RecoveryReport> {
+export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal): Promise<RecoveryReport> {
   const claimed = await claimStaleIntents(parts.store, {
     limit: intentsPerRun,
     leaseMs: parts.intentTimes.leaseMs,
   })
   const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
-  for (const group of byTable(claimed)) {
+  const ofCatalogs = Map.groupBy(claimed, ({ tenant, intent }) => `${tenant}/${intent.credentialId}`)
+  await inParallel([...ofCatalogs.values()], catalogsAtOnce, (own) =>
+    recoverCatalog(parts, own, counts, signal),
+  )
+  await releaseIntents(parts.store, claimed)
+  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
+  return counts
+}
+
+/** Intents by one credential, table by table. Never throws. */
+async function recoverCatalog(
+  parts: GatewayParts,
+  claimed: readonly ClaimedIntent[],
+  counts: Counts,
+  stop: AbortSignal | undefined,
+): Promise<void> {
+  using deadline = startDeadline(limits.recoveryCatalogMs, stop)
+  const { signal } = deadline
+  for (const group of Map.groupBy(claimed, ({ intent }) => tableKey(intent.table)).values()) {
     try {
-      const settled = await recoverGroup(parts, group)
+      signal.throwIfAborted()
+      const settled = await recoverGroup(parts, group, signal)
       counts.committed += settled.committed
       counts.notCommitted += settled.notCommitted
       counts.undecidable += settled.undecidable
     } catch (err) {
       counts.undecidable += group.length
-      parts.log.error(
-        { err, intents: group.map((one) => one.intent.commitId) },
-        'intents could not be looked into',
-      )
+      if (stop?.aborted) continue
+      const intents = group.map((one) => one.intent.commitId)
+      parts.log.error({ err, intents }, 'intents could not be looked into')
     }
   }
-  // A claim renews the lease, so what stays undecidable no longer counts as stale.
-  parts.metrics.commitIntents.set((await countIntents(parts.store)).stale + counts.undecidable)
-  return counts
-}
-
-function byTable(claimed: readonly ClaimedIntent[]): readonly (readonly ClaimedIntent[])[] {
-  const groups = new Map<string, ClaimedIntent[]>()
-  for (const one of claimed) {
-    const key = `${one.tenant}/${one.intent.credentialId}/${tableKey(one.intent.table)}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [one])
-    else group.push(one)
-  }
-  return [...groups.values()]
 }
 
 /** Intents on one name. Those that are no commits come first: commits are counted against what is audited. */
-async function recoverGroup(parts: GatewayParts, group: readonly ClaimedIntent[]): Promise<RecoveryReport> {
+async function recoverGroup(
+  parts: GatewayParts,
+  group: readonly ClaimedIntent[],
+  signal: AbortSignal,
+): Promise<RecoveryReport> {
   const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
   const [first] = group
   if (first === undefined) return counts
@@ -83,12 +97,21 @@ async function recoverGroup(parts: GatewayParts, group: readonly ClaimedIntent[]
   const credential = await findCatalogCredentialById(parts.store, tenant, intent.credentialId)
   if (credential === undefined) throw new Error('the catalog credential of the intents is gone')
 
+  const here = catalogOf(credential)
+  const isHere = ({ intent: { catalog = here } }: ClaimedIntent) => catalog === here
+  for (const one of group.filter((one) => !isHere(one))) count(parts, one.intent, counts, ledElsewhere)
   const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
-  for (const one of group.filter(({ intent }) => !isCommit(intent)))
-    count(parts, one.intent, counts, await recoverAction(parts, credential, one))
-  const commits = group.filter(({ intent }) => isCommit(intent))
-  if (commits.length > 0) await recoverTable(parts, credential, tenant, commits, counts)
+  const asked = group.filter(isHere)
+  for (const one of asked.filter(({ intent }) => !isCommit(intent)))
+    count(parts, one.intent, counts, await recoverAction(parts, credential, one, signal))
+  const commits = asked.filter(({ intent }) => isCommit(intent))
+  if (commits.length > 0) await recoverTable(parts, credential, commits, counts, signal)
   return counts
+}
+
+const ledElsewhere: IntentOutcome = {
+  kind: 'undecidable',
+  why: 'the catalog credential leads to another catalog by now',
 }
 
 type Counts = { -readonly [key in keyof RecoveryReport]: number }
@@ -119,19 +142,21 @@ function count(
 async function recoverTable(
   parts: GatewayParts,
   credential: CatalogCredential,
-  tenant: TenantId,
   group: readonly ClaimedIntent[],
   counts: Counts,
+  signal: AbortSignal,
 ): Promise<void> {
-  const table = group[0]?.intent.table
-  if (table === undefined) return
+  const [first] = group
+  if (first === undefined) return
+  const { tenant } = first
+  const { table } = first.intent
   const now = await lookAtTable(
     parts,
     parts.catalogs.get(tenant, credential),
     tenant,
     table,
     new Set(group.map((one) => one.intent.commitId)),
-    { othersWaitMs },
+    { signal, othersWaitMs },
   )
   const stale: StaleIntent[] = []
   // One body after the other: each may have megabytes.

@@ -3,6 +3,7 @@
 import type { Body } from '../../auth/read-body.ts'
 import { inNextTurn } from '../../base/turn.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
+import { catalogOf } from '../../core/catalog.ts'
 import type { CommitIntent, CommittedTable } from '../../core/commit.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
@@ -48,6 +49,7 @@ export async function intentOf(
     commitId: commit.commitId,
     table: commit.table,
     credentialId: upstream.credential.id,
+    catalog: catalogOf(upstream.credential),
     principal: commit.identified.principal,
     principalSource: commit.identified.source,
     bodySha256: commit.body.sha256,
