@@ -14,6 +14,9 @@ export const limits = {
   /** Other JSON bodies (administration, sessions). */
   apiBodyBytesMax: 1 * MiB,
 
+  /** Milliseconds in which a client of the HTTP listener sends or takes nothing, while it is its turn. */
+  httpIdleMs: 120_000,
+
   /** Characters in one {prefix}, {namespace} level or {table}. */
   identifierLengthMax: 255,
   jsonDepthMax: 128,
