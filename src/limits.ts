@@ -233,6 +233,8 @@ export const limits = {
   detectionRowGroupsMax: 4,
   /** Values of one column. */
   detectionValuesMax: 10_000,
+  /** Findings of one snapshot: they are written within its lease, some milliseconds each. */
+  detectionFindingsMax: 2_000,
   /** One page of a column, compressed or not. */
   detectionPageBytesMax: 32 * MiB,
   /** One Parquet footer. */

@@ -82,8 +82,9 @@ export async function scanSnapshot({
         problem(file, failure.reason)
       }
     }
+    const findings = classifySamples(samples).toSorted((a, b) => b.finding.confidence - a.finding.confidence)
     return {
-      findings: classifySamples(samples),
+      findings: findings.slice(0, limits.detectionFindingsMax),
       reason: counts.failed === 0 ? '' : firstFailure(problems, counts.failed),
       report: {
         snapshotIds: table.snapshots.map((snapshot) => String(snapshot.get('snapshot-id'))),
@@ -96,6 +97,7 @@ export async function scanSnapshot({
         bytesRead: storage.bytesRead,
         valuesSampled: samples.valueCount,
         columns: table.columns.length,
+        findingsLeftOut: Math.max(findings.length - limits.detectionFindingsMax, 0),
         problems,
       },
     }
