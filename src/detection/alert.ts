@@ -158,14 +158,17 @@ function code(text: string): string {
 
 /** Names come from tables, so nothing in them may become a link, a mention or markup. */
 function escapeMrkdwn(text: string): string {
-  return escapeEntities(text).replace(/[`*~|@]/g, (mark) => `${mark}\u200b`)
+  return escapeEntities(text).replace(/[`*~|@]|:(?=\/\/)|www(?=\.)/gi, (mark) => `${mark}\u200b`)
 }
 
 function escapeEntities(text: string): string {
-  return text
-    .slice(0, 200)
-    .replace(/\p{Cc}/gu, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
+  return (
+    text
+      .slice(0, 200)
+      // Controls, line separators, and what turns the direction of text around.
+      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+  )
 }

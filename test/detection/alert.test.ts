@@ -64,6 +64,13 @@ describe('the text', () => {
     expect(text.split('\n').length).toBe(13)
     expect(text).toContain('• and more\n')
   })
+
+  test('lets no name be linked by itself, or be read in another order', () => {
+    const column = 'https://evil.example/ www.evil.example \u202egro.live\u2028next'
+    const { text } = alertPayload([{ ...finding, column }], link)
+    expect(text.replace(`<${link.href}`, '')).not.toMatch(/https?:\/\/|www\.|[\u202e\u2028]/)
+    expect(text.split('\n').length).toBe(3)
+  })
 })
 
 describe('sending', () => {
