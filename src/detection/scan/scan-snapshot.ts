@@ -82,9 +82,9 @@ export async function scanSnapshot({
         problem(file, failure.reason)
       }
     }
-    const findings = classifySamples(samples).toSorted((a, b) => b.finding.confidence - a.finding.confidence)
+    const findings = classifySamples(samples)
     return {
-      findings: findings.slice(0, limits.detectionFindingsMax),
+      findings: surest(findings, limits.detectionFindingsMax),
       reason: counts.failed === 0 ? '' : firstFailure(problems, counts.failed),
       report: {
         snapshotIds: table.snapshots.map((snapshot) => String(snapshot.get('snapshot-id'))),
@@ -106,6 +106,11 @@ export async function scanSnapshot({
   } finally {
     await storage.close()
   }
+}
+
+function surest(findings: readonly ColumnFinding[], count: number): readonly ColumnFinding[] {
+  if (findings.length <= count) return findings
+  return findings.toSorted((a, b) => b.finding.confidence - a.finding.confidence).slice(0, count)
 }
 
 function firstFailure(problems: readonly { file: string; reason: string }[], count: number): string {
