@@ -235,6 +235,9 @@ export const limits = {
   detectionValuesMax: 10_000,
   /** Findings of one snapshot: they are written within its lease, some milliseconds each. */
   detectionFindingsMax: 2_000,
+  /** What one scan keeps of values, roughly, and the values of one column chunk, decoded. */
+  detectionSampleBytesMax: 256 * MiB,
+  detectionChunkTextMax: 32 * MiB,
   /** One page of a column, compressed or not. */
   detectionPageBytesMax: 32 * MiB,
   /** One Parquet footer. */

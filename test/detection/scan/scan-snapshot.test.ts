@@ -419,6 +419,15 @@ describe('a hostile or broken file', () => {
     expect(result.report.findingsLeftOut).toBe(1)
   })
 
+  test('small pages of large values are read until enough text is there', async () => {
+    const rows = Array.from({ length: 700 }, (_, id) => ({ id, note: `${'ab'.repeat(30_000)}${id}` }))
+    const { metadataLocation } = await newTable().append([{ rows, codec: 'GZIP' }])
+    const { report, reason } = await scan(metadataLocation)
+    expect(reason).toBe('')
+    // All ids, and 32 MiB of notes with what else their last page holds.
+    expect(report.valuesSampled).toBeWithin(700 + 559, 700 + 600)
+  })
+
   const nothing = { type: 'record', name: 'nothing', fields: [] }
   test.each([
     ['null', 'null', [null]],
