@@ -4,6 +4,7 @@ import type { Finding } from '../core/classification.ts'
 import { alertConfidenceMin, type ScanReport } from '../core/detection.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
 import { type ClaimedRun, endOfAttempt } from './detection-claims.ts'
 import { nodeId, storableJson, storableText } from './names.ts'
 import type { Tx } from './session.ts'
@@ -98,11 +99,15 @@ interface HeldRun {
   readonly table_id: string | null
 }
 
-/** The run, which nobody else changes before the transaction ends; undefined where the claim was lost. */
+/**
+ * The run, which nobody else changes before the transaction ends; undefined where the claim was lost. The claim holds
+ * on from now: to write thousands of findings may take longer than its lease had left.
+ */
 async function holdRun(tx: Tx, { tenant, runId, leaseId }: ClaimedRun): Promise<HeldRun | undefined> {
   const [run] = await tx.query<HeldRun>(
-    `select attempt, table_id from svc.detection_run where tenant_id = $1 and run_id = $2 and lease_id = $3 for update`,
-    [tenant, runId, leaseId],
+    `update svc.detection_run set lease_until = greatest(lease_until, clock_timestamp() + $4::float8 * interval '1 ms')
+     where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt, table_id`,
+    [tenant, runId, leaseId, limits.detectionLeaseMs],
   )
   return run
 }

@@ -361,7 +361,14 @@ test('a column of which an attempt was to tell that was lost amid its findings i
   })
   expect(await cutOff.catch((thrown: Error) => thrown.message)).toBe('the process died')
   expect(await tagCount(tenant)).toBeGreaterThan(0)
+  // As long as its findings are written the claim holds, whatever its lease was.
   expect(await claim(0, 1)).toEqual([])
+  expect((await stateOf(lost.runId, tenant))?.state).toBe('running')
+  await store.tenantQuery(tenant, `update svc.detection_run set lease_until = now() where run_id = $1`, [
+    lost.runId,
+  ])
+  expect(await claim(0, 1)).toEqual([])
+  expect((await stateOf(lost.runId, tenant))?.state).toBe('failed')
   await enqueueHits(store, tenant, [hit('s3://lake/lost/2', tenant)])
   expect(await finishRun(store, only(await claim()), scan)).toEqual({ recorded: true, alertDue: true })
   await enqueueHits(store, tenant, [hit('s3://lake/lost/3', tenant)])
