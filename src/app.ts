@@ -58,6 +58,7 @@ import { startPgwire } from './server/pgwire/start-pgwire.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
 import { isMaskedFor } from './store/governed-table.ts'
+import { findJobGauge, keepJobGauge } from './store/job-gauges.ts'
 import { closeDeadQueries } from './store/queries-under-way.ts'
 import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
 import { rotateSigningKeys } from './store/signing-keys.ts'
@@ -237,6 +238,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         name: 'recover-intents',
         schedule: '* * * * *',
         run: async (signal) => void (await recoverIntents(gateway, signal)),
+        gauge: metrics.commitIntents,
       },
       { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
       {
@@ -252,11 +254,17 @@ export async function startApp(options: AppOptions): Promise<App> {
           if (count > 0) log.warn({ count }, 'queries of processes that are gone were recorded as failed')
         },
       },
-      { name: 'retry-lineage', schedule: '* * * * *', run: (signal) => retryLineage(lineage, signal) },
+      {
+        name: 'retry-lineage',
+        schedule: '* * * * *',
+        run: (signal) => retryLineage(lineage, signal),
+        gauge: metrics.lineagePending,
+      },
       {
         name: 'sweep-lineage',
         schedule: '23 * * * *',
         run: (signal) => sweepLineage(lineage.parts, signal),
+        gauge: metrics.lineageCycles,
       },
       {
         name: 'poll-snapshots',
@@ -265,6 +273,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       },
     ],
     (name, work) => withReplicaLock(store, name, work),
+    { keep: (job, value) => keepJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
     commits,
     log,
   )

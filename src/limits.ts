@@ -14,6 +14,9 @@ export const limits = {
   /** Other JSON bodies (administration, sessions). */
   apiBodyBytesMax: 1 * MiB,
 
+  /** Milliseconds in which a client of the HTTP listener sends or takes nothing, while it is its turn. */
+  httpIdleMs: 120_000,
+
   /** Characters in one {prefix}, {namespace} level or {table}. */
   identifierLengthMax: 255,
   jsonDepthMax: 128,
@@ -235,6 +238,11 @@ export const limits = {
   detectionRowGroupsMax: 4,
   /** Values of one column. */
   detectionValuesMax: 10_000,
+  /** Findings of one snapshot: they are written within its lease, some milliseconds each. */
+  detectionFindingsMax: 2_000,
+  /** What one scan keeps of values, roughly, and the values of one column chunk, decoded. */
+  detectionSampleBytesMax: 256 * MiB,
+  detectionChunkTextMax: 32 * MiB,
   /** One page of a column, compressed or not. */
   detectionPageBytesMax: 32 * MiB,
   /** One Parquet footer. */

@@ -1,8 +1,9 @@
 /** The store that the configuration names, for the service and the command line tools. */
 
-import { mkdir, open, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
+import { Fault } from './base/fault.ts'
 import type { Config } from './config.ts'
 import { openStore, type Store } from './store/store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -33,17 +34,47 @@ export async function openConfiguredStore(config: Config, metrics: Metrics, log:
   })
 }
 
-/** The key kept in the file; made, readable by its owner alone, where there is none yet. */
-async function keptKey(path: string): Promise<Uint8Array> {
-  try {
-    const file = await open(path, 'wx', 0o600)
-    const key = crypto.getRandomValues(new Uint8Array(32))
-    await file.write(key)
-    await file.sync()
-    await file.close()
-    return key
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return await readFile(path)
+const keyBytes = 32
+
+/**
+ * The key kept in the file; made, readable by its owner alone, where there is none yet. It is there whole or not at
+ * all, whenever the process dies, and of processes that make one at once all get the same.
+ * @throws Fault `misconfigured` where the file holds something else
+ */
+export async function keptKey(path: string): Promise<Uint8Array> {
+  const kept = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
     throw error
+  })
+  if (kept === undefined) {
+    await makeKey(path)
+    return await keptKey(path)
+  }
+  if (kept.length !== keyBytes)
+    throw new Fault(
+      'misconfigured',
+      `${path} holds no secrets key of ${keyBytes} bytes. Bring it back from a backup; where nothing was ever stored, remove it.`,
+    )
+  return kept
+}
+
+async function makeKey(path: string): Promise<void> {
+  const draft = `${path}.${crypto.randomUUID()}`
+  try {
+    const file = await open(draft, 'wx', 0o600)
+    try {
+      await file.writeFile(crypto.getRandomValues(new Uint8Array(keyBytes)))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    // Not renamed: that would put it in the place of a key that another process made and uses.
+    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    const directory = await open(dirname(path))
+    await directory.sync().finally(() => directory.close())
+  } finally {
+    await rm(draft, { force: true })
   }
 }

@@ -20,7 +20,15 @@ export async function readBody(request: Request, bytesMax: number): Promise<Body
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const bytes = Number.isNaN(declared) ? await readStream(request, bytesMax) : await readWhole(request)
   if (bytes.length > bytesMax) throw tooLarge(bytesMax)
+  whenRead.get(request)?.()
   return await bodyOf(bytes)
+}
+
+const whenRead = new WeakMap<Request, () => void>()
+
+/** Has `act` called once the request's body is read whole, from when on its client waits for us; for the listener alone. */
+export function onBodyRead(request: Request, act: () => void): void {
+  whenRead.set(request, act)
 }
 
 /** Bytes with their digest. */

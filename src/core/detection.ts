@@ -53,6 +53,8 @@ export interface ScanReport {
   readonly bytesRead: number
   readonly valuesSampled: number
   readonly columns: number
+  /** Those of the least confidence, where there were more than are kept. */
+  readonly findingsLeftOut: number
   /** Why a file was not scanned, for the first of them. */
   readonly problems: readonly { readonly file: string; readonly reason: string }[]
 }

@@ -20,8 +20,9 @@ export interface AlertOptions {
 
 const lookMs = 5_000
 const requestMs = 10_000
-const leaseMs = 60_000
-const batch = 20
+const batch = 5
+/** They are sent one after another; past it another replica would send those that wait, too. */
+const leaseMs = batch * requestMs + 10_000
 const backoffMsDefault = 5_000
 const backoffMsMax = 3_600_000
 
@@ -70,11 +71,11 @@ export class AlertSender {
 
   async #send(alert: DueAlert): Promise<void> {
     const { store, metrics, log } = this.parts
-    const findings = await alertFindings(store, alert.tenant, alert.runId)
+    const { findings, isCut } = await alertFindings(store, alert.tenant, alert.runId, shownMax)
     // Somebody decided about all of them meanwhile.
     if (findings.length === 0) return settleAlert(store, alert, undefined)
-    const link = new URL(`/api/v1/detection/runs/${alert.runId}`, this.options.baseUrl())
-    const outcome = await this.#post(alertPayload(findings, link))
+    const link = new URL(`/api/v1/detection/findings?run=${alert.runId}`, this.options.baseUrl())
+    const outcome = await this.#post(alertPayload(findings, link, isCut))
     if (this.#stop.signal.aborted) return
     const again = outcome.kind === 'retry' && alert.tries < limits.detectionAlertTriesMax
     metrics.detectionAlerts.inc({
@@ -127,19 +128,24 @@ const shownMax = 10
 /**
  * The body of an alert: `text` for every receiver. It holds masked samples and counts, never a value.
  * @param findings of one run, at least one
+ * @param link where all of them are listed
+ * @param isCut whether there are more than these
  */
-export function alertPayload(findings: readonly ListedFinding[], link: URL): { readonly text: string } {
+export function alertPayload(
+  findings: readonly ListedFinding[],
+  link: URL,
+  isCut = false,
+): { readonly text: string } {
   const table = findings[0]?.table
   const where = table === undefined ? 'a table that is not named yet' : `*${escapeMrkdwn(tableName(table))}*`
-  const lines = findings.slice(0, shownMax).map((finding) => {
+  const lines = findings.map((finding) => {
     const sample = finding.maskedSample === undefined ? '' : `, like ${code(finding.maskedSample)}`
     const counts = `${finding.matched} of ${finding.sampled} sampled values${sample}`
     return `• ${escapeMrkdwn(finding.column)}: ${finding.class}, confidence ${finding.confidence} (${counts})`
   })
-  const rest = findings.length - shownMax
-  if (rest > 0) lines.push(`• and ${rest} more`)
+  const all = `<${link.href}|${isCut ? 'All findings' : 'Findings'} of this run>`
   return {
-    text: [`Sensitive data was detected in ${where}.`, ...lines, `<${link.href}|Findings of this run>`].join(
+    text: [`Sensitive data was detected in ${where}.`, ...lines, ...(isCut ? ['• and more'] : []), all].join(
       '\n',
     ),
   }
@@ -152,14 +158,17 @@ function code(text: string): string {
 
 /** Names come from tables, so nothing in them may become a link, a mention or markup. */
 function escapeMrkdwn(text: string): string {
-  return escapeEntities(text).replace(/[`*~|@]/g, (mark) => `${mark}\u200b`)
+  return escapeEntities(text).replace(/[`*~|@]|:(?=\/\/)|www(?=\.)/gi, (mark) => `${mark}\u200b`)
 }
 
 function escapeEntities(text: string): string {
-  return text
-    .slice(0, 200)
-    .replace(/\p{Cc}/gu, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
+  return (
+    text
+      .slice(0, 200)
+      // Controls, line separators, and what turns the direction of text around.
+      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+  )
 }

@@ -208,7 +208,7 @@ export class Detector {
     const scan = { ...result, alert: this.options.alerts }
     for (let tries = 1; ; tries++) {
       try {
-        const { recorded, alertDue } = await this.#turns.take(() => finishRun(store, run, scan))
+        const { recorded, alertDue } = await finishRun(store, run, scan, (work) => this.#turns.take(work))
         if (!recorded) {
           log.warn({ runId: run.runId }, 'a detection run was taken over: its lease had ended')
           return
@@ -248,5 +248,6 @@ const emptyReport: ScanResult['report'] = {
   bytesRead: 0,
   valuesSampled: 0,
   columns: 0,
+  findingsLeftOut: 0,
   problems: [],
 }

@@ -32,6 +32,7 @@ const report: Schema = {
     'filesFailed?': count,
     'bytesRead?': count,
     'valuesSampled?': count,
+    'findingsLeftOut?': said(count, 'of the least confidence, where there were more than 2,000'),
     'columns?': count,
     'problems?': said(list(object({ file: text, reason: text })), 'the first of them'),
   }),

@@ -3,6 +3,7 @@
  * upstream tables themselves, so that a failed ingest or a commit past the gateway is scanned too.
  */
 
+import { inParallel } from '../base/in-parallel.ts'
 import { Lru } from '../base/lru.ts'
 import type { StandBack } from '../base/right-of-way.ts'
 import { type Catalog, catalogCapabilities } from '../catalog/catalog.ts'
@@ -27,6 +28,8 @@ export interface PollOptions {
   readonly requestMs: number
   /** Milliseconds after which nothing more is asked of one tenant's upstreams in a round: others wait for theirs. */
   readonly tenantMs: number
+  /** Tenants whose upstreams are asked at once. */
+  readonly tenantsMax: number
 }
 
 export const pollOptions: PollOptions = {
@@ -34,6 +37,7 @@ export const pollOptions: PollOptions = {
   rowsMax: 1_000,
   requestMs: 10_000,
   tenantMs: limits.detectionPollMs,
+  tenantsMax: 8,
 }
 
 const tablePage = 100
@@ -65,6 +69,8 @@ export class SnapshotPoller {
   /** Tenant, credential version and table → ETag of a load whose locations are all known. */
   readonly #etags = new Lru<string, string>(etagsMax)
   readonly #places = new Map<TenantId, Place>()
+  /** Whose upstreams took all their time when they were last asked, the longest ago first. */
+  readonly #slow = new Set<TenantId>()
   readonly #standBack: StandBack
 
   constructor(
@@ -76,38 +82,64 @@ export class SnapshotPoller {
     this.#standBack = parts.commits.standBack()
   }
 
-  /** One round over all active tenants. A tenant or table that fails is logged and left to the next round. */
+  /**
+   * One round over all active tenants: their commits, then their upstreams, the slow ones last, and of these as many as
+   * fit into the time of one: they wait for each other, and the next round does not wait for all of them. A tenant or
+   * table that fails is logged and left to the next round.
+   */
   async poll(signal: AbortSignal): Promise<void> {
     this.#standBack.renew()
+    const tenants = await this.#activeTenants()
+    for (const tenant of tenants) await this.#attempt(tenant, signal, () => this.#enqueue(tenant, signal))
+    const quick = tenants.filter((tenant) => !this.#slow.has(tenant))
+    const slow = [...this.#slow].filter((tenant) => tenants.includes(tenant))
+    const pollUpstreams = (tenant: TenantId) =>
+      this.#attempt(tenant, signal, () => this.#pollUpstreams(tenant, signal))
+    await inParallel(quick, this.options.tenantsMax, pollUpstreams)
+    const endsMs = performance.now() + this.options.tenantMs
+    await inParallel(slow, this.options.tenantsMax, async (tenant) => {
+      if (performance.now() < endsMs) await pollUpstreams(tenant)
+    })
+  }
+
+  async #activeTenants(): Promise<readonly TenantId[]> {
+    const active: TenantId[] = []
     let after: string | undefined
     do {
       const page = await listTenants(this.parts.store, after === undefined ? {} : { after })
-      for (const { id, state } of page.items) {
-        signal.throwIfAborted()
-        if (state === 'active') await this.#pollTenant(id, signal)
-      }
+      for (const { id, state } of page.items) if (state === 'active') active.push(id)
       after = page.next
     } while (after !== undefined)
+    return active
   }
 
-  async #pollTenant(tenant: TenantId, signal: AbortSignal): Promise<void> {
-    const { store, metrics, log } = this.parts
+  async #attempt(tenant: TenantId, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    signal.throwIfAborted()
     await this.#standBack.clear()
     try {
-      const queued = await enqueueUnscanned(store, tenant, this.options.rowsMax, signal)
-      metrics.detectionHits.inc({ source: 'baseline-poller', outcome: 'queued' }, queued)
-      if (queued > 0) this.wake()
-      await this.#pollUpstreams(tenant, signal)
+      await work()
     } catch (err) {
       signal.throwIfAborted()
-      log.warn({ err, tenant }, 'a tenant could not be polled for new snapshots')
+      this.parts.log.warn({ err, tenant }, 'a tenant could not be polled for new snapshots')
     }
   }
 
+  async #enqueue(tenant: TenantId, signal: AbortSignal): Promise<void> {
+    const queued = await enqueueUnscanned(this.parts.store, tenant, this.options.rowsMax, signal)
+    this.parts.metrics.detectionHits.inc({ source: 'baseline-poller', outcome: 'queued' }, queued)
+    if (queued > 0) this.wake()
+  }
+
   async #pollUpstreams(tenant: TenantId, signal: AbortSignal): Promise<void> {
+    const budget = { tables: this.options.tablesMax, endsMs: performance.now() + this.options.tenantMs }
+    await this.#pollCatalogs(tenant, budget, signal)
+    this.#slow.delete(tenant)
+    if (performance.now() >= budget.endsMs) this.#slow.add(tenant)
+  }
+
+  async #pollCatalogs(tenant: TenantId, budget: Budget, signal: AbortSignal): Promise<void> {
     const { store, catalogs, log } = this.parts
     const known = await knownNamespaces(store, tenant)
-    const budget = { tables: this.options.tablesMax, endsMs: performance.now() + this.options.tenantMs }
     const from = this.#places.get(tenant)
     this.#places.delete(tenant)
     for (const nickname of await this.#nicknames(tenant)) {

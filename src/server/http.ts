@@ -2,7 +2,9 @@
 
 import type { Logger } from 'pino'
 import { rememberPeer } from '../auth/peer-address.ts'
+import { onBodyRead } from '../auth/read-body.ts'
 import { inNextTurn } from '../base/turn.ts'
+import { limits } from '../limits.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 import type { Drain } from './drain.ts'
 
@@ -13,6 +15,8 @@ export interface HttpOptions {
   readonly handle: (request: Request) => Promise<Response>
   readonly drain: Drain
   readonly log: Logger
+  /** For which a client may neither send nor take anything while it is its turn; that of limits.ts unless a test shortens it. */
+  readonly idleSeconds?: number
 }
 
 /** Callers may name their request; anything that could not stand in a log line is replaced. */
@@ -35,11 +39,11 @@ const securityHeaders = {
 
 /** Starts the listener. Bodies are capped by each route, which knows its own bound. */
 export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
-  const { drain, handle, log } = options
+  const { drain, handle, log, idleSeconds = limits.httpIdleMs / 1_000 } = options
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,
-    idleTimeout: 120,
+    idleTimeout: idleSeconds,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // Otherwise what throws in here is answered with a page of the program's source, unless NODE_ENV says production.
     development: false,
@@ -49,6 +53,10 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       const requestId = named !== null && requestIdPattern.test(named) ? named : crypto.randomUUID()
       const pathname = URL.parse(request.url)?.pathname
       rememberPeer(request, server.requestIP(request)?.address)
+      // What is asked has bounds of its own: a commit that several tables wait for may take longer than a client may idle.
+      const awaitAnswer = () => server.timeout(request, 0)
+      if (hasBody(request)) onBodyRead(request, awaitAnswer)
+      else awaitAnswer()
       const response =
         pathname === undefined
           ? hostlessResponse()
@@ -74,9 +82,15 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
         ms: Math.round((performance.now() - startedMs) * 100) / 100,
       }
       inNextTurn(() => log.info(line, 'request'))
+      server.timeout(request, idleSeconds)
       return response
     },
   })
+}
+
+/** Whether a body follows the head (RFC 9112, 6.3). */
+function hasBody({ headers }: Request): boolean {
+  return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0
 }
 
 /** Without a host that is one, a request has no URL (RFC 9112, 3.2). */

@@ -2,6 +2,7 @@
 
 import { Cron } from 'croner'
 import type { Logger } from 'pino'
+import type { Gauge } from 'prom-client'
 import type { RightOfWay } from '../base/right-of-way.ts'
 
 export interface Job {
@@ -10,6 +11,14 @@ export interface Job {
   /** A cron pattern. */
   readonly schedule: string
   readonly run: (signal: AbortSignal) => Promise<void>
+  /** What a run sets to what it left; on replicas that it did not run on it shows the same. */
+  readonly gauge?: Gauge
+}
+
+/** What runs left, known to all replicas, by the name of their job. */
+export interface JobGauges {
+  keep(job: string, value: number): Promise<void>
+  find(job: string): Promise<number | undefined>
 }
 
 /** Runs `work` on at most one replica; its signal aborts when the lock is lost. */
@@ -24,23 +33,33 @@ export interface Jobs {
 
 /**
  * Starts the schedules of `jobs`.
+ * @param gauges by which replicas tell each other what a run left
  * @param requests for which a job stands back before it begins
  */
 export function startJobs(
   jobs: readonly Job[],
   withReplicaLock: WithReplicaLock,
+  gauges: JobGauges,
   requests: RightOfWay,
   log: Logger,
 ): Jobs {
   const running = new Map<string, Promise<void>>()
   const stopping = new AbortController()
+  const runHere = async (job: Job, signal: AbortSignal): Promise<void> => {
+    await job.run(signal)
+    const [left] = (await job.gauge?.get())?.values ?? []
+    if (left !== undefined) await gauges.keep(job.name, left.value)
+  }
   const run = (job: Job): Promise<void> => {
     const current = running.get(job.name)
     if (current !== undefined) return current
     const next = requests
       .standBack()
       .clear()
-      .then(() => withReplicaLock(job.name, (lost) => job.run(AbortSignal.any([lost, stopping.signal]))))
+      .then(() => withReplicaLock(job.name, (lost) => runHere(job, AbortSignal.any([lost, stopping.signal]))))
+      .then(async (ran) => {
+        if (!ran && job.gauge !== undefined) job.gauge.set((await gauges.find(job.name)) ?? 0)
+      })
       .then(
         () => {},
         (err: unknown) => {

@@ -20,7 +20,7 @@ export async function openManifest(storage: Storage, location: string): Promise<
  * @throws ReadFailure where they are no Avro file
  */
 export function manifestIn(bytes: Uint8Array): AvroFile {
-  return readAvro(bytes, { blockBytesMax: limits.tableMetadataBytesMax, recordsMax: manifestEntriesMax })
+  return readAvro(bytes, { bytesMax: limits.tableMetadataBytesMax, recordsMax: manifestEntriesMax })
 }
 
 /**

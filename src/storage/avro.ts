@@ -18,8 +18,9 @@ export interface AvroFile {
 }
 
 export interface AvroBounds {
-  /** Bytes of one block once decompressed. */
-  readonly blockBytesMax: number
+  /** Bytes of all blocks once decompressed. */
+  readonly bytesMax: number
+  /** Records, and blocks without any. */
   readonly recordsMax: number
 }
 
@@ -76,16 +77,22 @@ function* readBlocks(
   sync: Buffer,
   codec: string,
   type: avro.Type,
-  { blockBytesMax, recordsMax }: AvroBounds,
+  { bytesMax, recordsMax }: AvroBounds,
 ): Generator<AvroRecord> {
   let records = 0
+  let bytes = 0
   while (cursor.at < cursor.buffer.length) {
     const count = readLong(cursor)
-    const block = decompress(codec, take(cursor, readLong(cursor)), blockBytesMax)
+    const packed = take(cursor, readLong(cursor))
     if (!take(cursor, syncBytes).equals(sync)) throw corrupt()
-    records += count
+    records += Math.max(count, 1)
     if (count < 0 || records > recordsMax)
       throw new ReadFailure(`a manifest holds more than ${recordsMax} entries`)
+    // A writer may end a block that it put nothing into; nothing tells how often.
+    if (count === 0) continue
+    const block = decompress(codec, packed, bytesMax - bytes)
+    if (block === undefined) throw new ReadFailure(`a manifest decompresses to more than ${bytesMax} bytes`)
+    bytes += block.length
     let at = 0
     for (let index = 0; index < count; index++) {
       let decoded: { value: unknown; offset: number }
@@ -102,8 +109,15 @@ function* readBlocks(
   }
 }
 
-function decompress(codec: string, block: Buffer, bytesMax: number): Buffer {
-  const bound = { maxOutputLength: bytesMax }
+/** @returns undefined where it decompresses to more than `bytesMax` */
+function decompress(codec: string, block: Buffer, bytesMax: number): Buffer | undefined {
+  const inflated = inflate(codec, block, bytesMax)
+  return inflated !== undefined && inflated.length <= bytesMax ? inflated : undefined
+}
+
+function inflate(codec: string, block: Buffer, bytesMax: number): Buffer | undefined {
+  // The least that zlib takes as a bound.
+  const bound = { maxOutputLength: Math.max(bytesMax, 1) }
   try {
     switch (codec) {
       case 'null':
@@ -119,24 +133,18 @@ function decompress(codec: string, block: Buffer, bytesMax: number): Buffer {
         return unsnap(block.subarray(0, -4), bytesMax)
     }
   } catch (thrown) {
-    const tooLarge = (thrown as { code?: unknown } | null)?.code === 'ERR_BUFFER_TOO_LARGE'
-    if (tooLarge) throw tooLargeBlock(bytesMax)
-    if (thrown instanceof ReadFailure) throw thrown
+    if ((thrown as { code?: unknown } | null)?.code === 'ERR_BUFFER_TOO_LARGE') return undefined
     throw corrupt()
   }
   throw new ReadFailure('a manifest is compressed by a codec that is not supported')
 }
 
-function unsnap(block: Buffer, bytesMax: number): Buffer {
+function unsnap(block: Buffer, bytesMax: number): Buffer | undefined {
   const length = readVarint({ buffer: block, at: 0 })
-  if (length > bytesMax) throw tooLargeBlock(bytesMax)
+  if (length > bytesMax) return undefined
   const output = Buffer.alloc(length)
   snappyUncompress(block, output)
   return output
-}
-
-function tooLargeBlock(bytesMax: number): ReadFailure {
-  return new ReadFailure(`a block of a manifest decompresses to more than ${bytesMax} bytes`)
 }
 
 interface Cursor {

@@ -46,17 +46,21 @@ export async function settleAlert(store: Store, alert: DueAlert, delayMs: number
   )
 }
 
-/** What an alert of a run tells of: findings at 0.85 or more about which nobody has decided. */
+/**
+ * What an alert of a run tells of: findings at 0.85 or more about which nobody has decided.
+ * @returns as many as `limit`, and whether there are more
+ */
 export async function alertFindings(
   store: Store,
   tenant: TenantId,
   runId: string,
-): Promise<readonly ListedFinding[]> {
+  limit: number,
+): Promise<{ readonly findings: readonly ListedFinding[]; readonly isCut: boolean }> {
   const page = await listFindings(store, tenant, {
     runId,
     status: 'open',
     confidenceMin: alertConfidenceMin,
-    limit: 50,
+    limit,
   })
-  return page.items
+  return { findings: page.items, isCut: page.next !== undefined }
 }

@@ -7,7 +7,7 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { AlertSender, alertPayload } from '../../src/detection/alert.ts'
 import { claimAlerts, settleAlert } from '../../src/store/detection-alerts.ts'
 import { claimRuns } from '../../src/store/detection-claims.ts'
-import type { ListedFinding } from '../../src/store/detection-findings.ts'
+import { type ListedFinding, listFindings } from '../../src/store/detection-findings.ts'
 import { finishRun } from '../../src/store/detection-results.ts'
 import { requestRescan } from '../../src/store/detection-run-list.ts'
 import { enqueueHits } from '../../src/store/detection-runs.ts'
@@ -37,14 +37,14 @@ const finding: ListedFinding = {
 }
 
 describe('the text', () => {
-  const link = new URL('https://covenant.example/api/v1/detection/runs/r')
+  const link = new URL('https://covenant.example/api/v1/detection/findings?run=r')
 
   test('names table, column, class, confidence, counts, mask and link', () => {
     expect(alertPayload([finding], link).text).toBe(
       [
         'Sensitive data was detected in *sales.eu.people*.',
         '• email: email, confidence 0.92 (9 of 10 sampled values, like `a***@e***.org`)',
-        '<https://covenant.example/api/v1/detection/runs/r|Findings of this run>',
+        '<https://covenant.example/api/v1/detection/findings?run=r|Findings of this run>',
       ].join('\n'),
     )
   })
@@ -56,12 +56,20 @@ describe('the text', () => {
       maskedSample: '`<a>`',
     }
     const { text } = alertPayload(
-      Array.from({ length: 40 }, () => hostile),
+      Array.from({ length: 10 }, () => hostile),
       link,
+      true,
     )
     expect(text).not.toMatch(/<!|<http:\/\/evil|@here|`y`|``/)
     expect(text.split('\n').length).toBe(13)
-    expect(text).toContain('and 30 more')
+    expect(text).toContain('• and more\n')
+  })
+
+  test('lets no name be linked by itself, or be read in another order', () => {
+    const column = 'https://evil.example/ www.evil.example \u202egro.live\u2028next'
+    const { text } = alertPayload([{ ...finding, column }], link)
+    expect(text.replace(`<${link.href}`, '')).not.toMatch(/https?:\/\/|www\.|[\u202e\u2028]/)
+    expect(text.split('\n').length).toBe(3)
   })
 })
 
@@ -110,17 +118,17 @@ describe('sending', () => {
     return { alerts, metrics }
   }
   /** A finished run with a finding that is worth an alert. */
-  const alertDue = async (table?: TableRef) => {
+  const alertDue = async (table?: TableRef, fieldIds?: readonly bigint[]) => {
     const metadataLocation = `s3://lake/alert/${++runs}`
     await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation, table }])
-    await finishWithAlert()
+    await finishWithAlert(fieldIds)
   }
-  const finishWithAlert = async () => {
+  const finishWithAlert = async (fieldIds: readonly bigint[] = [2n]) => {
     const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
     if (claim === undefined) throw new Error('nothing to claim')
     const { id, runId, table: _, status, decision, foundAt, ...found } = finding
     const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
-    const findings = [{ finding: found, fieldId: 2n, columnName: 'email' }]
+    const findings = fieldIds.map((fieldId) => ({ finding: found, fieldId, columnName: 'email' }))
     expect(await finishRun(store, claim, { findings, report, reason: '', alert: true })).toEqual({
       recorded: true,
       alertDue: true,
@@ -144,6 +152,21 @@ describe('sending', () => {
     expect([bodies.length, await count(metrics, 'sent'), await count(metrics, 'retried')]).toEqual([4, 1, 3])
     expect(JSON.parse(bodies[3] ?? '')).toEqual({ text: expect.stringContaining('confidence 0.92') })
     expect(lines.join('')).not.toContain('s3cret')
+    await alerts.stop()
+  })
+
+  test('leads to all findings of its run, and says where it does not name them all', async () => {
+    const { alerts } = sender()
+    const fields = Array.from({ length: 12 }, (_, index) => BigInt(index))
+    await alertDue(undefined, fields)
+    await settled(alerts)
+    const { text } = JSON.parse(bodies[0] ?? '') as { text: string }
+    expect(text.match(/confidence/g)?.length).toBe(10)
+    expect(text).toContain('• and more\n')
+    const link = new URL(/<(http[^|]+)\|All findings of this run>/.exec(text)?.[1] ?? '')
+    expect(link.pathname).toBe('/api/v1/detection/findings')
+    const { items } = await listFindings(store, tenant, { runId: link.searchParams.get('run') ?? '' })
+    expect(items.length).toBe(12)
     await alerts.stop()
   })
 

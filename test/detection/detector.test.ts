@@ -305,6 +305,76 @@ test('findings of a run whose table is learnt later are in the graph, though the
   expect(await tags()).toHaveLength(1)
 })
 
+const many = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    finding: {
+      column: `email_${index}`,
+      class: 'email',
+      shape: 'name_and_value',
+      confidence: 0.92,
+      matched: 1,
+      sampled: 1,
+      maskedSample: undefined,
+    } as const,
+    fieldId: BigInt(index),
+    columnName: `email_${index}`,
+  }))
+const tagCount = async (tenant: TenantId) =>
+  (
+    await store.tenantQuery(
+      tenant,
+      `select 1 from "TAGGED" where properties::text::jsonb ->> 'path' like 'email%'`,
+    )
+  ).length
+
+test('many findings are written some at a time, the run ends with the last, and a table learnt amid them has them all', async () => {
+  const tenant = (await createTenant(store, { name: 'many' })).id
+  const metadataLocation = 's3://lake/many'
+  await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation }])
+  const claimed = only(await claim())
+  const between: unknown[] = []
+  const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
+  const scan = { ...done, report, findings: many(60), alert: true }
+  const outcome = await finishRun(store, claimed, scan, async (transact) => {
+    // What others do between two transactions.
+    between.push((await stateOf(claimed.runId, tenant))?.state)
+    if (between.length === 2) await enqueueHits(store, tenant, [hit(metadataLocation, tenant)])
+    return await transact()
+  })
+  expect(outcome).toEqual({ recorded: true, alertDue: true })
+  expect(new Set(between)).toEqual(new Set(['running']))
+  expect(between.length).toBeGreaterThan(3)
+  expect((await stateOf(claimed.runId, tenant))?.state).toBe('done')
+  expect(await tagCount(tenant)).toBe(60)
+})
+
+test('a column of which an attempt was to tell that was lost amid its findings is told of by the next snapshot', async () => {
+  const tenant = (await createTenant(store, { name: 'lost amid' })).id
+  const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
+  const scan = { ...done, report, findings: many(60), alert: true }
+  await enqueueHits(store, tenant, [hit('s3://lake/lost/1', tenant)])
+  const lost = only(await claim(0, 1))
+  let turns = 0
+  const cutOff = finishRun(store, lost, scan, async (transact) => {
+    if (++turns === 2) throw new Error('the process died')
+    return await transact()
+  })
+  expect(await cutOff.catch((thrown: Error) => thrown.message)).toBe('the process died')
+  expect(await tagCount(tenant)).toBeGreaterThan(0)
+  // As long as its findings are written the claim holds, whatever its lease was.
+  expect(await claim(0, 1)).toEqual([])
+  expect((await stateOf(lost.runId, tenant))?.state).toBe('running')
+  await store.tenantQuery(tenant, `update svc.detection_run set lease_until = now() where run_id = $1`, [
+    lost.runId,
+  ])
+  expect(await claim(0, 1)).toEqual([])
+  expect((await stateOf(lost.runId, tenant))?.state).toBe('failed')
+  await enqueueHits(store, tenant, [hit('s3://lake/lost/2', tenant)])
+  expect(await finishRun(store, only(await claim()), scan)).toEqual({ recorded: true, alertDue: true })
+  await enqueueHits(store, tenant, [hit('s3://lake/lost/3', tenant)])
+  expect(await finishRun(store, only(await claim()), scan)).toEqual({ recorded: true, alertDue: false })
+})
+
 test('a run whose claimers all vanish fails in the end, with the reason', async () => {
   await enqueueHits(store, home, [hit('s3://lake/3')])
   const { runId } = only(await claim(0, 2))

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { SnapshotPoller } from '../../src/detection/poll-snapshots.ts'
 import { putCatalogCredential, removeCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { listRuns } from '../../src/store/detection-run-list.ts'
+import { createTenant } from '../../src/store/tenants.ts'
 import { type DetectionService, startDetectionService } from '../support/detection.ts'
 
 setDefaultTimeout(60_000)
@@ -24,6 +25,7 @@ const pollerOf = (tablesMax: number, requestMs = 10_000, tenantMs = 30_000) => {
     rowsMax: 2,
     requestMs,
     tenantMs,
+    tenantsMax: 2,
   })
 }
 const tables = async () =>
@@ -137,6 +139,45 @@ test('an upstream that hangs has a bounded share of a round, and the next goes o
       expect(asked.length).toBeGreaterThan(0)
     },
   )
+})
+
+test('tenants whose upstreams hang wait for each other, and nobody waits for all of them', async () => {
+  const { store } = d.service
+  const asked: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    fetch(request) {
+      const [, name = '', , ...rest] = new URL(request.url).pathname.split('/')
+      if (rest[0] === 'config') return Response.json({ defaults: {}, overrides: {} })
+      asked.push(name)
+      return name === 'quick' ? Response.json({ identifiers: [] }) : new Promise<Response>(() => {})
+    },
+  })
+  const hanging = ['h1', 'h2', 'h3', 'h4', 'h5']
+  for (const name of ['quick', ...hanging]) {
+    const { id } = await createTenant(store, { name })
+    const endpoint = `http://127.0.0.1:${server.port}/${name}`
+    await putCatalogCredential(store, id, {
+      nickname: 'own',
+      kind: 'alpha',
+      endpoint,
+      config: { endpoint, warehouse: 'x', namespaces: [...'abcdefghijklmnopqrst'] },
+    })
+  }
+  const poller = pollerOf(100, 600, 1_000)
+  await poller.poll(never)
+  const rounds: string[][] = []
+  for (let round = 0; round < 3; round++) {
+    asked.length = 0
+    await poller.poll(never)
+    rounds.push([...new Set(asked)])
+  }
+  await server.stop(true)
+  for (const round of rounds) {
+    expect(round[0]).toBe('quick')
+    expect(round.length).toBeLessThanOrEqual(3)
+  }
+  expect([...new Set(rounds.flat())].sort()).toEqual([...hanging, 'quick'])
 })
 
 test('stops when its replica lock is lost', async () => {

@@ -2,12 +2,17 @@
 
 import { expect, test } from 'bun:test'
 import { RightOfWay } from '../../src/base/right-of-way.ts'
-import { startJobs } from '../../src/server/jobs.ts'
+import { type JobGauges, startJobs, type WithReplicaLock } from '../../src/server/jobs.ts'
+import { findJobGauge, keepJobGauge } from '../../src/store/job-gauges.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { handPace } from '../support/hand-pace.ts'
+import { openTestStore } from '../support/store.ts'
 
 const quietMs = 100
 const waitMsMax = 10_000
+
+const noGauges = { keep: async () => {}, find: async () => undefined }
 
 function sweepJob(requests: RightOfWay, run: (signal: AbortSignal) => void | Promise<void>) {
   const never = '0 0 1 1 *'
@@ -16,7 +21,7 @@ function sweepJob(requests: RightOfWay, run: (signal: AbortSignal) => void | Pro
     return true
   }
   const job = { name: 'sweep', schedule: never, run: async (signal: AbortSignal) => run(signal) }
-  return startJobs([job], alone, requests, createLogger({ level: 'silent' }))
+  return startJobs([job], alone, noGauges, requests, createLogger({ level: 'silent' }))
 }
 
 test('a job does not begin while a commit is at work, nor right after it', async () => {
@@ -62,4 +67,43 @@ test('a job that is under way when the service stops is told to end', async () =
   await begun.promise
   await jobs.stop()
   await ran
+})
+
+test('a replica shows what a run left on another one, and no longer what its own had left before', async () => {
+  await using store = await openTestStore()
+  const gauges: JobGauges = {
+    keep: (job, value) => keepJobGauge(store, job, value),
+    find: (job) => findJobGauge(store, job),
+  }
+  const quiet = new RightOfWay({ quietMs: 0, waitMsMax: 0 })
+  let elected = 0
+  const lefts = [3, 0]
+  const replicas = [0, 1].map((replica) => {
+    const gauge = createMetrics().lineageCycles
+    const job = {
+      name: 'sweep',
+      schedule: '0 0 1 1 *',
+      run: async () => gauge.set(lefts.shift() ?? Number.NaN),
+      gauge,
+    }
+    const withLock: WithReplicaLock = async (_, work) => {
+      if (replica === elected) await work(new AbortController().signal)
+      return replica === elected
+    }
+    return { gauge, jobs: startJobs([job], withLock, gauges, quiet, createLogger({ level: 'silent' })) }
+  })
+  const shown = async () => {
+    for (const { jobs } of replicas) await jobs.run('sweep')
+    const values = await Promise.all(replicas.map(({ gauge }) => gauge.get()))
+    return values.map(({ values: [one] }) => one?.value)
+  }
+  expect(await shown()).toEqual([3, 3])
+  elected = 1
+  // The first asks before the second has run: what is known by then is what it left itself.
+  expect(await shown()).toEqual([3, 0])
+  for (const { jobs } of replicas) await jobs.stop()
+  const [first] = replicas
+  elected = -1
+  await first?.jobs.run('sweep')
+  expect((await first?.gauge.get())?.values[0]?.value).toBe(0)
 })

@@ -19,6 +19,7 @@ export const emptyReport = {
   bytesRead: 0,
   valuesSampled: 0,
   columns: 0,
+  findingsLeftOut: 0,
   problems: [],
 }
 

@@ -90,6 +90,14 @@ describe('credentials', () => {
     expect(lines.join('')).toContain('postgres://svc:[redacted]@db failed')
   })
 
+  test('text that a caller chose costs no more than its length, whatever it begins like', () => {
+    const { logger, lines } = capture()
+    // Of time that grows with the square of the length, each would take minutes.
+    for (const text of ['a', 'eyJaaaa', 'eyJaaaa-', 'svc_aaaa-', 'a://b:'])
+      logger.info({ path: text.repeat(400_000 / text.length) }, 'request')
+    expect(lines).toHaveLength(5)
+  })
+
   test('ordinary words and metric names are left alone', () => {
     const { logger, last } = capture()
     logger.info({ table: 'svc_gateway_commit_stage_duration_ms', endpoint: 'https://h:8080/a@b' }, 'x')

@@ -4,8 +4,12 @@
  */
 
 import type { ColumnSample } from '../../core/classification.ts'
+import { limits } from '../../limits.ts'
 
 const valueLengthMax = 1_024
+/** What a value, and a column or path, take beside their characters, roughly. */
+const valueOverheadBytes = 40
+const columnOverheadBytes = 400
 const jsonDepthMax = 16
 /** Paths inside the JSON values of one column. */
 const pathsMax = 500
@@ -27,9 +31,18 @@ export class ColumnSamples {
   readonly #columns = new Map<string, Gathered>()
   readonly #paths = new Map<string, number>()
   #valueCount = 0
+  #bytesLeft: number
 
-  /** @param valuesMax values that are kept of one column or path */
-  constructor(readonly valuesMax: number) {}
+  /**
+   * @param valuesMax values that are kept of one column or path
+   * @param bytesMax what is kept in all, roughly; beyond it nothing more is
+   */
+  constructor(
+    readonly valuesMax: number,
+    bytesMax: number = limits.detectionSampleBytesMax,
+  ) {
+    this.#bytesLeft = bytesMax
+  }
 
   /** Values looked at, over all columns. */
   get valueCount(): number {
@@ -43,6 +56,7 @@ export class ColumnSamples {
     for (const value of values) {
       const document = parseDocument(value)
       if (document === undefined) this.#keep(column, value)
+      else if (this.#bytesLeft <= 0) return
       else this.#walk(document, columnName, columnName, fieldId, 0, { left: scalarsMax })
     }
   }
@@ -62,12 +76,15 @@ export class ColumnSamples {
     if (known !== undefined) return known
     const made = { fieldId, columnName, values: [] }
     this.#columns.set(name, made)
+    this.#bytesLeft -= name.length + columnOverheadBytes
     return made
   }
 
   #keep(column: Gathered, value: string): void {
-    if (column.values.length < this.valuesMax && value !== '')
-      column.values.push(value.slice(0, valueLengthMax))
+    if (column.values.length >= this.valuesMax || value === '' || this.#bytesLeft <= 0) return
+    const kept = beginning(value)
+    column.values.push(kept)
+    this.#bytesLeft -= kept.length + valueOverheadBytes
   }
 
   #walk(
@@ -104,11 +121,16 @@ export class ColumnSamples {
     budget.left--
     if (!this.#columns.has(path)) {
       const paths = this.#paths.get(columnName) ?? 0
-      if (paths >= pathsMax) return
+      if (paths >= pathsMax || this.#bytesLeft <= 0) return
       this.#paths.set(columnName, paths + 1)
     }
     this.#keep(this.#gather(path, columnName, fieldId), value)
   }
+}
+
+/** A copy: a part of a text keeps all of it in memory. */
+function beginning(value: string): string {
+  return value.length <= valueLengthMax ? value : Buffer.from(value.slice(0, valueLengthMax)).toString()
 }
 
 /** The object or array that a value holds as JSON, if it is one. */

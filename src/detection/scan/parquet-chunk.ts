@@ -50,10 +50,12 @@ export async function readChunk(
     window = Buffer.concat([window, rest])
   }
   const values: string[] = []
+  let length = 0
   const read = valueReader(leaf)
   let dictionary: PageValues | undefined
   let at = 0
-  while (values.length < budget.valuesMax && start + at < end) {
+  // Pages that are small may hold values that are large.
+  while (values.length < budget.valuesMax && length < limits.detectionChunkTextMax && start + at < end) {
     let page = headerAt(window, at)
     if (page === undefined) {
       if (window.length >= end - start) throw corrupt()
@@ -74,8 +76,10 @@ export async function readChunk(
     if (page.header.type === 'DICTIONARY_PAGE') dictionary = readDictionary(body, page.header, chunk, read)
     else if (page.header.type === 'DATA_PAGE' || page.header.type === 'DATA_PAGE_V2') {
       const wanted = budget.valuesMax - values.length
-      for (const value of readData(body, page.header, chunk, leaf, dictionary, read, wanted))
+      for (const value of readData(body, page.header, chunk, leaf, dictionary, read, wanted)) {
         values.push(value)
+        length += value.length
+      }
     }
     at = pageEnd
   }

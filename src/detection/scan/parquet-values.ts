@@ -1,6 +1,7 @@
 /** The values inside one decompressed Parquet page, by encoding, as text. Every count is bounded by the caller. */
 
 import { deltaBinaryUnpack } from 'hyparquet/src/delta.js'
+import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { Leaf } from './parquet-footer.ts'
 
@@ -226,6 +227,7 @@ function readDeltaBytes(bytes: Uint8Array, present: number, count: number): Page
   const suffixes = readDelta(bytes, present, 'INT32', prefixes.end)
   const values: string[] = []
   let before = new Uint8Array(0)
+  let length = 0
   let at = suffixes.end
   for (let index = 0; index < count; index++) {
     const prefix = Number(prefixes.values[index])
@@ -238,6 +240,8 @@ function readDeltaBytes(bytes: Uint8Array, present: number, count: number): Page
     value.set(before.subarray(0, prefix))
     value.set(bytes.subarray(at, at + suffix), prefix)
     values.push(text(value, 0, value.length))
+    length += Math.min(value.length, valueBytesMax)
+    if (length >= limits.detectionChunkTextMax) break
     before = value
     at += suffix
   }

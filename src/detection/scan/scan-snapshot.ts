@@ -82,8 +82,9 @@ export async function scanSnapshot({
         problem(file, failure.reason)
       }
     }
+    const findings = classifySamples(samples)
     return {
-      findings: classifySamples(samples),
+      findings: surest(findings, limits.detectionFindingsMax),
       reason: counts.failed === 0 ? '' : firstFailure(problems, counts.failed),
       report: {
         snapshotIds: table.snapshots.map((snapshot) => String(snapshot.get('snapshot-id'))),
@@ -96,6 +97,7 @@ export async function scanSnapshot({
         bytesRead: storage.bytesRead,
         valuesSampled: samples.valueCount,
         columns: table.columns.length,
+        findingsLeftOut: Math.max(findings.length - limits.detectionFindingsMax, 0),
         problems,
       },
     }
@@ -104,6 +106,11 @@ export async function scanSnapshot({
   } finally {
     await storage.close()
   }
+}
+
+function surest(findings: readonly ColumnFinding[], count: number): readonly ColumnFinding[] {
+  if (findings.length <= count) return findings
+  return findings.toSorted((a, b) => b.finding.confidence - a.finding.confidence).slice(0, count)
 }
 
 function firstFailure(problems: readonly { file: string; reason: string }[], count: number): string {

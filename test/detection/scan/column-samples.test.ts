@@ -91,3 +91,29 @@ describe('hostile cells', () => {
     expect(samples.all().length).toBeLessThanOrEqual(501)
   })
 })
+
+describe('what a scan keeps', () => {
+  const kept = (samples: ColumnSamples) =>
+    samples.all().reduce((sum, { name, values }) => sum + name.length + values.join('').length, 0)
+
+  test('has a bound for all columns and paths together, above that for each', () => {
+    const values = new ColumnSamples(1_000, 10_000)
+    for (let column = 0; column < 10; column++)
+      values.add(`c${column}`, undefined, new Array(100).fill('x'.repeat(100)))
+    expect(kept(values)).toBeWithin(1_000, 12_000)
+    const paths = new ColumnSamples(1_000, 10_000)
+    for (let column = 0; column < 10; column++)
+      paths.add(
+        `c${column}`,
+        undefined,
+        Array.from({ length: 100 }, (_, key) => `{"${'k'.repeat(50)}${key}":1}`),
+      )
+    expect(paths.all().length).toBeWithin(10, 40)
+  })
+
+  test('is the beginning of a long value', () => {
+    const samples = new ColumnSamples(10)
+    samples.add('note', undefined, ['ab'.repeat(30_000)])
+    expect(kept(samples)).toBe(1_024 + 'note'.length)
+  })
+})

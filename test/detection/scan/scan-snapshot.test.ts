@@ -23,6 +23,7 @@ import { type FileOptions, tableInFolder } from '../../../demo/lake/iceberg-writ
 import { parquetBytes } from '../../../demo/lake/parquet-file.ts'
 import type { Field } from '../../../demo/lake/table-fields.ts'
 import { type ScanResult, scanSnapshot } from '../../../src/detection/scan/scan-snapshot.ts'
+import { limits } from '../../../src/limits.ts'
 import { ReadFailure } from '../../../src/storage/read-failure.ts'
 
 const fields: readonly Field[] = [
@@ -402,6 +403,29 @@ describe('a hostile or broken file', () => {
     expect(bomb.length).toBeLessThan(200_000)
     writeFileSync(fileURLToPath(manifestList), bomb)
     expect((await failure(scan(metadataLocation))).reason).toContain('decompresses to more than')
+  })
+
+  test('a snapshot has a bounded number of findings, the surest first, and its report says how many were left out', async () => {
+    const names = Array.from({ length: limits.detectionFindingsMax }, (_, index) => ({
+      id: index + 10,
+      name: `email_${index}`,
+      type: 'string' as const,
+      required: false,
+    }))
+    const table = newTable({ fields: [...names, ...fields] })
+    const result = await scan((await table.append([{ rows: emails(30) }])).metadataLocation)
+    expect(result.findings.length).toBe(limits.detectionFindingsMax)
+    expect(result.findings[0]?.finding).toMatchObject({ column: 'email', confidence: 0.92 })
+    expect(result.report.findingsLeftOut).toBe(1)
+  })
+
+  test('small pages of large values are read until enough text is there', async () => {
+    const rows = Array.from({ length: 700 }, (_, id) => ({ id, note: `${'ab'.repeat(30_000)}${id}` }))
+    const { metadataLocation } = await newTable().append([{ rows, codec: 'GZIP' }])
+    const { report, reason } = await scan(metadataLocation)
+    expect(reason).toBe('')
+    // All ids, and 32 MiB of notes with what else their last page holds.
+    expect(report.valuesSampled).toBeWithin(700 + 559, 700 + 600)
   })
 
   const nothing = { type: 'record', name: 'nothing', fields: [] }

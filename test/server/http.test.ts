@@ -1,0 +1,67 @@
+/** The listener's patience: with clients that idle, and with work that takes long. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { readBody } from '../../src/auth/read-body.ts'
+import { Drain } from '../../src/server/drain.ts'
+import { listenHttp } from '../../src/server/http.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+
+setDefaultTimeout(60_000)
+
+const begun: (() => void)[] = []
+const release = Promise.withResolvers<void>()
+let server: Bun.Server<undefined>
+beforeAll(() => {
+  server = listenHttp({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleSeconds: 1,
+    drain: new Drain(),
+    log: createLogger({ level: 'silent' }),
+    async handle(request) {
+      const { bytes } = await readBody(request, 100)
+      begun.shift()?.()
+      await release.promise
+      return new Response(`${bytes.length} bytes`)
+    },
+  })
+})
+afterAll(() => server.stop(true))
+
+/** What a connection is answered until the listener closes it. */
+function converse(text: string): { readonly answer: Promise<string> } {
+  let heard = ''
+  const closed = Promise.withResolvers<string>()
+  void Bun.connect({
+    hostname: '127.0.0.1',
+    port: server.port ?? 0,
+    socket: {
+      open: (socket) => void socket.write(text),
+      data(_, data) {
+        heard += data.toString()
+      },
+      close: () => closed.resolve(heard),
+    },
+  })
+  return { answer: closed.promise }
+}
+
+test('ends a client that stops amid its body, and lets one wait for an answer that takes longer', async () => {
+  const inHandler = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  begun.push(...inHandler.map(({ resolve }) => resolve))
+  const asking = [
+    converse('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+    converse('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc'),
+  ]
+  await Promise.all(inHandler.map(({ promise }) => promise))
+  // It begins to idle after the others, so they have idled for longer once it is ended.
+  const stopping = converse('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na')
+  expect(await stopping.answer).not.toContain('200')
+  release.resolve()
+  // Answered, each idles again and is ended.
+  const answers = await Promise.all(asking.map(({ answer }) => answer))
+  expect(answers.map((answer) => [answer.slice(0, 15), answer.slice(-7)])).toEqual([
+    ['HTTP/1.1 200 OK', '0 bytes'],
+    ['HTTP/1.1 200 OK', '3 bytes'],
+  ])
+})
