@@ -25,13 +25,16 @@ export class LoginThrottle {
 
   /**
    * Takes a turn for one attempt of an address.
-   * @returns the milliseconds to wait before looking at it; attempts wait one after another
+   * @param withinMs how long the attempt can wait
+   * @returns the milliseconds to wait before looking at it; attempts wait one after another. Undefined where that
+   *   is too long: then no turn is taken, or attempts that nobody looks at would put off all others
    */
-  turn(address: string): number {
+  turn(address: string, withinMs: number): number | undefined {
     const failures = this.#recent(address)
     if (failures === undefined) return 0
     const now = this.clock.now()
     const turnMs = Math.max(now, failures.nextMs)
+    if (turnMs - now > withinMs) return undefined
     failures.nextMs = turnMs + penaltyMs(failures.count)
     return turnMs - now
   }

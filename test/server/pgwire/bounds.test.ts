@@ -1,6 +1,6 @@
 /** What ends statements and connections: cancel, leaving, slowness, time, numbers, revocation, shutdown. */
 
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { Clock } from '../../../src/base/clock.ts'
 import { Fault } from '../../../src/base/fault.ts'
 import { utf8Values } from '../../../src/core/variable-width.ts'
@@ -369,20 +369,43 @@ describe('an address whose clients keep failing', () => {
     const clock: Clock = { now: () => now }
     const throttle = new LoginThrottle(clock)
     for (let count = 0; count < 4; count++) throttle.failed('192.0.2.1')
-    expect(throttle.turn('192.0.2.1')).toBe(0)
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(0)
     for (let count = 0; count < 3; count++) throttle.failed('192.0.2.1')
-    expect(throttle.turn('192.0.2.1')).toBe(400)
-    expect(throttle.turn('192.0.2.1')).toBe(800)
-    expect(throttle.turn('192.0.2.2')).toBe(0)
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(400)
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(800)
+    expect(throttle.turn('192.0.2.2', 30_000)).toBe(0)
     now = 3_600_000
-    expect(throttle.turn('192.0.2.1')).toBe(0)
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(0)
+  })
+
+  test('takes no turn for an attempt that cannot wait so long, so that no number of them shuts out the next', () => {
+    let now = 0
+    const throttle = new LoginThrottle({ now: () => now })
+    for (let count = 0; count < 20; count++) throttle.failed('192.0.2.1')
+    const waits = Array.from({ length: 1_000 }, () => throttle.turn('192.0.2.1', 30_000))
+    expect(waits.filter((wait) => wait !== undefined)).toEqual([10_000, 20_000, 30_000])
+    now = 40_000
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(0)
+  })
+
+  test('keeps no place for a client that has left while it waited', async () => {
+    const throttle = new LoginThrottle({ now: () => 0 })
+    for (let count = 0; count < 20; count++) throttle.failed('127.0.0.1')
+    for (let count = 0; count < 100; count++) throttle.turn('127.0.0.1', 3_600_000)
+    const turn = spyOn(throttle, 'turn')
+    await using wire = await startWire({ parts: { throttle, authenticationMs: 3_600_000 } })
+    const client = await WireClient.connect(wire.options)
+    client.send(frames.startup({ user: 'ada', database: 'main' }))
+    await eventually(() => turn.mock.calls.length === 1)
+    client.vanish()
+    await eventually(() => wire.server.connections() === 0)
   })
 
   test('is a whole /64 of IPv6', () => {
     const throttle = new LoginThrottle({ now: () => 0 })
     for (let count = 0; count < 9; count++) throttle.failed(`2001:db8:0:1::${count}`)
-    expect(throttle.turn('2001:db8:0:1:ffff::1')).toBeGreaterThan(0)
-    expect(throttle.turn('2001:db8:0:2::1')).toBe(0)
+    expect(throttle.turn('2001:db8:0:1:ffff::1', 30_000)).toBeGreaterThan(0)
+    expect(throttle.turn('2001:db8:0:2::1', 30_000)).toBe(0)
   })
 })
 
