@@ -92,7 +92,11 @@ export class Session {
     if (message.kind === 'sync') return await this.#sync()
     if (this.#skipsToSync || message.kind === 'copy') return
     if (message.kind === 'query') return await this.#query(message.text)
-    if (message.kind === 'function_call') return await this.#refuseFunctionCall()
+    if (message.kind === 'function_call')
+      return await this.#refuseMessage(
+        new WireError('0A000', 'function calls by this message are not supported'),
+      )
+    if (message.kind === 'unreadable' && message.isQuery) return await this.#refuseMessage(message.reason)
     if (message.kind === 'flush') return await this.state.outbox.flush()
     await this.#extended(message)
     if (this.state.outbox.isFull) await this.state.outbox.flush()
@@ -170,6 +174,9 @@ export class Session {
         if (message.target === 'portal') closePortal(this.state, message.name)
         else this.state.statements.delete(message.name)
         writeBare(this.state.outbox.writer, 'closeComplete')
+        break
+      case 'unreadable':
+        throw message.reason
     }
     return true
   }
@@ -280,10 +287,9 @@ export class Session {
     for (const record of this.#records.splice(0)) this.state.parts.meter.statement(record)
   }
 
-  async #refuseFunctionCall(): Promise<void> {
-    await this.#guarded(undefined, async () => {
-      throw new WireError('0A000', 'function calls by this message are not supported')
-    })
+  /** Of a message after which the client waits until the server is ready. */
+  async #refuseMessage(reason: Error): Promise<void> {
+    await this.#guarded(undefined, () => Promise.reject(reason))
     await this.#ready()
   }
 
