@@ -117,8 +117,10 @@ export const limits = {
   pgwireIdleInTransactionMs: 600_000,
   /** Prepared statements, and portals with cursors, of one connection. */
   pgwirePreparedMax: 1_000,
+  /** What the former hold of texts, columns and parsed trees, roughly. */
+  pgwirePreparedBytesMax: 64 * MiB,
   pgwirePortalsMax: 100,
-  /** What the latter hold of parameters, and of answers about the catalog, which are there whole. */
+  /** What the latter hold of statements, of parameters, and of answers about the catalog, which are there whole. */
   pgwirePortalBytesMax: 64 * MiB,
   /** What of one connection's rows is encoded before it is sent. */
   pgwireWriteBytes: 128 * KiB,

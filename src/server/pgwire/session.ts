@@ -196,7 +196,7 @@ export class Session {
       statement === undefined
         ? emptyPlan()
         : await unlessAborted(planStatement(state, statement, parameterOids, options), signal)
-    addStatement(state, name, { plan, ends: statement === undefined || endsTransaction(statement) })
+    addStatement(state, name, text, plan, statement === undefined || endsTransaction(statement))
     writeBare(state.outbox.writer, 'parseComplete')
   }
 
@@ -212,13 +212,13 @@ export class Session {
 
   async #bind(message: BindMessage, signal: AbortSignal): Promise<void> {
     const { state } = this
-    const { plan, ends } = this.#statement(message.statement)
+    const { plan, ends, heldBytes } = this.#statement(message.statement)
     this.#assertUsable(ends)
     if (message.portal === '') closePortal(state, '')
     else if (state.portals.has(message.portal))
       throw new WireError('42P03', `portal "${message.portal}" already exists`)
     const portal = await openUnlessAborted(plan.open(message), signal)
-    addPortal(state, message.portal, { portal, hold: false, ends })
+    addPortal(state, message.portal, { portal, hold: false, ends, statementBytes: heldBytes })
     writeBare(state.outbox.writer, 'bindComplete')
   }
 

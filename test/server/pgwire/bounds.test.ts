@@ -284,6 +284,26 @@ describe('numbers', () => {
 const MiB = 1024 * 1024
 
 describe('numbers', () => {
+  test('of bytes in prepared statements are limited, and in portals of statements that are prepared no more', async () => {
+    await using wire = await startWire({ queries: { 'select 1': numbers(1) } })
+    const client = await wire.logIn()
+    // What is kept of it is its tree, as of all that the connection answers itself.
+    const long = `set search_path = a${',b'.repeat(20_000)}`
+    const refused = (what: string) => `E 54000 The ${what} of a connection hold at most 67108864 bytes.`
+    const prepared: string[] = []
+    for (let count = 0; count < 10 && prepared.at(-2) !== refused('prepared statements'); count++)
+      prepared.push(...(await client.ask(parse(long, `s${count}`), sync())))
+    expect(prepared.filter((answer) => answer === '1').length).toBe(8)
+    expect(prepared.slice(-2)).toEqual([refused('prepared statements'), 'Z I'])
+    await client.ask(query('deallocate all; begin'))
+    const bound: string[] = []
+    for (let count = 0; count < 10 && bound.at(-2) !== refused('open portals and cursors'); count++)
+      bound.push(...(await client.ask(parse(long), bind({ portal: `p${count}` }), sync())))
+    expect(bound.filter((answer) => answer === '2').length).toBe(8)
+    expect(bound.slice(-2)).toEqual([refused('open portals and cursors'), 'Z E'])
+    client.close()
+  })
+
   test('of bytes in open portals are limited', async () => {
     const row = Buffer.alloc(1 + 10 + 40 * MiB, 'x')
     row[0] = 0x44
@@ -309,9 +329,9 @@ describe('numbers', () => {
     await client.ask(query('begin'))
     const value = Buffer.alloc(MiB, 'x')
     const answers: string[] = []
-    for (let index = 0; index < 65; index++)
+    for (let index = 0; index < 64; index++)
       answers.push(...(await client.ask(bound(`p${index}`, 's', value), sync())))
-    expect(answers.filter((answer) => answer === '2').length).toBe(64)
+    expect(answers.filter((answer) => answer === '2').length).toBe(63)
     expect(answers.slice(-2)).toEqual([refused, 'Z E'])
     client.close()
   })
