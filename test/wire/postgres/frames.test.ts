@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { ProtocolViolation } from '../../../src/wire/postgres/byte-reader.ts'
-import { type Frame, FrameReader, startupBytesMax } from '../../../src/wire/postgres/frame-reader.ts'
+import { type Frame, FrameReader, passwordBytesMax } from '../../../src/wire/postgres/frame-reader.ts'
 import { type FrontendMessage, formatAt } from '../../../src/wire/postgres/frontend-messages.ts'
 import { frontend } from '../../../src/wire/postgres/protocol.ts'
 import { queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
@@ -103,9 +103,15 @@ describe('messages of a client', () => {
     expect(reader.pendingBytes).toBe(5)
   })
 
-  test('a password is the only message before the client is let in, of at most 10,000 bytes', () => {
+  test('a password is the only message before the client is let in, of at most 65,535 bytes', () => {
     expect(() => readAll([queryFrames('select 1')], 'authentication')).toThrow(ProtocolViolation)
-    expect(() => readAll([claim(frontend.password, startupBytesMax + 5)], 'authentication')).toThrow(
+    const reader = new FrameReader()
+    reader.phase = 'authentication'
+    reader.push(
+      Buffer.concat([claim(frontend.password, passwordBytesMax), Buffer.alloc(passwordBytesMax - 4)]),
+    )
+    expect(reader.next()?.body).toHaveLength(passwordBytesMax - 4)
+    expect(() => readAll([claim(frontend.password, passwordBytesMax + 1)], 'authentication')).toThrow(
       ProtocolViolation,
     )
   })
