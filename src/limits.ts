@@ -106,7 +106,7 @@ export const limits = {
   pgwireConnectionsMax: 5_000,
   pgwireTenantConnectionsMax: 2_000,
   pgwirePrincipalConnectionsMax: 1_000,
-  pgwireStrangersMax: 500,
+  pgwireStrangersMax: 1_000,
   /** Milliseconds from a connection's first byte to its credential. */
   pgwireAuthenticationMs: 30_000,
   /** Milliseconds of one statement unless the client sets another bound, and at most: no longer than a run may take. */

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { Lru } from '../../base/lru.ts'
+import { networkOf } from './network.ts'
 
 /** Failures that cost nothing: a mistyped secret, a tool that tries three times. */
 const freeFailures = 5
@@ -45,11 +46,11 @@ export class LoginThrottle {
     failures.count++
     failures.lastMs = now
     failures.nextMs = Math.max(failures.nextMs, now + penaltyMs(failures.count))
-    this.#failures.set(network(address), failures)
+    this.#failures.set(networkOf(address), failures)
   }
 
   #recent(address: string): Failures | undefined {
-    const failures = this.#failures.get(network(address))
+    const failures = this.#failures.get(networkOf(address))
     return failures !== undefined && this.clock.now() - failures.lastMs < memoryMs ? failures : undefined
   }
 }
@@ -57,13 +58,4 @@ export class LoginThrottle {
 function penaltyMs(failures: number): number {
   if (failures < freeFailures) return 0
   return Math.min(penaltyMinMs * 2 ** Math.min(failures - freeFailures, 20), penaltyMaxMs)
-}
-
-/** One subscriber has a whole /64 of IPv6. */
-function network(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
-  if (!plain.includes(':')) return plain
-  const [head = '', tail] = plain.split('::')
-  const groups = head.split(':')
-  return [...groups, ...(tail === undefined ? [] : ['0', '0', '0', '0'])].slice(0, 4).join(':')
 }

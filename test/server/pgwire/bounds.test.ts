@@ -270,6 +270,22 @@ describe('numbers', () => {
     first.close()
   })
 
+  test('of clients that nobody knows yet are limited to what their network leaves to others', () => {
+    const slots = new ConnectionSlots({ ...defaultSlots, strangersMax: 8 })
+    const enter = (address: string) => slots.enter(address)
+    const here = Array.from({ length: 8 }, (_, index) => enter(`2001:db8::${index}`))
+    expect(here.filter((leave) => leave !== undefined).length).toBe(4)
+    expect(['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.1'].map((each) => enter(each) !== undefined)).toEqual([
+      true,
+      true,
+      false,
+    ])
+    expect([enter('192.0.2.2'), enter('192.0.2.3')].map((leave) => leave !== undefined)).toEqual([true, true])
+    expect(enter('192.0.2.4')).toBeUndefined()
+    for (const leave of here) leave?.()
+    expect(enter('192.0.2.4')).toBeDefined()
+  })
+
   test('of prepared statements and portals are limited', async () => {
     await using wire = await startWire({ queries: { 'select 1': numbers(1) } })
     const client = await wire.logIn()
