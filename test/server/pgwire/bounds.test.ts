@@ -3,6 +3,7 @@
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { Clock } from '../../../src/base/clock.ts'
 import { Fault } from '../../../src/base/fault.ts'
+import { nextTurn } from '../../../src/base/turn.ts'
 import { utf8Values } from '../../../src/core/variable-width.ts'
 import { CancelKeys, type CancelRequest } from '../../../src/server/pgwire/cancel-keys.ts'
 import { ConnectionSlots, defaultSlots } from '../../../src/server/pgwire/connection-slots.ts'
@@ -86,8 +87,8 @@ describe('a cancel request', () => {
 
   test('for a connection of another replica reaches it by the channel', async () => {
     const replicas: CancelKeys[] = []
-    const publish = async (request: CancelRequest) => {
-      for (const each of replicas) each.cancelHere(request)
+    const publish = async (requests: readonly CancelRequest[]) => {
+      for (const each of replicas) for (const request of requests) each.cancelHere(request)
     }
     const [here, there] = [new CancelKeys({ publish }), new CancelKeys({ publish })]
     replicas.push(here, there)
@@ -103,6 +104,39 @@ describe('a cancel request', () => {
     other.send(cancelPacket(client))
     expect((await client.until('Z')).map(spoken)).toContain('E 57014 canceling statement due to user request')
     client.close()
+  })
+})
+
+describe('cancel requests that nobody here knows', () => {
+  const key = Buffer.alloc(4)
+
+  test('are told to the others one message after another, up to 64 of them in one', async () => {
+    const counts: number[] = []
+    let underWay = 0
+    const keys = new CancelKeys({
+      async publish(requests) {
+        counts.push(requests.length)
+        expect(++underWay).toBe(1)
+        await nextTurn()
+        underWay--
+      },
+    })
+    await Promise.all(Array.from({ length: 65 }, (_, processId) => keys.request(processId, key)))
+    const first = keys.request(1, key)
+    await nextTurn()
+    await Promise.all([first, keys.request(2, key), keys.request(3, key)])
+    expect(counts).toEqual([64, 1, 1, 2])
+  })
+
+  test('go on after a message that could not be sent', async () => {
+    let failures = 1
+    const keys = new CancelKeys({
+      publish: async () => {
+        if (failures-- > 0) throw new Error('down')
+      },
+    })
+    expect(await keys.request(1, key).catch(String)).toBe('Error: down')
+    expect(await keys.request(1, key)).toBeUndefined()
   })
 })
 
