@@ -150,6 +150,8 @@ export const limits = {
   catalogIdleMs: 600_000,
   /** Statements about the catalog of one tenant that wait for one of them. */
   catalogWaitingMax: 200,
+  /** Milliseconds after which one of them turns to the next tenant that waits. */
+  catalogTurnMs: 1_000,
   /** Tables and principals that one of them is given before it is replaced, since it grows with each. */
   catalogChangesMax: 10_000,
   /** Tables above which it is replaced rather than emptied. */
