@@ -360,6 +360,8 @@ export class Session {
     if (report.sqlState.startsWith('XX'))
       parts.log.error({ err: thrown, processId }, 'a statement failed unexpectedly')
     transaction.fail()
+    // A block keeps its portals until it is ended.
+    if (transaction.status === 'I') endPortals(this.state, false)
     writeReport(outbox.writer, report)
   }
 }

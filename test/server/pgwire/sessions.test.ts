@@ -236,8 +236,28 @@ describe('transactions', () => {
     expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
   })
 
-  test('chain', async () => {
+  test('chain, where there is one', async () => {
     expect(await say('begin', 'commit and chain')).toContain('Z T')
+    expect(await say('rollback', 'commit and chain', 'select n from three; rollback and chain')).toEqual([
+      ...['C ROLLBACK', 'Z I'],
+      ...['E 25P01 COMMIT AND CHAIN can only be used in transaction blocks', 'Z I'],
+      ...['T n', 'D 1', 'D 2', 'D 3', 'C SELECT 3'],
+      ...['E 25P01 ROLLBACK AND CHAIN can only be used in transaction blocks', 'Z I'],
+    ])
+  })
+
+  test.each([
+    ['set a.b = x; rollback; show a.b', ''],
+    ['set a.b = x; commit; select nowhere', 'x'],
+    ['begin; set a.b = x; commit; set a.b = y; select nowhere', 'x'],
+    ['set a.b = x; commit; begin; set a.b = y; rollback', 'x'],
+    ['set local a.b = x; commit; set a.c = z', ''],
+  ])('of the statements of one Query end with it, and a new one begins: %s', async (text, left) => {
+    await say(text)
+    expect(await say('show a.b')).toContain(`D ${left}`)
+    await say('begin')
+    await say(`commit; ${text}`)
+    expect(await say('show a.b')).toContain(`D ${left}`)
   })
 })
 
@@ -289,6 +309,25 @@ describe('cursors', () => {
       'C FETCH 1',
       'Z I',
     ])
+  })
+
+  test.each([
+    ['declare c cursor with hold for select n from three; select nowhere', false],
+    ['declare c cursor with hold for select n from three; rollback', false],
+    ['declare c cursor with hold for select n from three; commit; select nowhere', true],
+    ['begin; commit; declare c cursor with hold for select n from three; select nowhere', false],
+  ])(
+    'WITH HOLD go with the transaction of one Query that fails or is rolled back: %s',
+    async (text, stays) => {
+      await say(text)
+      expect(await say('fetch c')).toContain(stays ? 'D 1' : 'E 34000 cursor "c" does not exist')
+    },
+  )
+
+  test('WITH HOLD go with a pipeline that fails', async () => {
+    const declare = parse('declare c cursor with hold for select n from three')
+    await client.ask(declare, bind(), execute(), parse('select nowhere'), sync())
+    expect(await say('fetch c')).toContain('E 34000 cursor "c" does not exist')
   })
 
   test('that have failed are not at their end: what is fetched then is refused', async () => {
