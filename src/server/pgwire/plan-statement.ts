@@ -185,6 +185,11 @@ function planExecute(session: SessionState, { name = '', params = [] }: ExecuteS
   return {
     parameterOids: [],
     describe: (outbox) => prepared().describe(outbox),
-    open: ({ resultFormats }) => prepared().open({ parameters, parameterFormats: [], resultFormats }),
+    open: async ({ resultFormats }) => {
+      const plan = prepared()
+      if (parameters.length !== plan.parameterOids.length)
+        throw new WireError('42601', `wrong number of parameters for prepared statement "${name}"`)
+      return await plan.open({ parameters, parameterFormats: [], resultFormats })
+    },
   }
 }

@@ -178,6 +178,21 @@ describe('settings', () => {
     expect(answers.at(-1)).toBe('Z I')
   })
 
+  test('of time are taken as PostgreSQL reads them', async () => {
+    for (const [value, shown] of [
+      ["'1.5s'", '1500ms'],
+      ["' 90 s '", '90s'],
+      ["'.5min'", '30s'],
+      ["'2400us'", '2ms'],
+      ["'1e3'", '1s'],
+      ['1.4', '1ms'],
+      ["'0'", '0'],
+    ])
+      expect(await say(`set statement_timeout = ${value}`, 'show statement_timeout')).toContain(`D ${shown}`)
+    for (const value of ["'-1'", "'1 S'", "'s'", "'1.5.1'", "'25d'", "'1e400'"])
+      expect((await say(`set statement_timeout = ${value}`))[0]).toStartWith('E 22023')
+  })
+
   test('SHOW ALL shows all, in as many steps as asked for', async () => {
     const all = await say('show all')
     expect(all).toContain('D server_version|14.20|')
@@ -404,6 +419,12 @@ describe('prepared statements in SQL', () => {
       ...['E 26000 prepared statement "p" does not exist', 'Z I'],
     ])
   })
+})
+
+test('EXECUTE with another number of parameters than PREPARE has is refused with 42601', async () => {
+  await say('prepare p(text) as select $1')
+  for (const text of ['execute p', "execute p('a', 'b')"])
+    expect(await say(text)).toEqual(['E 42601 wrong number of parameters for prepared statement "p"', 'Z I'])
 })
 
 describe('COPY to STDOUT', () => {
