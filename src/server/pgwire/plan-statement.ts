@@ -176,6 +176,9 @@ function planExecute(session: SessionState, { name = '', params = [] }: ExecuteS
   const prepared = () => {
     const found = session.statements.get(name)
     if (found === undefined) throw new WireError('26000', `prepared statement "${name}" does not exist`)
+    // It could name itself, by whatever detour, and would never end.
+    if (found.plan.isExecute)
+      throw new WireError('0A000', 'EXECUTE of a statement that is EXECUTE is not supported')
     return found.plan
   }
   const parameters = params.map((each) => {
@@ -184,6 +187,7 @@ function planExecute(session: SessionState, { name = '', params = [] }: ExecuteS
   })
   return {
     parameterOids: [],
+    isExecute: true,
     describe: (outbox) => prepared().describe(outbox),
     open: async ({ resultFormats }) => {
       const plan = prepared()

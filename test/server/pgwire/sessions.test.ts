@@ -421,6 +421,16 @@ describe('prepared statements in SQL', () => {
   })
 })
 
+test('EXECUTE runs no EXECUTE, itself least of all, which would never end', async () => {
+  await client.ask(parse('execute p', 'p'), parse('execute q', 'r'), parse('execute r', 'q'), sync())
+  const refused = 'E 0A000 EXECUTE of a statement that is EXECUTE is not supported'
+  for (const name of ['p', 'q', 'r']) {
+    expect(await client.ask(describeFrame('S', name), sync())).toContain(refused)
+    expect(await client.ask(bind({ statement: name }), execute(), sync())).toEqual([refused, 'Z I'])
+    expect(await say(`execute ${name}`)).toEqual([refused, 'Z I'])
+  }
+})
+
 test('EXECUTE with another number of parameters than PREPARE has is refused with 42601', async () => {
   await say('prepare p(text) as select $1')
   for (const text of ['execute p', "execute p('a', 'b')"])
