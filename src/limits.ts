@@ -112,7 +112,7 @@ export const limits = {
   pgwireConnectionsMax: 5_000,
   pgwireTenantConnectionsMax: 2_000,
   pgwirePrincipalConnectionsMax: 1_000,
-  pgwireStrangersMax: 500,
+  pgwireStrangersMax: 1_000,
   /** Milliseconds from a connection's first byte to its credential. */
   pgwireAuthenticationMs: 30_000,
   /** Milliseconds of one statement unless the client sets another bound, and at most: no longer than a run may take. */
@@ -123,8 +123,10 @@ export const limits = {
   pgwireIdleInTransactionMs: 600_000,
   /** Prepared statements, and portals with cursors, of one connection. */
   pgwirePreparedMax: 1_000,
+  /** What the former hold of texts, columns and parsed trees, roughly. */
+  pgwirePreparedBytesMax: 64 * MiB,
   pgwirePortalsMax: 100,
-  /** What the latter hold of parameters, and of answers about the catalog, which are there whole. */
+  /** What the latter hold of statements, of parameters, and of answers about the catalog, which are there whole. */
   pgwirePortalBytesMax: 64 * MiB,
   /** What of one connection's rows is encoded before it is sent. */
   pgwireWriteBytes: 128 * KiB,
@@ -154,6 +156,8 @@ export const limits = {
   catalogIdleMs: 600_000,
   /** Statements about the catalog of one tenant that wait for one of them. */
   catalogWaitingMax: 200,
+  /** Milliseconds after which one of them turns to the next tenant that waits. */
+  catalogTurnMs: 1_000,
   /** Tables and principals that one of them is given before it is replaced, since it grows with each. */
   catalogChangesMax: 10_000,
   /** Tables above which it is replaced rather than emptied. */

@@ -10,6 +10,7 @@ import { ByteReader, ProtocolViolation } from '../../wire/postgres/byte-reader.t
 import { beginScram, type ScramVerifier, scramMechanism } from '../../wire/postgres/scram.ts'
 import type { Client } from './client.ts'
 import type { LoginThrottle } from './login-throttle.ts'
+import { unlessAborted } from './row-source.ts'
 import type { StartUp } from './start-up.ts'
 import { ConnectionClosed, WireError } from './wire-error.ts'
 
@@ -33,9 +34,10 @@ export async function authenticate(
   startUp: StartUp,
   deadlineMs: number,
 ): Promise<ReadCredential> {
-  const waitMs = parts.throttle.turn(client.address)
-  if (waitMs > deadlineMs - performance.now()) throw refusal(startUp)
-  if (waitMs > 0) await Bun.sleep(waitMs)
+  const waitMs = parts.throttle.turn(client.address, deadlineMs - performance.now())
+  if (waitMs === undefined) throw refusal(startUp)
+  // Whoever leaves meanwhile gives its place to others.
+  if (waitMs > 0) await unlessAborted(Bun.sleep(waitMs), client.gone)
   if (client.gone.aborted) throw new ConnectionClosed()
   client.inbox.phase = 'authentication'
   const exchange = { ...parts, client, startUp, deadlineMs }

@@ -13,7 +13,16 @@ export interface CancelRequest {
 /** How a replica tells the others. */
 export interface CancelChannel {
   /** @throws where the others cannot be told */
-  publish(request: CancelRequest): Promise<void>
+  publish(requests: readonly CancelRequest[]): Promise<void>
+}
+
+/** Requests of one message: PostgreSQL's notifications have less than 8,000 bytes, and a request has some 105. */
+const requestsMax = 64
+
+/** What goes as one message once those before it have gone. */
+interface Batch {
+  readonly requests: CancelRequest[]
+  readonly told: Promise<void>
 }
 
 export interface CancelKey {
@@ -32,6 +41,9 @@ const processIdMax = 2 ** 31 - 1
 
 export class CancelKeys {
   readonly #registered = new Map<number, Registered>()
+  /** Takes requests until its turn comes. */
+  #batch: Batch | undefined
+  #lastTold: Promise<void> = Promise.resolve()
 
   constructor(readonly channel: CancelChannel | undefined) {}
 
@@ -47,7 +59,24 @@ export class CancelKeys {
   /** Cancels here, or lets the other replicas look. Nothing tells a caller whether there was such a key. */
   async request(processId: number, key: Uint8Array): Promise<void> {
     const request = { processId, keyDigest: digest(key) }
-    if (!this.cancelHere(request)) await this.channel?.publish(request)
+    if (this.cancelHere(request) || this.channel === undefined) return
+    if (this.#batch === undefined || this.#batch.requests.length === requestsMax)
+      this.#batch = this.#openBatch(this.channel)
+    this.#batch.requests.push(request)
+    await this.#batch.told
+  }
+
+  /** One message at a time: anybody may send requests, and each message costs the store a transaction. */
+  #openBatch(channel: CancelChannel): Batch {
+    const requests: CancelRequest[] = []
+    const told = this.#lastTold
+      .catch(() => {})
+      .then(() => {
+        if (this.#batch?.requests === requests) this.#batch = undefined
+        return channel.publish(requests)
+      })
+    this.#lastTold = told
+    return { requests, told }
   }
 
   /** @returns whether the key is that of a connection here */

@@ -35,6 +35,7 @@ export async function catalogPlan(
   const columns = findMessage(answer, backend.rowDescription)
   return {
     parameterOids,
+    heldBytes: text.length + (columns?.bytes.length ?? 0) + parameterOids.length * 8,
     describe: (outbox) => writeRelayed(outbox, columns),
     open: async (binding) => {
       assertParameters(binding.parameters.length, parameterOids.length, binding.parameterFormats.length)

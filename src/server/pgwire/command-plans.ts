@@ -104,11 +104,17 @@ const planTransaction: PlanCommand<TransactionStmt> = (
 ) => {
   const { transaction } = session
   const end = (commit: boolean) => {
-    const outcome = transaction.end(commit)
-    if (outcome === 'none') session.notice('WARNING', '25P01', 'there is no transaction in progress')
-    endPortals(session, outcome !== 'rolled_back')
-    if (chain && outcome !== 'none') transaction.begin()
-    return { tag: outcome === 'committed' || (outcome === 'none' && commit) ? 'COMMIT' : 'ROLLBACK' }
+    if (transaction.status === 'I') {
+      if (chain) {
+        const what = commit ? 'COMMIT' : 'ROLLBACK'
+        throw new WireError('25P01', `${what} AND CHAIN can only be used in transaction blocks`)
+      }
+      session.notice('WARNING', '25P01', 'there is no transaction in progress')
+    }
+    const committed = transaction.end(commit)
+    endPortals(session, committed)
+    if (chain) transaction.begin()
+    return { tag: committed ? 'COMMIT' : 'ROLLBACK' }
   }
   switch (kind) {
     case 'TRANS_STMT_BEGIN':

@@ -1,8 +1,9 @@
-/** How many connections there may be: of the process, of a tenant, of a principal. */
+/** How many connections there may be: of the process, of a tenant, of a principal, of clients that nobody knows yet. */
 
 import type { Principal } from '../../core/principal.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
+import { networkOf } from './network.ts'
 import { WireError } from './wire-error.ts'
 
 export interface SlotLimits {
@@ -25,11 +26,15 @@ export class ConnectionSlots {
 
   constructor(readonly max: SlotLimits) {}
 
-  /** A place for a client that nobody knows yet. @returns what gives it back; undefined where there is none */
-  enter(): (() => void) | undefined {
-    const strangers = 'strangers'
-    if (this.#count(strangers) >= this.max.strangersMax) return undefined
-    return this.#take([strangers])
+  /**
+   * A place for a client that nobody knows yet. No network takes more than it leaves free, so that none shuts out
+   * all others.
+   * @returns what gives it back; undefined where there is none
+   */
+  enter(address: string): (() => void) | undefined {
+    const [all, ofNetwork] = ['strangers', `strangers ${networkOf(address)}`] as const
+    const free = this.max.strangersMax - this.#count(all)
+    return this.#count(ofNetwork) < free ? this.#take([all, ofNetwork]) : undefined
   }
 
   /** A place for a principal. @returns what gives it back @throws WireError 53300 */

@@ -69,7 +69,10 @@ export async function planDeclare(
 
 /** @throws WireError 54000 where the connection has too many open, or too much in them */
 export function addPortal({ portals }: SessionState, name: string, open: OpenPortal): void {
-  const held = [...portals.values(), open].reduce((sum, { portal }) => sum + (portal.heldBytes ?? 0), 0)
+  const held = [...portals.values(), open].reduce(
+    (sum, { portal, statementBytes = 0 }) => sum + statementBytes + (portal.heldBytes ?? 0),
+    0,
+  )
   const isFull = portals.size >= limits.pgwirePortalsMax
   if (isFull || held > limits.pgwirePortalBytesMax) {
     open.portal.close()

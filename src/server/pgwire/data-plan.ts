@@ -29,6 +29,9 @@ export function parameterType(oid: number): SqlType | undefined {
   return type
 }
 
+/** What the description of a column takes beside its name. */
+const columnBytes = 100
+
 /** A compiled query, and what runs it. Prepared statements wait with their connection: it keeps these three alone. */
 export class DataPlan implements Plan {
   constructor(
@@ -39,6 +42,12 @@ export class DataPlan implements Plan {
 
   get parameterOids(): readonly number[] {
     return this.prepared.parameters.map(typeOid)
+  }
+
+  get heldBytes(): number {
+    const { text, columns, parameters } = this.prepared
+    const described = columns.reduce((bytes, { name }) => bytes + name.length + columnBytes, 0)
+    return text.length + described + parameters.length * 8
   }
 
   describe(outbox: Outbox): void {

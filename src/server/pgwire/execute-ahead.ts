@@ -6,6 +6,7 @@
 import { ByteReader, ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
 import type { Frame } from '../../wire/postgres/frame-reader.ts'
 import { frontend } from '../../wire/postgres/protocol.ts'
+import { ValueError } from '../../wire/postgres/value-error.ts'
 
 /**
  * Whether a Bind of this statement and the Execute of its portal have arrived whole, with nothing between them and
@@ -26,7 +27,7 @@ export function isExecuteAhead(statement: string, waiting: Iterable<Frame>): boo
     }
   } catch (thrown) {
     // Whoever takes the message refuses it.
-    if (!(thrown instanceof ProtocolViolation)) throw thrown
+    if (!(thrown instanceof ProtocolViolation || thrown instanceof ValueError)) throw thrown
   }
   return false
 }

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { Lru } from '../../base/lru.ts'
+import { networkOf } from './network.ts'
 
 /** Failures that cost nothing: a mistyped secret, a tool that tries three times. */
 const freeFailures = 5
@@ -25,13 +26,16 @@ export class LoginThrottle {
 
   /**
    * Takes a turn for one attempt of an address.
-   * @returns the milliseconds to wait before looking at it; attempts wait one after another
+   * @param withinMs how long the attempt can wait
+   * @returns the milliseconds to wait before looking at it; attempts wait one after another. Undefined where that
+   *   is too long: then no turn is taken, or attempts that nobody looks at would put off all others
    */
-  turn(address: string): number {
+  turn(address: string, withinMs: number): number | undefined {
     const failures = this.#recent(address)
     if (failures === undefined) return 0
     const now = this.clock.now()
     const turnMs = Math.max(now, failures.nextMs)
+    if (turnMs - now > withinMs) return undefined
     failures.nextMs = turnMs + penaltyMs(failures.count)
     return turnMs - now
   }
@@ -42,11 +46,11 @@ export class LoginThrottle {
     failures.count++
     failures.lastMs = now
     failures.nextMs = Math.max(failures.nextMs, now + penaltyMs(failures.count))
-    this.#failures.set(network(address), failures)
+    this.#failures.set(networkOf(address), failures)
   }
 
   #recent(address: string): Failures | undefined {
-    const failures = this.#failures.get(network(address))
+    const failures = this.#failures.get(networkOf(address))
     return failures !== undefined && this.clock.now() - failures.lastMs < memoryMs ? failures : undefined
   }
 }
@@ -54,13 +58,4 @@ export class LoginThrottle {
 function penaltyMs(failures: number): number {
   if (failures < freeFailures) return 0
   return Math.min(penaltyMinMs * 2 ** Math.min(failures - freeFailures, 20), penaltyMaxMs)
-}
-
-/** One subscriber has a whole /64 of IPv6. */
-function network(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
-  if (!plain.includes(':')) return plain
-  const [head = '', tail] = plain.split('::')
-  const groups = head.split(':')
-  return [...groups, ...(tail === undefined ? [] : ['0', '0', '0', '0'])].slice(0, 4).join(':')
 }

@@ -24,7 +24,7 @@ import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
 import { unlessAborted } from './row-source.ts'
 import { planSessionFunctions } from './session-functions.ts'
-import { type PreparedStatement, queryContext, type SessionState } from './session-state.ts'
+import { queryContext, type SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement, withinStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
 
@@ -130,18 +130,37 @@ function planPrepare(session: SessionState, statement: SourceStatement, tree: Pr
   return commandPlan(session, async (signal) => {
     const planned = unlessAborted(planStatement(session, inner, oids, { signal }), signal)
     const plan = await withinStatement(statement, inner, planned)
-    addStatement(session, name, { plan, ends: false })
+    addStatement(session, name, inner.text, plan, false)
     return { tag: 'PREPARE' }
   })
 }
 
-/** @throws WireError 42P05 where the name is taken; 54000 where the connection has too many */
-export function addStatement({ statements }: SessionState, name: string, statement: PreparedStatement): void {
+/** Bytes that the tree of a statement takes, by measure of its text. */
+const treeWeight = 200
+
+/**
+ * @param ends whether the statement ends a transaction
+ * @throws WireError 42P05 where the name is taken; 54000 where the connection has too many, or too much in them
+ */
+export function addStatement(
+  { statements }: SessionState,
+  name: string,
+  text: string,
+  plan: Plan,
+  ends: boolean,
+): void {
   if (name !== '' && statements.has(name))
     throw new WireError('42P05', `prepared statement "${name}" already exists`)
   if (statements.size >= limits.pgwirePreparedMax)
     throw new WireError('54000', `A connection has at most ${limits.pgwirePreparedMax} prepared statements.`)
-  statements.set(name, statement)
+  const heldBytes = plan.heldBytes ?? text.length * treeWeight
+  const held = [...statements.values()].reduce((sum, each) => sum + each.heldBytes, heldBytes)
+  if (held > limits.pgwirePreparedBytesMax)
+    throw new WireError(
+      '54000',
+      `The prepared statements of a connection hold at most ${limits.pgwirePreparedBytesMax} bytes.`,
+    )
+  statements.set(name, { plan, ends, heldBytes })
 }
 
 function typeNamed(node: Node): SqlType {
@@ -157,6 +176,9 @@ function planExecute(session: SessionState, { name = '', params = [] }: ExecuteS
   const prepared = () => {
     const found = session.statements.get(name)
     if (found === undefined) throw new WireError('26000', `prepared statement "${name}" does not exist`)
+    // It could name itself, by whatever detour, and would never end.
+    if (found.plan.isExecute)
+      throw new WireError('0A000', 'EXECUTE of a statement that is EXECUTE is not supported')
     return found.plan
   }
   const parameters = params.map((each) => {
@@ -165,7 +187,13 @@ function planExecute(session: SessionState, { name = '', params = [] }: ExecuteS
   })
   return {
     parameterOids: [],
+    isExecute: true,
     describe: (outbox) => prepared().describe(outbox),
-    open: ({ resultFormats }) => prepared().open({ parameters, parameterFormats: [], resultFormats }),
+    open: async ({ resultFormats }) => {
+      const plan = prepared()
+      if (parameters.length !== plan.parameterOids.length)
+        throw new WireError('42601', `wrong number of parameters for prepared statement "${name}"`)
+      return await plan.open({ parameters, parameterFormats: [], resultFormats })
+    },
   }
 }

@@ -139,6 +139,7 @@ export function textRows(
 export function emptyPlan(): Plan {
   return {
     parameterOids: [],
+    heldBytes: 0,
     describe: (outbox) => writeDescription(outbox, undefined, () => 0),
     open: async () => ({
       hasRows: false,

@@ -36,6 +36,10 @@ export interface Portal {
 
 export interface Plan {
   readonly parameterOids: readonly number[]
+  /** What it keeps while it is prepared, in bytes; absent: the tree of its statement. */
+  readonly heldBytes?: number
+  /** Whether it runs a prepared statement that it names. */
+  readonly isExecute?: true
   /** RowDescription or NoData, in the formats of a Describe of the statement. */
   describe(outbox: Outbox): void
   open(binding: Binding): Promise<Portal>

@@ -36,7 +36,7 @@ export interface ServeParts extends AuthenticationParts, SessionParts {
 export async function serveClient(parts: ServeParts, client: Client): Promise<void> {
   const release: (() => void)[] = []
   try {
-    const leave = parts.slots.enter()
+    const leave = parts.slots.enter(client.address)
     if (leave === undefined) throw new WireError('53300', 'sorry, too many clients already', 'FATAL')
     release.push(leave)
     await converse(parts, client, release, leave)

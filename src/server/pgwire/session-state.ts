@@ -30,6 +30,8 @@ export interface PreparedStatement {
   readonly plan: Plan
   /** Whether it ends a transaction: a failed one takes nothing else. */
   readonly ends: boolean
+  /** What it keeps, roughly. */
+  readonly heldBytes: number
 }
 
 export interface OpenPortal {
@@ -39,6 +41,8 @@ export interface OpenPortal {
   /** Whether the transaction that made it was committed: no later one takes it back. */
   isCommitted?: boolean
   readonly ends?: boolean
+  /** What the statement keeps that it was made of, which may be prepared no more. */
+  readonly statementBytes?: number
   /** Declared BINARY. */
   readonly isBinary?: boolean
 }

@@ -92,7 +92,11 @@ export class Session {
     if (message.kind === 'sync') return await this.#sync()
     if (this.#skipsToSync || message.kind === 'copy') return
     if (message.kind === 'query') return await this.#query(message.text)
-    if (message.kind === 'function_call') return await this.#refuseFunctionCall()
+    if (message.kind === 'function_call')
+      return await this.#refuseMessage(
+        new WireError('0A000', 'function calls by this message are not supported'),
+      )
+    if (message.kind === 'unreadable' && message.isQuery) return await this.#refuseMessage(message.reason)
     if (message.kind === 'flush') return await this.state.outbox.flush()
     await this.#extended(message)
     if (this.state.outbox.isFull) await this.state.outbox.flush()
@@ -170,6 +174,9 @@ export class Session {
         if (message.target === 'portal') closePortal(this.state, message.name)
         else this.state.statements.delete(message.name)
         writeBare(this.state.outbox.writer, 'closeComplete')
+        break
+      case 'unreadable':
+        throw message.reason
     }
     return true
   }
@@ -189,7 +196,7 @@ export class Session {
       statement === undefined
         ? emptyPlan()
         : await unlessAborted(planStatement(state, statement, parameterOids, options), signal)
-    addStatement(state, name, { plan, ends: statement === undefined || endsTransaction(statement) })
+    addStatement(state, name, text, plan, statement === undefined || endsTransaction(statement))
     writeBare(state.outbox.writer, 'parseComplete')
   }
 
@@ -205,13 +212,13 @@ export class Session {
 
   async #bind(message: BindMessage, signal: AbortSignal): Promise<void> {
     const { state } = this
-    const { plan, ends } = this.#statement(message.statement)
+    const { plan, ends, heldBytes } = this.#statement(message.statement)
     this.#assertUsable(ends)
     if (message.portal === '') closePortal(state, '')
     else if (state.portals.has(message.portal))
       throw new WireError('42P03', `portal "${message.portal}" already exists`)
     const portal = await openUnlessAborted(plan.open(message), signal)
-    addPortal(state, message.portal, { portal, hold: false, ends })
+    addPortal(state, message.portal, { portal, hold: false, ends, statementBytes: heldBytes })
     writeBare(state.outbox.writer, 'bindComplete')
   }
 
@@ -280,10 +287,9 @@ export class Session {
     for (const record of this.#records.splice(0)) this.state.parts.meter.statement(record)
   }
 
-  async #refuseFunctionCall(): Promise<void> {
-    await this.#guarded(undefined, async () => {
-      throw new WireError('0A000', 'function calls by this message are not supported')
-    })
+  /** Of a message after which the client waits until the server is ready. */
+  async #refuseMessage(reason: Error): Promise<void> {
+    await this.#guarded(undefined, () => Promise.reject(reason))
     await this.#ready()
   }
 
@@ -354,6 +360,8 @@ export class Session {
     if (report.sqlState.startsWith('XX'))
       parts.log.error({ err: thrown, processId }, 'a statement failed unexpectedly')
     transaction.fail()
+    // A block keeps its portals until it is ended.
+    if (transaction.status === 'I') endPortals(this.state, false)
     writeReport(outbox.writer, report)
   }
 }

@@ -49,12 +49,19 @@ function parseDateStyle(value: string): string | undefined {
     : undefined
 }
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 }
+const unitMs: Readonly<Record<string, number>> = {
+  us: 0.001,
+  ms: 1,
+  s: 1_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
 
-/** Milliseconds of a parameter such as `5min`; a bare number is milliseconds. */
+/** Milliseconds of a parameter such as `5min` or `1.5s`; a bare number is milliseconds. */
 export function durationMs(value: string): number | undefined {
-  const match = /^\s*(\d{1,10})(?:\.0*)?\s*(ms|s|min|h|d)?\s*$/.exec(value)
-  const ms = match === null ? Number.NaN : Number(match[1]) * (unitMs[match[2] ?? 'ms'] ?? 1)
+  const match = /^\s*((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(us|ms|s|min|h|d)?\s*$/.exec(value)
+  const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * (unitMs[match[2] ?? 'ms'] ?? 1))
   return ms <= 2_147_483_647 ? ms : undefined
 }
 

@@ -50,11 +50,10 @@ export interface Pgwire {
 export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
   const { store, tokens, verifyToken, organizationClaim, metrics, log, clock } = options
   const channel = await openCancelChannel(store, (message) => {
-    const request = readRequest(message)
-    if (request !== undefined) cancelKeys.cancelHere(request)
+    for (const request of readRequests(message)) cancelKeys.cancelHere(request)
   })
   const cancelKeys = new CancelKeys(
-    channel && { publish: (request) => channel.publish(JSON.stringify(request)) },
+    channel && { publish: (requests) => channel.publish(JSON.stringify(requests)) },
   )
   const activity = new Activity()
   const ownCatalog =
@@ -94,11 +93,13 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
   }
 }
 
-function readRequest(message: string): CancelRequest | undefined {
+function readRequests(message: string): readonly CancelRequest[] {
   try {
-    const { processId, keyDigest } = JSON.parse(message)
-    return Number.isInteger(processId) && typeof keyDigest === 'string' ? { processId, keyDigest } : undefined
+    return JSON.parse(message).filter(
+      (each: Partial<CancelRequest> | null) =>
+        Number.isInteger(each?.processId) && typeof each?.keyDigest === 'string',
+    )
   } catch {
-    return undefined
+    return []
   }
 }

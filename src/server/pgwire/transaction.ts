@@ -31,14 +31,13 @@ export class Transaction {
 
   /** Statements that come without BEGIN and fail take their settings back. */
   enterImplicit(several: boolean): void {
-    if (this.#status !== 'I') return
     this.#implicit = several
-    this.#restore = this.settings.save()
+    if (this.#status === 'I') this.#restore = this.settings.save()
   }
 
   leaveImplicit(): void {
-    if (this.#status !== 'I') return
     this.#implicit = false
+    if (this.#status !== 'I') return
     this.#restore = undefined
     this.settings.endLocal()
   }
@@ -62,18 +61,18 @@ export class Transaction {
   }
 
   /**
-   * COMMIT, or ROLLBACK where `commit` is not.
-   * @returns `none` where there was no transaction; a failed one is rolled back whatever was asked for
+   * COMMIT, or ROLLBACK where `commit` is not: of a block, or of what came before in the same Query or pipeline.
+   * @returns whether it was committed; a failed one is rolled back whatever was asked for
    */
-  end(commit: boolean): 'none' | 'committed' | 'rolled_back' {
-    if (this.#status === 'I') return 'none'
-    const committed = commit && this.#status === 'T'
+  end(commit: boolean): boolean {
+    const committed = commit && this.#status !== 'E'
     if (!committed) this.#restore?.()
     this.#status = 'I'
     this.#savepoints = []
-    this.#restore = undefined
     this.settings.endLocal()
-    return committed ? 'committed' : 'rolled_back'
+    // What follows in the same Query or pipeline is another.
+    this.#restore = this.settings.save()
+    return committed
   }
 
   savepoint(name: string, kept: ReadonlySet<unknown>): void {

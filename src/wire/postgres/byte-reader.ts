@@ -1,4 +1,6 @@
-/** Reads the fields of one message; whatever does not fit is a violation of the protocol. */
+/** Reads the fields of one message; whatever does not fit is a violation of the protocol, but for text in another encoding. */
+
+import { ValueError } from './value-error.ts'
 
 /** The client broke the protocol: nothing after it can be understood, so the connection ends (08P01). */
 export class ProtocolViolation extends Error {
@@ -7,12 +9,12 @@ export class ProtocolViolation extends Error {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Text of UTF-8 bytes. @throws ProtocolViolation for bytes that are none */
+/** Text of UTF-8 bytes. @throws ValueError 22021 for bytes that are none */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw new ProtocolViolation('invalid byte sequence for encoding "UTF8"')
+    throw new ValueError('22021', 'invalid byte sequence for encoding "UTF8"')
   }
 }
 
@@ -58,6 +60,7 @@ export class ByteReader {
     return this.bytes(this.remaining)
   }
 
+  /** @throws ValueError 22021 for text that is not UTF-8 */
   cstring(): string {
     const end = this.#bytes.indexOf(0, this.#at)
     if (end < 0) throw new ProtocolViolation('invalid string in message')

@@ -6,12 +6,15 @@
 import { ProtocolViolation } from './byte-reader.ts'
 import { frontend } from './protocol.ts'
 
-/** Bytes of a start-up packet, as PostgreSQL limits it, and of a password. */
+/** Bytes of a start-up packet, and of a password message but for its type, as PostgreSQL limits them: tokens are long. */
 export const startupBytesMax = 10_000
+export const passwordBytesMax = 65_535
 
 const MiB = 1024 * 1024
 /** Greatest body by message; a type that is not here is refused. */
-const authenticationBytesMax: ReadonlyMap<number, number> = new Map([[frontend.password, startupBytesMax]])
+const authenticationBytesMax: ReadonlyMap<number, number> = new Map([
+  [frontend.password, passwordBytesMax - 4],
+])
 const sessionBytesMax: ReadonlyMap<number, number> = new Map([
   [frontend.query, MiB],
   [frontend.parse, MiB],

@@ -3,6 +3,7 @@
 import { ByteReader, ProtocolViolation } from './byte-reader.ts'
 import type { Frame } from './frame-reader.ts'
 import { type Format, frontend } from './protocol.ts'
+import { ValueError } from './value-error.ts'
 
 export type Target = 'statement' | 'portal'
 
@@ -35,13 +36,20 @@ export type FrontendMessage =
   | { readonly kind: 'sync' | 'flush' | 'terminate' | 'function_call' }
   /** COPY data outside of a COPY, which PostgreSQL ignores. */
   | { readonly kind: 'copy' }
+  /** A Query, or a message of the extended protocol, with text that is not UTF-8. */
+  | { readonly kind: 'unreadable'; readonly isQuery: boolean; readonly reason: ValueError }
 
 /** @throws ProtocolViolation for a message that is malformed */
 export function readMessage({ type, body }: Frame): FrontendMessage {
   const reader = new ByteReader(body)
-  const message = readBody(type, reader)
-  reader.end()
-  return message
+  try {
+    const message = readBody(type, reader)
+    reader.end()
+    return message
+  } catch (thrown) {
+    if (!(thrown instanceof ValueError)) throw thrown
+    return { kind: 'unreadable', isQuery: type === frontend.query, reason: thrown }
+  }
 }
 
 function readBody(type: number, reader: ByteReader): FrontendMessage {

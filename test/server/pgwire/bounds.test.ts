@@ -1,8 +1,9 @@
 /** What ends statements and connections: cancel, leaving, slowness, time, numbers, revocation, shutdown. */
 
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { Clock } from '../../../src/base/clock.ts'
 import { Fault } from '../../../src/base/fault.ts'
+import { nextTurn } from '../../../src/base/turn.ts'
 import { utf8Values } from '../../../src/core/variable-width.ts'
 import { CancelKeys, type CancelRequest } from '../../../src/server/pgwire/cancel-keys.ts'
 import { ConnectionSlots, defaultSlots } from '../../../src/server/pgwire/connection-slots.ts'
@@ -86,8 +87,8 @@ describe('a cancel request', () => {
 
   test('for a connection of another replica reaches it by the channel', async () => {
     const replicas: CancelKeys[] = []
-    const publish = async (request: CancelRequest) => {
-      for (const each of replicas) each.cancelHere(request)
+    const publish = async (requests: readonly CancelRequest[]) => {
+      for (const each of replicas) for (const request of requests) each.cancelHere(request)
     }
     const [here, there] = [new CancelKeys({ publish }), new CancelKeys({ publish })]
     replicas.push(here, there)
@@ -103,6 +104,39 @@ describe('a cancel request', () => {
     other.send(cancelPacket(client))
     expect((await client.until('Z')).map(spoken)).toContain('E 57014 canceling statement due to user request')
     client.close()
+  })
+})
+
+describe('cancel requests that nobody here knows', () => {
+  const key = Buffer.alloc(4)
+
+  test('are told to the others one message after another, up to 64 of them in one', async () => {
+    const counts: number[] = []
+    let underWay = 0
+    const keys = new CancelKeys({
+      async publish(requests) {
+        counts.push(requests.length)
+        expect(++underWay).toBe(1)
+        await nextTurn()
+        underWay--
+      },
+    })
+    await Promise.all(Array.from({ length: 65 }, (_, processId) => keys.request(processId, key)))
+    const first = keys.request(1, key)
+    await nextTurn()
+    await Promise.all([first, keys.request(2, key), keys.request(3, key)])
+    expect(counts).toEqual([64, 1, 1, 2])
+  })
+
+  test('go on after a message that could not be sent', async () => {
+    let failures = 1
+    const keys = new CancelKeys({
+      publish: async () => {
+        if (failures-- > 0) throw new Error('down')
+      },
+    })
+    expect(await keys.request(1, key).catch(String)).toBe('Error: down')
+    expect(await keys.request(1, key)).toBeUndefined()
   })
 })
 
@@ -270,6 +304,22 @@ describe('numbers', () => {
     first.close()
   })
 
+  test('of clients that nobody knows yet are limited to what their network leaves to others', () => {
+    const slots = new ConnectionSlots({ ...defaultSlots, strangersMax: 8 })
+    const enter = (address: string) => slots.enter(address)
+    const here = Array.from({ length: 8 }, (_, index) => enter(`2001:db8::${index}`))
+    expect(here.filter((leave) => leave !== undefined).length).toBe(4)
+    expect(['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.1'].map((each) => enter(each) !== undefined)).toEqual([
+      true,
+      true,
+      false,
+    ])
+    expect([enter('192.0.2.2'), enter('192.0.2.3')].map((leave) => leave !== undefined)).toEqual([true, true])
+    expect(enter('192.0.2.4')).toBeUndefined()
+    for (const leave of here) leave?.()
+    expect(enter('192.0.2.4')).toBeDefined()
+  })
+
   test('of prepared statements and portals are limited', async () => {
     await using wire = await startWire({ queries: { 'select 1': numbers(1) } })
     const client = await wire.logIn()
@@ -284,6 +334,26 @@ describe('numbers', () => {
 const MiB = 1024 * 1024
 
 describe('numbers', () => {
+  test('of bytes in prepared statements are limited, and in portals of statements that are prepared no more', async () => {
+    await using wire = await startWire({ queries: { 'select 1': numbers(1) } })
+    const client = await wire.logIn()
+    // What is kept of it is its tree, as of all that the connection answers itself.
+    const long = `set search_path = a${',b'.repeat(20_000)}`
+    const refused = (what: string) => `E 54000 The ${what} of a connection hold at most 67108864 bytes.`
+    const prepared: string[] = []
+    for (let count = 0; count < 10 && prepared.at(-2) !== refused('prepared statements'); count++)
+      prepared.push(...(await client.ask(parse(long, `s${count}`), sync())))
+    expect(prepared.filter((answer) => answer === '1').length).toBe(8)
+    expect(prepared.slice(-2)).toEqual([refused('prepared statements'), 'Z I'])
+    await client.ask(query('deallocate all; begin'))
+    const bound: string[] = []
+    for (let count = 0; count < 10 && bound.at(-2) !== refused('open portals and cursors'); count++)
+      bound.push(...(await client.ask(parse(long), bind({ portal: `p${count}` }), sync())))
+    expect(bound.filter((answer) => answer === '2').length).toBe(8)
+    expect(bound.slice(-2)).toEqual([refused('open portals and cursors'), 'Z E'])
+    client.close()
+  })
+
   test('of bytes in open portals are limited', async () => {
     const row = Buffer.alloc(1 + 10 + 40 * MiB, 'x')
     row[0] = 0x44
@@ -309,9 +379,9 @@ describe('numbers', () => {
     await client.ask(query('begin'))
     const value = Buffer.alloc(MiB, 'x')
     const answers: string[] = []
-    for (let index = 0; index < 65; index++)
+    for (let index = 0; index < 64; index++)
       answers.push(...(await client.ask(bound(`p${index}`, 's', value), sync())))
-    expect(answers.filter((answer) => answer === '2').length).toBe(64)
+    expect(answers.filter((answer) => answer === '2').length).toBe(63)
     expect(answers.slice(-2)).toEqual([refused, 'Z E'])
     client.close()
   })
@@ -369,20 +439,43 @@ describe('an address whose clients keep failing', () => {
     const clock: Clock = { now: () => now }
     const throttle = new LoginThrottle(clock)
     for (let count = 0; count < 4; count++) throttle.failed('192.0.2.1')
-    expect(throttle.turn('192.0.2.1')).toBe(0)
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(0)
     for (let count = 0; count < 3; count++) throttle.failed('192.0.2.1')
-    expect(throttle.turn('192.0.2.1')).toBe(400)
-    expect(throttle.turn('192.0.2.1')).toBe(800)
-    expect(throttle.turn('192.0.2.2')).toBe(0)
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(400)
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(800)
+    expect(throttle.turn('192.0.2.2', 30_000)).toBe(0)
     now = 3_600_000
-    expect(throttle.turn('192.0.2.1')).toBe(0)
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(0)
+  })
+
+  test('takes no turn for an attempt that cannot wait so long, so that no number of them shuts out the next', () => {
+    let now = 0
+    const throttle = new LoginThrottle({ now: () => now })
+    for (let count = 0; count < 20; count++) throttle.failed('192.0.2.1')
+    const waits = Array.from({ length: 1_000 }, () => throttle.turn('192.0.2.1', 30_000))
+    expect(waits.filter((wait) => wait !== undefined)).toEqual([10_000, 20_000, 30_000])
+    now = 40_000
+    expect(throttle.turn('192.0.2.1', 30_000)).toBe(0)
+  })
+
+  test('keeps no place for a client that has left while it waited', async () => {
+    const throttle = new LoginThrottle({ now: () => 0 })
+    for (let count = 0; count < 20; count++) throttle.failed('127.0.0.1')
+    for (let count = 0; count < 100; count++) throttle.turn('127.0.0.1', 3_600_000)
+    const turn = spyOn(throttle, 'turn')
+    await using wire = await startWire({ parts: { throttle, authenticationMs: 3_600_000 } })
+    const client = await WireClient.connect(wire.options)
+    client.send(frames.startup({ user: 'ada', database: 'main' }))
+    await eventually(() => turn.mock.calls.length === 1)
+    client.vanish()
+    await eventually(() => wire.server.connections() === 0)
   })
 
   test('is a whole /64 of IPv6', () => {
     const throttle = new LoginThrottle({ now: () => 0 })
     for (let count = 0; count < 9; count++) throttle.failed(`2001:db8:0:1::${count}`)
-    expect(throttle.turn('2001:db8:0:1:ffff::1')).toBeGreaterThan(0)
-    expect(throttle.turn('2001:db8:0:2::1')).toBe(0)
+    expect(throttle.turn('2001:db8:0:1:ffff::1', 30_000)).toBeGreaterThan(0)
+    expect(throttle.turn('2001:db8:0:2::1', 30_000)).toBe(0)
   })
 })
 

@@ -198,6 +198,13 @@ describe("an identity provider's token", () => {
     )
   })
 
+  test('may name a thousand groups, and be as long', async () => {
+    const groups = Array.from({ length: 1_000 }, () => crypto.randomUUID())
+    const token = await issueToken({ sub: 'ada', org_id: 'org_ours', groups })
+    expect(token.length).toBeGreaterThan(50_000)
+    expect(await logIn(token)).toBe(`D ${ours}|ada`)
+  })
+
   test('is refused without an organization, of an unknown one, expired, or for another user', async () => {
     expect(await logIn(await issueToken({ sub: 'ada' }))).toBe(refused())
     expect(await logIn(await issueToken({ sub: 'ada', org_id: 'org_none' }))).toBe(refused())

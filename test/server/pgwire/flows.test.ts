@@ -164,6 +164,18 @@ describe('the simple protocol', () => {
       expect((await ask(query(text)))[0]).toStartWith(`E 25006 cannot execute ${what}`)
   })
 
+  test('refuses a text that is not UTF-8, which fails its transaction, and goes on', async () => {
+    const broken = query("select '?'")
+    broken[broken.indexOf(0x3f)] = 0xe4
+    const refused = 'E 22021 invalid byte sequence for encoding "UTF8"'
+    await withClient(async (client) => {
+      expect(await client.ask(broken)).toEqual([refused, 'Z I'])
+      await client.ask(query('begin'))
+      expect(await client.ask(broken)).toEqual([refused, 'Z E'])
+      expect(await client.ask(query('rollback'))).toEqual(['C ROLLBACK', 'Z I'])
+    })
+  })
+
   test('refuses the function call message and goes on', async () => {
     const call = Uint8Array.of(0x46, 0, 0, 0, 4)
     expect((await ask(call))[0]).toStartWith('E 0A000')
@@ -258,6 +270,24 @@ describe('the extended protocol', () => {
       client.send(parse('select nowhere'), describeFrame('S'), flush())
       expect((await client.until('E')).map(({ type }) => type)).toEqual(['E'])
       expect(await client.ask(sync())).toEqual(['Z I'])
+    })
+  })
+
+  test('refuses a name or a text that is not UTF-8, passes over all until Sync, and goes on', async () => {
+    const bent = (message: Uint8Array) => message.map((byte) => (byte === 0x3f ? 0xff : byte))
+    await withClient(async (client) => {
+      for (const broken of [
+        parse('select 1 as ?'),
+        parse('select 1', '?'),
+        bind({ portal: '?' }),
+        describeFrame('S', '?'),
+        execute('?'),
+        close('P', '?'),
+      ])
+        expect(
+          await client.ask(parse('select 1'), bent(broken), execute(), bent(query('?')), sync()),
+        ).toEqual(['1', 'E 22021 invalid byte sequence for encoding "UTF8"', 'Z I'])
+      expect(await client.ask(query('select 1'))).toContain('C SELECT 1')
     })
   })
 

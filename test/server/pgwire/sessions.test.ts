@@ -178,6 +178,21 @@ describe('settings', () => {
     expect(answers.at(-1)).toBe('Z I')
   })
 
+  test('of time are taken as PostgreSQL reads them', async () => {
+    for (const [value, shown] of [
+      ["'1.5s'", '1500ms'],
+      ["' 90 s '", '90s'],
+      ["'.5min'", '30s'],
+      ["'2400us'", '2ms'],
+      ["'1e3'", '1s'],
+      ['1.4', '1ms'],
+      ["'0'", '0'],
+    ])
+      expect(await say(`set statement_timeout = ${value}`, 'show statement_timeout')).toContain(`D ${shown}`)
+    for (const value of ["'-1'", "'1 S'", "'s'", "'1.5.1'", "'25d'", "'1e400'"])
+      expect((await say(`set statement_timeout = ${value}`))[0]).toStartWith('E 22023')
+  })
+
   test('SHOW ALL shows all, in as many steps as asked for', async () => {
     const all = await say('show all')
     expect(all).toContain('D server_version|14.20|')
@@ -236,8 +251,28 @@ describe('transactions', () => {
     expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
   })
 
-  test('chain', async () => {
+  test('chain, where there is one', async () => {
     expect(await say('begin', 'commit and chain')).toContain('Z T')
+    expect(await say('rollback', 'commit and chain', 'select n from three; rollback and chain')).toEqual([
+      ...['C ROLLBACK', 'Z I'],
+      ...['E 25P01 COMMIT AND CHAIN can only be used in transaction blocks', 'Z I'],
+      ...['T n', 'D 1', 'D 2', 'D 3', 'C SELECT 3'],
+      ...['E 25P01 ROLLBACK AND CHAIN can only be used in transaction blocks', 'Z I'],
+    ])
+  })
+
+  test.each([
+    ['set a.b = x; rollback; show a.b', ''],
+    ['set a.b = x; commit; select nowhere', 'x'],
+    ['begin; set a.b = x; commit; set a.b = y; select nowhere', 'x'],
+    ['set a.b = x; commit; begin; set a.b = y; rollback', 'x'],
+    ['set local a.b = x; commit; set a.c = z', ''],
+  ])('of the statements of one Query end with it, and a new one begins: %s', async (text, left) => {
+    await say(text)
+    expect(await say('show a.b')).toContain(`D ${left}`)
+    await say('begin')
+    await say(`commit; ${text}`)
+    expect(await say('show a.b')).toContain(`D ${left}`)
   })
 })
 
@@ -289,6 +324,25 @@ describe('cursors', () => {
       'C FETCH 1',
       'Z I',
     ])
+  })
+
+  test.each([
+    ['declare c cursor with hold for select n from three; select nowhere', false],
+    ['declare c cursor with hold for select n from three; rollback', false],
+    ['declare c cursor with hold for select n from three; commit; select nowhere', true],
+    ['begin; commit; declare c cursor with hold for select n from three; select nowhere', false],
+  ])(
+    'WITH HOLD go with the transaction of one Query that fails or is rolled back: %s',
+    async (text, stays) => {
+      await say(text)
+      expect(await say('fetch c')).toContain(stays ? 'D 1' : 'E 34000 cursor "c" does not exist')
+    },
+  )
+
+  test('WITH HOLD go with a pipeline that fails', async () => {
+    const declare = parse('declare c cursor with hold for select n from three')
+    await client.ask(declare, bind(), execute(), parse('select nowhere'), sync())
+    expect(await say('fetch c')).toContain('E 34000 cursor "c" does not exist')
   })
 
   test('that have failed are not at their end: what is fetched then is refused', async () => {
@@ -365,6 +419,22 @@ describe('prepared statements in SQL', () => {
       ...['E 26000 prepared statement "p" does not exist', 'Z I'],
     ])
   })
+})
+
+test('EXECUTE runs no EXECUTE, itself least of all, which would never end', async () => {
+  await client.ask(parse('execute p', 'p'), parse('execute q', 'r'), parse('execute r', 'q'), sync())
+  const refused = 'E 0A000 EXECUTE of a statement that is EXECUTE is not supported'
+  for (const name of ['p', 'q', 'r']) {
+    expect(await client.ask(describeFrame('S', name), sync())).toContain(refused)
+    expect(await client.ask(bind({ statement: name }), execute(), sync())).toEqual([refused, 'Z I'])
+    expect(await say(`execute ${name}`)).toEqual([refused, 'Z I'])
+  }
+})
+
+test('EXECUTE with another number of parameters than PREPARE has is refused with 42601', async () => {
+  await say('prepare p(text) as select $1')
+  for (const text of ['execute p', "execute p('a', 'b')"])
+    expect(await say(text)).toEqual(['E 42601 wrong number of parameters for prepared statement "p"', 'Z I'])
 })
 
 describe('COPY to STDOUT', () => {

@@ -1,12 +1,13 @@
 /**
  * A few databases, each with one tenant's catalog in it at a time: what is not there cannot be seen. A
- * statement goes to the one that holds its catalog, else to the one that was idle longest.
+ * statement goes to the one that holds its catalog, else to the one for which fewest wait or that was idle longest.
  */
 
 import { Fault } from '../../../base/fault.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
 import { CatalogWorker } from './catalog-worker.ts'
+import { FairTurns } from './fair-turns.ts'
 import { renameReader } from './session-sql.ts'
 import type { Scope } from './shadow-ddl.ts'
 import { loadSnapshot } from './snapshot-file.ts'
@@ -22,11 +23,11 @@ export interface CatalogStatement {
 
 /** A database and who waits for it. */
 interface Lane {
-  /** Of the last statement that was given to it: by then, its catalog is loaded. */
+  /** Of the last statement that was given to it. */
   key: string
   /** Grows with every use. */
   used: number
-  tail: Promise<unknown>
+  readonly turns: FairTurns<TenantId>
   /** Statements that wait or run. */
   pending: number
   /** Ends it when it was idle for long. */
@@ -86,12 +87,10 @@ export class CatalogPool {
     clearTimeout(lane.idle)
     try {
       const startBy = performance.now() + limits.catalogWaitMs
-      const turn = lane.tail.then(() => {
+      return await lane.turns.take(tenant, async () => {
         if (this.#closed || performance.now() > startBy) throw busy()
-        return this.#runOn(lane, statement)
+        return await this.#runOn(lane, statement)
       })
-      lane.tail = turn.catch(() => {})
-      return await turn
     } finally {
       const left = (this.#waiting.get(tenant) ?? 1) - 1
       if (left > 0) this.#waiting.set(tenant, left)
@@ -129,11 +128,12 @@ export class CatalogPool {
   #laneFor(key: string): Lane {
     let lane = this.#lanes.find((each) => each.key === key)
     if (lane === undefined && this.#lanes.length < limits.catalogWorkersMax) {
-      lane = { key, used: 0, tail: Promise.resolve(), pending: 0, changes: 0 }
+      const turns = new FairTurns<TenantId>(limits.catalogTurnMs, () => performance.now())
+      lane = { key, used: 0, turns, pending: 0, changes: 0 }
       this.#lanes.push(lane)
       this.options.onSize?.(this.size)
     }
-    lane ??= this.#lanes.reduce((a, b) => (a.used <= b.used ? a : b))
+    lane ??= this.#lanes.reduce((a, b) => ((a.pending - b.pending || a.used - b.used) <= 0 ? a : b))
     lane.key = key
     lane.used = ++this.#uses
     return lane
