@@ -2,7 +2,7 @@
 
 import { notSupported } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
-import { portableRegex } from './pattern.ts'
+import { matchesNothingBehind, portableRegex } from './pattern.ts'
 
 /** Two's complement, as PostgreSQL shows negative numbers. */
 const hexOf = (bytes: string): string => `regexp_replace(lower(to_hex(${bytes}({0}))), '^0+(?=.)', '')`
@@ -44,6 +44,8 @@ const replaceRegex =
       throw notSupported('This replacement of regexp_replace')
     const all = flags.includes('g')
     const written = `(?s${flags.includes('i') ? 'i' : ''})${portableRegex(pattern)}`
+    if (engine === 'duckdb' && all && matchesNothingBehind(pattern))
+      throw notSupported('regexp_replace of all matches where nothing is one')
     if (engine === 'duckdb')
       return `regexp_replace(${text}, ${quote(written)}, ${quote(replacement)}${all ? ", 'g'" : ''})`
     if (!all) throw notSupported('regexp_replace without the flag g on this engine')
