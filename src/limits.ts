@@ -63,6 +63,8 @@ export const limits = {
   targetsMax: 1_664,
   /** What a statement may come to stand for beyond what it spells out: columns in scope, repeated expressions. */
   statementExpansionMax: 400_000,
+  /** What one text or array of a statement may come to, reckoned before it runs: an engine computes 2,048 at once. */
+  statementValueBytesMax: 512 * KiB,
   /** Text of the row filters and mask expressions whose trees are kept; a tree takes some fifty times its text. */
   policyExpressionCacheBytes: 1 * MiB,
   /** Tables that one statement may name, and those of them that load from the upstream at once. */

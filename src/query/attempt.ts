@@ -115,6 +115,7 @@ export class Attempt {
     const render = (relation: (table: GovernedTable) => string) =>
       renderSql(emitted, dialect, { relation, salt, parameters: run.parameters })
     // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
+    compiled.checkParameters(run.parameters)
     render(() => '')
     const { signal } = this.#stop
     signal.throwIfAborted()

@@ -18,6 +18,7 @@ import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { resolveQuery } from './resolve/select.ts'
 import { SqlError, toSqlError } from './sql-error.ts'
+import { areLong, checkValueSizes } from './value-size.ts'
 
 export interface CompileInput {
   readonly text: string
@@ -53,6 +54,8 @@ export interface CompiledQuery {
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
   /** Whether a run needs a fresh salt. */
   readonly usesSalt: boolean
+  /** @throws SqlError 54001 where parameters make a text or an array too large */
+  readonly checkParameters: (parameters: readonly (string | null)[]) => void
   /**
    * The SQL for an engine, to be rendered for a run (emit/render.ts).
    *
@@ -81,6 +84,7 @@ function compile(input: CompileInput): CompiledQuery {
   const tree = parseSelect(text)
   const resolver = newResolver(input)
   const query = resolveQuery(resolver, tree, undefined)
+  checkValueSizes(query)
   const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
@@ -95,6 +99,9 @@ function compile(input: CompileInput): CompiledQuery {
     policies,
     ranges: columnRanges(query, resolver.tables, protections),
     usesSalt: policies.some(({ action }) => action === 'sha-256-query-local'),
+    checkParameters: (parameters) => {
+      if (areLong(parameters)) checkValueSizes(query, parameters)
+    },
     emit: (dialect) => {
       try {
         const drops = [...protections.values()].some(({ filters }) => filters.length > 0)

@@ -99,6 +99,7 @@ export async function explain(
   const { dialect, compiled, snapshotOf } = await compileFor(parts, tenant, input, signal)
   // A run draws its salt; here it is zeros, for nobody to find what a run's was.
   const salt = new Uint8Array(saltBytesMin)
+  if (parameters) compiled.checkParameters(parameters)
   const sql = renderSql(compiled.emit(dialect), dialect, { salt, ...(parameters && { parameters }) })
   return {
     dialect,

@@ -37,13 +37,22 @@ export function parseStatements(text: string): readonly RawStmt[] {
 }
 
 function parseAdmitted(text: string): readonly RawStmt[] {
+  admit(text)
+  return text.trim() === '' ? [] : parse(text)
+}
+
+/**
+ * Checks what must hold of a text before the parser sees it.
+ *
+ * @throws SqlError 54001 where it is too long or could be too deep, 42601 where it is no text
+ */
+export function admit(text: string): void {
   if (text.length > limits.statementBytesMax || Buffer.byteLength(text) > limits.statementBytesMax)
     throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
   if (text.includes('\0') || !text.isWellFormed())
     throw new SqlError('42601', 'The statement holds characters that are not text.')
   if ((text.match(nesting)?.length ?? 0) > operatorsMax)
     throw new SqlError('54001', 'The statement has too many operators.')
-  return text.trim() === '' ? [] : parse(text)
 }
 
 /**

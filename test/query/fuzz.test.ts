@@ -95,6 +95,32 @@ test.each([
     `SELECT ${times(1_500, 'count(*) OVER w')} FROM orders WINDOW w AS (PARTITION BY ${times(5_000, 'id')})`,
   ],
   ['grouping sets', '54001', `SELECT 1 FROM orders GROUP BY ROLLUP (${times(25_000, 'id')})`],
+  [
+    'text in subqueries that double it',
+    '54001',
+    `SELECT max(length(t)) FROM ${nested(20, '(SELECT note AS t FROM orders) a', (from) => `(SELECT t || t AS t FROM ${from}) a`)}`,
+  ],
+  [
+    'text in a CTE that doubles it',
+    '54001',
+    `WITH w AS (SELECT concat(${times(80, 'status')}) AS t FROM orders) SELECT 1 FROM w WHERE (SELECT concat(${times(80, 'w.t')}) LIKE '%a%')`,
+  ],
+  [
+    'text that takes the place of text',
+    '54001',
+    `SELECT replace(status, 'a', '${times(20_000, 'b', '')}') FROM orders`,
+  ],
+  ['text that is repeated', '54001', `SELECT repeat(repeat('x', id), id) FROM orders`],
+  [
+    'text that takes the place of matches',
+    '54001',
+    `SELECT regexp_replace(status, '.', '${times(20_000, 'b', '')}', 'g') FROM orders`,
+  ],
+  [
+    'elements of an array',
+    '54001',
+    `SELECT array_cat(t, t) FROM ${nested(20, '(SELECT tags AS t FROM orders) a', (from) => `(SELECT t || t AS t FROM ${from}) a`)}`,
+  ],
 ] as const)('what a short statement makes many of is refused before it is made: %s', (_, sqlState, text) => {
   const refusal = () => {
     try {
@@ -104,6 +130,23 @@ test.each([
     }
   }
   expect(refusal()).toBe(sqlState)
+})
+
+test('what texts of reports are made of is not too large', () => {
+  const escaped = nested(5, 'status', (inner) => `replace(${inner}, '&', '&amp;')`)
+  const text = `SELECT ${escaped}, string_agg(status, ', ') || string_agg(region, '; '), array_to_string(array_agg(note), ', '), repeat('█', 50), lpad(id::text, 12, '0') FROM orders GROUP BY status, id`
+  expect(subject.compile(text).columns).toHaveLength(5)
+})
+
+test.each(['lpad', 'rpad'])('%s fills a text up to 10,000 characters and no further', async (name) => {
+  const filled = (length: number) =>
+    subject.run(`SELECT max(length(${name}(status, ${length} + id % 1))) FROM orders`)
+  expect((await filled(10_000)).rows).toEqual([['10000']])
+  const refused = await filled(10_001).then(
+    () => false,
+    () => true,
+  )
+  expect(refused).toBe(true)
 })
 
 test('many keys of ORDER BY are looked for among many columns within the time of a test', () => {

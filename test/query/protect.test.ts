@@ -368,6 +368,16 @@ describe('the compiled statement', () => {
     expect(fingerprintStatement('not sql')).toBeUndefined()
   })
 
+  test('has none where it never reaches the parser, or is too deep for it', () => {
+    const deep = 20_000
+    const texts = [
+      `SELECT 1 WHERE 1 IN (${'1,'.repeat(200_000)}1)`,
+      `SELECT ${'1+'.repeat(5_000)}1`,
+      `SELECT ${'('.repeat(deep)}'secret'${')'.repeat(deep)}`,
+    ]
+    expect(texts.map(fingerprintStatement)).toEqual(texts.map(() => undefined))
+  })
+
   test('reads no column that the statement does not name', () => {
     const sql = renderSql(compile('select count(*) from t', table()).emit('duckdb'), 'duckdb')
     expect(sql).not.toContain('name')

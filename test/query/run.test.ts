@@ -182,6 +182,16 @@ describe('a run', () => {
     expect((await ran(text)).error?.sqlState).toBe('42P02')
   })
 
+  test('refuses what a long parameter makes too large before the engine is asked', async () => {
+    const text = "SELECT id FROM sales.orders WHERE $1 || id::text <> ''"
+    expect((await ran(text, {}, ['x'.repeat(1_000)])).error).toBeUndefined()
+    const asked = scripted.asked.length
+    expect((await ran(text, {}, ['x'.repeat(600_000)])).error?.sqlState).toBe('54001')
+    expect(scripted.asked.length).toBe(asked)
+    const alone = 'SELECT id FROM sales.orders WHERE id::text <> $1'
+    expect((await ran(alone, {}, ['x'.repeat(600_000)])).error).toBeUndefined()
+  })
+
   test('draws another salt each time', async () => {
     await putMask(
       on,

@@ -43,6 +43,18 @@ const rules: readonly Rule[] = [
     message: 'invalid input syntax',
   },
   {
+    pattern: /^Not implemented Error: Period must be greater than 0/is,
+    code: '22008',
+    message: 'stride must be greater than zero',
+  },
+  {
+    // Correlated subqueries, and arrays, that DuckDB knows no plan for.
+    pattern:
+      /^(Not implemented Error: .*correlated subquery|Binder Error: (LATERAL join|window expression is|Referenced table)|Invalid type Error: .*BETWEEN)/is,
+    code: '0A000',
+    message: 'The statement is correct, but the engine cannot run it.',
+  },
+  {
     pattern: /More than one row returned by a subquery/is,
     code: '21000',
     message: 'more than one row returned by a subquery used as an expression',

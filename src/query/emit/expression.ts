@@ -202,7 +202,8 @@ export function emitGroupKey(emitter: Emitter, expr: Expr): string {
   return fill(key, expr, args, expr.def.name)
 }
 
-/** A constant in ORDER BY or GROUP BY must not pass for a place in the select list. */
+/** A constant in ORDER BY or GROUP BY, however it came to be one, must not pass for a place in the select list. */
 export function notOrdinal(expr: Expr, sql: string): string {
-  return expr.kind === 'literal' || expr.kind === 'parameter' ? `coalesce(${sql}, ${sql})` : sql
+  const isConstant = expr.kind === 'literal' || expr.kind === 'parameter' || /^['\d]/.test(sql)
+  return isConstant ? `coalesce(${sql}, ${sql})` : sql
 }

@@ -145,12 +145,15 @@ function emitSelect(emitter: Emitter, select: Select, more: readonly string[], t
   const targets = select.targets.map((each, index) => `${sub(each)} AS c${index + 1}`)
   const from = select.from.map((item) => emitItem(emitter, item, table)).join(' CROSS JOIN ')
   if (select.groupDistinct) throw notSupported('GROUP BY DISTINCT')
+  // Without a key or an aggregate DuckDB makes one group of several sets.
+  const isKeyless = select.groupBy.length > 0 && select.groupBy.flatMap(groupExprs).length === 0
+  const having = [...(select.having ? [sub(select.having)] : []), ...(isKeyless ? ['count(*) >= 0'] : [])]
   return [
     `SELECT ${select.distinct ? 'DISTINCT ' : ''}${[...targets, ...more].join(', ')}`,
     from && ` FROM ${from}`,
     select.where && ` WHERE ${sub(select.where)}`,
     emitGroups(emitter, select.groupBy),
-    select.having && ` HAVING ${sub(select.having)}`,
+    having.length > 0 && ` HAVING ${having.join(' AND ')}`,
   ]
     .filter(Boolean)
     .join('')

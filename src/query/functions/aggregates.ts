@@ -145,5 +145,11 @@ export const windowFunctions: ReadonlyMap<string, readonly FunctionDef[]> = byNa
   fn('lead', 'anyelement int4 anyelement', 'anyelement', 'lead[{0}, {1}, {2}]'),
   fn('first_value', 'anyelement', 'anyelement', 'first_value[{0}]'),
   fn('last_value', 'anyelement', 'anyelement', 'last_value[{0}]'),
-  fn('nth_value', 'anyelement int4', 'anyelement', 'nth_value[{0}, {1}]'),
+  fn(
+    'nth_value',
+    'anyelement int4',
+    'anyelement',
+    `nth_value[{0}, CASE WHEN {1} < 1 THEN error('argument of nth_value must be greater than zero') ELSE {1} END]`,
+    'nth_value[{0}, {1}]',
+  ),
 ])

@@ -1,6 +1,6 @@
 /** Arrays and JSON. Arrays are counted from 1 and have one dimension. */
 
-import { type FunctionDef, fn } from './definition.ts'
+import { type FunctionDef, fn, type Template } from './definition.ts'
 
 /** Without an array, what is joined to it is all there is. */
 export const joined = (both: string): string =>
@@ -25,6 +25,12 @@ const json = (['json', 'jsonb'] as const).flatMap((type) => [
     null,
   ),
 ])
+
+/** DuckDB's own takes a constant separator alone, and NULL for a comma. */
+const elementsJoined: Template = ([array, separator], { literals }) =>
+  typeof literals[1] === 'string'
+    ? `array_to_string(${array}, ${separator})`
+    : `CASE WHEN ${array} IS NULL OR ${separator} IS NULL THEN NULL WHEN list_count(${array}) = 0 THEN '' ELSE list_reduce(list_filter(${array}, lambda e: e IS NOT NULL), lambda a, b: a || ${separator} || b) END`
 
 export const collectionFunctions: readonly FunctionDef[] = [
   ...json,
@@ -60,7 +66,7 @@ export const collectionFunctions: readonly FunctionDef[] = [
     'list_filter({0}, lambda e: e IS DISTINCT FROM {1})',
     'filter({0}, e -> e IS DISTINCT FROM {1})',
   ),
-  fn('array_to_string', 'text[] text', 'text', 'array_to_string({0}, {1})', 'array_join({0}, {1})'),
+  fn('array_to_string', 'text[] text', 'text', elementsJoined, 'array_join({0}, {1})'),
   fn(
     'string_to_array',
     'text text',

@@ -187,6 +187,8 @@ const arrays: FunctionDef[] = [
 const step = (literal: string | null | undefined, engine: 'duckdb' | 'trino', numeric: boolean): string => {
   const text = String(literal ?? '')
   if (numeric) return `[${Number(text)}]`
+  // Neither is a key to DuckDB, not even in quotes.
+  if (text === '' || text === '*') throw notSupported('An empty key or * in JSON')
   return engine === 'duckdb' ? `."${escapeKey(text)}"` : `["${escapeKey(text)}"]`
 }
 const escapeKey = (key: string): string => key.replaceAll('\\', '\\\\').replaceAll('"', '\\"')

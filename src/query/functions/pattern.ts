@@ -27,6 +27,18 @@ export function portableRegex(pattern: string): string {
   return withLettersOfAllScripts(pattern)
 }
 
+/**
+ * Whether a pattern may match nothing right behind a match: PostgreSQL takes that for another match, RE2 does not.
+ *
+ * @param pattern one that portableRegex takes
+ */
+export function matchesNothingBehind(pattern: string): boolean {
+  if (pattern === '' || pattern === '$') return false
+  const parts = /\\[\s\S]|\[\^?\]?(?:\[:\w+:\]|\\[\s\S]|[^\]\\])*\]|\^/g
+  const behind = pattern.replace(parts, (part) => (part === '^' ? '(?!)' : part.startsWith('[') ? 'a' : part))
+  return new RegExp(`^(?:${behind})$`).test('')
+}
+
 const letters = String.raw`\p{L}\p{Nl}`
 const digits = String.raw`\p{Nd}`
 const classes: Readonly<Record<string, string>> = {

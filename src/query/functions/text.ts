@@ -2,7 +2,7 @@
 
 import { notSupported } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
-import { portableRegex } from './pattern.ts'
+import { matchesNothingBehind, portableRegex } from './pattern.ts'
 
 /** Two's complement, as PostgreSQL shows negative numbers. */
 const hexOf = (bytes: string): string => `regexp_replace(lower(to_hex(${bytes}({0}))), '^0+(?=.)', '')`
@@ -44,6 +44,8 @@ const replaceRegex =
       throw notSupported('This replacement of regexp_replace')
     const all = flags.includes('g')
     const written = `(?s${flags.includes('i') ? 'i' : ''})${portableRegex(pattern)}`
+    if (engine === 'duckdb' && all && matchesNothingBehind(pattern))
+      throw notSupported('regexp_replace of all matches where nothing is one')
     if (engine === 'duckdb')
       return `regexp_replace(${text}, ${quote(written)}, ${quote(replacement)}${all ? ", 'g'" : ''})`
     if (!all) throw notSupported('regexp_replace without the flag g on this engine')
@@ -68,9 +70,22 @@ const extractRegex =
 const chr = (fault: string): string =>
   `chr(CASE WHEN {0} < 1 OR {0} BETWEEN 55296 AND 57343 OR {0} > 1114111 THEN ${fault} ELSE {0} END)`
 
+/** Characters to which a text may be filled up, and times that it may be repeated. */
+export const padsMax = 10_000
+
 /** With nothing to fill it up, a text is only cut. */
-const padded = (name: string): string =>
-  `CASE WHEN {2} = '' THEN substr({0}, 1, CASE WHEN {1} < 0 THEN 0 ELSE {1} END) ELSE ${name}({0}, {1}, {2}) END`
+const padded = (name: string, tooLong: string): string =>
+  `CASE WHEN {1} > ${padsMax} THEN ${tooLong} WHEN {2} = '' THEN substr({0}, 1, CASE WHEN {1} < 0 THEN 0 ELSE {1} END) ELSE ${name}({0}, {1}, {2}) END`
+const filled = (name: string, tooLong: string): string =>
+  `CASE WHEN {1} > ${padsMax} THEN ${tooLong} ELSE ${name}({0}, {1}, ' ') END`
+const pads = (['lpad', 'rpad'] as const).flatMap((name) => {
+  const message = `${name}: at most ${padsMax}`
+  const [duckdb, trino] = [`error('${message}')`, `CAST(fail('${message}') AS VARCHAR)`]
+  return [
+    fn(name, 'text int4', 'text', filled(name, duckdb), filled(name, trino), may),
+    fn(name, 'text int4 text', 'text', padded(name, duckdb), padded(name, trino), may),
+  ]
+})
 
 const trims = (
   [
@@ -125,16 +140,13 @@ export const textFunctions: readonly FunctionDef[] = [
     'right({0}, {1})',
     `CASE WHEN {1} = 0 THEN substr({0}, 1, 0) WHEN {1} < 0 THEN substr({0}, 1 - ({1})) WHEN {1} >= length({0}) THEN {0} ELSE substr({0}, -({1})) END`,
   ),
-  fn('lpad', 'text int4', 'text', `lpad({0}, {1}, ' ')`, `lpad({0}, {1}, ' ')`, may),
-  fn('rpad', 'text int4', 'text', `rpad({0}, {1}, ' ')`, `rpad({0}, {1}, ' ')`, may),
-  fn('lpad', 'text int4 text', 'text', padded('lpad'), padded('lpad'), may),
-  fn('rpad', 'text int4 text', 'text', padded('rpad'), padded('rpad'), may),
+  ...pads,
   fn(
     'repeat',
     'text int4',
     'text',
-    `CASE WHEN {1} > 10000 THEN error('repeat: at most 10000') ELSE repeat({0}, {1}) END`,
-    `CASE WHEN {1} > 10000 THEN CAST(fail('repeat: at most 10000') AS VARCHAR) WHEN {1} <= 0 THEN substr({0}, 1, 0) ELSE array_join(repeat({0}, CAST({1} AS INTEGER)), '') END`,
+    `CASE WHEN {1} > ${padsMax} THEN error('repeat: at most ${padsMax}') ELSE repeat({0}, {1}) END`,
+    `CASE WHEN {1} > ${padsMax} THEN CAST(fail('repeat: at most ${padsMax}') AS VARCHAR) WHEN {1} <= 0 THEN substr({0}, 1, 0) ELSE array_join(repeat({0}, CAST({1} AS INTEGER)), '') END`,
     may,
   ),
   fn(

@@ -321,6 +321,8 @@ function resolveFrame(resolver: Resolver, def: WindowDef, orderBy: readonly Sort
     if (columnLevels(expr).length > 0) throw notSupported('A frame offset with columns', def.location)
     if (expr.kind === 'literal' && expr.value?.startsWith('-'))
       throw new SqlError('22023', 'a frame offset must not be negative', def.location)
+    if (expr.kind === 'literal' && expr.value === null)
+      throw new SqlError('22023', 'a frame offset must not be null', def.location)
     if (mode === 'RANGE') {
       const key = orderBy[0]?.expr.type
       const temporal = key === 'date' || key === 'timestamp' || key === 'timestamptz'

@@ -2,6 +2,7 @@
 
 import { childrenOf, type Expr, exprKey, type GroupElement, type Select } from '../ir.ts'
 import { SqlError } from '../sql-error.ts'
+import { known } from './coerce.ts'
 
 /**
  * Checks every expression that is computed per group.
@@ -11,6 +12,23 @@ import { SqlError } from '../sql-error.ts'
 export function checkGrouping(select: Select, exprs: readonly Expr[]): void {
   const keys = new Set(select.groupBy.flatMap(groupExprs).map(exprKey))
   for (const expr of exprs) check(expr, keys)
+}
+
+/**
+ * A result of the select list as a key.
+ *
+ * @throws SqlError 42803 or 42P20 for one that is made of groups itself
+ */
+export function groupable(expr: Expr): Expr {
+  checkGroupable(expr)
+  return known(expr)
+}
+
+function checkGroupable(expr: Expr): void {
+  if (expr.kind === 'aggregate')
+    throw new SqlError('42803', 'aggregate functions are not allowed in GROUP BY')
+  if (expr.kind === 'window') throw new SqlError('42P20', 'window functions are not allowed in GROUP BY')
+  for (const child of childrenOf(expr)) checkGroupable(child)
 }
 
 /** Every expression that a GROUP BY element names. */

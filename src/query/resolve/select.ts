@@ -10,7 +10,7 @@ import { sortDirection } from './call.ts'
 import { coerce, condition, known } from './coerce.ts'
 import { type Env, nameOf, newId, newScope, type Resolver, type Scope } from './context.ts'
 import { resolveFrom } from './from.ts'
-import { checkGrouping } from './grouping.ts'
+import { checkGrouping, groupable } from './grouping.ts'
 import { resolveTargets } from './targets.ts'
 
 /**
@@ -148,11 +148,11 @@ function resolveGroup(
       items: (node.RowExpr.args ?? []).map((each) => resolveGroup(resolver, each, targets, scope)),
     }
   const target = ordinalTarget(node, targets)
-  if (target) return { kind: 'expr', expr: known(target.expr) }
+  if (target) return { kind: 'expr', expr: groupable(target.expr) }
   const name = soleName(node)
   if (name !== undefined && !scope.columns.some((column) => column.name === name)) {
     const named = namedTarget(name, targets)
-    if (named) return { kind: 'expr', expr: known(named.expr) }
+    if (named) return { kind: 'expr', expr: groupable(named.expr) }
   }
   return { kind: 'expr', expr: known(resolver.expr(node, env)) }
 }

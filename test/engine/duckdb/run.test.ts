@@ -80,6 +80,11 @@ describe('a result is whole or an error', () => {
     ['a value out of range', 'CAST(9223372036854775807 + i AS BIGINT)', '22003'],
     ['a malformed text', "CAST('x' || i AS BIGINT)", '22P02'],
     ['two rows for one', '(SELECT x FROM (VALUES (1), (2)) AS v(x))', '21000'],
+    [
+      'a bucket of no time',
+      "epoch_us(time_bucket(to_microseconds(i - 1500000), TIMESTAMP '2024-01-01'))",
+      '22008',
+    ],
     ['any error of the expression', "error('canary ' || i)::BIGINT", '22000'],
   ]
   test.each(errors)(
@@ -129,6 +134,15 @@ describe('a result is whole or an error', () => {
     for await (const batch of run) rows += batch.rowCount
     expect(rows).toBe(rowCount)
     await session.close()
+  })
+
+  test.each([
+    'SELECT s.x FROM {} AS b, LATERAL (SELECT rank() OVER (ORDER BY b.i) AS x FROM {} AS c) AS s',
+    'SELECT s.x FROM {} AS b, LATERAL (SELECT sum(b.i) AS x FROM {} AS c) AS s',
+    'SELECT (SELECT count(*) FROM {} AS c WHERE len(list_filter([1], lambda e: e <> b.i)) > 0) FROM {} AS b',
+  ])('what DuckDB has no plan for is a limit of the engine, not its failure: %s', async (sql) => {
+    const { session, relation } = await opened()
+    expect((await drained(session, sql.replaceAll('{}', relation))).error.code).toBe('0A000')
   })
 
   test('types other than the statement’s are an error before the first row', async () => {

@@ -170,6 +170,16 @@ export const overloads: readonly string[] = [
 /** What Trino refuses, or fails at. */
 export const duckdbOverloads: readonly string[] = [
   `SELECT (id || '024-01-01 10:00:00+05')::timestamptz, (id || '024-01-01T10:00:00.5Z')::timestamptz, (id || '024-01-01')::timestamptz, (id || '024-01-01 10:00:00-03:30')::timestamptz FROM orders`,
+  `SELECT array_to_string(tags, status), array_to_string(tags, NULL), array_to_string(ARRAY[id, quantity], region) FROM orders`,
+  `SELECT array_to_string(ARRAY['a', NULL, 'b'], status), array_to_string(ARRAY[NULL::text], status) FROM orders`,
+  `SELECT 1 FROM orders GROUP BY GROUPING SETS ((), ())`,
+  `SELECT 1 FROM orders WHERE id < 0 GROUP BY GROUPING SETS ((), (), ())`,
+  `SELECT 1 FROM orders GROUP BY GROUPING SETS ((), ()) HAVING true`,
+  `SELECT count(*) FROM orders GROUP BY +1`,
+  `SELECT id, region FROM orders ORDER BY +2, id DESC LIMIT 2`,
+  `SELECT id FROM orders ORDER BY greatest('x'), id LIMIT 2`,
+  `SELECT count(*) FROM orders GROUP BY greatest(1)`,
+  `SELECT regexp_replace('abc', '', '-', 'g'), regexp_replace('abc', '^', '-', 'g'), regexp_replace('abc', '$', '-', 'g'), regexp_replace('aaa', 'a*', '-'), regexp_replace('a,b', '(^|,)', '-', 'g')`,
   `SELECT extract(century FROM interval '250 years'), extract(century FROM interval '-250 years'), extract(century FROM interval '99 years')`,
 ]
 
@@ -192,4 +202,8 @@ export const faults: readonly string[] = [
   `SELECT abs(-2147483648)`,
   `SELECT -2147483648 / -1`,
   `SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN -1 PRECEDING AND CURRENT ROW) FROM orders`,
+  `SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN NULL PRECEDING AND CURRENT ROW) FROM orders`,
+  `SELECT nth_value(id, 0) OVER (ORDER BY id) FROM orders`,
+  `SELECT nth_value(id, quantity - 3) OVER (ORDER BY id) FROM orders`,
+  `SELECT rank() OVER (), id FROM orders GROUP BY 1, 2`,
 ]
