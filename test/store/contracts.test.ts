@@ -22,6 +22,7 @@ import {
 } from '../../src/store/contracts.ts'
 import { decideFinding, listFindings } from '../../src/store/detection-findings.ts'
 import { loadGovernance, loadGovernances, readGovernances } from '../../src/store/governance.ts'
+import { readGovernanceRows } from '../../src/store/governance-rows.ts'
 import { isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { pinTable } from '../../src/store/pins.ts'
@@ -378,6 +379,15 @@ test.each([
   expect(await work.catch((thrown) => thrown)).toBe(undone)
   expect((await loadGovernances(store, home, [people])).size).toBe(1)
 })
+
+test.each(['mask', 'filter', 'tag', 'contract'])(
+  'a %s that is about nothing refuses: it is not left out',
+  (kind) => {
+    const text = (about: string) => `["table","","1",{"id":"t"}],["${kind}","${about}","9",{}]`
+    expect(readGovernanceRows(text('1'))).toHaveLength(2)
+    expect(() => readGovernanceRows(text('2'))).toThrow('could not be loaded')
+  },
+)
 
 test('without the tenant’s sentinel no table is said to be free of masks', async () => {
   const tenant = (await createTenant(store, { name: 'blind' })).id
