@@ -315,6 +315,16 @@ describe('apply-expression', () => {
   )
 })
 
+test('apply-expression of another type than its column is refused, though it could be taken for that', () => {
+  const state = (column: string, expression: string) =>
+    stateOf(() =>
+      compile(`select ${column} from t`, table({ masks: [[column, 'apply-expression', expression]] })),
+    )
+  expect(state('price', 'id')).toBe('42501')
+  expect(state('price', 'id::numeric')).toBe('served')
+  expect(state('name', 'name::varchar')).toBe('served')
+})
+
 describe('what cannot be applied', () => {
   test.each([
     [
@@ -344,16 +354,26 @@ describe('what cannot be applied', () => {
     }
   })
 
-  test('columns that differ by case alone refuse the table', () => {
-    const given = table()
-    const twice = {
-      ...given,
-      columns: [
-        ...given.columns,
-        { ...given.columns[1], name: 'NAME', fieldId: 9, type: 'string', required: false, masks: [] },
+  test.each(['NAME', '', 'a\0', '\ud800'])(
+    'a column by the name %j, beside `name`, refuses the table, and is a problem at save',
+    (name) => {
+      const given = table()
+      const column = { name, fieldId: 9, type: 'string', required: false, masks: [] } as const
+      const twice = { ...given, columns: [...given.columns, column] }
+      expect(stateOf(() => compile('select id from t', twice))).toBe('42501')
+      expect(checkPolicies(twice)).toHaveLength(1)
+    },
+  )
+
+  test('an expression whose mask is not the one that is chosen is a problem at save, too', () => {
+    const given = table({
+      masks: [
+        ['name', 'replace-with-null'],
+        ['name', 'apply-expression', 'nothing'],
       ],
-    }
-    expect(stateOf(() => compile('select id from t', twice))).toBe('42501')
+    })
+    expect(stateOf(() => compile('select name from t', given))).toBe('served')
+    expect(checkPolicies(given)).toEqual([{ policyIds: ['m1'], message: expect.any(String) }])
   })
 
   test('a table without an active contract is refused, unless the tenant opted in', () => {
@@ -364,8 +384,8 @@ describe('what cannot be applied', () => {
     )
   })
 
-  test('a principal without a subject is refused', () => {
-    expect(stateOf(() => compile('select 1', table(), { sub: '', roles: [] }))).toBe('42501')
+  test.each(['', 'a\0', '\ud800'])('a principal by the subject %j is refused', (sub) => {
+    expect(stateOf(() => compile('select 1', table(), { sub, roles: [] }))).toBe('42501')
   })
 
   test('a salt that is missing refuses to render', () => {
