@@ -10,7 +10,7 @@
  */
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import {
   isJsonObject,
@@ -212,11 +212,15 @@ export class TableStore {
     if (base !== undefined && metadata === base.metadata) return base
     const version =
       base === undefined ? 0 : Number(/\/(\d+)-[^/]*$/.exec(base.metadataLocation)?.[1] ?? -1) + 1
-    const folder = join(this.#tableFolder(table), 'metadata')
+    // Beside its last file: a table that was renamed or registered keeps its place.
+    const folder =
+      base === undefined
+        ? join(this.#tableFolder(table), 'metadata')
+        : dirname(this.#ownFile(base.metadataLocation))
     const file = join(folder, `${String(version).padStart(5, '0')}-${crypto.randomUUID()}.metadata.json`)
     const logged = base === undefined ? metadata : withMetadataLog(metadata, base)
     const text = stringifyJson(logged)
-    if (version === 0) mkdirSync(folder, { recursive: true })
+    if (base === undefined) mkdirSync(folder, { recursive: true })
     writeFileSync(file, text)
     const stored = storedTable(pathToFileURL(file).href, logged, text)
     this.#point(table, stored)

@@ -95,13 +95,10 @@ export function appliedPolicies(
   appearances: readonly TableAppearance[],
   protections: ReadonlyMap<string, Protection>,
 ): AppliedPolicy[] {
-  const filtered = new Set<GovernedTable>()
-  const policies = appearances.flatMap(({ id, table }): AppliedPolicy[] => {
-    const masks = protections.get(id)?.columns.flatMap((column) => appliedMask(table, column)) ?? []
-    if (filtered.has(table)) return masks
-    filtered.add(table)
-    return [...appliedFilters(table), ...masks]
-  })
+  const policies = appearances.flatMap(({ id, table }): AppliedPolicy[] => [
+    ...appliedFilters(table),
+    ...(protections.get(id)?.columns.flatMap((column) => appliedMask(table, column)) ?? []),
+  ])
   return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
 }
 

@@ -6,10 +6,12 @@ import { setProperties } from '../../demo/commits.ts'
 import { AccessTokens, tokenIssuer } from '../../src/auth/access-token.ts'
 import { sessionFinder } from '../../src/auth/find-session.ts'
 import { oauthTokenIssuer } from '../../src/auth/oauth-token.ts'
+import { Fault } from '../../src/base/fault.ts'
 import type { SessionScope } from '../../src/core/session.ts'
 import { limits } from '../../src/limits.ts'
 import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
 import { rotateSigningKeys } from '../../src/store/signing-keys.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createTenant, resumeTenant, suspendTenant } from '../../src/store/tenants.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { addTenant, audit, commit, governOrders, prefix, type TestTenant } from '../support/service.ts'
@@ -197,6 +199,22 @@ describe('an access token', () => {
       expect((await whoami(token)).status).toBe(200)
       expect(await replica(token)).toBeDefined()
     }
+  })
+
+  test('is not unknown where the store does not answer for its key, and counts as soon as it does', async () => {
+    const { token, id } = await tokenOf(['read'])
+    let down = true
+    const store: Store = {
+      ...service.store,
+      adminQuery: (text, params, options) =>
+        down
+          ? Promise.reject(new Fault('unavailable', 'The database is not available.'))
+          : service.store.adminQuery(text, params, options),
+    }
+    const replica = sessionFinder(store, new AccessTokens(store, { now: () => now.ms }))
+    expect(await replica(token).catch((error: unknown) => error)).toMatchObject({ kind: 'unavailable' })
+    down = false
+    expect((await replica(token))?.sessionId).toBe(id)
   })
 
   test('is none under a new secrets key, where the next one is signed by a key of its own', async () => {

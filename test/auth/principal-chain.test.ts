@@ -71,6 +71,34 @@ describe('the principal chain', () => {
     expect((await chain()(headers, '10.1.2.3', session)).principal.sub).toBe('spiffe://acme/real')
   })
 
+  test.each([
+    'URI',
+    'Hash=1;URI;DNS=etl.acme',
+    'URI="spiffe://acme/etl',
+    'Hash="1;URI=spiffe://acme/etl',
+    'URI=spiffe://acme/etl;DNS="etl.acme',
+    'URI="spiffe://acme/etl"x',
+    'URI="spiffe://acme/etl"x;DNS=etl.acme',
+    'URI=spiffe://acme/"etl',
+    'a"=";URI=spiffe://acme/etl',
+    'URI="',
+    'URI=',
+    '',
+  ])('believes no certificate of a malformed header: %s', async (header) => {
+    const headers = new Headers({ 'x-forwarded-client-cert': header })
+    expect((await chain()(headers, '10.1.2.3', session)).source).toBe('session')
+  })
+
+  test('takes a value in quotes that is empty, as of a certificate without a subject', async () => {
+    const headers = new Headers({ 'x-forwarded-client-cert': 'Subject="";URI=spiffe://acme/etl' })
+    expect((await chain()(headers, '10.1.2.3', session)).principal.sub).toBe('spiffe://acme/etl')
+  })
+
+  test('takes a backslash for an escape in quotes alone', async () => {
+    const headers = new Headers({ 'x-forwarded-client-cert': 'Subject=a\\;URI="spiffe://acme/\\"etl\\""' })
+    expect((await chain()(headers, '10.1.2.3', session)).principal.sub).toBe('spiffe://acme/"etl"')
+  })
+
   test.each(['192.168.0.1', '::1', undefined])(
     'ignores a forwarded certificate from the peer %p',
     async (peer) => {

@@ -109,6 +109,12 @@ describe('tables', () => {
     const rename = await catalog.request('POST', '/tables/rename', { source: id('a'), destination: id('d') })
     expect(rename.status).toBe(204)
     expect(await names('')).toEqual(['b,c,d', undefined])
+    const commit = async (name: string) =>
+      await catalog.request('POST', `/namespaces/pages/tables/${name}`, {
+        requirements: [],
+        updates: [{ action: 'set-properties', updates: { owner: name } }],
+      })
+    expect((await commit('d')).status).toBe(200)
     const taken = await catalog.request('POST', '/tables/rename', { source: id('b'), destination: id('d') })
     expect(await errorOf(taken)).toBe('409 AlreadyExistsException')
     expect((await catalog.request('DELETE', '/namespaces/pages/tables/d')).status).toBe(204)
@@ -117,6 +123,7 @@ describe('tables', () => {
     expect((await catalog.request('POST', '/namespaces/pages/register', body)).status).toBe(200)
     expect((await load('/namespaces/pages/tables/e'))['metadata-location']).toBe(location)
     expect((await catalog.request('HEAD', '/namespaces/pages/tables/e')).status).toBe(204)
+    expect((await commit('e')).status).toBe(200)
   })
 
   test.each([

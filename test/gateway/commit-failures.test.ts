@@ -6,6 +6,7 @@ import { answer } from '../../src/gateway/routes.ts'
 import { limits } from '../../src/limits.ts'
 import type { PolicyEngine } from '../../src/policy/engine.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { countIntents } from '../../src/store/commit-intents.ts'
 import { deletePolicy } from '../../src/store/policies.ts'
 import { createServiceSession, findServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
 import { failingStore } from '../support/failing-store.ts'
@@ -133,6 +134,48 @@ describe('fail closed', () => {
     expect(response.status).toBe(503)
     expect((await errorOf(response)).type).toBe('ServiceUnavailableException')
     expect(service.catalog.faults.counts.commit).toBe(0)
+  })
+})
+
+describe('where the audit fails', () => {
+  const unaudited = () => failingStore(service.store, /record_verdict/)
+
+  test('a denial is 503, not told as one, and forwards nothing', async () => {
+    await governOrders(service, { id: 'never', definitionCel: 'false' })
+    const rows = (await audit(service)).length
+    const response = await answerWith({ store: unaudited() })
+    expect(response.status).toBe(503)
+    expect((await errorOf(response)).message).toContain('could not be audited')
+    expect(service.catalog.faults.counts.commit).toBe(0)
+    expect((await audit(service)).length).toBe(rows)
+    await deletePolicy(service.store, service.owner.tenant, 'never')
+  })
+
+  test('an accepted commit is a success, counted as not audited, whose intent stays', async () => {
+    const open = (await countIntents(service.store)).open
+    const failures = await metric(service, 'svc_audit_failures_total')
+    expect((await answerWith({ store: unaudited() })).status).toBe(200)
+    expect(service.catalog.faults.counts.commit).toBe(1)
+    expect(await metric(service, 'svc_audit_failures_total')).toBe(failures + 1)
+    expect((await countIntents(service.store)).open).toBe(open + 1)
+  })
+})
+
+describe('updates that cannot be applied to a governed table', () => {
+  const unfit = (requirements: unknown[]) =>
+    commit(
+      service,
+      JSON.stringify({ requirements, updates: [{ action: 'set-current-schema', 'schema-id': 99 }] }),
+    )
+
+  test('are 400, and 409 where the writer saw an older table', async () => {
+    await governOrders(service, { id: 'fine', definitionCel: 'true' })
+    const plain = await unfit([])
+    expect([plain.status, (await errorOf(plain)).type]).toEqual([400, 'BadRequestException'])
+    const stale = await unfit([{ type: 'assert-current-schema-id', 'current-schema-id': 7 }])
+    expect([stale.status, (await errorOf(stale)).type]).toEqual([409, 'CommitFailedException'])
+    expect(service.catalog.faults.counts.commit).toBe(0)
+    await deletePolicy(service.store, service.owner.tenant, 'fine')
   })
 })
 

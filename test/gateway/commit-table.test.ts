@@ -136,6 +136,16 @@ describe('a commit that a policy denies', () => {
     expect((await commit(service, setProperties({ a: '1' }), { roles: ['writer'] })).status).toBe(200)
   })
 
+  test('may be one that asks for an address', async () => {
+    await using service = await startTestService()
+    await governOrders(service, { id: 'ada', definitionCel: 'principal.email == "ada@acme.io"' })
+    const body = setProperties({ a: '1' })
+    expect((await commit(service, body, { email: 'bob@acme.io' })).status).toBe(403)
+    expect((await commit(service, body, { email: 'ada@acme.io' })).status).toBe(200)
+    // Whoever has none is not taken for anybody.
+    expect((await commit(service, body)).status).toBe(503)
+  })
+
   test('may be a retention policy, which speaks only of snapshot expiry', async () => {
     const day = 86_400_000
     const now = Date.now()

@@ -485,6 +485,50 @@ describe('a change that is no commit', () => {
     expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
   })
 
+  test.each(actions)(
+    '%s that was not made is 502 where no table can be loaded',
+    async (_action, _status, change) => {
+      const name = await newTable()
+      lose = async () => {
+        for (const operation of ['load', 'conditional-load'] as const)
+          service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+        return failed()
+      }
+      expect((await change(name)).status).toBe(502)
+      expect(await approved(name)).toEqual([])
+      service.catalog.faults.reset()
+      expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
+    },
+  )
+
+  test('rename-table is told as made by the table’s id where its files have moved on', async () => {
+    const name = `moved_${++tables}`
+    const kept = { 'write.metadata.previous-versions-max': '1' }
+    await direct('POST', '/namespaces/sales/tables', createTable(name, orderFields, kept))
+    const first = (await loadedNow(name))['metadata-location']
+    lose = async (_path, pass) => {
+      await pass()
+      for (const owner of ['ops', 'finance', 'sales'])
+        await direct('POST', `/namespaces/sales/tables/${name}_new`, setProperties({ owner }))
+      expect(JSON.stringify(await loadedNow(`${name}_new`))).not.toContain(first)
+      return failed()
+    }
+    const change = { source: ref(name), destination: ref(`${name}_new`) }
+    expect((await onSurface('POST', '/tables/rename', change)).status).toBe(204)
+    expect(await approved(name)).toHaveLength(1)
+  })
+
+  test('rename-table is 502 where the new name is meanwhile another table’s', async () => {
+    const name = await newTable()
+    lose = async () => {
+      await direct('POST', '/namespaces/sales/tables', createTable(`${name}_new`))
+      return failed()
+    }
+    const change = { source: ref(name), destination: ref(`${name}_new`) }
+    expect((await onSurface('POST', '/tables/rename', change)).status).toBe(502)
+    expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
+  })
+
   test('register-table is told as made, with the table, where it was', async () => {
     const name = await newTable()
     const { 'metadata-location': location } = await loadedNow(name)

@@ -50,6 +50,15 @@ test('so it is on the client surface and in a transaction of several tables', as
   expect([many.status, await messageOf(many)]).toEqual([403, expect.stringContaining(denial)])
 })
 
+test.each([`["${first}"]`, `[${first}.0]`, `[${first + 1n}, null]`, String(first), `{"0":${first}}`, 'null'])(
+  'a commit that expires what cannot be read as ids, %s, is denied: an upstream might read more',
+  async (ids) => {
+    const body = removeSnapshots([1n]).replace('[1]', ids)
+    const response = await commit(service, body)
+    expect([response.status, await response.text()]).toEqual([403, `policy denied: ${denial}`])
+  },
+)
+
 test.each(['Remove-Snapshots', 'from-the-future'])(
   'an update whose action is %s, which may expire it, is 503 and not forwarded',
   async (action) => {

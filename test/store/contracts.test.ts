@@ -1,6 +1,6 @@
 /** Contracts, filters, masks and tags in the graph, with a foreign tenant that has a table of the same name. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Fault } from '../../src/base/fault.ts'
 import type { Column } from '../../src/core/commit.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
@@ -21,8 +21,15 @@ import {
   putTag,
 } from '../../src/store/contracts.ts'
 import { decideFinding, listFindings } from '../../src/store/detection-findings.ts'
-import { loadGovernance, loadGovernances, readGovernances } from '../../src/store/governance.ts'
-import { isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.ts'
+import {
+  type Governance,
+  loadGovernance,
+  loadGovernances,
+  readGovernances,
+  type StoredColumn,
+} from '../../src/store/governance.ts'
+import { readGovernanceRows } from '../../src/store/governance-rows.ts'
+import { governedSnapshot, isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { pinTable } from '../../src/store/pins.ts'
 import { createTenant } from '../../src/store/tenants.ts'
@@ -379,6 +386,15 @@ test.each([
   expect((await loadGovernances(store, home, [people])).size).toBe(1)
 })
 
+test.each(['mask', 'filter', 'tag', 'contract'])(
+  'a %s that is about nothing refuses: it is not left out',
+  (kind) => {
+    const text = (about: string) => `["table","","1",{"id":"t"}],["${kind}","${about}","9",{}]`
+    expect(readGovernanceRows(text('1'))).toHaveLength(2)
+    expect(() => readGovernanceRows(text('2'))).toThrow('could not be loaded')
+  },
+)
+
 test('without the tenant’s sentinel no table is said to be free of masks', async () => {
   const tenant = (await createTenant(store, { name: 'blind' })).id
   await commitColumns(store, tenant, people, types)
@@ -388,4 +404,63 @@ test('without the tenant’s sentinel no table is said to be free of masks', asy
     await faultOf(isMaskedFor(store, tenant, people, analyst)),
   ]
   expect(faults.map((fault) => fault?.kind)).toEqual(['unavailable', 'unavailable'])
+})
+
+describe('of a snapshot', () => {
+  const stored = (fieldId: number, name: string, change: Partial<StoredColumn> = {}): StoredColumn => ({
+    ...{
+      id: `c${fieldId}`,
+      fieldId,
+      name,
+      type: 'string',
+      required: false,
+      current: true,
+      tags: [],
+      masks: [],
+    },
+    ...change,
+  })
+  const served = (fieldId: number, name: string, nestedIds: readonly number[] = []) => ({
+    ...{ fieldId, name, type: 'string', required: false, nestedIds },
+  })
+  const governing = (...columns: StoredColumn[]): Governance => ({
+    ...{ ref: people, contract: undefined, pin: undefined, readableWithoutContract: false, rowFilters: [] },
+    columns,
+  })
+
+  test('a column is left out that the graph does not know, or inside which something is masked or unknown', () => {
+    const exemptRoles = ['officer']
+    const mask = { policyId: 'm', action: 'mask-alphanum', exemptRoles, origin: { kind: 'column' } } as const
+    const governance = governing(
+      stored(1, 'tags'),
+      stored(2, 'tags.element', { masks: [mask] }),
+      stored(3, 'phones'),
+      stored(4, 'phones.element'),
+      stored(5, 'odd'),
+    )
+    const schema = [
+      served(1, 'tags', [2]),
+      served(3, 'phones', [4]),
+      served(5, 'odd', [4, 6]),
+      served(7, 'new'),
+    ]
+    const names = (principal: typeof analyst) =>
+      governedSnapshot(governance, schema, principal).columns.map(({ name }) => name)
+    expect(names(analyst)).toEqual(['phones'])
+    expect(names(officer)).toEqual(['tags', 'phones'])
+  })
+
+  test('a dropped column goes by its last name, unless another column has had that', () => {
+    const dropped = { current: false }
+    const governance = governing(
+      stored(1, 'mail', dropped),
+      stored(2, 'email', dropped),
+      stored(3, 'email'),
+      stored(4, 'phone', dropped),
+      stored(5, 'phone', dropped),
+    )
+    const schema = [1, 2, 3, 4, 5].map((fieldId) => served(fieldId, `of_then_${fieldId}`))
+    const columns = governedSnapshot(governance, schema, analyst).columns
+    expect(columns.map(({ policyName }) => policyName)).toEqual(['mail', null, 'email', null, null])
+  })
 })

@@ -177,6 +177,7 @@ export interface CommitOptions {
   readonly secret?: string
   readonly roles?: readonly string[]
   readonly sub?: string
+  readonly email?: string
   readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -187,14 +188,15 @@ export async function commit(
   body: string | Uint8Array<ArrayBuffer>,
   options: CommitOptions = {},
 ): Promise<Response> {
-  const { sub = 'spark', roles = [], path = `/v1/iceberg/${prefix}/namespaces/sales/tables/orders` } = options
+  const { sub = 'spark', roles = [], email } = options
+  const { path = `/v1/iceberg/${prefix}/namespaces/sales/tables/orders` } = options
   return await fetch(new URL(path, service.app.url), {
     method: 'POST',
     body,
     headers: {
       'content-type': 'application/json',
       'x-svc-session': options.secret ?? service.owner.secret,
-      authorization: `Bearer ${new UnsecuredJWT({ sub, roles }).encode()}`,
+      authorization: `Bearer ${new UnsecuredJWT({ sub, roles, email }).encode()}`,
       ...options.headers,
     },
   })
