@@ -14,7 +14,7 @@ import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { RightOfWay } from './base/right-of-way.ts'
-import type { AddressRules } from './catalog/address.ts'
+import { addressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
@@ -129,7 +129,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
 
   const policies = new PolicyEngine()
-  const catalogs = new CatalogPool({ addressRules: addressRules(config) })
+  const rules = addressRules(config.upstreamAllow)
+  const catalogs = new CatalogPool({ addressRules: rules })
   const states = new TableStates(catalogs, limits.tableStateBytes)
   const commits =
     options.commits ??
@@ -175,12 +176,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
-  const engines =
-    options.engines ?? openEngines({ addressRules: addressRules(config), catalogs, ...config.readEngine })
+  const engines = options.engines ?? openEngines({ addressRules: rules, catalogs, ...config.readEngine })
   const queries = options.queries ?? queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
-    parts: { store, catalogs, metrics, log, addressRules: addressRules(config), commits },
+    parts: { store, catalogs, metrics, log, addressRules: rules, commits },
     workers: config.detectionWorkers,
     chatWebhookUrl: config.chatWebhookUrl,
     s3Events: config.s3Events,
@@ -362,10 +362,6 @@ async function reconcileOne(
     metrics.reconciliationBreaches.inc()
     log.error({ breach }, 'breach: the graph and its relational projection differ')
   }
-}
-
-function addressRules({ upstreamAllow }: Config): AddressRules {
-  return { ranges: blockList(upstreamAllow.cidrs), hosts: new Set(upstreamAllow.hosts) }
 }
 
 function identityProvider({ idp }: Config): IdentityProvider | undefined {
