@@ -29,7 +29,7 @@ export interface PollOptions {
   readonly tenantMs: number
 }
 
-export const pollOptions: PollOptions = {
+const pollOptions: PollOptions = {
   tablesMax: 500,
   rowsMax: 1_000,
   requestMs: 10_000,

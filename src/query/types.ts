@@ -102,7 +102,7 @@ export function isString(type: SqlType): boolean {
 }
 
 /** Whether a type is a date or timestamp. */
-export function isTime(type: SqlType): boolean {
+function isTime(type: SqlType): boolean {
   return times.includes(type)
 }
 

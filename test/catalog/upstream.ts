@@ -6,7 +6,7 @@ import type { RestCatalogOptions } from '../../src/catalog/rest-session.ts'
 import type { CatalogKind } from '../../src/core/catalog.ts'
 import { allowing } from '../support/address-rules.ts'
 
-export const loopback = allowing('127.0.0.0/8')
+const loopback = allowing('127.0.0.0/8')
 export const table = { namespace: ['n'], name: 't' }
 
 /** The least LoadTableResult that is one; `snapshotId` as its current snapshot. */

@@ -23,7 +23,7 @@ import {
   upstreamHeaders,
 } from './service.ts'
 
-export const people: TableRef = { namespace: ['sales'], name: 'people' }
+const people: TableRef = { namespace: ['sales'], name: 'people' }
 export const peopleFields: readonly Field[] = [
   { id: 1, name: 'id', type: 'long' },
   { id: 2, name: 'email', type: 'string' },

@@ -21,7 +21,7 @@ const parameterAliases: ReadonlyMap<number, SqlType | undefined> = new Map([
 ])
 
 /** @throws WireError 0A000 for a type that is not served */
-export function parameterType(oid: number): SqlType | undefined {
+function parameterType(oid: number): SqlType | undefined {
   if (parameterAliases.has(oid)) return parameterAliases.get(oid)
   const type = typeOfOid(oid)
   if (type === undefined)
@@ -30,7 +30,7 @@ export function parameterType(oid: number): SqlType | undefined {
 }
 
 /** A compiled query, and what runs it. Prepared statements wait with their connection: it keeps these three alone. */
-export class DataPlan implements Plan {
+class DataPlan implements Plan {
   constructor(
     readonly session: SessionState,
     readonly context: QueryContext,

@@ -74,7 +74,7 @@ export function answer(members: Readonly<Record<string, unknown>> = {}, state = 
 export const bigintColumn = { name: 'n', type: 'bigint' }
 export const finished = answer({ columns: [bigintColumn] }, 'FINISHED')
 
-export const anyRun: Omit<EngineRun, 'signal'> = {
+const anyRun: Omit<EngineRun, 'signal'> = {
   queryId: '5b0ff4d8-6f57-4a5c-8ba9-5ad0f4c2a111',
   tenant: newTenantId(),
   principal: 'ann',
