@@ -9,7 +9,6 @@ import { IdentityProvider } from './auth/login/identity-provider.ts'
 import { loginRoutes } from './auth/login/routes.ts'
 import { type IssueToken, oauthTokenIssuer } from './auth/oauth-token.ts'
 import { principalChain } from './auth/principal-chain.ts'
-import { readBody } from './auth/read-body.ts'
 import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
@@ -62,9 +61,8 @@ import { closeDeadQueries } from './store/queries-under-way.ts'
 import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
 import { rotateSigningKeys } from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
-import { listTenants } from './store/tenants.ts'
+import { eachTenant } from './store/tenants.ts'
 import type { Metrics } from './telemetry/metrics.ts'
-import { errorResponse } from './wire/iceberg/fault-response.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -190,7 +188,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const routes = composeRoutes(
     [
       gatewayRoutes(gateway, auth),
-      lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
+      lineageRoutes({ receiver: lineage, clock }, auth),
       contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
       queryRoutes({ ...auth, store, states, log }),
       usageRoutes({ ...auth, store, log }),
@@ -333,21 +331,15 @@ export async function startApp(options: AppOptions): Promise<App> {
 
 /** SPEC 6: drift between the graph and its relational projection is a `breach`. */
 async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: AbortSignal): Promise<void> {
-  let after: string | undefined
-  do {
-    const page = await listTenants(store, after === undefined ? {} : { after })
-    for (const { id } of page.items) {
+  for await (const tenant of eachTenant(store, signal)) {
+    try {
+      await reconcileOne(store, tenant, metrics, log, signal)
+    } catch (err) {
       signal.throwIfAborted()
-      try {
-        await reconcileOne(store, id, metrics, log, signal)
-      } catch (err) {
-        signal.throwIfAborted()
-        // The others are to be compared all the same.
-        log.error({ err, tenant: id }, 'a tenant could not be reconciled')
-      }
+      // The others are to be compared all the same.
+      log.error({ err, tenant }, 'a tenant could not be reconciled')
     }
-    after = page.next
-  } while (after !== undefined)
+  }
 }
 
 async function reconcileOne(

@@ -15,23 +15,10 @@ import {
   sweepState,
 } from '../store/lineage-cycles.ts'
 import type { Store } from '../store/store.ts'
-import { listTenants } from '../store/tenants.ts'
+import { eachTenant } from '../store/tenants.ts'
 import { cycleText } from './describe-cycle.ts'
 import { findCycles } from './find-cycles.ts'
 import type { ReceiverParts } from './receiver.ts'
-
-/** Every tenant's id, page by page. */
-export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
-  let after: string | undefined
-  do {
-    const page = await listTenants(store, after === undefined ? {} : { after })
-    for (const { id } of page.items) {
-      signal.throwIfAborted()
-      yield id
-    }
-    after = page.next
-  } while (after !== undefined)
-}
 
 /** Sweeps every tenant; one that fails does not keep the others from their turn. */
 export async function sweepLineage(parts: ReceiverParts, signal: AbortSignal): Promise<void> {

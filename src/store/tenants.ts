@@ -92,6 +92,19 @@ export async function listTenants(store: Store, page: PageRequest = {}): Promise
   return toPage(rows.map(toTenant), limit, ({ id }) => id)
 }
 
+/** Every tenant's id, page by page. @param signal ends it before the next */
+export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
+  let after: string | undefined
+  do {
+    const page = await listTenants(store, after === undefined ? {} : { after })
+    for (const { id } of page.items) {
+      signal.throwIfAborted()
+      yield id
+    }
+    after = page.next
+  } while (after !== undefined)
+}
+
 /** How many tenants there are; whoever else counts waits for the end of this transaction. */
 async function countTenantsAlone(tx: Tx): Promise<number> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('tenants', 0))`)
