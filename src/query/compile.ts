@@ -51,8 +51,6 @@ export interface CompiledQuery {
   readonly policies: readonly AppliedPolicy[]
   /** What it can use of each table at most. */
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
-  /** Whether a run needs a fresh salt. */
-  readonly usesSalt: boolean
   /**
    * The SQL for an engine, to be rendered for a run (emit/render.ts).
    *
@@ -84,7 +82,6 @@ function compile(input: CompileInput): CompiledQuery {
   const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
-  const policies = appliedPolicies(resolver.tables, protections)
   return {
     columns: query.columns,
     parameters: Array.from(
@@ -92,9 +89,8 @@ function compile(input: CompileInput): CompiledQuery {
       (_, index) => types.get(index + 1) ?? 'text',
     ),
     reads: readsOf(resolver),
-    policies,
+    policies: appliedPolicies(resolver.tables, protections),
     ranges: columnRanges(query, resolver.tables, protections),
-    usesSalt: policies.some(({ action }) => action === 'sha-256-query-local'),
     emit: (dialect) => {
       try {
         const drops = [...protections.values()].some(({ filters }) => filters.length > 0)

@@ -10,6 +10,7 @@ import { notSupported, SqlError } from '../sql-error.ts'
 import { type Dialect, quoteIdentifier } from './dialect.ts'
 import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
 import { groupingSets } from './grouping.ts'
+import { emitMask } from './mask.ts'
 
 /**
  * Writes a statement, with marks where values are filled in at run (see render.ts).
@@ -88,7 +89,7 @@ function emitMasked(
   if (!isMaskAction(mask.action) || mask.action === 'apply-expression')
     throw new SqlError('42501', 'permission denied')
   const physical = `${rawAlias}.${quoteIdentifier(column.name)}`
-  return emitter.dialect.mask(mask.action, physical, column.type, `${slotMark}s${slotMark}`)
+  return emitMask(emitter.dialect, mask.action, physical, column.type, `${slotMark}s${slotMark}`)
 }
 
 type WriteTable = (item: TableItem) => string
