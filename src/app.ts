@@ -156,10 +156,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const tokens = new AccessTokens(store, clock)
-  const jwks = config.jwt && { ...config.jwt, url: config.jwt.jwksUrl }
-  const verifyToken = jwks && tokenVerifier(jwks)
-  const foreignBearer = jwks
-    ? verifyingBearerReader(jwks, config.idp.organizationClaim, verifyToken)
+  const verifyToken = config.jwt && tokenVerifier({ ...config.jwt, url: config.jwt.jwksUrl })
+  const foreignBearer = verifyToken
+    ? verifyingBearerReader(verifyToken, config.idp.organizationClaim)
     : readUnverifiedBearer
   const auth = {
     findSession: sessionFinder(store, tokens),

@@ -57,9 +57,8 @@ export const textRules: readonly TextRule[] = [
   {
     name: 'Math.random',
     where: /^src\/.*\.ts$/,
-    except: /^src\/base\/retry\.ts$/,
     banned: /\bMath\.random\b/g,
-    instead: 'crypto.randomUUID or crypto.getRandomValues; jitter belongs in base/retry.ts',
+    instead: 'crypto.randomUUID or crypto.getRandomValues',
     example: 'const id = Math.random()',
     counterexample: 'const id = crypto.randomUUID()',
   },
