@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../bas
 import { sameSecret } from '../base/same-secret.ts'
 import { metadataLocationBytesMax } from '../core/detection.ts'
 import type { TableRef } from '../core/table-ref.ts'
-import { parseTenantId } from '../core/tenant.ts'
+import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { findWebhookSecrets, type WebhookSecret } from '../store/catalog-credentials.ts'
 import type { Store } from '../store/store.ts'
@@ -97,7 +97,7 @@ function claimedTenant(body: JsonObject, header: string | null): string {
   return tenant
 }
 
-async function lookUp(store: Store, tenant: Parameters<typeof findWebhookSecrets>[1]) {
+async function lookUp(store: Store, tenant: TenantId): Promise<readonly WebhookSecret[]> {
   try {
     return await findWebhookSecrets(store, tenant)
   } catch (cause) {
@@ -111,8 +111,8 @@ function matchingCredentials(
   bytes: Uint8Array,
   signature: string,
 ): readonly string[] {
-  const given = /^[0-9a-f]{64}$/i.test(signature) ? Buffer.from(signature, 'hex') : Buffer.alloc(32)
   const wellFormed = /^[0-9a-f]{64}$/i.test(signature)
+  const given = wellFormed ? Buffer.from(signature, 'hex') : Buffer.alloc(32)
   const matches: string[] = []
   for (const { credentialId, secret } of secrets) {
     const same = sameSecret(createHmac('sha256', secret).update(bytes).digest(), given)

@@ -14,6 +14,7 @@ import {
   recordSweep,
   sweepState,
 } from '../store/lineage-cycles.ts'
+import { everyItem } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { eachTenant } from '../store/tenants.ts'
 import { cycleText } from './describe-cycle.ts'
@@ -57,14 +58,8 @@ async function sweepTenant(
       { tenant, cycle: cycle.id, datasets: cycle.datasets.length, path: cycleText(cycle.datasets) },
       'the lineage graph holds a cycle',
     )
-  let open = 0
-  let after: string | undefined
-  do {
-    const page = await listLineageCycles(store, tenant, after === undefined ? {} : { after })
-    open += page.items.length
-    after = page.next
-  } while (after !== undefined)
-  return open
+  const stillOpen = await Array.fromAsync(everyItem((page) => listLineageCycles(store, tenant, page)))
+  return stillOpen.length
 }
 
 /** The graph with its datasets numbered from 0, and what their numbers in the store are. */

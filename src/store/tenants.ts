@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { isOrganizationId, newTenantId, type TenantId } from '../core/tenant.ts'
 import { provisionTenant } from './migrations.ts'
 import { assertIndexable, storableText } from './names.ts'
-import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { afterUuid, everyItem, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
 
@@ -94,15 +94,10 @@ export async function listTenants(store: Store, page: PageRequest = {}): Promise
 
 /** Every tenant's id, page by page. @param signal ends it before the next */
 export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
-  let after: string | undefined
-  do {
-    const page = await listTenants(store, after === undefined ? {} : { after })
-    for (const { id } of page.items) {
-      signal.throwIfAborted()
-      yield id
-    }
-    after = page.next
-  } while (after !== undefined)
+  for await (const { id } of everyItem((page) => listTenants(store, page))) {
+    signal.throwIfAborted()
+    yield id
+  }
 }
 
 /** How many tenants there are; whoever else counts waits for the end of this transaction. */
