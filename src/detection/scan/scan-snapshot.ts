@@ -55,6 +55,7 @@ export async function scanSnapshot({
     const metadataBytes = storage.bytesRead
     const problems: { file: string; reason: string }[] = []
     const counts = { scanned: 0, unsupported: 0, failed: 0 }
+    let firstFailure = ''
     const problem = (file: DataFile, reason: string) => {
       if (problems.length < problemsMax) problems.push({ file: fileName(file.path), reason })
     }
@@ -78,13 +79,16 @@ export async function scanSnapshot({
       } catch (thrown) {
         const failure = toReadFailure(thrown, 'a data file')
         if (failure.passing && !isLast) throw failure
-        counts.failed++
+        if (counts.failed++ === 0) firstFailure = `${fileName(file.path)}: ${failure.reason}`
         problem(file, failure.reason)
       }
     }
     return {
       findings: classifySamples(samples),
-      reason: counts.failed === 0 ? '' : firstFailure(problems, counts.failed),
+      reason:
+        counts.failed === 0
+          ? ''
+          : `${counts.failed} data file(s) could not be scanned; first ${firstFailure}`,
       report: {
         snapshotIds: table.snapshots.map((snapshot) => String(snapshot.get('snapshot-id'))),
         tableUuid: table.tableUuid,
@@ -104,9 +108,4 @@ export async function scanSnapshot({
   } finally {
     await storage.close()
   }
-}
-
-function firstFailure(problems: readonly { file: string; reason: string }[], count: number): string {
-  const first = problems.find(({ reason }) => !reason.endsWith('are not supported'))
-  return `${count} data file(s) could not be scanned; first ${first?.file ?? ''}: ${first?.reason ?? ''}`
 }
