@@ -21,7 +21,6 @@ import {
 } from '../../wire/iceberg/table-metadata.ts'
 
 export interface TableState {
-  readonly metadata: JsonObject
   readonly tableUuid: string | undefined
   /** Of the newest snapshot's schema; nested ones under dotted names. */
   readonly columns: readonly Column[]
@@ -51,7 +50,7 @@ export async function readTableState(storage: Storage, location: string): Promis
     const columns = schemaColumns(schemaAt(metadata, snapshots.at(-1)))
     if (columns.length > limits.detectionColumnsMax)
       throw new ReadFailure(`the table has more than ${limits.detectionColumnsMax} columns`)
-    return { metadata, tableUuid: metadataReader.optionalString(metadata, 'table-uuid'), columns, snapshots }
+    return { tableUuid: metadataReader.optionalString(metadata, 'table-uuid'), columns, snapshots }
   } catch (thrown) {
     throw toReadFailure(thrown, 'the metadata file')
   }
