@@ -13,6 +13,7 @@ import type { TableRef } from '../core/table-ref.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { findWebhookSecrets, type WebhookSecret } from '../store/catalog-credentials.ts'
+import { isUuid } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { HitQueue } from './hit-queue.ts'
 
@@ -22,7 +23,6 @@ export interface AlphaWebhookParts {
   readonly enabled: boolean
 }
 
-const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const jsonDepthMax = 32
 
 /**
@@ -37,7 +37,7 @@ export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Req
     throw new Fault('bad_request', 'The header X-Alpha-Signature is missing.')
   const body = parseBody(bytes)
   const tenantId = claimedTenant(body, request.headers.get('x-alpha-tenant'))
-  if (!uuidPattern.test(tenantId)) throw new Fault('bad_request', 'The tenant id is not a UUID.')
+  if (!isUuid(tenantId.toLowerCase())) throw new Fault('bad_request', 'The tenant id is not a UUID.')
   const metadataLocation = body.get('metadata_location')
   if (typeof metadataLocation !== 'string' || metadataLocation === '')
     throw new Fault('bad_request', 'The field metadata_location is missing.')

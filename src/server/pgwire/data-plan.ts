@@ -58,7 +58,7 @@ class DataPlan implements Plan {
    */
   rowsOf(binding: Binding): () => BatchRows {
     const { session, context, prepared } = this
-    const parameters = textParameters(prepared, binding)
+    const parameters = textParameters(prepared.parameters, binding)
     return () => {
       const stop = new AbortController()
       const { signal } = stop
@@ -101,8 +101,12 @@ export async function planData(
   return new DataPlan(session, context, prepared)
 }
 
-function textParameters(
-  { parameters: types }: PreparedQuery,
+/**
+ * A Bind's values as PostgreSQL's text.
+ * @throws WireError 08P01 as {@link assertParameters}; ValueError for one that is not of its type
+ */
+export function textParameters(
+  types: readonly SqlType[],
   { parameters, parameterFormats }: Binding,
 ): readonly (string | null)[] {
   assertParameters(parameters.length, types.length, parameterFormats.length)
