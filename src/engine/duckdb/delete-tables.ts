@@ -5,6 +5,7 @@
 
 import { BIGINT, type DuckDBConnection, DuckDBDataChunk, INTEGER } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
+import { quoteText } from '../../base/sql-text.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { notSupported } from '../engine-error.ts'
 import type { EqualityDelete } from '../iceberg/applicable-deletes.ts'
@@ -15,7 +16,6 @@ import type { TableField } from '../iceberg/table-schema.ts'
 import type { Branch } from './branches.ts'
 import { assertReads, type FileShape } from './file-shape.ts'
 import { abortable } from './gate.ts'
-import { quoteText } from './sql-text.ts'
 import { type ReadColumn, readColumn, schemaArgument } from './table-columns.ts'
 
 /** A delete file on the local disk. */

@@ -35,15 +35,3 @@ export interface Dialect {
   /** Whether grouping sets may hold more than columns. */
   readonly groupsExpressions: boolean
 }
-
-/** An identifier in double quotes: ours, or a physical name. */
-export function quoteIdentifier(name: string): string {
-  if (name === '' || name.includes('\0') || !name.isWellFormed()) throw new RangeError('not an identifier')
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-/** A text literal; neither engine knows escapes inside plain quotes. */
-export function quoteText(text: string): string {
-  if (text.includes('\0')) throw new RangeError('not text')
-  return `'${text.replaceAll("'", "''")}'`
-}

@@ -1,9 +1,10 @@
 /** Writes literals and arrays; what engines say differently is the dialect's. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import type { LiteralExpr } from '../ir.ts'
 import { notSupported } from '../sql-error.ts'
-import { type Dialect, quoteText } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 
 /**
  * A literal, exactly.

@@ -1,5 +1,6 @@
 /** Writes queries: every relation and column under a name of ours, every governed table protected. */
 
+import { quoteIdentifier } from '../../base/sql-text.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { isMaskAction } from '../../core/mask.ts'
 import { limits } from '../../limits.ts'
@@ -7,7 +8,7 @@ import type { Expr, FromItem, GroupElement, Query, Select, SortKey, TableItem } 
 import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { type Dialect, quoteIdentifier } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
 import { groupingSets } from './grouping.ts'
 import { emitMask } from './mask.ts'

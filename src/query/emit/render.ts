@@ -1,11 +1,12 @@
 /** Compiled SQL with marks to the text for one run: relations, parameters and the salt filled in. */
 
+import { quoteIdentifier } from '../../base/sql-text.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { saltBytesMin } from '../../core/mask.ts'
 import type { DialectName, SqlType } from '../../core/sql-type.ts'
 import { literalOf, nullOf } from '../resolve/coerce.ts'
 import { SqlError } from '../sql-error.ts'
-import { type Dialect, quoteIdentifier } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 import { duckdb } from './duckdb.ts'
 import { slotMark } from './expression.ts'
 import { emitLiteral } from './literal.ts'

@@ -1,10 +1,11 @@
 /** Trino's dialect. Its session must have the time zone UTC. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import { elementOf, isArray, type NumericSize, type ScalarType, type SqlType } from '../../core/sql-type.ts'
 import { notSupported } from '../sql-error.ts'
 import { isInteger, isNumber, isString, servedType } from '../types.ts'
-import { type Dialect, quoteText } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 
 const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
   bool: 'BOOLEAN',
