@@ -81,6 +81,15 @@ export const textRules: readonly TextRule[] = [
     counterexample: 'config.listen',
   },
   {
+    name: 'SQL quoted by hand',
+    where: /^src\/.*\.ts$/,
+    except: /^src\/base\/sql-text\.ts$/,
+    banned: /\.replace(?:All)?\((?:"'"|\/'\/g), /g,
+    instead: 'quoteText of base/sql-text.ts',
+    example: `const sql = "'" + text.replaceAll("'", "''") + "'"`,
+    counterexample: `const sql = quoteText(text)`,
+  },
+  {
     name: 'skipped test without a reason',
     where: /\.test\.ts$/,
     banned:
