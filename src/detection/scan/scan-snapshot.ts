@@ -7,7 +7,7 @@ import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import type { ColumnFinding } from '../../store/detection-results.ts'
 import { classifySamples } from './classify-samples.ts'
 import { ColumnSamples } from './column-samples.ts'
-import { addedFiles, type DataFile, readTableState, spread } from './manifests.ts'
+import { addedFiles, type DataFile, readTable, spread } from './manifests.ts'
 import { scanFile } from './scan-file.ts'
 
 /** Plain data: it crosses to the worker. */
@@ -39,7 +39,7 @@ export async function scanSnapshot({
 }: ScanTask): Promise<ScanResult> {
   const storage = openStorage(access)
   try {
-    const table = await readTableState(storage, metadataLocation)
+    const table = await readTable(storage, metadataLocation)
     const listed: DataFile[] = []
     let filesAdded = 0
     for (const snapshot of table.snapshots) {
