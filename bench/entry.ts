@@ -79,7 +79,7 @@ export class BenchFlags {
   }
 }
 
-export const storeKinds = ['embedded', 'postgres'] as const
+const storeKinds = ['embedded', 'postgres'] as const
 export type StoreKind = (typeof storeKinds)[number]
 
 export interface BenchStore {

@@ -4,7 +4,6 @@
  * neighbourhood stays as it is: the figures of an empty and of a large graph must then be about the same.
  */
 
-import { readBody } from '../src/auth/read-body.ts'
 import { systemClock } from '../src/base/clock.ts'
 import type { TenantId } from '../src/core/tenant.ts'
 import { LineageReceiver } from '../src/lineage/receiver.ts'
@@ -15,7 +14,6 @@ import type { Store } from '../src/store/store.ts'
 import { createTenant } from '../src/store/tenants.ts'
 import { createLogger } from '../src/telemetry/log.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
-import { errorResponse } from '../src/wire/iceberg/fault-response.ts'
 import { openBenchStore } from './bench-store.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
 import { closedLoop, type Exchange } from './load.ts'
@@ -107,7 +105,7 @@ async function sender(store: Store, tenant: TenantId): Promise<(body: string) =>
   const { secret } = await createServiceSession(store, tenant, session)
   const receiver = new LineageReceiver({ store, metrics: createMetrics(), log })
   const routes = lineageRoutes(
-    { receiver, clock: systemClock, readBody, errorResponse },
+    { receiver, clock: systemClock },
     {
       findSession: (given) => findServiceSession(store, given),
       identify: async () => ({ principal, source: 'session', verified: true }),

@@ -3,7 +3,7 @@
 import { appliedPolicy, type CommitIntent } from '../src/core/commit.ts'
 import { putCatalogCredential } from '../src/store/catalog-credentials.ts'
 import { openIntent } from '../src/store/commit-intents.ts'
-import { loadPolicies, putPolicy } from '../src/store/policies.ts'
+import { loadWriteGovernance, putPolicy } from '../src/store/policies.ts'
 import { createServiceSession, findServiceSession } from '../src/store/sessions.ts'
 import type { Store } from '../src/store/store.ts'
 import { createTenant } from '../src/store/tenants.ts'
@@ -54,7 +54,7 @@ async function timeTransactions(store: Store, rounds: number): Promise<ReadonlyM
   const config = { endpoint, warehouse: 'bench', credential: 'bench:secret' }
   await putCatalogCredential(store, tenant, { nickname, kind: 'alpha', endpoint, config })
   for (const policy of enforcedPolicies(policyCount, 0)) await putPolicy(store, tenant, table, policy)
-  const applied = (await loadPolicies(store, tenant, table)).map(appliedPolicy)
+  const applied = (await loadWriteGovernance(store, tenant, table)).policies.map(appliedPolicy)
 
   const times = new Map<string, number[]>()
   const timed = async <T>(name: string, work: Promise<T>): Promise<T> => {
@@ -71,7 +71,7 @@ async function timeTransactions(store: Store, rounds: number): Promise<ReadonlyM
   let base = metadataLocation(0)
   for (let round = 1; round <= rounds; round++) {
     const session = await timed('find-session', findServiceSession(store, secret, nickname))
-    await timed('load-policies', loadPolicies(store, tenant, table))
+    await timed('load-policies', loadWriteGovernance(store, tenant, table))
     const body = Buffer.from(appends.next(Date.now()))
     const intent: CommitIntent = {
       commitId: crypto.randomUUID(),

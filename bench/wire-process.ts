@@ -3,8 +3,9 @@
  * and on order does the parts of a query by themselves, each timed here.
  */
 
-import { blockList } from '../src/base/cidr.ts'
+import type { Cidr } from '../src/base/cidr.ts'
 import { systemClock } from '../src/base/clock.ts'
+import { addressRules } from '../src/catalog/address.ts'
 import { CatalogPool } from '../src/catalog/open-catalog.ts'
 import { TableStates } from '../src/catalog/table-states.ts'
 import type { ResultBatch } from '../src/core/result-batch.ts'
@@ -99,13 +100,11 @@ async function open({
   const opened = await openBenchStore(kind)
   const { store } = opened
   const usageWrites: number[] = []
-  const addressRules = {
-    ranges: blockList([{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }]),
-    hosts: new Set<string>(),
-  }
-  const catalogs = new CatalogPool({ addressRules })
+  const loopback: Cidr = { address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }
+  const rules = addressRules({ cidrs: [loopback], hosts: [] })
+  const catalogs = new CatalogPool({ addressRules: rules })
   const engines = openEngines({
-    addressRules,
+    addressRules: rules,
     catalogs,
     directory: catalog.folder,
     memoryBytes: 1024 ** 3,

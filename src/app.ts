@@ -9,12 +9,11 @@ import { IdentityProvider } from './auth/login/identity-provider.ts'
 import { loginRoutes } from './auth/login/routes.ts'
 import { type IssueToken, oauthTokenIssuer } from './auth/oauth-token.ts'
 import { principalChain } from './auth/principal-chain.ts'
-import { readBody } from './auth/read-body.ts'
 import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { RightOfWay } from './base/right-of-way.ts'
-import type { AddressRules } from './catalog/address.ts'
+import { addressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
@@ -63,9 +62,8 @@ import { closeDeadQueries } from './store/queries-under-way.ts'
 import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
 import { rotateSigningKeys } from './store/signing-keys.ts'
 import type { Store } from './store/store.ts'
-import { listTenants } from './store/tenants.ts'
+import { eachTenant } from './store/tenants.ts'
 import type { Metrics } from './telemetry/metrics.ts'
-import { errorResponse } from './wire/iceberg/fault-response.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -130,7 +128,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
 
   const policies = new PolicyEngine()
-  const catalogs = new CatalogPool({ addressRules: addressRules(config) })
+  const rules = addressRules(config.upstreamAllow)
+  const catalogs = new CatalogPool({ addressRules: rules })
   const states = new TableStates(catalogs, limits.tableStateBytes)
   const commits =
     options.commits ??
@@ -158,10 +157,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const tokens = new AccessTokens(store, clock)
-  const jwks = config.jwt && { ...config.jwt, url: config.jwt.jwksUrl }
-  const verifyToken = jwks && tokenVerifier(jwks)
-  const foreignBearer = jwks
-    ? verifyingBearerReader(jwks, config.idp.organizationClaim, verifyToken)
+  const verifyToken = config.jwt && tokenVerifier({ ...config.jwt, url: config.jwt.jwksUrl })
+  const foreignBearer = verifyToken
+    ? verifyingBearerReader(verifyToken, config.idp.organizationClaim)
     : readUnverifiedBearer
   const auth = {
     findSession: sessionFinder(store, tokens),
@@ -176,12 +174,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { internalAdminOrgId } = config.idp
 
   const lineage = new LineageReceiver({ store, metrics, log })
-  const engines =
-    options.engines ?? openEngines({ addressRules: addressRules(config), catalogs, ...config.readEngine })
+  const engines = options.engines ?? openEngines({ addressRules: rules, catalogs, ...config.readEngine })
   const queries = options.queries ?? queryService({ store, states, engines, clock, log })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
-    parts: { store, catalogs, metrics, log, addressRules: addressRules(config), commits },
+    parts: { store, catalogs, metrics, log, addressRules: rules, commits },
     workers: config.detectionWorkers,
     chatWebhookUrl: config.chatWebhookUrl,
     s3Events: config.s3Events,
@@ -191,7 +188,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const routes = composeRoutes(
     [
       gatewayRoutes(gateway, auth),
-      lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
+      lineageRoutes({ receiver: lineage, clock }, auth),
       contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
       queryRoutes({ ...auth, store, states, log }),
       usageRoutes({ ...auth, store, log }),
@@ -342,21 +339,15 @@ export async function startApp(options: AppOptions): Promise<App> {
 
 /** SPEC 6: drift between the graph and its relational projection is a `breach`. */
 async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: AbortSignal): Promise<void> {
-  let after: string | undefined
-  do {
-    const page = await listTenants(store, after === undefined ? {} : { after })
-    for (const { id } of page.items) {
+  for await (const tenant of eachTenant(store, signal)) {
+    try {
+      await reconcileOne(store, tenant, metrics, log, signal)
+    } catch (err) {
       signal.throwIfAborted()
-      try {
-        await reconcileOne(store, id, metrics, log, signal)
-      } catch (err) {
-        signal.throwIfAborted()
-        // The others are to be compared all the same.
-        log.error({ err, tenant: id }, 'a tenant could not be reconciled')
-      }
+      // The others are to be compared all the same.
+      log.error({ err, tenant }, 'a tenant could not be reconciled')
     }
-    after = page.next
-  } while (after !== undefined)
+  }
 }
 
 async function reconcileOne(
@@ -371,10 +362,6 @@ async function reconcileOne(
     metrics.reconciliationBreaches.inc()
     log.error({ breach }, 'breach: the graph and its relational projection differ')
   }
-}
-
-function addressRules({ upstreamAllow }: Config): AddressRules {
-  return { ranges: blockList(upstreamAllow.cidrs), hosts: new Set(upstreamAllow.hosts) }
 }
 
 function identityProvider({ idp }: Config): IdentityProvider | undefined {

@@ -1,4 +1,7 @@
-/** Every bound of SPEC 8 and ours. Body caps are constants, not settings. */
+/**
+ * The bounds of SPEC 8, and those of ours that more than one file or an operator goes by; what one algorithm alone
+ * needs stands beside it. Body caps are constants, not settings.
+ */
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -29,7 +32,6 @@ export const limits = {
 
   graphHopsDefault: 3,
   graphHopsMax: 5,
-  lineageCycleHops: 5,
   /** It stands in an index entry. */
   lineageProducerBytesMax: 2_000,
   /** Datasets in one event's inputs, and in its outputs. */
@@ -287,8 +289,7 @@ if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
   throw new Error('limits: an intent must outlive the upstream calls it covers')
 if (limits.forwardWithinMs + limits.upstreamCommitMs + limits.settleWithinMs >= limits.intentLeaseMs)
   throw new Error('limits: a forward must end, and be settled, within the lease of its intent')
-if (limits.graphHopsDefault > limits.graphHopsMax || limits.lineageCycleHops > limits.graphHopsMax)
-  throw new Error('limits: hop bounds')
+if (limits.graphHopsDefault > limits.graphHopsMax) throw new Error('limits: hop bounds')
 if (limits.vendedMarginMs <= limits.detectionScanMs)
   throw new Error('limits: vended credentials would end while a scan runs')
 if (limits.detectionScanMs * 1.5 > limits.detectionLeaseMs)

@@ -4,7 +4,7 @@ import { classes, type SensitiveClass } from '../../src/core/classification.ts'
 import type { LabelledColumn } from './labelled-tables.ts'
 
 /** `any`: every finding; `alert`: those that alert. */
-export const scopes = ['any', 'alert'] as const
+const scopes = ['any', 'alert'] as const
 export type Scope = (typeof scopes)[number]
 
 /** A finding as far as it is scored. */

@@ -1,7 +1,7 @@
 /** What the development catalog is told to do wrong, and how slowly it answers. For tests and benchmarks. */
 
 /** `read`: GET and HEAD of anything but one table; `other`: what changes the catalog without being a commit. */
-export const operations = ['config', 'token', 'load', 'conditional-load', 'commit', 'read', 'other'] as const
+const operations = ['config', 'token', 'load', 'conditional-load', 'commit', 'read', 'other'] as const
 export type Operation = (typeof operations)[number]
 
 /**
@@ -11,7 +11,7 @@ export type Operation = (typeof operations)[number]
  * - `drop-after`: do it, then close the connection instead of answering
  * - `hang-after`: do it, then never answer
  */
-export const effects = ['fail', 'conflict', 'drop-before', 'drop-after', 'hang-after'] as const
+const effects = ['fail', 'conflict', 'drop-before', 'drop-after', 'hang-after'] as const
 export type Effect = (typeof effects)[number]
 
 export interface Failure {

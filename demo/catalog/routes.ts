@@ -10,7 +10,7 @@ import {
   stringifyJson,
 } from '../../src/base/json.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { parseCommitRequest, parseTransactionRequest } from '../../src/wire/iceberg/commit-request.ts'
+import { parseCommitRequest, readTransactionRequest } from '../../src/wire/iceberg/commit-request.ts'
 import { createTableUpdates } from '../../src/wire/iceberg/create-table.ts'
 import { jsonResponse } from './answers.ts'
 import { Refusal, refsOnlyBody, type StoredTable, type TableStore } from './table-store.ts'
@@ -68,7 +68,7 @@ export async function route(context: RouteContext, request: Request, url: URL): 
   const { method } = request
 
   if (collection === 'transactions' && first === 'commit' && method === 'POST') {
-    const changes = parseTransactionRequest(await request.bytes())
+    const changes = await readTransactionRequest(await request.bytes())
     store.commitAll(
       changes.map((change) => ({ ...change, table: change.identifier })),
       Date.now(),

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { Fault } from '../base/fault.ts'
 import type { Config } from '../config.ts'
 import type { TenantId } from '../core/tenant.ts'
-import type { Page, PageRequest } from '../store/page.ts'
+import { everyItem, type Page, type PageRequest } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { getTenant } from '../store/tenants.ts'
 import { Flags, UsageError } from './flags.ts'
@@ -40,15 +40,8 @@ export function onTenant(flags: Flags, run: (store: Store, tenant: TenantId) => 
 }
 
 /** Everything that a paged listing holds. */
-export async function everyPage<T>(load: (page: PageRequest) => Promise<Page<T>>): Promise<readonly T[]> {
-  const items: T[] = []
-  let after: string | undefined
-  do {
-    const page = await load(after === undefined ? {} : { after })
-    items.push(...page.items)
-    after = page.next
-  } while (after !== undefined)
-  return items
+export function everyPage<T>(load: (page: PageRequest) => Promise<Page<T>>): Promise<readonly T[]> {
+  return Array.fromAsync(everyItem(load))
 }
 
 /**

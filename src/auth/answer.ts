@@ -1,8 +1,11 @@
 /** The edge of every route here: what a handler throws is logged and becomes an answer without its cause. */
 
 import type { Logger } from 'pino'
-import { Fault, toFault } from '../base/fault.ts'
+import { Fault, type FaultKind, toFault } from '../base/fault.ts'
 import { errorResponse } from '../wire/iceberg/fault-response.ts'
+
+/** What nobody but we can mend. */
+const ours: ReadonlySet<FaultKind> = new Set(['internal', 'misconfigured', 'tenant_context_missing'])
 
 /** The response of `work`, or the ErrorModel answer to what it threw. */
 export async function answerFaults(log: Logger, work: () => Promise<Response>): Promise<Response> {
@@ -10,7 +13,7 @@ export async function answerFaults(log: Logger, work: () => Promise<Response>): 
     return await work()
   } catch (thrown) {
     const fault = toFault(thrown)
-    log[fault.kind === 'internal' || fault.kind === 'misconfigured' ? 'error' : 'info'](
+    log[ours.has(fault.kind) ? 'error' : 'info'](
       { faultId: fault.id, kind: fault.kind, detail: fault.detail, err: fault.cause },
       fault.publicMessage,
     )

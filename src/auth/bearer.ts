@@ -97,11 +97,7 @@ const algorithms = [
  * @param organizationClaim the claim that names it
  * The returned function throws Fault as `VerifyToken` for all but an absent bearer or the literal `None`.
  */
-export function verifyingBearerReader(
-  options: JwksOptions,
-  organizationClaim: string,
-  verify = tokenVerifier(options),
-): ReadBearer {
+export function verifyingBearerReader(verify: VerifyToken, organizationClaim: string): ReadBearer {
   return async (authorization, { organizationId }) => {
     if (authorization === null || !/^Bearer\b/i.test(authorization)) return undefined
     const token = bearerToken(authorization) ?? ''

@@ -10,8 +10,7 @@ import { peerAddress } from './peer-address.ts'
 import type { IdentifyPrincipal } from './principal-chain.ts'
 
 /** Roles that open more than a tenant's own reading and writing. */
-export const privilegedRoles = ['steward', 'administrator'] as const
-export type PrivilegedRole = (typeof privilegedRoles)[number]
+export type PrivilegedRole = 'steward' | 'administrator'
 
 /**
  * The principal of a read or of a privileged action: the verified certificate's or bearer's; else the

@@ -4,30 +4,27 @@
  * Only `kind` and `publicMessage` may reach a client; `detail` and `cause` are for the log.
  */
 
-export const faultKinds = [
-  'bad_request',
-  'unauthenticated',
-  'forbidden',
-  'policy_denied',
-  'not_found',
-  'method_not_allowed',
-  'not_acceptable',
-  'conflict',
-  'gone',
-  'payload_too_large',
-  'unprocessable',
-  'tenant_context_missing',
-  'misconfigured',
-  'internal',
-  'not_implemented',
-  'upstream_failed',
+export type FaultKind =
+  | 'bad_request'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'policy_denied'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'conflict'
+  | 'gone'
+  | 'payload_too_large'
+  | 'unprocessable'
+  | 'tenant_context_missing'
+  | 'misconfigured'
+  | 'internal'
+  | 'not_implemented'
+  | 'upstream_failed'
   /** The upstream may or may not have taken the commit: never retried blindly, never cleaned up. */
-  'commit_unknown',
-  'policy_engine_unavailable',
-  'unavailable',
-] as const
-
-export type FaultKind = (typeof faultKinds)[number]
+  | 'commit_unknown'
+  | 'policy_engine_unavailable'
+  | 'unavailable'
 
 export interface FaultOptions {
   /** What the log may say beyond the public message; never sent. */

@@ -5,6 +5,7 @@
  */
 
 import type { Fault } from './fault.ts'
+import { int64Max, int64Min } from './int64.ts'
 import { decodeJson, invalidJson, wellFormedJson } from './json-input.ts'
 import { nextTurn } from './turn.ts'
 
@@ -102,8 +103,6 @@ const keyQuotedMax = 64
 /** A power of two. */
 const keySlots = 256
 
-const int64Min = -(2n ** 63n)
-const int64Max = 2n ** 63n - 1n
 /** Digits that a double always holds exactly, and that int64 can have at most. */
 const exactDigits = 15
 const int64Digits = 19

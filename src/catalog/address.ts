@@ -5,7 +5,8 @@
  */
 
 import { lookup as dnsLookup } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
+import { type BlockList, isIP } from 'node:net'
+import { blockList, type Cidr, parseCidr } from '../base/cidr.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { limits } from '../limits.ts'
@@ -31,7 +32,7 @@ const privateRanges = [
   '3fff::/20',
 ]
 /** Refused even for an allow-listed host name; only an allow-listed range admits them. */
-const neverByName = blockList([
+const neverByName = rangeList([
   '169.254.0.0/16',
   '100.100.100.200/32',
   '168.63.129.16/32',
@@ -42,44 +43,23 @@ const neverByName = blockList([
   '64:ff9b::6464:64c8/128',
   '64:ff9b::a83f:8110/128',
 ])
-const refused = blockList(privateRanges)
+const refused = rangeList(privateRanges)
 /** All other IPv6 space is unassigned or local (RFC 4291), mapped and translated IPv4 included. */
-const globalV6 = blockList(['2000::/3'])
+const globalV6 = rangeList(['2000::/3'])
 
-export interface AddressPolicy {
-  /**
-   * CIDR ranges (`10.1.0.0/16`), addresses, or host names whose private addresses are accepted. A host name
-   * never admits link-local or metadata addresses; a range does.
-   */
-  readonly allow: readonly string[]
-}
-
-/** An allow list that was read once; see `AddressPolicy`. */
+/** What an operator allows beside public addresses. */
 export interface AddressRules {
   readonly ranges: BlockList
+  /** In lower case. A host's private addresses are accepted, link-local and metadata ones by a range only. */
   readonly hosts: ReadonlySet<string>
 }
 
-/** @throws Fault `misconfigured` naming the entry that is neither a range, an address nor a host name */
-export function parseAddressPolicy(policy: AddressPolicy): AddressRules {
-  const ranges: string[] = []
-  const hosts = new Set<string>()
-  for (const entry of policy.allow) {
-    const [address = '', prefix, ...rest] = entry.split('/')
-    const family = isIP(address)
-    const bits =
-      prefix === undefined ? (family === 6 ? 128 : 32) : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1
-    if (family !== 0 && rest.length === 0 && bits >= 0 && bits <= (family === 6 ? 128 : 32))
-      ranges.push(`${address}/${bits}`)
-    else if (family === 0 && prefix === undefined && /^[a-z0-9._-]+$/i.test(address))
-      hosts.add(address.toLowerCase().replace(/\.$/, ''))
-    else
-      throw new Fault(
-        'misconfigured',
-        `Not a CIDR range, an address or a host name: ${JSON.stringify(entry)}.`,
-      )
-  }
-  return { ranges: blockList(ranges), hosts }
+/** The rules of an allow list, its host names in lower case. */
+export function addressRules(allow: {
+  readonly cidrs: readonly Cidr[]
+  readonly hosts: readonly string[]
+}): AddressRules {
+  return { ranges: blockList(allow.cidrs), hosts: new Set(allow.hosts) }
 }
 
 /**
@@ -183,11 +163,12 @@ export class PinnedHost {
   }
 }
 
-function blockList(ranges: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/')
-    list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4')
-  }
-  return list
+function rangeList(ranges: readonly string[]): BlockList {
+  return blockList(
+    ranges.map((range) => {
+      const cidr = parseCidr(range)
+      if (cidr === undefined) throw new TypeError(`${range} is no CIDR range`)
+      return cidr
+    }),
+  )
 }

@@ -8,14 +8,12 @@ import type { CatalogKind } from '../core/catalog.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'
 
-export const catalogErrorCodes = [
-  'ErrTableNotFound',
-  'ErrCommitConflict',
-  'ErrCredentialsExpired',
-  'ErrAdapterStub',
-] as const
 /** The four sentinels of SPEC 2.2. */
-export type CatalogErrorCode = (typeof catalogErrorCodes)[number]
+export type CatalogErrorCode =
+  | 'ErrTableNotFound'
+  | 'ErrCommitConflict'
+  | 'ErrCredentialsExpired'
+  | 'ErrAdapterStub'
 
 /** What the upstream answered, where it answered. */
 export interface UpstreamAnswer {

@@ -28,7 +28,7 @@ import {
   type TableSummary,
 } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
-import { changeUnknown, forwardPath, forwardRefusal } from './rest-forward.ts'
+import { changeUnknown, forwardPath, forwardRefusal, leavesOpen } from './rest-forward.ts'
 import { parseTablePage, readResult } from './rest-responses.ts'
 import {
   answered,
@@ -138,12 +138,9 @@ class RestCatalog implements Catalog {
         throw commitUnknown(table, thrown.publicMessage, thrown)
       throw toUpstreamFault(thrown)
     }
-    const { status } = response
-    if (status !== 200) {
+    if (response.status !== 200) {
       const answer = this.#session.answer(response)
-      // 408 comes from a proxy that may have passed the request on.
-      if (status < 300 || status >= 500 || status === 408 || answer.type === 'CommitStateUnknownException')
-        throw commitUnknown(table, answered(answer))
+      if (leavesOpen(answer)) throw commitUnknown(table, answered(answer))
       throw this.#refusal(response, `Table ${tableName(table)}`)
     }
     let result: LoadTableResult

@@ -50,10 +50,14 @@ export function forwardRefusal(
     return new Fault(kind, message ?? `The upstream catalog answered ${status} for ${subject}.`, {
       ...(type === undefined ? {} : { type }),
     })
-  // 408 comes from a proxy that may have passed the request on.
-  const unsure = status < 300 || status >= 500 || status === 408 || type === 'CommitStateUnknownException'
-  if (mutates && unsure) return changeUnknown(subject, answered(answer))
+  if (mutates && leavesOpen(answer)) return changeUnknown(subject, answered(answer))
   return new Fault('upstream_failed', `The upstream catalog ${answered(answer)}.`)
+}
+
+/** Whether an answer that is no success leaves open whether the change that it answers was made. */
+export function leavesOpen({ status, type }: UpstreamAnswer): boolean {
+  // 408 comes from a proxy that may have passed the request on.
+  return status < 300 || status >= 500 || status === 408 || type === 'CommitStateUnknownException'
 }
 
 /** The Fault of a change whose answer was lost. */

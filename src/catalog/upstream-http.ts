@@ -5,6 +5,7 @@
 
 import { isIP } from 'node:net'
 import { Fault } from '../base/fault.ts'
+import { unlessAborted } from '../base/unless-aborted.ts'
 import { limits } from '../limits.ts'
 import type { PinnedHost } from './address.ts'
 
@@ -198,13 +199,12 @@ async function readBody(response: Response, bytesMax: number): Promise<Uint8Arra
  * Waits for `promise` no longer than the signal lets it: for work that several callers share.
  * @throws UpstreamError with `sent` false once the signal is aborted
  */
-export function raceSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(aborted(false, signal))
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
+export async function raceSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await unlessAborted(promise, signal)
+  } catch (thrown) {
+    throw signal.aborted ? aborted(false, signal) : thrown
+  }
 }
 
 /** An UpstreamError as the Fault of an exchange whose loss is harmless: a load, a list, a token. */

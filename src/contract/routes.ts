@@ -2,9 +2,10 @@
 
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
-import { pageOf, readFields } from '../auth/administration/body.ts'
+import { readFields } from '../auth/administration/body.ts'
 import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession } from '../auth/guard.ts'
+import { pageOf } from '../auth/page-query.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
 import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Clock } from '../base/clock.ts'

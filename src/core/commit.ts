@@ -9,23 +9,21 @@ import type { TableRef } from './table-ref.ts'
  * What changes a catalog: the operations of the Iceberg REST specification, written like its update actions.
  * `update-table` is a commit; policies see the others as a commit whose one update has this action.
  */
-export const catalogActions = [
-  'update-table',
-  'create-table',
-  'register-table',
-  'rename-table',
-  'drop-table',
-  'unregister-table',
-  'create-view',
-  'replace-view',
-  'register-view',
-  'rename-view',
-  'drop-view',
-  'create-namespace',
-  'drop-namespace',
-  'update-properties',
-] as const
-export type CatalogAction = (typeof catalogActions)[number]
+export type CatalogAction =
+  | 'update-table'
+  | 'create-table'
+  | 'register-table'
+  | 'rename-table'
+  | 'drop-table'
+  | 'unregister-table'
+  | 'create-view'
+  | 'replace-view'
+  | 'register-view'
+  | 'rename-view'
+  | 'drop-view'
+  | 'create-namespace'
+  | 'drop-namespace'
+  | 'update-properties'
 
 /** Whether an accepted action leaves the table with new metadata, whose location the audit then names. */
 export function writesMetadata(action: CatalogAction): boolean {

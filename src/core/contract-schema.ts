@@ -48,7 +48,7 @@ export interface ForeignKey {
  * namespace, else that of `home`. A column whose name holds a dot cannot be referred to.
  * @returns undefined for text of fewer than two parts, or with an empty one
  */
-export function columnReference(text: string, home: TableRef): ColumnReference | undefined {
+function columnReference(text: string, home: TableRef): ColumnReference | undefined {
   const parts = text.split('.')
   const [column = '', name = ''] = parts.toReversed()
   if (parts.length < 2 || parts.includes('')) return undefined

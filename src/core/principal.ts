@@ -6,8 +6,7 @@ export interface Principal {
   readonly roles: readonly string[]
 }
 
-export const principalSources = ['mtls_san', 'auth_header', 'session'] as const
-export type PrincipalSource = (typeof principalSources)[number]
+export type PrincipalSource = 'mtls_san' | 'auth_header' | 'session'
 
 export interface IdentifiedPrincipal {
   readonly principal: Principal

@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 
-export const readEngineNames = ['duckdb', 'trino'] as const
+const readEngineNames = ['duckdb', 'trino'] as const
 export type ReadEngineName = (typeof readEngineNames)[number]
 
 /**

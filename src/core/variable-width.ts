@@ -32,9 +32,3 @@ export function byteValues(values: readonly Uint8Array[]): VariableWidth {
 export function bytesAt({ bytes, offsets }: VariableWidth, row: number): Uint8Array {
   return bytes.subarray(offsets[row], offsets[row + 1])
 }
-
-/** The text of one row. */
-export function textAt(values: VariableWidth, row: number): string {
-  const { buffer, byteOffset, length } = bytesAt(values, row)
-  return Buffer.from(buffer, byteOffset, length).toString()
-}

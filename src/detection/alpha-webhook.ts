@@ -10,9 +10,10 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../bas
 import { sameSecret } from '../base/same-secret.ts'
 import { metadataLocationBytesMax } from '../core/detection.ts'
 import type { TableRef } from '../core/table-ref.ts'
-import { parseTenantId } from '../core/tenant.ts'
+import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { findWebhookSecrets, type WebhookSecret } from '../store/catalog-credentials.ts'
+import { isUuid } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { HitQueue } from './hit-queue.ts'
 
@@ -22,7 +23,6 @@ export interface AlphaWebhookParts {
   readonly enabled: boolean
 }
 
-const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const jsonDepthMax = 32
 
 /**
@@ -37,7 +37,7 @@ export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Req
     throw new Fault('bad_request', 'The header X-Alpha-Signature is missing.')
   const body = parseBody(bytes)
   const tenantId = claimedTenant(body, request.headers.get('x-alpha-tenant'))
-  if (!uuidPattern.test(tenantId)) throw new Fault('bad_request', 'The tenant id is not a UUID.')
+  if (!isUuid(tenantId.toLowerCase())) throw new Fault('bad_request', 'The tenant id is not a UUID.')
   const metadataLocation = body.get('metadata_location')
   if (typeof metadataLocation !== 'string' || metadataLocation === '')
     throw new Fault('bad_request', 'The field metadata_location is missing.')
@@ -97,7 +97,7 @@ function claimedTenant(body: JsonObject, header: string | null): string {
   return tenant
 }
 
-async function lookUp(store: Store, tenant: Parameters<typeof findWebhookSecrets>[1]) {
+async function lookUp(store: Store, tenant: TenantId): Promise<readonly WebhookSecret[]> {
   try {
     return await findWebhookSecrets(store, tenant)
   } catch (cause) {
@@ -111,8 +111,8 @@ function matchingCredentials(
   bytes: Uint8Array,
   signature: string,
 ): readonly string[] {
-  const given = /^[0-9a-f]{64}$/i.test(signature) ? Buffer.from(signature, 'hex') : Buffer.alloc(32)
   const wellFormed = /^[0-9a-f]{64}$/i.test(signature)
+  const given = wellFormed ? Buffer.from(signature, 'hex') : Buffer.alloc(32)
   const matches: string[] = []
   for (const { credentialId, secret } of secrets) {
     const same = sameSecret(createHmac('sha256', secret).update(bytes).digest(), given)

@@ -32,7 +32,7 @@ export interface PollOptions {
   readonly tenantsMax: number
 }
 
-export const pollOptions: PollOptions = {
+const pollOptions: PollOptions = {
   tablesMax: 500,
   rowsMax: 1_000,
   requestMs: 10_000,

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession } from '../auth/guard.ts'
+import { pageOf } from '../auth/page-query.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
 import { readBody } from '../auth/read-body.ts'
 import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
@@ -104,7 +105,7 @@ async function getRuns(parts: DetectionRouteParts, request: Request): Promise<Re
   const { tenant } = await licensedSession(parts, request, 'read')
   const query = new URL(request.url).searchParams
   const page = await listRuns(parts.store, tenant, {
-    ...pageOf(query),
+    ...pageOf(request),
     table: tableOf(query),
     state: oneOf(query, 'state', runStates),
   })
@@ -122,7 +123,7 @@ async function getFindings(parts: DetectionRouteParts, request: Request): Promis
   const { tenant } = await licensedSession(parts, request, 'read')
   const query = new URL(request.url).searchParams
   const page = await listFindings(parts.store, tenant, {
-    ...pageOf(query),
+    ...pageOf(request),
     table: tableOf(query),
     runId: query.get('run') ?? undefined,
     status: oneOf(query, 'status', findingStatuses),
@@ -184,13 +185,6 @@ async function readObject(request: Request): Promise<JsonObject> {
   const body = parseJson(bytes)
   if (!isJsonObject(body)) throw new Fault('bad_request', 'The body is not a JSON object.')
   return body
-}
-
-function pageOf(query: URLSearchParams) {
-  const limit = query.get('limit')
-  const after = query.get('after')
-  if (limit !== null && !/^\d{1,6}$/.test(limit)) throw new Fault('bad_request', 'The limit is not a number.')
-  return { ...(limit !== null && { limit: Number(limit) }), ...(after !== null && { after }) }
 }
 
 /** `table=a.b.name`: names hold no dot. */

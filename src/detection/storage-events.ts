@@ -3,6 +3,7 @@
  * durable. A message that nobody can read is kept aside, so that it neither blocks the queue nor is lost.
  */
 
+import { setTimeout } from 'node:timers/promises'
 import {
   DeleteMessageBatchCommand,
   type Message,
@@ -91,7 +92,8 @@ export class StorageEventListener {
         this.parts.metrics.storageEvents.inc({ outcome: 'failed' })
         this.parts.log.error({ err, failures }, 'the storage event queue could not be read')
       }
-      if (failures > 0) await pause(Math.min(1_000 * 2 ** (failures - 1), backoffMsMax), signal)
+      const backoffMs = failures === 0 ? 0 : Math.min(1_000 * 2 ** (failures - 1), backoffMsMax)
+      if (backoffMs > 0) await setTimeout(backoffMs, undefined, { signal }).catch(() => {})
     }
   }
 
@@ -148,15 +150,4 @@ export class StorageEventListener {
       }),
     )
   }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }

@@ -79,9 +79,7 @@ export interface EngineResult extends AsyncIterable<ResultBatch> {
 export interface EngineSession {
   /** How the emitted SQL names a table: a relation's SQL, to be used once per mention. */
   relation(table: GovernedTable): string
-  /**
-   * @throws SqlError-like Fault on first pull, never at the call: see engine-error.ts for what it may say
-   */
+  /** @throws EngineError on a pull, never at the call: see engine-error.ts for what it may say */
   run(statement: EngineStatement): EngineResult
   close(): Promise<void>
 }

@@ -4,8 +4,8 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
-import { limits } from '../limits.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import { assertName } from './client-surface/client-path.ts'
 
 export type IcebergPath =
   | { readonly kind: 'table-commit'; readonly prefix: string; readonly table: TableRef }
@@ -35,15 +35,15 @@ export function matchIcebergPath(method: string, url: string): IcebergPath {
       'The path names no route: POST /v1/iceberg/{prefix}/namespaces/{namespace}/tables/{table} commits a table.',
     )
   if (method !== 'POST') throw new Fault('method_not_allowed', `This route takes POST, not ${method}.`)
-  assertIdentifier('prefix', prefix)
+  assertName('{prefix} in the path', prefix)
   if (isTransaction) return { kind: 'transaction-commit', prefix }
-  assertIdentifier('namespace', namespace)
-  assertIdentifier('table', name)
+  assertName('{namespace} in the path', namespace)
+  assertName('{table} in the path', name)
   return { kind: 'table-commit', prefix, table: { namespace: [namespace], name } }
 }
 
-/** The table that a request commits to; undefined for any other request, a malformed one too. */
-export function isTableCommit(
+/** The path of a commit to a table; undefined for any other request, a malformed one too. */
+export function literalCommitPath(
   method: string,
   url: string,
 ): Extract<IcebergPath, { kind: 'table-commit' }> | undefined {
@@ -53,12 +53,4 @@ export function isTableCommit(
   } catch {
     return undefined
   }
-}
-
-function assertIdentifier(what: string, text: string): void {
-  if (isPathIdentifier(text) && text.length <= limits.identifierLengthMax) return
-  throw new Fault(
-    'bad_request',
-    `The {${what}} in the path must match ^[a-zA-Z0-9_-]+$ and have at most ${limits.identifierLengthMax} characters.`,
-  )
 }

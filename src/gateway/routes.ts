@@ -14,7 +14,7 @@ import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/serve.ts'
 import { commitTable, type TableCommitted } from './commit-table.ts'
 import { commitTransaction, type TransactionCommitted, TransactionFault } from './commit-transaction.ts'
-import { isTableCommit, matchIcebergPath, prefixOf } from './iceberg-path.ts'
+import { literalCommitPath, matchIcebergPath, prefixOf } from './iceberg-path.ts'
 import type { GatewayParts } from './parts.ts'
 import { faultOf, literalErrorResponse, logFault, warningHeader } from './render-error.ts'
 import { type ArrivingBody, arrived, earlyBody } from './stages/arriving-body.ts'
@@ -91,7 +91,7 @@ async function headStart(
   call: Omit<CommitCall, 'prefix' | 'table'>,
 ): Promise<HeadStart | undefined> {
   const { method, url } = call.request
-  const path = isTableCommit(method, url)
+  const path = literalCommitPath(method, url)
   return path && (await takeHeadStart(parts, auth, { ...call, ...path }))
 }
 

@@ -16,10 +16,10 @@ import {
   nilRunId,
 } from '../core/lineage.ts'
 import { limits } from '../limits.ts'
+import { isUuid } from '../store/page.ts'
 import { columnsOf } from './column-lineage.ts'
 import { tableClaims } from './table-claims.ts'
 
-const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 // RFC 3339 section 5.6; Date.parse alone takes local times and forms of its own.
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
@@ -89,10 +89,11 @@ function eventTypeOf(event: JsonObject): LineageEventType {
 function runIdOf(event: JsonObject): string {
   const run = event.get('run')
   if (!isJsonObject(run)) throw bad('run.runId is required.')
-  const runId = run.get('runId')
-  if (typeof runId !== 'string') throw bad('run.runId is required.')
-  if (!uuidShape.test(runId)) throw bad('run.runId must be a UUID.')
-  return runId.toLowerCase()
+  const given = run.get('runId')
+  if (typeof given !== 'string') throw bad('run.runId is required.')
+  const runId = given.toLowerCase()
+  if (!isUuid(runId)) throw bad('run.runId must be a UUID.')
+  return runId
 }
 
 function jobOf(event: JsonObject, kind: LineageEventKind): LineageName | undefined {

@@ -1,5 +1,6 @@
 /** The lineage graph and the events of a run as JSON. */
 
+import { pageOf } from '../auth/page-query.ts'
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { listRunEvents, type StoredEvent } from '../store/lineage.ts'
@@ -9,6 +10,7 @@ import {
   lineageAround,
   lineageDirections,
 } from '../store/lineage-graph.ts'
+import { isUuid } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { nodeName, parseNodeName } from './node-name.ts'
 
@@ -23,8 +25,8 @@ export async function graphAnswer(store: Store, tenant: TenantId, request: Reque
   const page = await lineageAround(store, tenant, {
     start,
     direction,
-    ...numbered(query, 'depth'),
-    ...paged(query),
+    ...depthOf(query),
+    ...pageOf(request),
     signal: request.signal,
   })
   if (page === undefined) throw new Fault('not_found', 'The lineage graph has no such node.')
@@ -43,17 +45,17 @@ function edgeJson({ from, to, ...edge }: LineageEdge) {
 }
 
 const runPath = /^\/api\/v1\/lineage\/runs\/(.+)\/([^/]+)$/
-const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** GET /api/v1/lineage/runs/{producer}/{runId}. @throws Fault `bad_request`, `not_found` */
 export async function runAnswer(store: Store, tenant: TenantId, request: Request): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url)
-  const [, encoded = '', runId = ''] = runPath.exec(pathname) ?? []
+  const [, encoded = '', id = ''] = runPath.exec(pathname) ?? []
   const producer = decoded(encoded)
-  if (producer === '' || !uuidShape.test(runId))
+  const runId = id.toLowerCase()
+  if (producer === '' || !isUuid(runId))
     throw new Fault('bad_request', 'The path is /api/v1/lineage/runs/{producer}/{runId}; runId is a UUID.')
-  const run = { producer, runId: runId.toLowerCase() }
-  const page = await listRunEvents(store, tenant, { ...run, ...paged(searchParams) })
+  const run = { producer, runId }
+  const page = await listRunEvents(store, tenant, { ...run, ...pageOf(request) })
   if (page.items.length === 0 && !searchParams.has('after'))
     throw new Fault('not_found', 'There is no event of such a run.')
   return Response.json({
@@ -84,14 +86,9 @@ function required(query: URLSearchParams, name: string): string {
   return value
 }
 
-function numbered<Name extends string>(query: URLSearchParams, name: Name): { [name in Name]?: number } {
-  const text = query.get(name)
+function depthOf(query: URLSearchParams): { readonly depth?: number } {
+  const text = query.get('depth')
   if (text === null) return {}
-  if (!/^\d{1,6}$/.test(text)) throw new Fault('bad_request', `${name} must be a whole number.`)
-  return { [name]: Number(text) } as { [name in Name]?: number }
-}
-
-function paged(query: URLSearchParams): { readonly limit?: number; readonly after?: string } {
-  const after = query.get('after')
-  return { ...numbered(query, 'limit'), ...(after !== null && { after }) }
+  if (!/^\d{1,6}$/.test(text)) throw new Fault('bad_request', '`depth` must be a whole number.')
+  return { depth: Number(text) }
 }

@@ -9,9 +9,9 @@ import {
   postponePendingEvent,
   refusePendingEvent,
 } from '../store/lineage.ts'
+import { eachTenant } from '../store/tenants.ts'
 import { parseLineageEvent } from './parse-event.ts'
 import type { LineageReceiver } from './receiver.ts'
-import { eachTenant } from './sweep.ts'
 
 const eventsPerRun = 100
 

@@ -1,9 +1,11 @@
 /** POST /v1/lineage (SPEC 4.3, 7) and the lineage resources under /api/v1/lineage. */
 
 import { Elysia } from 'elysia'
+import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
+import { readBody } from '../auth/read-body.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import type { Session } from '../core/session.ts'
@@ -17,10 +19,6 @@ import type { LineageReceiver } from './receiver.ts'
 export interface LineageParts {
   readonly receiver: LineageReceiver
   readonly clock: Clock
-  /** Reads a body under a cap; Fault `payload_too_large` above it. */
-  readonly readBody: (request: Request, bytesMax: number) => Promise<{ readonly bytes: Uint8Array }>
-  /** An ErrorModel answer. */
-  readonly errorResponse: (fault: Fault) => Response
 }
 
 export interface LineageAuth {
@@ -31,14 +29,13 @@ export interface LineageAuth {
 /** The receiver and its queries. Bodies are read here, never parsed by the framework. */
 export function lineageRoutes(parts: LineageParts, auth: LineageAuth) {
   const read = (request: Request, answer: typeof graphAnswer) =>
-    answered(parts, 'GET', async () => {
+    answerFaults(parts.receiver.parts.log, async () => {
       const { tenant } = await requireSession(request, auth.findSession, 'read')
       return await answer(parts.receiver.parts.store, tenant, request)
     })
-  const refuse = () => answered(parts, 'GET', () => Promise.reject(methodNotAllowed('GET')))
   return (
     new Elysia({ name: 'lineage' })
-      .all(
+      .post(
         '/v1/lineage',
         ({ request }) =>
           receiveEvent(
@@ -55,13 +52,8 @@ export function lineageRoutes(parts: LineageParts, auth: LineageAuth) {
       })
       // A producer is a URI, and some clients leave its slashes as they are.
       .get('/api/v1/lineage/runs/*', ({ request }) => read(request, runAnswer), { detail: { hide: true } })
-      .all('/api/v1/lineage/graph', refuse, { parse: 'none', detail: { hide: true } })
-      .all('/api/v1/lineage/runs/*', refuse, { parse: 'none', detail: { hide: true } })
   )
 }
-
-const methodNotAllowed = (method: string) =>
-  new Fault('method_not_allowed', `This resource takes ${method} only.`)
 
 /**
  * One event, in SPEC's order.
@@ -73,13 +65,12 @@ export function receiveEvent(
   findSession: () => Promise<Session | undefined>,
   identify: IdentifyPrincipal,
 ): Promise<Response> {
-  return answered(parts, 'POST', async () => {
-    if (request.method !== 'POST') throw methodNotAllowed('POST')
+  return answerFaults(parts.receiver.parts.log, async () => {
     const session = await findSession()
     if (session === undefined)
       throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
     const identified = await identify(request.headers, peerAddress(request), session)
-    const body = await readEventBody(parts, request)
+    const body = await readEventBody(request)
     const event = parseLineageEvent(body, parts.clock.now())
     const outcome = await parts.receiver.receive(session.tenant, { event, identified })
     if (outcome.kind === 'refused') throw new Fault('unprocessable', describeCycle(outcome.cycle))
@@ -87,36 +78,16 @@ export function receiveEvent(
   })
 }
 
-async function readEventBody(parts: LineageParts, request: Request): Promise<Uint8Array> {
+async function readEventBody(request: Request): Promise<Uint8Array> {
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
     throw new Fault('bad_request', 'The body must be sent without Content-Encoding.')
   try {
-    return (await parts.readBody(request, limits.lineageBodyBytesMax)).bytes
+    return (await readBody(request, limits.lineageBodyBytesMax)).bytes
   } catch (thrown) {
     const fault = toFault(thrown)
     // SPEC 7: 400 here, not 413.
     if (fault.kind !== 'payload_too_large') throw fault
     throw new Fault('bad_request', fault.publicMessage, { cause: fault })
-  }
-}
-
-async function answered(
-  parts: LineageParts,
-  allow: string,
-  work: () => Promise<Response>,
-): Promise<Response> {
-  try {
-    return await work()
-  } catch (thrown) {
-    const fault = toFault(thrown)
-    const severe = fault.kind === 'internal' || fault.kind === 'tenant_context_missing'
-    parts.receiver.parts.log[severe ? 'error' : 'info'](
-      { faultId: fault.id, kind: fault.kind, detail: fault.detail, err: fault.cause },
-      fault.publicMessage,
-    )
-    const response = parts.errorResponse(fault)
-    if (fault.kind === 'method_not_allowed') response.headers.set('allow', allow)
-    return response
   }
 }

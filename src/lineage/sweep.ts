@@ -14,24 +14,12 @@ import {
   recordSweep,
   sweepState,
 } from '../store/lineage-cycles.ts'
+import { everyItem } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
-import { listTenants } from '../store/tenants.ts'
+import { eachTenant } from '../store/tenants.ts'
 import { cycleText } from './describe-cycle.ts'
 import { findCycles } from './find-cycles.ts'
 import type { ReceiverParts } from './receiver.ts'
-
-/** Every tenant's id, page by page. */
-export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
-  let after: string | undefined
-  do {
-    const page = await listTenants(store, after === undefined ? {} : { after })
-    for (const { id } of page.items) {
-      signal.throwIfAborted()
-      yield id
-    }
-    after = page.next
-  } while (after !== undefined)
-}
 
 /** Sweeps every tenant; one that fails does not keep the others from their turn. */
 export async function sweepLineage(parts: ReceiverParts, signal: AbortSignal): Promise<void> {
@@ -70,14 +58,8 @@ async function sweepTenant(
       { tenant, cycle: cycle.id, datasets: cycle.datasets.length, path: cycleText(cycle.datasets) },
       'the lineage graph holds a cycle',
     )
-  let open = 0
-  let after: string | undefined
-  do {
-    const page = await listLineageCycles(store, tenant, after === undefined ? {} : { after })
-    open += page.items.length
-    after = page.next
-  } while (after !== undefined)
-  return open
+  const stillOpen = await Array.fromAsync(everyItem((page) => listLineageCycles(store, tenant, page)))
+  return stillOpen.length
 }
 
 /** The graph with its datasets numbered from 0, and what their numbers in the store are. */

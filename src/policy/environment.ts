@@ -23,6 +23,7 @@ import {
 import { create } from '@bufbuild/protobuf'
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { RE2JS } from '@bufbuild/re2'
+import { int64Max, int64Min, uint64Max } from '../base/int64.ts'
 import { Lru } from '../base/lru.ts'
 import { charge } from './budget.ts'
 import { calendarFunctions } from './calendar.ts'
@@ -40,9 +41,6 @@ const matchTicks = 8
 const compileRegexTicks = 400
 const timestampSecondsMin = -62_135_596_800n
 const timestampSecondsMax = 253_402_300_799n
-const int64Min = -(2n ** 63n)
-const int64Max = 2n ** 63n - 1n
-const uint64Max = 2n ** 64n - 1n
 
 /** Functions that stand only in rewritten programs (see instrument.ts). */
 export const internalFunctions = {

@@ -5,6 +5,7 @@
 
 import type { CelFunc, CelType } from '@bufbuild/cel'
 import type { Expr, SourceInfo } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
+import { int64Max, int64Min, uint64Max } from '../base/int64.ts'
 import { environment, regexProblem } from './environment.ts'
 import type { PolicyProblem } from './policy-error.ts'
 
@@ -64,9 +65,6 @@ const typeNames = new Set([
   'type',
 ])
 
-const int64Min = -(2n ** 63n)
-const int64Max = 2n ** 63n - 1n
-const uint64Max = 2n ** 64n - 1n
 const accumulator = '@result'
 const numeric: ReadonlySet<StaticType> = new Set(['int', 'uint', 'double'])
 

@@ -175,8 +175,8 @@ const spoken: Readonly<Record<string, string>> = {
 }
 
 /** Nodes below one statement, and levels of nesting: what a BI tool writes stays far below. */
-export const nodesMax = 60_000
-export const depthMax = 400
+const nodesMax = 60_000
+const depthMax = 400
 
 interface Walk {
   nodes: number

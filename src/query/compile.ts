@@ -52,8 +52,6 @@ export interface CompiledQuery {
   readonly policies: readonly AppliedPolicy[]
   /** What it can use of each table at most. */
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
-  /** Whether a run needs a fresh salt. */
-  readonly usesSalt: boolean
   /** @throws SqlError 54001 where parameters make a text or an array too large */
   readonly checkParameters: (parameters: readonly (string | null)[]) => void
   /**
@@ -88,7 +86,6 @@ function compile(input: CompileInput): CompiledQuery {
   const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
-  const policies = appliedPolicies(resolver.tables, protections)
   return {
     columns: query.columns,
     parameters: Array.from(
@@ -96,9 +93,8 @@ function compile(input: CompileInput): CompiledQuery {
       (_, index) => types.get(index + 1) ?? 'text',
     ),
     reads: readsOf(resolver),
-    policies,
+    policies: appliedPolicies(resolver.tables, protections),
     ranges: columnRanges(query, resolver.tables, protections),
-    usesSalt: policies.some(({ action }) => action === 'sha-256-query-local'),
     checkParameters: (parameters) => {
       if (areLong(parameters)) checkValueSizes(query, parameters)
     },

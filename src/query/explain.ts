@@ -5,7 +5,7 @@
 
 import type { Fields } from '../auth/administration/body.ts'
 import { Fault } from '../base/fault.ts'
-import { isJsonObject } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { saltBytesMin } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
 import { readEngineOf } from '../core/read-engine.ts'
@@ -61,8 +61,8 @@ function targetOf(fields: Fields): ExplainTarget {
   return { dialect: dialect as DialectName }
 }
 
-function principalOf(value: unknown): Principal {
-  const object = isJsonObject(value as never) ? (value as ReadonlyMap<string, unknown>) : new Map()
+function principalOf(value: JsonValue): Principal {
+  const object: JsonObject = isJsonObject(value) ? value : new Map()
   const sub = object.get('sub')
   const roles = object.get('roles') ?? []
   if (typeof sub !== 'string' || sub === '' || !Array.isArray(roles) || !roles.every(isText))

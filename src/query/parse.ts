@@ -100,10 +100,10 @@ function parseOneExpression(text: string): Node {
     value?.val === undefined ||
     value.name !== undefined ||
     Object.keys(select).some((key) => !allowed.has(key)) ||
-    select.op !== 'SETOP_NONE'
+    select.op !== 'SETOP_NONE' ||
+    'RowExpr' in value.val
   )
     throw new SqlError('42601', 'A single expression is expected.')
-  if ('RowExpr' in value.val) throw new SqlError('42601', 'A single expression is expected.')
   return value.val
 }
 

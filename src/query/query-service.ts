@@ -6,8 +6,7 @@ import type { SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { ResultColumn } from './compile.ts'
 
-export const readSurfaces = ['pgwire', 'xmla', 'graphql', 'mcp', 'rest'] as const
-export type ReadSurface = (typeof readSurfaces)[number]
+export type ReadSurface = 'pgwire' | 'xmla' | 'graphql' | 'mcp' | 'rest'
 
 /** Who asks, and where: one connection's context. */
 export interface QueryContext {

@@ -102,7 +102,7 @@ export function isString(type: SqlType): boolean {
 }
 
 /** Whether a type is a date or timestamp. */
-export function isTime(type: SqlType): boolean {
+function isTime(type: SqlType): boolean {
   return times.includes(type)
 }
 
@@ -148,8 +148,8 @@ export function commonType(types: readonly SqlType[]): SqlType | undefined {
   let chosen: SqlType = first
   for (const type of known) {
     if (type === chosen) continue
-    if (convertsImplicitly(chosen, type) && !(isString(chosen) && isString(type))) chosen = type
-    else if (isString(chosen) && isString(type)) chosen = chosen === type ? chosen : 'text'
+    if (isString(chosen) && isString(type)) chosen = 'text'
+    else if (convertsImplicitly(chosen, type)) chosen = type
     else if (!convertsImplicitly(type, chosen)) return undefined
   }
   return chosen

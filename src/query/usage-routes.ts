@@ -1,9 +1,9 @@
 /** GET /api/v1/usage: records of the read path in pages, and their totals. */
 
 import { Elysia } from 'elysia'
-import { pageOf } from '../auth/administration/body.ts'
 import { answerFaults } from '../auth/answer.ts'
 import { requireSession } from '../auth/guard.ts'
+import { pageOf } from '../auth/page-query.ts'
 import { verifiedPrincipal } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import { parseRfc3339 } from '../base/rfc3339.ts'

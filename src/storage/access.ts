@@ -8,6 +8,7 @@ import type { CatalogCredential } from '../core/catalog.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { findCatalogCredential, listCatalogCredentials } from '../store/catalog-credentials.ts'
 import type { ClaimedRun } from '../store/detection-claims.ts'
+import { everyItem } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { parseRoots, rootMatchLength } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
@@ -37,15 +38,10 @@ export async function credentialByRoot(
   location: string,
 ): Promise<CatalogCredential | undefined> {
   let best: { nickname: string; length: number } | undefined
-  let after: string | undefined
-  do {
-    const page = await listCatalogCredentials(store, tenant, after === undefined ? {} : { after })
-    for (const { nickname, config } of page.items) {
-      const length = rootMatchLength(location, storageRoots(config))
-      if (length > (best?.length ?? 0)) best = { nickname, length }
-    }
-    after = page.next
-  } while (after !== undefined)
+  for await (const { nickname, config } of everyItem((page) => listCatalogCredentials(store, tenant, page))) {
+    const length = rootMatchLength(location, storageRoots(config))
+    if (length > (best?.length ?? 0)) best = { nickname, length }
+  }
   return best && (await findCatalogCredential(store, tenant, best.nickname))
 }
 

@@ -41,7 +41,7 @@ const longType = avro.types.LongType.__with({
 })
 
 /** An avsc type whose longs are bigints: snapshot ids do not fit a double. */
-export function avroType(schema: unknown): avro.Type {
+function avroType(schema: unknown): avro.Type {
   return avro.Type.forSchema(schema as avro.Schema, {
     typeHook: (part) =>
       (part === 'long' || (part as { type?: unknown }).type === 'long' ? longType : undefined) as avro.Type,

@@ -90,53 +90,80 @@ function tokenize(text: string): readonly string[] {
   return tokens
 }
 
+/** A token among the others. */
+interface Place {
+  readonly part: string
+  /** The token so many places further on, or back; '' where there is none. */
+  readonly next: (places: number) => string
+}
+
 /** @throws Fault `bad_request` unless every pattern of the query is labelled and of fixed length */
 export function checkCypher(text: string): void {
   const tokens = tokenize(text)
-  const at = (index: number) => tokens[index] ?? ''
-  const lower = (index: number) => at(index).toLowerCase()
-  const isName = (part: string) => /^[A-Za-z_]/.test(part)
-  if (lower(0) !== 'match') refuse('a query begins with MATCH')
-  if (!tokens.some((_, index) => lower(index) === 'return')) refuse('a query ends with RETURN')
-  if (at(0) === '/' || tokens.some((part, index) => part === '/' && ['/', '*'].includes(at(index + 1))))
+  const places = tokens.map((part, index): Place => ({ part, next: (by) => tokens[index + by] ?? '' }))
+  if (tokens[0]?.toLowerCase() !== 'match') refuse('a query begins with MATCH')
+  if (!tokens.some((part) => part.toLowerCase() === 'return')) refuse('a query ends with RETURN')
+  if (places.some(({ part, next }) => part === '/' && ['/', '*'].includes(next(1))))
     refuse('comments are not admitted')
   const labelled = new Set<string>()
   let inMatch = false
   let braces = 0
-  tokens.forEach((part, index) => {
-    const word = lower(index)
-    const named = at(index - 1) === '.' || at(index - 1) === ':'
-    if (isName(part) && !named) {
-      const operator = word === 'with' && ['starts', 'ends'].includes(lower(index - 1))
-      if (forbidden.has(word) && !operator) refuse(`${part.toUpperCase()} is not admitted`)
-      if (word === 'match') inMatch = true
-      if (['where', 'return', 'order', 'skip', 'limit'].includes(word)) inMatch = false
+  for (const place of places) {
+    const { part } = place
+    if (isName(part)) {
+      checkName(place)
+      if (!isNamed(place)) inMatch = clauses.get(part.toLowerCase()) ?? inMatch
     }
-    if (isName(part) && at(index + 1) === '(' && (named || !(functions.has(word) || words.has(word))))
-      refuse(`the function ${part} is not admitted`)
     if (part === '{') braces++
     if (part === '}') braces--
-    if (!inMatch) {
-      // A pattern may stand in an expression too, and there it would not be checked.
-      if (part === ')' && (at(index + 1) === '-' || (at(index + 1) === '<' && at(index + 2) === '-')))
-        refuse('patterns stand in MATCH only')
-      return
-    }
-    if (braces > 0) {
-      if ('()['.includes(part)) refuse('property maps hold plain values')
-      return
-    }
-    if (part === '(' || part === '[') {
-      const name = isName(at(index + 1)) ? at(index + 1) : ''
-      const colon = name === '' ? index + 1 : index + 2
-      const known = part === '(' ? vertices : edges
-      if (at(colon) !== ':') {
-        if (part === '[' || !labelled.has(name)) refuse('every node and relationship has a label')
-      } else if (!known.has(at(colon + 1))) refuse(`there is no label ${at(colon + 1)}`)
-      else if (part === '(') labelled.add(name)
-    }
-    if ('*|'.includes(part)) refuse('relationships have one label and a fixed length')
-    if (part === '-' && at(index + 1) !== '[' && at(index - 1) !== ']')
-      refuse('every node and relationship has a label')
-  })
+    if (!inMatch) checkExpression(place)
+    else if (braces <= 0) checkPattern(place, labelled)
+    else if ('()['.includes(part)) refuse('property maps hold plain values')
+  }
+}
+
+/** Words that begin a clause, and whether patterns stand in it. */
+const clauses: ReadonlyMap<string, boolean> = new Map([
+  ['match', true],
+  ...['where', 'return', 'order', 'skip', 'limit'].map((word) => [word, false] as const),
+])
+
+function isName(part: string): boolean {
+  return /^[A-Za-z_]/.test(part)
+}
+
+/** Whether a name is a property's or a label's, whatever word it is. */
+function isNamed({ next }: Place): boolean {
+  return next(-1) === '.' || next(-1) === ':'
+}
+
+function checkName(place: Place): void {
+  const { part, next } = place
+  const word = part.toLowerCase()
+  const named = isNamed(place)
+  const operator = word === 'with' && ['starts', 'ends'].includes(next(-1).toLowerCase())
+  if (!named && forbidden.has(word) && !operator) refuse(`${part.toUpperCase()} is not admitted`)
+  if (next(1) === '(' && (named || !(functions.has(word) || words.has(word))))
+    refuse(`the function ${part} is not admitted`)
+}
+
+/** A pattern may stand in an expression too, and there it would not be checked. */
+function checkExpression({ part, next }: Place): void {
+  if (part === ')' && (next(1) === '-' || (next(1) === '<' && next(2) === '-')))
+    refuse('patterns stand in MATCH only')
+}
+
+/** @param labelled names of nodes whose label was given, which it adds to */
+function checkPattern({ part, next }: Place, labelled: Set<string>): void {
+  if (part === '(' || part === '[') {
+    const name = isName(next(1)) ? next(1) : ''
+    const colon = name === '' ? 1 : 2
+    const label = next(colon + 1)
+    if (next(colon) !== ':') {
+      if (part === '[' || !labelled.has(name)) refuse('every node and relationship has a label')
+    } else if (!(part === '(' ? vertices : edges).has(label)) refuse(`there is no label ${label}`)
+    else if (part === '(') labelled.add(name)
+  }
+  if ('*|'.includes(part)) refuse('relationships have one label and a fixed length')
+  if (part === '-' && next(1) !== '[' && next(-1) !== ']') refuse('every node and relationship has a label')
 }

@@ -6,6 +6,7 @@ import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { projectClassification } from './detection-results.ts'
 import { afterPosition } from './detection-run-list.ts'
+import { tableOf } from './detection-runs.ts'
 import { nodeId, storableText } from './names.ts'
 import { isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Tx } from './session.ts'
@@ -65,10 +66,7 @@ function toFinding(row: FindingRow): ListedFinding {
   return {
     id: row.finding_id,
     runId: row.run_id,
-    table:
-      row.namespace === null || row.table_name === null
-        ? undefined
-        : { namespace: row.namespace, name: row.table_name },
+    table: tableOf(row),
     column: row.path,
     class: row.class,
     shape: row.shape,

@@ -82,22 +82,6 @@ function appliesTo(principal: Principal | undefined): (policy: StoredPolicy) => 
 }
 
 /**
- * A table as the read path takes it, with the filters and masks that apply to `principal`.
- * @param principal whose roles were verified: they exempt from policies
- * @returns undefined for a table that the graph does not know
- * @throws Fault as `loadGovernance` does
- */
-export async function loadGovernedTable(
-  store: Store,
-  tenant: TenantId,
-  table: TableRef,
-  principal: Principal,
-): Promise<GovernedTable | undefined> {
-  const governance = await loadGovernance(store, tenant, table)
-  return governance && governedTable(governance, principal)
-}
-
-/**
  * Whether a row filter, or a mask on any column that a snapshot of the table may hold, applies to `principal`.
  * @param principal whose roles were verified
  * @throws Fault as `loadGovernance` does

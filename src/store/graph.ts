@@ -1,6 +1,5 @@
 /**
- * The tenant's graph by plain SQL on its label tables: upserts, removals, point reads and bounded
- * traversal. Never by cypher(): its MERGE corrupts edges in the embedded engine and races on a server,
+ * The tenant's graph by plain SQL on its label tables: upserts, removals and bounded traversal. Never by cypher(): its MERGE corrupts edges in the embedded engine and races on a server,
  * and its variable-length paths ignore row-level security.
  */
 
@@ -101,15 +100,6 @@ export async function deleteNode(tx: Tx, { label, id }: NodeRef): Promise<boolea
     id,
   ])
   return rows.length === 1
-}
-
-/** The node of this id, or undefined. */
-export async function findNode(tx: Tx, { label, id }: NodeRef): Promise<GraphNode | undefined> {
-  const [row] = await tx.query<{ properties: string }>(
-    `select n.properties from ${vertexTable(label)} n where ${idOf('n')} = ${agtypeText('$1')}`,
-    [id],
-  )
-  return row && { label, id, properties: parseAgtype(row.properties) as Properties }
 }
 
 export interface Traversal extends NodeRef, PageRequest {

@@ -5,7 +5,7 @@ import type { LineageName } from '../core/lineage.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { parseAgtype } from './graph.ts'
 import { storableJson } from './names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Store } from './store.ts'
 
 /** A LINEAGE_OF edge by the numbers of its datasets, which mean something within one reading only. */
@@ -159,7 +159,7 @@ export async function listLineageCycles(
     tenant,
     `select cycle_id, datasets, detected_at, last_seen_at from lineage_cycle
      where resolved_at is null and cycle_id > $1 order by cycle_id limit $2::int`,
-    [page.after ?? '00000000-0000-0000-0000-000000000000', limit + 1],
+    [afterUuid(page), limit + 1],
   )
   return toPage(rows.map(toCycle), limit, ({ id }) => id)
 }

@@ -35,6 +35,16 @@ export function toPage<T>(rows: readonly T[], limit: number, position: (item: T)
   return rows.length > limit && last !== undefined ? { items, next: position(last) } : { items }
 }
 
+/** Every item of a listing, page by page. @param load gives one page of it */
+export async function* everyItem<T>(load: (page: PageRequest) => Promise<Page<T>>): AsyncGenerator<T> {
+  let after: string | undefined
+  do {
+    const page = await load(after === undefined ? {} : { after })
+    yield* page.items
+    after = page.next
+  } while (after !== undefined)
+}
+
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Whether `text` is a UUID as PostgreSQL prints it; what is not one names nothing. */

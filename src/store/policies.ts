@@ -186,20 +186,8 @@ export function readWriteGovernance(row: GovernanceRow | undefined): WriteGovern
 }
 
 /**
- * The policies that govern a table, in id order.
- * @throws Fault as {@link loadWriteGovernance} does
- */
-export async function loadPolicies(
-  store: Store,
-  tenant: TenantId,
-  table: TableRef,
-): Promise<readonly Policy[]> {
-  return (await loadWriteGovernance(store, tenant, table)).policies
-}
-
-/**
  * The policies that govern any table in a namespace or below it, each once, in id order.
- * @throws Fault as {@link loadPolicies} does
+ * @throws Fault as {@link loadWriteGovernance} does
  */
 export async function loadPoliciesBelow(
   store: Store,

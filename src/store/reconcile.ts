@@ -5,15 +5,13 @@ import type { TenantId } from '../core/tenant.ts'
 import type { Param } from './session.ts'
 import type { Store } from './store.ts'
 
-export const breachKinds = [
-  'edge_without_audit',
-  'audit_without_edge',
-  'edge_without_node',
-  'edge_differs',
-  'snapshot_without_audit',
-  'audit_without_snapshot',
-] as const
-export type BreachKind = (typeof breachKinds)[number]
+export type BreachKind =
+  | 'edge_without_audit'
+  | 'audit_without_edge'
+  | 'edge_without_node'
+  | 'edge_differs'
+  | 'snapshot_without_audit'
+  | 'audit_without_snapshot'
 
 /** A drift that is open: it stays one row until a run no longer finds it. */
 export interface Breach {

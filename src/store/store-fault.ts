@@ -10,12 +10,7 @@ export function sqlState(thrown: unknown): string {
 
 /** What may be logged of a database error: its `detail`, `where` and parameters can hold secrets. */
 function bare(thrown: unknown): Error {
-  const error = thrown as {
-    message?: unknown
-    constraint_name?: unknown
-    table_name?: unknown
-    routine?: unknown
-  }
+  const error = thrown as { message?: unknown; constraint_name?: unknown; table_name?: unknown } | null
   const facts = { code: sqlState(thrown), constraint: error?.constraint_name, table: error?.table_name }
   return Object.assign(new Error(String(error?.message ?? thrown)), facts)
 }

@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { isOrganizationId, newTenantId, type TenantId } from '../core/tenant.ts'
 import { provisionTenant } from './migrations.ts'
 import { assertIndexable, storableText } from './names.ts'
-import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { afterUuid, everyItem, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
 
@@ -90,6 +90,14 @@ export async function listTenants(store: Store, page: PageRequest = {}): Promise
     [afterUuid(page), limit + 1],
   )
   return toPage(rows.map(toTenant), limit, ({ id }) => id)
+}
+
+/** Every tenant's id, page by page. @param signal ends it before the next */
+export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
+  for await (const { id } of everyItem((page) => listTenants(store, page))) {
+    signal.throwIfAborted()
+    yield id
+  }
 }
 
 /** How many tenants there are; whoever else counts waits for the end of this transaction. */

@@ -57,11 +57,6 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
   return logger
 }
 
-/** A child whose every line carries `request_id`, the value of the response's `X-Request-Id`. */
-export function requestLogger(logger: Logger, requestId: string): Logger {
-  return logger.child({ request_id: requestId })
-}
-
 function redactText(text: string): string {
   return credentialPatterns.reduce((line, [pattern, mark]) => line.replace(pattern, mark), text)
 }

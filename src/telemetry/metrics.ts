@@ -3,7 +3,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export const commitRejectedReasons = ['policy_denied', 'policy_engine_unavailable'] as const
-export type CommitRejectedReason = (typeof commitRejectedReasons)[number]
 
 const commitBucketsMs = [
   1, 2.5, 5, 10, 25, 50, 75, 100, 150, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 90_000,
@@ -58,7 +57,7 @@ export interface Metrics {
   readonly pgwireStageMs: Histogram<'tenant' | 'stage'>
 }
 
-export const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
+const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
 
 /** The loop is woken so often to be measured; more often, that would be most of what an idle process does. */
 const eventLoopSampleMs = 1_000

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { BlockList } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
-import { readUnverifiedBearer, verifyingBearerReader } from '../../src/auth/bearer.ts'
+import { readUnverifiedBearer, tokenVerifier, verifyingBearerReader } from '../../src/auth/bearer.ts'
 import { type PrincipalChainOptions, principalChain } from '../../src/auth/principal-chain.ts'
 import { Fault } from '../../src/base/fault.ts'
 import type { Session } from '../../src/core/session.ts'
@@ -171,7 +171,7 @@ describe('with a JWKS', () => {
         .setExpirationTime('5m')
         .sign(privateKey)
     const options = { url: server.url.href, issuer: 'https://idp', audience: 'covenant' }
-    const readBearer = verifyingBearerReader(options, 'org')
+    const readBearer = verifyingBearerReader(tokenVerifier(options), 'org')
     return { sign, identify: chain({ readBearer }), [Symbol.dispose]: () => void server.stop(true) }
   }
 
@@ -258,7 +258,7 @@ describe('with a JWKS', () => {
         .setExpirationTime('5m')
         .sign(pairs[key]?.privateKey as CryptoKey)
     const options = { url: server.url.href, issuer: 'i', audience: 'a', cooldownMs: 0 }
-    const readBearer = verifyingBearerReader(options, 'org')
+    const readBearer = verifyingBearerReader(tokenVerifier(options), 'org')
     const identify = async (key: number) =>
       chain({ readBearer })(new Headers({ authorization: `Bearer ${await sign(key)}` }), undefined, session)
     try {
@@ -283,7 +283,7 @@ describe('with a JWKS', () => {
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: fetch ?? (() => new Response()) })
     if (fetch === undefined) await server.stop(true)
     const options = { url: server.url.href, issuer: 'i', audience: 'a' }
-    const readBearer = verifyingBearerReader(options, 'org')
+    const readBearer = verifyingBearerReader(tokenVerifier(options), 'org')
     const bearer = await new SignJWT({ sub: 'ada' }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
     const headers = (value: string) => new Headers({ authorization: `Bearer ${value}` })
     try {

@@ -1,8 +1,8 @@
 /** What an upstream can do wrong on the wire, and what that means for a commit and for a load. */
 
 import { describe, expect, test } from 'bun:test'
-import { parseAddressPolicy } from '../../src/catalog/address.ts'
 import type { Catalog } from '../../src/catalog/catalog.ts'
+import { allowing } from '../support/address-rules.ts'
 import {
   type OpenOptions,
   openTestCatalog,
@@ -398,7 +398,7 @@ describe('requests', () => {
   })
 
   test('go nowhere where the address is not allowed', async () => {
-    const addressRules = parseAddressPolicy({ allow: [] })
+    const addressRules = allowing()
     await withUpstream(
       startUpstream(() => new Response(tableResult())),
       { addressRules },

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/base/fault.ts'
-import { parseAddressPolicy } from '../../src/catalog/address.ts'
 import { assertNames, CatalogError } from '../../src/catalog/catalog.ts'
 import { assertNoStubKinds, CatalogPool, openCatalog } from '../../src/catalog/open-catalog.ts'
 import type { CatalogCredential, CatalogKind } from '../../src/core/catalog.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
+import { allowing } from '../support/address-rules.ts'
 
-const options = { addressRules: parseAddressPolicy({ allow: [] }) }
+const options = { addressRules: allowing() }
 
 function credentialOf(kind: CatalogKind, version = 1): CatalogCredential {
   const config = { warehouse: 'w' }

@@ -1,12 +1,12 @@
 /** Upstreams for adapter tests: one whose every answer a test decides, and one of raw bytes. */
 
-import { parseAddressPolicy } from '../../src/catalog/address.ts'
 import type { Catalog } from '../../src/catalog/catalog.ts'
 import { openCatalog } from '../../src/catalog/open-catalog.ts'
 import type { RestCatalogOptions } from '../../src/catalog/rest-session.ts'
 import type { CatalogKind } from '../../src/core/catalog.ts'
+import { allowing } from '../support/address-rules.ts'
 
-export const loopback = parseAddressPolicy({ allow: ['127.0.0.0/8'] })
+const loopback = allowing('127.0.0.0/8')
 export const table = { namespace: ['n'], name: 't' }
 
 /** The least LoadTableResult that is one; `snapshotId` as its current snapshot. */

@@ -18,7 +18,7 @@ export interface LoadedTable {
 }
 
 /** A CreateTableRequest with everything that some server demands. */
-export function createTableBody(name: string): string {
+function createTableBody(name: string): string {
   return JSON.stringify({
     name,
     'stage-create': false,

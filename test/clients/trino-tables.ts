@@ -1,7 +1,6 @@
 /** Tables of an Iceberg catalog that Trino writes: the read path's fixture, and what an engine must know of them. */
 
 import { isJsonObject, type JsonObject, parseJson } from '../../src/base/json.ts'
-import { parseAddressPolicy } from '../../src/catalog/address.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
 import type { Engine, TableSnapshot } from '../../src/engine/engine.ts'
@@ -10,6 +9,7 @@ import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
 import type { Answer, Subject } from '../query/support/duckdb.ts'
 import { fixtures, principal } from '../query/support/fixture.ts'
+import { allowing } from '../support/address-rules.ts'
 import { tenant } from '../support/engine.ts'
 import { batchText } from '../support/vector-text.ts'
 import { trinoSql } from './trino-server.ts'
@@ -78,7 +78,7 @@ export function trinoEngine(url: string, catalogUrl: string, segmentOrigins: rea
   return openTrino(
     { endpoint: new URL(url), catalog: 'lake', auth: { kind: 'none' }, segmentOrigins },
     {
-      addressRules: parseAddressPolicy({ allow: ['127.0.0.0/8'] }),
+      addressRules: allowing('127.0.0.0/8'),
       loadMetadata: async ({ table }) => (await loadTable(catalogUrl, table)).metadata,
     },
   )

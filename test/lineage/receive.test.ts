@@ -1,14 +1,12 @@
 /** POST /v1/lineage and the lineage resources, over HTTP on a whole service. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readBody } from '../../src/auth/read-body.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import { LineageReceiver } from '../../src/lineage/receiver.ts'
 import { receiveEvent } from '../../src/lineage/routes.ts'
 import { upsertNode } from '../../src/store/graph.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
-import { errorResponse } from '../../src/wire/iceberg/fault-response.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { datasetNode, getJson, graph, lake, lineageEvent, producer, sendLineage } from '../support/lineage.ts'
 import { addTenant, metric, startTestService, type TestService, type TestTenant } from '../support/service.ts'
@@ -93,7 +91,7 @@ describe('the receiver', () => {
     const log = createLogger({ level: 'silent', destination: { write: () => {} } })
     const receiver = new LineageReceiver({ store: service.store, metrics: service.metrics, log })
     const response = await receiveEvent(
-      { receiver, clock, readBody, errorResponse },
+      { receiver, clock },
       new Request('http://svc/v1/lineage', { method: 'POST', body: '{}' }),
       async () => undefined,
       () => Promise.reject(new Error('not reached')),

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type IcebergWriter, tableInFolder } from '../../demo/lake/iceberg-writer.ts'
 import { isNull } from '../../src/core/result-batch.ts'
-import { textAt } from '../../src/core/variable-width.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import type { QueryContext } from '../../src/query/query-service.ts'
 import type { SqlError } from '../../src/query/sql-error.ts'
@@ -18,6 +17,7 @@ import { startUpstream, type TestUpstream } from '../catalog/upstream.ts'
 import { answer, scriptTrino } from '../engine/trino/scripted-trino.ts'
 import { commitColumns } from '../support/governed.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { textAt } from '../support/vector-text.ts'
 
 setDefaultTimeout(60_000)
 

@@ -1,7 +1,6 @@
 /** Reading by credentials that the upstream vends: when they are asked for, for what, and for how long. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { parseAddressPolicy } from '../../src/catalog/address.ts'
 import { CatalogPool } from '../../src/catalog/open-catalog.ts'
 import type { CatalogCredential } from '../../src/core/catalog.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
@@ -9,12 +8,13 @@ import { scanSnapshot } from '../../src/detection/scan/scan-snapshot.ts'
 import { limits } from '../../src/limits.ts'
 import { openStorage, type S3Access } from '../../src/storage/storage.ts'
 import { tableAccess } from '../../src/storage/vended-access.ts'
+import { allowing } from '../support/address-rules.ts'
 import { startVendingUpstream, type VendingUpstream, vendedTo } from '../support/vending-upstream.ts'
 
 const clock = { ms: 1_800_000_000_000, now: () => clock.ms }
 const people = { namespace: ['sales'], name: 'people' }
 const tenant = newTenantId()
-const addressRules = parseAddressPolicy({ allow: ['127.0.0.1'] })
+const addressRules = allowing('127.0.0.1')
 let upstream: VendingUpstream
 
 beforeAll(async () => {
@@ -203,7 +203,7 @@ describe('the endpoint', () => {
   })
 
   test('is connected to at the address that was checked, whatever its name is by then', async () => {
-    const access = await open(parseAddressPolicy({ allow: ['localhost', '127.0.0.1', '::1'] }))(
+    const access = await open(allowing('localhost', '127.0.0.1', '::1'))(
       tenant,
       credential({ 's3.endpoint': upstream.s3Url.replace('127.0.0.1', 'localhost') }),
       people,

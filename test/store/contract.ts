@@ -30,14 +30,13 @@ import {
   openIntent,
 } from '../../src/store/commit-intents.ts'
 import { cypher } from '../../src/store/cypher.ts'
-import { deleteEdge, deleteNode, findNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph.ts'
+import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph.ts'
 import { receiveLineage } from '../../src/store/lineage.ts'
 import { recordSweep } from '../../src/store/lineage-cycles.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/names.ts'
 import {
   deletePolicy,
   listPolicies,
-  loadPolicies,
   loadWriteGovernance,
   policiesAtIntent,
   putPolicy,
@@ -68,6 +67,7 @@ import { approvedOf, committedOf, intentOf, rejectedOf } from '../support/commit
 import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
+import { findProperties, loadPolicies } from '../support/store-reads.ts'
 import { usageRecord } from '../support/usage.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
@@ -151,7 +151,9 @@ function transactions(): void {
       await tx.query('select 1/0').catch(() => {})
     })
     expect(await faultOf(work)).toBe('internal')
-    expect(await store.tenantTransaction(home, (tx) => findNode(tx, add(home, 'swallowed')))).toBeUndefined()
+    expect(
+      await store.tenantTransaction(home, (tx) => findProperties(tx, add(home, 'swallowed'))),
+    ).toBeUndefined()
   })
 
   test('throws where another transaction is opened inside one, and not after it', async () => {
@@ -226,7 +228,9 @@ function transactions(): void {
       { signal: controller.signal },
     )
     expect(await work.catch((error: Error) => error.message)).toBe('gone')
-    expect(await store.tenantTransaction(home, (tx) => findNode(tx, add(home, 'aborted')))).toBeUndefined()
+    expect(
+      await store.tenantTransaction(home, (tx) => findProperties(tx, add(home, 'aborted'))),
+    ).toBeUndefined()
     expect(await faultOf(store.tenantQuery(home, 'select 1', [], { signal: AbortSignal.abort() }))).not.toBe(
       'none',
     )
@@ -1092,10 +1096,10 @@ function verdicts(): void {
     expect(await edgesOf(home, 'INTENDED_WRITE', intent.commitId)).toBe(1)
     expect(await edgesOf(home, 'ACTUAL_WRITE', intent.commitId)).toBe(1)
     expect(await closeIntent(store, home, intent.commitId)).toBe(false)
-    const node = await store.tenantTransaction(home, (tx) =>
-      findNode(tx, { label: 'Snapshot', id: committed.metadataLocation }),
+    const properties = await store.tenantTransaction(home, (tx) =>
+      findProperties(tx, { label: 'Snapshot', id: committed.metadataLocation }),
     )
-    expect(node?.properties).toMatchObject({
+    expect(properties).toMatchObject({
       metadata_location: committed.metadataLocation,
       snapshot_id: '9007199254740993',
       tenant_id: home,
@@ -1462,7 +1466,7 @@ function graph(): void {
     await store.tenantTransaction(home, async (tx) => {
       await upsertNode(tx, home, { ...dataset('exact'), properties: { kept: 1 } })
       await upsertNode(tx, home, { ...dataset('exact'), properties })
-      expect((await findNode(tx, dataset('exact')))?.properties).toEqual({
+      expect(await findProperties(tx, dataset('exact'))).toEqual({
         ...properties,
         big: '9223372036854775807',
         kept: 1,
@@ -1470,7 +1474,9 @@ function graph(): void {
         tenant_id: home,
       })
     })
-    expect(await store.tenantTransaction(foreign, (tx) => findNode(tx, dataset('exact')))).toBeUndefined()
+    expect(
+      await store.tenantTransaction(foreign, (tx) => findProperties(tx, dataset('exact'))),
+    ).toBeUndefined()
   })
 
   test('an edge joins nodes that exist, and its id is its own', async () => {

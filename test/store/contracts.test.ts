@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Fault } from '../../src/base/fault.ts'
 import type { Column } from '../../src/core/commit.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
+import type { Principal } from '../../src/core/principal.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { compileQuery } from '../../src/query/compile.ts'
@@ -29,9 +30,10 @@ import {
   type StoredColumn,
 } from '../../src/store/governance.ts'
 import { readGovernanceRows } from '../../src/store/governance-rows.ts'
-import { governedSnapshot, isMaskedFor, loadGovernedTable } from '../../src/store/governed-table.ts'
+import { governedSnapshot, governedTable, isMaskedFor } from '../../src/store/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
 import { pinTable } from '../../src/store/pins.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
@@ -60,6 +62,10 @@ beforeAll(async () => {
 })
 afterAll(() => store[Symbol.asyncDispose]())
 
+async function loadGovernedTable(on: Store, tenant: TenantId, table: TableRef, principal: Principal) {
+  const governance = await loadGovernance(on, tenant, table)
+  return governance && governedTable(governance, principal)
+}
 const load = (principal = analyst) => loadGovernedTable(store, home, people, principal)
 const masked = (principal = analyst, tenant = home) => isMaskedFor(store, tenant, people, principal)
 const faultOf = (promise: Promise<unknown>): Promise<Fault | undefined> =>

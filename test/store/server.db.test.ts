@@ -8,7 +8,7 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { openCancelChannel } from '../../src/store/cancel-channel.ts'
 import { claimStaleIntents, openIntent } from '../../src/store/commit-intents.ts'
 import { upsertNode } from '../../src/store/graph.ts'
-import { deletePolicy, loadPolicies, putPolicy } from '../../src/store/policies.ts'
+import { deletePolicy, putPolicy } from '../../src/store/policies.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
 import { callFunction } from '../../src/store/session.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
@@ -17,6 +17,7 @@ import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
 import { eventually } from '../support/eventually.ts'
 import { openTestStore, type TestStore, testSecretsKey } from '../support/store.ts'
+import { loadPolicies } from '../support/store-reads.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
 setDefaultTimeout(60_000)

@@ -3,7 +3,7 @@
 import type { CommitIntent, CommittedTable, VerdictRecord } from '../../src/core/commit.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 
-export const ordersTable: TableRef = { namespace: ['sales', 'eu'], name: 'orders' }
+const ordersTable: TableRef = { namespace: ['sales', 'eu'], name: 'orders' }
 
 export function intentOf(change: Partial<CommitIntent> = {}): CommitIntent {
   return {

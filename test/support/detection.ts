@@ -3,6 +3,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { appendSnapshot } from '../../demo/commits.ts'
 import {
   type Appended,
   type FileOptions,
@@ -23,7 +24,7 @@ import {
   upstreamHeaders,
 } from './service.ts'
 
-export const people: TableRef = { namespace: ['sales'], name: 'people' }
+const people: TableRef = { namespace: ['sales'], name: 'people' }
 export const peopleFields: readonly Field[] = [
   { id: 1, name: 'id', type: 'long' },
   { id: 2, name: 'email', type: 'string' },
@@ -124,7 +125,14 @@ export async function startDetectionService(options: TestServiceOptions = {}): P
     newWriter,
     async commitPeople(files, through) {
       const appended = await writer.append(files)
-      const body = commitBody(appended, parent, ++sequence)
+      const { snapshotId, manifestList } = appended
+      const body = appendSnapshot({
+        snapshotId,
+        parentId: parent,
+        sequenceNumber: ++sequence,
+        timestampMs: Date.now(),
+        manifestList,
+      })
       const response =
         through === 'catalog'
           ? await fetch(`${tables}/people`, { method: 'POST', headers, body })
@@ -157,13 +165,4 @@ export async function startDetectionService(options: TestServiceOptions = {}): P
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-function commitBody(
-  { snapshotId, manifestList }: Appended,
-  parent: bigint | undefined,
-  sequence: number,
-): string {
-  const parentField = parent === undefined ? '' : `"parent-snapshot-id":${parent},`
-  return `{"requirements":[],"updates":[{"action":"add-snapshot","snapshot":{"snapshot-id":${snapshotId},${parentField}"sequence-number":${sequence},"timestamp-ms":${Date.now()},"manifest-list":${JSON.stringify(manifestList)},"summary":{"operation":"append"},"schema-id":0}},{"action":"set-snapshot-ref","ref-name":"main","type":"branch","snapshot-id":${snapshotId}}]}`
 }

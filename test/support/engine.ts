@@ -9,9 +9,10 @@ import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
 import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/result-batch.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { bytesAt, textAt } from '../../src/core/variable-width.ts'
+import { bytesAt } from '../../src/core/variable-width.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from '../../src/engine/duckdb/duckdb-host.ts'
 import type { Engine, EngineColumn, EngineRun, TableSnapshot } from '../../src/engine/engine.ts'
+import { textAt } from './vector-text.ts'
 
 export const tenant = 'b7f3a9a2-3e2f-4d53-9b7a-2f6a1f0a4c11' as TenantId
 export const otherTenant = '0f0c3f7e-5f5d-4c67-8a1e-6f0e0a7f9d22' as TenantId

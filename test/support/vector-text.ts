@@ -1,7 +1,7 @@
 /** Cells of a result's vectors in PostgreSQL's text form, for comparing with what PostgreSQL answers. */
 
 import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/result-batch.ts'
-import { bytesAt, textAt } from '../../src/core/variable-width.ts'
+import { bytesAt, type VariableWidth } from '../../src/core/variable-width.ts'
 
 /** The rows of a batch. */
 export function batchText({ columns, rowCount }: ResultBatch): (string | null)[][] {
@@ -96,4 +96,10 @@ function arrayText({ offsets, elements }: Extract<ColumnVector, { type: 'array' 
       )
   }
   return `{${items.join(',')}}`
+}
+
+/** The text of one row. */
+export function textAt(values: VariableWidth, row: number): string {
+  const { buffer, byteOffset, length } = bytesAt(values, row)
+  return Buffer.from(buffer, byteOffset, length).toString()
 }

@@ -253,7 +253,7 @@ export function spoken(answer: Answer): string {
 }
 
 /** The names of a RowDescription. */
-export function columnNames({ body }: Answer): string[] {
+function columnNames({ body }: Answer): string[] {
   let at = 2
   return Array.from({ length: body.readUInt16BE(0) }, () => {
     const end = body.indexOf(0, at)

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/base/fault.ts'
 import { Secret } from '../../src/base/secret.ts'
-import { createLogger, requestLogger } from '../../src/telemetry/log.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
 
 function capture(level = 'trace') {
   const lines: string[] = []
@@ -27,12 +27,6 @@ test('levels below the set one are not written', () => {
   logger.info('quiet')
   logger.warn('loud')
   expect(lines).toHaveLength(1)
-})
-
-test('a request logger puts the request id on every line', () => {
-  const { logger, last } = capture()
-  requestLogger(logger, 'r-1').warn('x')
-  expect(last().request_id).toBe('r-1')
 })
 
 test('bigints, dates, bytes, cycles and depth do not break a line', () => {

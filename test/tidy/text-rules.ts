@@ -57,9 +57,8 @@ export const textRules: readonly TextRule[] = [
   {
     name: 'Math.random',
     where: /^src\/.*\.ts$/,
-    except: /^src\/base\/retry\.ts$/,
     banned: /\bMath\.random\b/g,
-    instead: 'crypto.randomUUID or crypto.getRandomValues; jitter belongs in base/retry.ts',
+    instead: 'crypto.randomUUID or crypto.getRandomValues',
     example: 'const id = Math.random()',
     counterexample: 'const id = crypto.randomUUID()',
   },
@@ -80,6 +79,15 @@ export const textRules: readonly TextRule[] = [
     instead: 'add the variable to config.ts and take its value as an argument',
     example: 'process.env.SVC_X',
     counterexample: 'config.listen',
+  },
+  {
+    name: 'SQL quoted by hand',
+    where: /^src\/.*\.ts$/,
+    except: /^src\/base\/sql-text\.ts$/,
+    banned: /\.replace(?:All)?\((?:"'"|\/'\/g), /g,
+    instead: 'quoteText of base/sql-text.ts',
+    example: `const sql = "'" + text.replaceAll("'", "''") + "'"`,
+    counterexample: `const sql = quoteText(text)`,
   },
   {
     name: 'skipped test without a reason',

@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson
 import { parseRfc3339 } from '../../base/rfc3339.ts'
 import { type SessionScope, sessionScopes } from '../../core/session.ts'
 import { limits } from '../../limits.ts'
-import type { PageRequest } from '../../store/page.ts'
 import { readBody } from '../read-body.ts'
 
 /** The fields of one request's body. Every reader throws Fault `bad_request` naming the field. */
@@ -75,13 +74,4 @@ export async function readFields(request: Request, ...names: readonly string[]):
   const fields = new Fields(value)
   fields.assertOnly(...names)
   return fields
-}
-
-/** The page that `?limit=` and `?after=` ask for. @throws Fault `bad_request` */
-export function pageOf(request: Request): PageRequest {
-  const { searchParams } = new URL(request.url)
-  const [limit, after] = [searchParams.get('limit'), searchParams.get('after')]
-  if (limit !== null && !/^[0-9]{1,6}$/.test(limit))
-    throw new Fault('bad_request', '`limit` must be a whole number.')
-  return { ...(limit !== null && { limit: Number(limit) }), ...(after !== null && { after }) }
 }

@@ -6,7 +6,8 @@ import type { TenantId } from '../../core/tenant.ts'
 import { listBrowserSessions, revokeBrowserSession } from '../../store/browser-sessions.ts'
 import { createServiceSession, listServiceSessions, revokeServiceSession } from '../../store/sessions.ts'
 import type { Store } from '../../store/store.ts'
-import { pageOf, readFields } from './body.ts'
+import { pageOf } from '../page-query.ts'
+import { readFields } from './body.ts'
 
 /** A new service session from the request's body; the answer holds its secret. */
 export async function mintSession(

@@ -13,7 +13,8 @@ import {
 } from '../../store/catalog-credentials.ts'
 import type { Store } from '../../store/store.ts'
 import { createTenant, getTenant, listTenants, resumeTenant, suspendTenant } from '../../store/tenants.ts'
-import { pageOf, readFields } from './body.ts'
+import { pageOf } from '../page-query.ts'
+import { readFields } from './body.ts'
 
 const noTenant = () => new Fault('not_found', 'There is no such tenant.')
 const noCredential = () => new Fault('not_found', 'The tenant has no catalog credential of this nickname.')

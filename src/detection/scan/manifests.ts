@@ -20,8 +20,7 @@ import {
   snapshotsOf,
 } from '../../wire/iceberg/table-metadata.ts'
 
-export interface TableState {
-  readonly metadata: JsonObject
+export interface ScannedTable {
   readonly tableUuid: string | undefined
   /** Of the newest snapshot's schema; nested ones under dotted names. */
   readonly columns: readonly Column[]
@@ -41,7 +40,7 @@ export interface DataFile {
  * by the metadata log, says so exactly; where it cannot be read, the current and the newest snapshot count.
  * @throws ReadFailure
  */
-export async function readTableState(storage: Storage, location: string): Promise<TableState> {
+export async function readTable(storage: Storage, location: string): Promise<ScannedTable> {
   const metadata = await readMetadata(storage, location)
   const known = await snapshotsBefore(storage, metadata)
   try {
@@ -51,7 +50,7 @@ export async function readTableState(storage: Storage, location: string): Promis
     const columns = schemaColumns(schemaAt(metadata, snapshots.at(-1)))
     if (columns.length > limits.detectionColumnsMax)
       throw new ReadFailure(`the table has more than ${limits.detectionColumnsMax} columns`)
-    return { metadata, tableUuid: metadataReader.optionalString(metadata, 'table-uuid'), columns, snapshots }
+    return { tableUuid: metadataReader.optionalString(metadata, 'table-uuid'), columns, snapshots }
   } catch (thrown) {
     throw toReadFailure(thrown, 'the metadata file')
   }

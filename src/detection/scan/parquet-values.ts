@@ -14,7 +14,7 @@ export interface ValueReader {
 }
 
 /** Characters of a value beyond which nothing is looked at. */
-export const valueBytesMax = 64 * 1024
+const valueBytesMax = 64 * 1024
 const decoder = new TextDecoder()
 
 /** @throws ReadFailure for a physical type that no value is read of */

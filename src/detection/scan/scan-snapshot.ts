@@ -7,7 +7,7 @@ import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import type { ColumnFinding } from '../../store/detection-results.ts'
 import { classifySamples } from './classify-samples.ts'
 import { ColumnSamples } from './column-samples.ts'
-import { addedFiles, type DataFile, readTableState, spread } from './manifests.ts'
+import { addedFiles, type DataFile, readTable, spread } from './manifests.ts'
 import { scanFile } from './scan-file.ts'
 
 /** Plain data: it crosses to the worker. */
@@ -39,7 +39,7 @@ export async function scanSnapshot({
 }: ScanTask): Promise<ScanResult> {
   const storage = openStorage(access)
   try {
-    const table = await readTableState(storage, metadataLocation)
+    const table = await readTable(storage, metadataLocation)
     const listed: DataFile[] = []
     let filesAdded = 0
     for (const snapshot of table.snapshots) {
@@ -55,6 +55,7 @@ export async function scanSnapshot({
     const metadataBytes = storage.bytesRead
     const problems: { file: string; reason: string }[] = []
     const counts = { scanned: 0, unsupported: 0, failed: 0 }
+    let firstFailure = ''
     const problem = (file: DataFile, reason: string) => {
       if (problems.length < problemsMax) problems.push({ file: fileName(file.path), reason })
     }
@@ -78,14 +79,17 @@ export async function scanSnapshot({
       } catch (thrown) {
         const failure = toReadFailure(thrown, 'a data file')
         if (failure.passing && !isLast) throw failure
-        counts.failed++
+        if (counts.failed++ === 0) firstFailure = `${fileName(file.path)}: ${failure.reason}`
         problem(file, failure.reason)
       }
     }
     const findings = classifySamples(samples)
     return {
       findings: surest(findings, limits.detectionFindingsMax),
-      reason: counts.failed === 0 ? '' : firstFailure(problems, counts.failed),
+      reason:
+        counts.failed === 0
+          ? ''
+          : `${counts.failed} data file(s) could not be scanned; first ${firstFailure}`,
       report: {
         snapshotIds: table.snapshots.map((snapshot) => String(snapshot.get('snapshot-id'))),
         tableUuid: table.tableUuid,
@@ -111,9 +115,4 @@ export async function scanSnapshot({
 function surest(findings: readonly ColumnFinding[], count: number): readonly ColumnFinding[] {
   if (findings.length <= count) return findings
   return findings.toSorted((a, b) => b.finding.confidence - a.finding.confidence).slice(0, count)
-}
-
-function firstFailure(problems: readonly { file: string; reason: string }[], count: number): string {
-  const first = problems.find(({ reason }) => !reason.endsWith('are not supported'))
-  return `${count} data file(s) could not be scanned; first ${first?.file ?? ''}: ${first?.reason ?? ''}`
 }

@@ -1,8 +1,8 @@
 /** An Iceberg `initial-default` (specification, Appendix D, JSON single-value serialisation) as DuckDB's SQL. */
 
 import type { JsonValue } from '../../base/json.ts'
+import { quoteText } from '../../base/sql-text.ts'
 import { notSupported } from '../engine-error.ts'
-import { quoteText } from './sql-text.ts'
 
 /**
  * @param type the field's Iceberg type

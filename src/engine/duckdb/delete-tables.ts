@@ -5,6 +5,8 @@
 
 import { BIGINT, type DuckDBConnection, DuckDBDataChunk, INTEGER } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
+import { quoteText } from '../../base/sql-text.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { notSupported } from '../engine-error.ts'
 import type { EqualityDelete } from '../iceberg/applicable-deletes.ts'
@@ -14,8 +16,6 @@ import type { SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import type { TableField } from '../iceberg/table-schema.ts'
 import type { Branch } from './branches.ts'
 import { assertReads, type FileShape } from './file-shape.ts'
-import { abortable } from './gate.ts'
-import { quoteText } from './sql-text.ts'
 import { type ReadColumn, readColumn, schemaArgument } from './table-columns.ts'
 
 /** A delete file on the local disk. */
@@ -104,7 +104,7 @@ async function addVectors(
     for (const [file, { planned }] of files.entries()) {
       if (planned.vector === undefined) continue
       signal.throwIfAborted()
-      const positions = await abortable(readDeletionVector(storage, planned.vector), signal)
+      const positions = await unlessAborted(readDeletionVector(storage, planned.vector), signal)
       for (let at = 0; at < positions.length; at += chunkRows)
         appender.appendDataChunk(positionChunk(branch, file, positions.subarray(at, at + chunkRows)))
     }

@@ -7,11 +7,12 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import { EngineError } from '../engine-error.ts'
-import { abortable, Gate } from './gate.ts'
+import { Gate } from './gate.ts'
 
 /** One file to have at hand. */
 export interface WantedFile {
@@ -90,7 +91,7 @@ export class FileCache {
       this.#evict()
     }
     try {
-      if (!entry.isWhole) await abortable(entry.fetch, signal)
+      if (!entry.isWhole) await unlessAborted(entry.fetch, signal)
       return { path: entry.path, release }
     } catch (thrown) {
       release()

@@ -4,11 +4,11 @@
  */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { quoteText } from '../../base/sql-text.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { notSupported } from '../engine-error.ts'
 import type { TableField } from '../iceberg/table-schema.ts'
 import { isReadAsItIs, readsFrom } from './column-type.ts'
-import { quoteText } from './sql-text.ts'
 
 /** A top-level column of a file. */
 export interface FileColumn {

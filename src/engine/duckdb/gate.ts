@@ -56,21 +56,3 @@ export class Gate {
     })
   }
 }
-
-/**
- * A promise's outcome, or the signal's reason as soon as it fires; what the promise does then is nobody's
- * concern.
- */
-export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  let stop: (() => void) | undefined
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    if (stop !== undefined) signal.removeEventListener('abort', stop)
-  }
-}

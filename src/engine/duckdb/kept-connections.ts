@@ -27,7 +27,7 @@ interface Idle extends HeldConnection {
 
 export class KeptConnections {
   /** In order of use, the least recent first. */
-  #idle: Idle[] = []
+  readonly #idle: Idle[] = []
   #keyLength = 0
 
   /** How many wait. */

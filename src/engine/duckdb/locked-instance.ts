@@ -1,7 +1,7 @@
 /** DuckDB as the service starts it: bounded, in UTC, and closed to everything but one folder. */
 
 import { DuckDBInstance } from '@duckdb/node-api'
-import { quoteText } from './sql-text.ts'
+import { quoteText } from '../../base/sql-text.ts'
 
 export interface InstanceSettings {
   readonly threads: number

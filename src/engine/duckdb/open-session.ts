@@ -2,6 +2,7 @@
 
 import type { DuckDBInstance } from '@duckdb/node-api'
 import type { Lru } from '../../base/lru.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type Storage } from '../../storage/storage.ts'
@@ -11,7 +12,7 @@ import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { classifyError } from './classify-error.ts'
 import type { FileCache, ReadScope } from './file-cache.ts'
 import type { KnownShapes } from './file-shape.ts'
-import { abortable, type Gate } from './gate.ts'
+import type { Gate } from './gate.ts'
 import { interruptible } from './interruptible.ts'
 import type { HeldConnection, KeptConnections } from './kept-connections.ts'
 import { LocalFiles } from './local-files.ts'
@@ -123,7 +124,7 @@ async function planOf(
   const known = plans.get(planKey)
   if (known !== undefined) return known
   try {
-    const plan = await abortable(planSnapshot(storage, metadataLocation, snapshotId, signal), signal)
+    const plan = await unlessAborted(planSnapshot(storage, metadataLocation, snapshotId, signal), signal)
     plans.set(planKey, plan, planBytes(plan))
     return plan
   } catch (thrown) {

@@ -1,8 +1,8 @@
 /** The SQL of a table's relation: its branches, less what its deletes say, under the names that the table has. */
 
+import { quoteIdentifier, quoteText } from '../../base/sql-text.ts'
 import type { Branch } from './branches.ts'
 import type { EqualityTable } from './delete-tables.ts'
-import { quoteName, quoteText } from './sql-text.ts'
 import { type ReadColumn, type ShownColumn, schemaArgument } from './table-columns.ts'
 
 export interface RelationParts {
@@ -21,7 +21,7 @@ export function relationSql(parts: RelationParts): string {
   const { shown, branches } = parts
   const [first, ...others] = branches
   if (first === undefined) {
-    const nothing = shown.map(({ name, sqlType }) => `CAST(NULL AS ${sqlType}) AS ${quoteName(name)}`)
+    const nothing = shown.map(({ name, sqlType }) => `CAST(NULL AS ${sqlType}) AS ${quoteIdentifier(name)}`)
     return `SELECT ${nothing.join(', ') || '1 AS c0'} WHERE false`
   }
   // Each level of subqueries costs DuckDB time for every vector.
@@ -32,7 +32,7 @@ export function relationSql(parts: RelationParts): string {
 }
 
 function named(shown: readonly ShownColumn[], value: (column: ShownColumn) => string): string {
-  return shown.map((column) => `${value(column)} AS ${quoteName(column.name)}`).join(', ') || '1 AS c0'
+  return shown.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ') || '1 AS c0'
 }
 
 function branchSql(parts: RelationParts, branch: Branch, index: number): string {
@@ -62,7 +62,7 @@ function branchSql(parts: RelationParts, branch: Branch, index: number): string 
 function valueSql({ names }: Branch, column: ReadColumn): string {
   if (names === undefined) return `d.${column.alias}`
   const found = names.get(column)
-  return found === undefined ? column.fallback : `CAST(d.${quoteName(found.name)} AS ${column.sqlType})`
+  return found === undefined ? column.fallback : `CAST(d.${quoteIdentifier(found.name)} AS ${column.sqlType})`
 }
 
 function filesSql({ files, names }: Branch, columns: readonly ReadColumn[]): string {

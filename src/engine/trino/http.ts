@@ -3,6 +3,7 @@
  * deadline for each, and another try where a failure is said to pass.
  */
 
+import { setTimeout } from 'node:timers/promises'
 import { Fault } from '../../base/fault.ts'
 import { type AddressRules, type Lookup, PinnedHost } from '../../catalog/address.ts'
 import {
@@ -170,17 +171,10 @@ function pathBelow(base: URL, uri: string): string {
  * Waits, or less where the signal fires.
  * @throws EngineError 57014 where it fired
  */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer)
-      reject(cancelled(signal))
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end)
-      resolve()
-    }, ms)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
-  })
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await setTimeout(ms, undefined, { signal })
+  } catch {
+    throw cancelled(signal)
+  }
 }

@@ -6,6 +6,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { quoteIdentifier } from '../../base/sql-text.ts'
 import { tableName } from '../../core/table-ref.ts'
 import { currentSchema, metadataReader, schemasOf } from '../../wire/iceberg/table-metadata.ts'
 import type { TableSnapshot } from '../engine.ts'
@@ -23,7 +24,7 @@ export function relationSql(catalog: string, { table, snapshotId }: TableSnapsho
   for (const part of [...namespace, name])
     if (part !== part.toLowerCase() || /[$@\0]/.test(part) || part === '' || !part.isWellFormed())
       throw notReadable(table.ref, 'its name is not one that the engine keeps')
-  const relation = [catalog, namespace.join('.'), name].map(quoted).join('.')
+  const relation = [catalog, namespace.join('.'), name].map(quoteIdentifier).join('.')
   if (snapshotId === undefined) return `(SELECT * FROM ${relation} WHERE FALSE)`
   return `${relation} FOR VERSION AS OF ${snapshotId}`
 }
@@ -71,10 +72,6 @@ function schemaOf(metadata: JsonObject, snapshotId: bigint): JsonObject {
   const schema = schemasOf(metadata).find((each) => each.get('schema-id') === schemaId)
   if (schema === undefined) throw metadataReader.fault('the schema of the snapshot is not there')
   return schema
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 function notReadable(ref: TableSnapshot['table']['ref'], why: string): EngineError {

@@ -1,5 +1,6 @@
 /** The client surface: who asks, for which operation, and what its handler's failure looks like. */
 
+import { wrongMethod } from '../../auth/answer.ts'
 import { type FindSession, requireSession } from '../../auth/guard.ts'
 import type { IssueToken } from '../../auth/oauth-token.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
@@ -134,7 +135,7 @@ export async function answerClient(
     const findSession = () => requireAnyScope(request, auth.findSession, prefixOf(pathname))
     session = start?.session ?? (await stages.time('session', findSession))
     const match = matchClientPath(request.method, pathname)
-    if (match.kind === 'method-not-allowed') return methodNotAllowed(match.allow)
+    if (match.kind === 'method-not-allowed') return wrongMethod(match.allow)
     const { path } = match
     const treatment = treatments.get(path.operation)
     gated = treatment === 'gated'
@@ -210,7 +211,7 @@ async function token(
   pathname: string,
   issueToken: IssueToken | undefined,
 ): Promise<Response> {
-  if (request.method !== 'POST') return methodNotAllowed(['POST'])
+  if (request.method !== 'POST') return wrongMethod(['POST'])
   if (issueToken === undefined) throw new Fault('not_implemented', 'This service does not issue tokens.')
   const [prefix = '', ...rest] = pathname.slice('/v1/iceberg/'.length).split('/')
   if (rest.length !== 3) throw new Fault('not_found', 'The path names no operation of the Iceberg REST API.')
@@ -219,12 +220,4 @@ async function token(
   const form = new URLSearchParams(Buffer.from(bytes).toString('utf8'))
   const { status, body, headers } = await issueToken(form, prefix, request.headers.get('authorization'))
   return answer(status, body, headers)
-}
-
-function methodNotAllowed(allow: readonly string[]): Response {
-  const response = errorResponse(
-    new Fault('method_not_allowed', `This route takes ${allow.join(', ')} only.`),
-  )
-  response.headers.set('allow', allow.join(', '))
-  return response
 }

@@ -1,13 +1,11 @@
 /** DuckDB's dialect. Its session must have TimeZone UTC. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
-import { applyMask, type MaskAction } from '../../core/mask.ts'
-import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
-import type { LiteralExpr } from '../ir.ts'
+import { elementOf, isArray, type NumericSize, type ScalarType, type SqlType } from '../../core/sql-type.ts'
 import { notSupported } from '../sql-error.ts'
 import { isInteger, isNumber, isString, servedType } from '../types.ts'
-import { type Dialect, decimal, plainNumber, quoteText } from './dialect.ts'
-import { fixedLiteral } from './fixed-value.ts'
+import type { Dialect } from './dialect.ts'
 
 const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
   bool: 'BOOLEAN',
@@ -36,29 +34,8 @@ function typeName(type: SqlType, size?: NumericSize): string {
   return typeNames[type] ?? 'VARCHAR'
 }
 
-function literal({ type, value, size }: LiteralExpr): string {
-  if (value === null) return `CAST(NULL AS ${typeName(type, size)})`
-  if (isArray(type)) {
-    const element = elementOf(type)
-    const items = JSON.parse(value) as (string | null)[]
-    const sql = items.map((each) => literal({ kind: 'literal', type: element, value: each, size: [38, 10] }))
-    return `CAST([${sql.join(', ')}] AS ${typeName(type)})`
-  }
+function literal(value: string, type: ScalarType): string {
   switch (type) {
-    case 'bool':
-      return value === 'true' ? 'TRUE' : 'FALSE'
-    case 'int4':
-      // Its digits without the sign are no int4.
-      return value === '-2147483648' ? `CAST(${plainNumber(value)} AS INTEGER)` : plainNumber(value)
-    case 'int2':
-    case 'int8':
-      return `CAST(${plainNumber(value)} AS ${typeName(type)})`
-    case 'numeric':
-      return decimal(value, size)
-    case 'text':
-    case 'varchar':
-    case 'unknown':
-      return quoteText(value)
     case 'timestamptz':
       return `CAST(${quoteText(`${value}+00`)} AS TIMESTAMPTZ)`
     case 'interval': {
@@ -124,39 +101,16 @@ function raw(sql: string, type: IcebergType): string {
   return sql
 }
 
-const maskText = (sql: string): string =>
+const maskedText = (sql: string): string =>
   `regexp_replace(regexp_replace(${sql}, '[^0-9(),.@-]', 'x', 'g'), '[0-9]', 'n', 'g')`
 
-function mask(action: MaskAction, sql: string, type: IcebergType, salt: string): string {
-  const served = servedType(type)
-  switch (action) {
-    case 'replace-with-null':
-      return `CAST(NULL AS ${typeName(served?.type ?? 'text', served?.size)})`
-    case 'mask-to-fixed-value':
-      return `CASE WHEN ${sql} IS NOT NULL THEN ${literal(fixedLiteral(type, applyMask(action, type, true)))} END`
-    case 'mask-alphanum':
-      return maskText(sql)
-    case 'show-first-4':
-      return `(substr(${sql}, 1, 4) || ${maskText(`substr(${sql}, 5)`)})`
-    case 'show-last-4':
-      return `CASE WHEN length(${sql}) <= 4 THEN ${sql} ELSE ${maskText(`substr(${sql}, 1, length(${sql}) - 4)`)} || substr(${sql}, length(${sql}) - 3) END`
-    case 'truncate-to-year':
-    case 'truncate-to-month': {
-      const unit = action === 'truncate-to-year' ? "'year'" : "'month'"
-      if (type === 'date') return `CAST(date_trunc(${unit}, ${sql}) AS DATE)`
-      if (served?.type === 'timestamp') return `date_trunc(${unit}, ${raw(sql, type)})`
-      return `timezone('UTC', date_trunc(${unit}, timezone('UTC', ${raw(sql, type)})))`
-    }
-    case 'sha-256-global':
-      return hash(sql, type, undefined)
-    case 'sha-256-query-local':
-      return hash(sql, type, salt)
-    case 'apply-expression':
-      throw notSupported('apply-expression without an expression')
-  }
+function truncated(unit: 'year' | 'month', sql: string, type: IcebergType): string {
+  if (type === 'date') return `CAST(date_trunc('${unit}', ${sql}) AS DATE)`
+  if (servedType(type)?.type === 'timestamp') return `date_trunc('${unit}', ${raw(sql, type)})`
+  return `timezone('UTC', date_trunc('${unit}', timezone('UTC', ${raw(sql, type)})))`
 }
 
-function hash(sql: string, type: IcebergType, salt: string | undefined): string {
+function sha256(sql: string, type: IcebergType, salt: string | undefined): string {
   const digest = (bytes: string) => `sha256(${salt === undefined ? bytes : `(${salt} || ${bytes})`})`
   if (type === 'string') return digest(`encode(${sql})`)
   if (type === 'binary') return `unhex(${digest(sql)})`
@@ -177,14 +131,12 @@ export const duckdb: Dialect = {
   literal,
   cast,
   raw,
-  mask,
+  maskedText,
+  truncated,
+  sha256,
   template: (def) => def.duckdb,
   groupKey: (def) => def.duckdbKey,
-  // Decimals keep the scale they have in common.
-  array: (elements, type) =>
-    type === 'numeric[]' && elements.length > 0
-      ? `[${elements.join(', ')}]`
-      : `CAST([${elements.join(', ')}] AS ${typeName(type)})`,
+  list: (elements) => `[${elements.join(', ')}]`,
   arraySubquery: (query) => `coalesce(ARRAY(${query}), [])`,
   // DuckDB's is a bigint whatever its arguments are.
   series: (args, type, alias) =>

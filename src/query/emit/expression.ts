@@ -6,6 +6,7 @@ import type { AggregateExpr, CallExpr, Expr, FrameBound, Query, SortKey, WindowE
 import { notSupported, SqlError } from '../sql-error.ts'
 import { isString } from '../types.ts'
 import type { Dialect } from './dialect.ts'
+import { emitArray, emitLiteral } from './literal.ts'
 
 export interface Emitter {
   readonly dialect: Dialect
@@ -32,7 +33,7 @@ function write(emitter: Emitter, expr: Expr): string {
     case 'column':
       return emitter.column(expr.relation, expr.index)
     case 'literal':
-      return dialect.literal(expr)
+      return emitLiteral(dialect, expr)
     case 'parameter':
       return `CAST(${slotMark}p${expr.number}${slotMark} AS ${dialect.typeName(expr.type)})`
     case 'cast': {
@@ -57,7 +58,7 @@ function write(emitter: Emitter, expr: Expr): string {
       return `CASE ${whens.join(' ')}${expr.otherwise ? ` ELSE ${sub(expr.otherwise)}` : ''} END`
     }
     case 'array':
-      return dialect.array(expr.elements.map(sub), expr.type)
+      return emitArray(dialect, expr.elements.map(sub), expr.type)
     case 'in':
       return `(${sub(expr.arg)} IN (${expr.list.map(sub).join(', ')}))`
     case 'grouping':

@@ -1,5 +1,6 @@
 /** Writes queries: every relation and column under a name of ours, every governed table protected. */
 
+import { quoteIdentifier } from '../../base/sql-text.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { isMaskAction } from '../../core/mask.ts'
 import { limits } from '../../limits.ts'
@@ -7,9 +8,10 @@ import type { Expr, FromItem, GroupElement, Query, Select, SortKey, TableItem } 
 import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { type Dialect, quoteIdentifier } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
 import { groupingSets } from './grouping.ts'
+import { emitMask } from './mask.ts'
 
 /**
  * Writes a statement, with marks where values are filled in at run (see render.ts).
@@ -88,7 +90,7 @@ function emitMasked(
   if (!isMaskAction(mask.action) || mask.action === 'apply-expression')
     throw new SqlError('42501', 'permission denied')
   const physical = `${rawAlias}.${quoteIdentifier(column.name)}`
-  return emitter.dialect.mask(mask.action, physical, column.type, `${slotMark}s${slotMark}`)
+  return emitMask(emitter.dialect, mask.action, physical, column.type, `${slotMark}s${slotMark}`)
 }
 
 type WriteTable = (item: TableItem) => string

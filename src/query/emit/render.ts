@@ -1,13 +1,15 @@
 /** Compiled SQL with marks to the text for one run: relations, parameters and the salt filled in. */
 
+import { quoteIdentifier } from '../../base/sql-text.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { saltBytesMin } from '../../core/mask.ts'
 import type { DialectName, SqlType } from '../../core/sql-type.ts'
 import { literalOf, nullOf } from '../resolve/coerce.ts'
 import { SqlError } from '../sql-error.ts'
-import { type Dialect, quoteIdentifier } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 import { duckdb } from './duckdb.ts'
 import { slotMark } from './expression.ts'
+import { emitLiteral } from './literal.ts'
 import { trino } from './trino.ts'
 
 export type SqlPart =
@@ -43,7 +45,7 @@ export function splitSlots(
 export interface RenderOptions {
   /** How the engine names a table; by default the parts of its `relation`, quoted. */
   readonly relation?: (table: GovernedTable) => string
-  /** Drawn anew for each run; needed where usesSalt. */
+  /** Drawn anew for each run; needed where the text has a place for it. */
   readonly salt?: Uint8Array
   /** PostgreSQL text forms, inlined as typed literals; without it parameters stay as `$n` (DuckDB only). */
   readonly parameters?: readonly (string | null)[]
@@ -62,8 +64,7 @@ export function renderSql(parts: readonly SqlPart[], name: DialectName, options:
       if (typeof part === 'string') return part
       if (part.slot === 'relation')
         return (options.relation ?? ((table) => relationOf(table, name)))(part.table)
-      if (part.slot === 'salt')
-        return dialect.literal({ kind: 'literal', type: 'bytea', value: saltOf(options) })
+      if (part.slot === 'salt') return dialect.literal(saltOf(options), 'bytea')
       if (options.parameters === undefined) {
         if (name !== 'duckdb') throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
         return `$${part.number}`
@@ -81,7 +82,7 @@ function renderParameter(
   if (value === undefined) throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
   const literal = value === null ? nullOf(part.type) : literalOf(value, part.type)
   if (literal.kind !== 'literal') throw new SqlError('XX000', 'The statement could not be compiled.')
-  if (!part.count) return dialect.literal(literal)
+  if (!part.count) return emitLiteral(dialect, literal)
   if (literal.value === null || !/^\d+$/.test(literal.value))
     throw new SqlError('22023', 'LIMIT and OFFSET must not be negative or NULL')
   return literal.value

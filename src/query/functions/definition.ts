@@ -44,11 +44,7 @@ export interface FunctionDef extends Signature {
 }
 
 /** Aggregates write themselves as text around their arguments; FILTER and DISTINCT are added by the emitter. */
-export interface AggregateDef extends Signature {
-  readonly duckdb: Template
-  readonly trino: Template
-  readonly fallible: boolean
-  readonly literalArgs: readonly number[]
+export interface AggregateDef extends FunctionDef {
   /** percentile_cont and its like: WITHIN GROUP is required, and its key follows the direct arguments. */
   readonly ordered: boolean
   /** Whether ORDER BY inside the parentheses changes the result; else it is dropped. */
@@ -102,19 +98,11 @@ export function aggregate(
   returns: AggregateDef['returns'],
   duckdb: Template,
   trino: Template = duckdb,
-  options: {
-    ordered?: boolean
-    keepsOrder?: boolean
-    skipsNulls?: boolean
-    fallible?: boolean
-    literal?: readonly number[]
-  } = {},
+  options: Pick<Options, 'fallible' | 'literal'> &
+    Partial<Pick<AggregateDef, 'ordered' | 'keepsOrder' | 'skipsNulls'>> = {},
 ): AggregateDef {
   return {
-    ...fn(name, args, returns, duckdb, trino, {
-      fallible: options.fallible ?? false,
-      literal: options.literal ?? [],
-    }),
+    ...fn(name, args, returns, duckdb, trino, options),
     ordered: options.ordered ?? false,
     keepsOrder: options.keepsOrder ?? false,
     skipsNulls: options.skipsNulls ?? false,

@@ -1,5 +1,6 @@
 /** Operators other than comparison and logic, by PostgreSQL's overloads. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import { notSupported } from '../sql-error.ts'
 import { appended, joined, prepended } from './collections.ts'
 import { byName, type FunctionDef, fn, type Template } from './definition.ts'
@@ -192,7 +193,6 @@ const step = (literal: string | null | undefined, engine: 'duckdb' | 'trino', nu
   return engine === 'duckdb' ? `."${escapeKey(text)}"` : `["${escapeKey(text)}"]`
 }
 const escapeKey = (key: string): string => key.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /** Digits are a place in an array; from its end, only PostgreSQL counts in a path. */
 function pathStep(text: string, engine: 'duckdb' | 'trino'): string {
@@ -206,7 +206,7 @@ const jsonStep =
     const steps = many
       ? (JSON.parse(literals[1] ?? '[]') as string[]).map((each) => pathStep(each, engine))
       : [step(literals[1], engine, types[1] === 'int4')]
-    const path = quoted(`$${steps.join('')}`)
+    const path = quoteText(`$${steps.join('')}`)
     if (engine === 'duckdb') {
       if (!asText) return `json_extract(${document}, ${path})`
       // A JSON null is no text.

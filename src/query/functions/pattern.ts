@@ -1,5 +1,6 @@
 /** Patterns: LIKE, SIMILAR TO and regular expressions, as literals that all engines read alike. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import type { Template } from './definition.ts'
 
@@ -67,7 +68,7 @@ export function regexTemplate(engine: 'duckdb' | 'trino', flags: string, negated
   return ([text = ''], { literals }) => {
     const literal = literals[1]
     if (literal === null || literal === undefined) return 'CAST(NULL AS BOOLEAN)'
-    const pattern = quote(`(?s${flags})${portableRegex(literal)}`)
+    const pattern = quoteText(`(?s${flags})${portableRegex(literal)}`)
     const test =
       engine === 'duckdb' ? `regexp_matches(${text}, ${pattern})` : `regexp_like(${text}, ${pattern})`
     return negated ? `(NOT ${test})` : test
@@ -119,8 +120,4 @@ export function plainLike(pattern: string, mark: string): string {
     } else out += character === '\\' ? '\\\\' : character
   }
   return out
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }

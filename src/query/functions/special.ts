@@ -1,5 +1,6 @@
 /** Forms that PostgreSQL's grammar knows by other means than a function's name. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 import { similarRegex } from './pattern.ts'
 
@@ -42,13 +43,12 @@ export const iLike = fn(
   `(lower({0}) LIKE lower({1}) ESCAPE '\\')`,
 )
 
-const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const similarTemplate =
   (engine: 'duckdb' | 'trino'): Template =>
   ([text], { literals }) => {
     const [, pattern, mark = '\\'] = literals
     if (typeof pattern !== 'string' || typeof mark !== 'string') return 'CAST(NULL AS BOOLEAN)'
-    const regex = quote(`(?s)${similarRegex(pattern, mark)}`)
+    const regex = quoteText(`(?s)${similarRegex(pattern, mark)}`)
     return engine === 'duckdb' ? `regexp_matches(${text}, ${regex})` : `regexp_like(${text}, ${regex})`
   }
 

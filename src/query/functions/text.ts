@@ -1,5 +1,6 @@
 /** Functions over text and bytes. Positions and lengths count code points, as PostgreSQL's do in UTF-8. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import { notSupported } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 import { matchesNothingBehind, portableRegex } from './pattern.ts'
@@ -7,7 +8,6 @@ import { matchesNothingBehind, portableRegex } from './pattern.ts'
 /** Two's complement, as PostgreSQL shows negative numbers. */
 const hexOf = (bytes: string): string => `regexp_replace(lower(to_hex(${bytes}({0}))), '^0+(?=.)', '')`
 
-const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const may = { fallible: true }
 
 /** A letter or digit of any script, as PostgreSQL's initcap finds words by. */
@@ -47,12 +47,12 @@ const replaceRegex =
     if (engine === 'duckdb' && all && matchesNothingBehind(pattern))
       throw notSupported('regexp_replace of all matches where nothing is one')
     if (engine === 'duckdb')
-      return `regexp_replace(${text}, ${quote(written)}, ${quote(replacement)}${all ? ", 'g'" : ''})`
+      return `regexp_replace(${text}, ${quoteText(written)}, ${quoteText(replacement)}${all ? ", 'g'" : ''})`
     if (!all) throw notSupported('regexp_replace without the flag g on this engine')
     const groups = replacement.replace(/\$|\\(.)/g, (found, of) =>
       /[1-9]/.test(of) ? `$${of}` : `\\${found.at(-1)}`,
     )
-    return `regexp_replace(${text}, ${quote(written)}, ${quote(groups)})`
+    return `regexp_replace(${text}, ${quoteText(written)}, ${quoteText(groups)})`
   }
 
 const extractRegex =
@@ -61,7 +61,7 @@ const extractRegex =
     const pattern = literals[1]
     if (typeof pattern !== 'string') return 'CAST(NULL AS VARCHAR)'
     const group = /(?<!\\)\((?!\?)/.test(pattern) ? 1 : 0
-    const written = quote(`(?s)${portableRegex(pattern)}`)
+    const written = quoteText(`(?s)${portableRegex(pattern)}`)
     if (engine === 'trino') return `regexp_extract(${text}, ${written}, ${group})`
     return `CASE WHEN regexp_matches(${text}, ${written}) THEN regexp_extract(${text}, ${written}, ${group}) END`
   }
@@ -234,24 +234,25 @@ export const textFunctions: readonly FunctionDef[] = [
     'text text',
     'int4',
     ([text], { literals }) =>
-      `CAST(len(regexp_extract_all(${text}, ${quote(`(?s)${portableRegex(literals[1] ?? '')}`)})) AS INTEGER)`,
+      `CAST(len(regexp_extract_all(${text}, ${quoteText(`(?s)${portableRegex(literals[1] ?? '')}`)})) AS INTEGER)`,
     ([text], { literals }) =>
-      `CAST(regexp_count(${text}, ${quote(`(?s)${portableRegex(literals[1] ?? '')}`)}) AS INTEGER)`,
+      `CAST(regexp_count(${text}, ${quoteText(`(?s)${portableRegex(literals[1] ?? '')}`)}) AS INTEGER)`,
     { literal: [1] },
   ),
   fn(
     'regexp_like',
     'text text',
     'bool',
-    ([text], { literals }) => `regexp_matches(${text}, ${quote(`(?s)${portableRegex(literals[1] ?? '')}`)})`,
-    ([text], { literals }) => `regexp_like(${text}, ${quote(`(?s)${portableRegex(literals[1] ?? '')}`)})`,
+    ([text], { literals }) =>
+      `regexp_matches(${text}, ${quoteText(`(?s)${portableRegex(literals[1] ?? '')}`)})`,
+    ([text], { literals }) => `regexp_like(${text}, ${quoteText(`(?s)${portableRegex(literals[1] ?? '')}`)})`,
     { literal: [1] },
   ),
 ]
 
 function extractWhole(engine: 'duckdb' | 'trino'): Template {
   return ([text = ''], { literals }) => {
-    const written = quote(`(?s)${portableRegex(literals[1] ?? '')}`)
+    const written = quoteText(`(?s)${portableRegex(literals[1] ?? '')}`)
     if (engine === 'trino') return `regexp_extract(${text}, ${written})`
     return `CASE WHEN regexp_matches(${text}, ${written}) THEN regexp_extract(${text}, ${written}) END`
   }

@@ -1,5 +1,6 @@
 /** to_char of times: the listed patterns, written from fields so that every engine gives the same text. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import { notSupported } from '../sql-error.ts'
 import type { Template } from './definition.ts'
 
@@ -107,7 +108,7 @@ function parts(pattern: string, table: readonly (readonly [string, string])[], v
     const quoted = /^"([^"]*)"/.exec(rest)
     const found = table.find(([name]) => rest.startsWith(name))
     if (quoted) {
-      out.push(`'${(quoted[1] ?? '').replaceAll("'", "''")}'`)
+      out.push(quoteText(quoted[1] ?? ''))
       rest = rest.slice(quoted[0].length)
     } else if (found) {
       out.push(found[1].replaceAll('{0}', () => value))

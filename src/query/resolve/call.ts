@@ -217,7 +217,7 @@ function columnLevels(expr: Expr): number[] {
 }
 
 /** A key of ORDER BY in an aggregate or window: an expression, never an ordinal. */
-export function sortKey(resolver: Resolver, node: Node, env: Env): SortKey {
+function sortKey(resolver: Resolver, node: Node, env: Env): SortKey {
   if (!('SortBy' in node) || node.SortBy.node === undefined)
     throw new SqlError('42601', 'A sort key is expected.')
   const expr = known(resolver.expr(node.SortBy.node, env))

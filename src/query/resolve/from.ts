@@ -20,7 +20,7 @@ import {
   spend,
   use,
 } from './context.ts'
-import { applyOperator } from './operator.ts'
+import { applyOperator, logic } from './operator.ts'
 
 interface Bound {
   readonly item: FromItem
@@ -222,7 +222,10 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
   const merged = names.map((name) => mergeColumn(resolver, name, left, right, type))
   const on =
     merged.length > 0
-      ? conjunction(merged.map(({ equal }) => equal))
+      ? logic(
+          'AND',
+          merged.map(({ equal }) => equal),
+        )
       : node.quals &&
         condition(
           resolver.expr(node.quals, { ...env, scope: { ...joined, outer: scope.outer, ctes: scope.ctes } }),
@@ -237,11 +240,6 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
   const alias = node.alias?.aliasname
   if (alias === undefined) return { item, relations: joined.relations, columns }
   return relation(item, alias, renamed(columns, node.alias))
-}
-
-function conjunction(args: readonly Expr[]): Expr {
-  const [only] = args
-  return args.length === 1 && only ? only : { kind: 'logic', type: 'bool', op: 'AND', args }
 }
 
 function usingNames(node: JoinExpr, left: Bound, right: Bound): readonly string[] {

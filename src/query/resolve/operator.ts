@@ -59,7 +59,8 @@ export function not(arg: Expr): Expr {
   return { kind: 'logic', type: 'bool', op: 'NOT', args: [arg] }
 }
 
-function both(op: 'AND' | 'OR', args: readonly Expr[]): Expr {
+/** AND or OR of one or more. */
+export function logic(op: 'AND' | 'OR', args: readonly Expr[]): Expr {
   const [only] = args
   return args.length === 1 && only ? only : { kind: 'logic', type: 'bool', op, args }
 }
@@ -182,11 +183,11 @@ function resolveBetween(resolver: Resolver, node: A_Expr, bounds: Node, env: Env
     const types = new Set([value.type, from.type, to.type].filter((type) => type !== 'unknown'))
     if (types.size <= 1) return compareWith(special.between, [value, from, to], 'BETWEEN')
     const at = (sign: string, bound: Expr) => applyOperator(sign, [value, bound])
-    return both('AND', [at('>=', from), at('<=', to)])
+    return logic('AND', [at('>=', from), at('<=', to)])
   }
   const symmetric = node.kind === 'AEXPR_BETWEEN_SYM' || node.kind === 'AEXPR_NOT_BETWEEN_SYM'
   for (const each of [value, low, high]) spendCopies(resolver, each, symmetric ? 3 : 1)
-  const test = symmetric ? both('OR', [range(low, high), range(high, low)]) : range(low, high)
+  const test = symmetric ? logic('OR', [range(low, high), range(high, low)]) : range(low, high)
   return node.kind === 'AEXPR_NOT_BETWEEN' || node.kind === 'AEXPR_NOT_BETWEEN_SYM' ? not(test) : test
 }
 
@@ -212,7 +213,7 @@ function resolveIn(
       })
       return compareRows(resolver, '=', pairs)
     })
-    return negated ? not(both('OR', alternatives)) : both('OR', alternatives)
+    return negated ? not(logic('OR', alternatives)) : logic('OR', alternatives)
   }
   const left = resolver.expr(leftNode, env)
   const list = items.map((item) => resolver.expr(item, env))
@@ -297,12 +298,12 @@ function resolveRows(
 function compareRows(resolver: Resolver, sign: string, pairs: readonly RowPair[], position?: number): Expr {
   const at = (operator: string, pair: RowPair) => applyOperator(operator, pair, position)
   if (sign === '=')
-    return both(
+    return logic(
       'AND',
       pairs.map((pair) => at('=', pair)),
     )
   if (sign === '<>')
-    return both(
+    return logic(
       'OR',
       pairs.map((pair) => at('<>', pair)),
     )
@@ -310,10 +311,10 @@ function compareRows(resolver: Resolver, sign: string, pairs: readonly RowPair[]
   const strict = sign.slice(0, 1)
   for (const [index, pair] of pairs.entries())
     for (const side of pair) spendCopies(resolver, side, pairs.length - 1 - index)
-  return both(
+  return logic(
     'OR',
     pairs.map((pair, index) =>
-      both('AND', [
+      logic('AND', [
         ...pairs.slice(0, index).map((before) => at('=', before)),
         at(index === pairs.length - 1 ? sign : strict, pair),
       ]),

@@ -324,9 +324,8 @@ function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): S
 
 /** The query with its columns as the given types. */
 function retype(query: Query, types: readonly SqlType[]): Query {
-  if (query.columns.every(({ type }, index) => type === types[index])) {
-    if (query.body.kind !== 'values') return query
-  }
+  if (query.body.kind !== 'values' && query.columns.every(({ type }, index) => type === types[index]))
+    return query
   const to = (expr: Expr, index: number): Expr => {
     const type = types[index]
     return type === undefined || type === 'unknown' || type === expr.type ? expr : coerce(expr, type)

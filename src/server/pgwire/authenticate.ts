@@ -5,12 +5,12 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import { writeAuthentication } from '../../wire/postgres/backend-messages.ts'
 import { ByteReader, ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
 import { beginScram, type ScramVerifier, scramMechanism } from '../../wire/postgres/scram.ts'
 import type { Client } from './client.ts'
 import type { LoginThrottle } from './login-throttle.ts'
-import { unlessAborted } from './row-source.ts'
 import type { StartUp } from './start-up.ts'
 import { ConnectionClosed, WireError } from './wire-error.ts'
 

@@ -84,7 +84,7 @@ const planShow: PlanCommand<VariableShowStmt> = (session, { name = '' }) => {
       columns: ['name', 'setting', 'description'],
     })
   }
-  if (identityNames.has(name) && name === 'role')
+  if (name === 'role')
     return commandPlan(session, () => ({ tag: 'SHOW', rows: [['none']] }), { columns: ['role'] })
   settings.get(name)
   return commandPlan(session, () => ({ tag: 'SHOW', rows: [[settings.get(name)]] }), {

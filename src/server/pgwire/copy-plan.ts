@@ -1,6 +1,7 @@
 /** COPY … TO STDOUT of a query or a table. Nothing is copied in. */
 
 import type { CopyStmt, Node } from 'libpg-query'
+import { quoteIdentifier } from '../../base/sql-text.ts'
 import { writeBare } from '../../wire/postgres/backend-messages.ts'
 import { type CopyFormat, CopyWriter, defaultCopyFormat } from '../../wire/postgres/copy.ts'
 import { constantText } from './command-plans.ts'
@@ -49,9 +50,10 @@ export async function planCopy(
 
 function tableQuery({ relation, attlist = [] }: CopyStmt): string {
   if (relation === undefined) throw new WireError('42601', 'COPY names neither a table nor a query.')
-  const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-  const table = [relation.schemaname, relation.relname].filter((name) => name !== undefined).map(quoted)
-  const columns = attlist.map((each) => quoted(nameOf(each)))
+  const table = [relation.schemaname, relation.relname]
+    .filter((name) => name !== undefined)
+    .map(quoteIdentifier)
+  const columns = attlist.map((each) => quoteIdentifier(nameOf(each)))
   return `SELECT ${columns.length === 0 ? '*' : columns.join(', ')} FROM ${table.join('.')}`
 }
 

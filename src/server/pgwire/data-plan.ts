@@ -21,7 +21,7 @@ const parameterAliases: ReadonlyMap<number, SqlType | undefined> = new Map([
 ])
 
 /** @throws WireError 0A000 for a type that is not served */
-export function parameterType(oid: number): SqlType | undefined {
+function parameterType(oid: number): SqlType | undefined {
   if (parameterAliases.has(oid)) return parameterAliases.get(oid)
   const type = typeOfOid(oid)
   if (type === undefined)
@@ -33,7 +33,7 @@ export function parameterType(oid: number): SqlType | undefined {
 const columnBytes = 100
 
 /** A compiled query, and what runs it. Prepared statements wait with their connection: it keeps these three alone. */
-export class DataPlan implements Plan {
+class DataPlan implements Plan {
   constructor(
     readonly session: SessionState,
     readonly context: QueryContext,
@@ -67,7 +67,7 @@ export class DataPlan implements Plan {
    */
   rowsOf(binding: Binding): () => BatchRows {
     const { session, context, prepared } = this
-    const parameters = textParameters(prepared, binding)
+    const parameters = textParameters(prepared.parameters, binding)
     return () => {
       const stop = new AbortController()
       const { signal } = stop
@@ -110,8 +110,12 @@ export async function planData(
   return new DataPlan(session, context, prepared)
 }
 
-function textParameters(
-  { parameters: types }: PreparedQuery,
+/**
+ * A Bind's values as PostgreSQL's text.
+ * @throws WireError 08P01 as {@link assertParameters}; ValueError for one that is not of its type
+ */
+export function textParameters(
+  types: readonly SqlType[],
   { parameters, parameterFormats }: Binding,
 ): readonly (string | null)[] {
   assertParameters(parameters.length, types.length, parameterFormats.length)

@@ -10,6 +10,7 @@ import type {
   PrepareStmt,
   SelectStmt,
 } from 'libpg-query'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { SqlType } from '../../core/sql-type.ts'
 import { typeOid } from '../../core/sql-type.ts'
 import { limits } from '../../limits.ts'
@@ -22,7 +23,6 @@ import { planDeclare, planFetch } from './cursor-plans.ts'
 import { planData } from './data-plan.ts'
 import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
-import { unlessAborted } from './row-source.ts'
 import { planSessionFunctions } from './session-functions.ts'
 import { queryContext, type SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement, withinStatement } from './statement.ts'

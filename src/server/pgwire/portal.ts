@@ -1,8 +1,9 @@
 /** A statement that is ready to run, and a portal: one run of it, in as many steps as the client asks for. */
 
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { Format } from '../../wire/postgres/protocol.ts'
 import type { Outbox } from './outbox.ts'
-import { type RowSource, unlessAborted } from './row-source.ts'
+import type { RowSource } from './row-source.ts'
 
 /** What Bind gives. Values are as they arrived. */
 export interface Binding {

@@ -4,6 +4,7 @@
  */
 
 import { nextTurn } from '../../base/turn.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
 import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
 import type { CopyWriter } from '../../wire/postgres/copy.ts'
@@ -163,19 +164,4 @@ export class BatchRows implements RowSource {
     }
     return this.#ended ? undefined : this.#batch
   }
-}
-
-/**
- * The outcome of `work`, or the signal's reason as soon as it is aborted; then the outcome no longer matters.
- */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) {
-    work.catch(() => {})
-    return Promise.reject(signal.reason)
-  }
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

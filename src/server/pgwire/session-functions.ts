@@ -2,12 +2,10 @@
 
 import type { FuncCall, Node, SelectStmt } from 'libpg-query'
 import { type SqlType, typeOid } from '../../core/sql-type.ts'
-import { formatAt } from '../../wire/postgres/frontend-messages.ts'
-import { parameterText } from '../../wire/postgres/parameters.ts'
 import { constantText } from './command-plans.ts'
-import { assertParameters } from './data-plan.ts'
+import { textParameters } from './data-plan.ts'
 import { formatsFor, RowsPortal, textRows, writeDescription } from './plan.ts'
-import type { Binding, Plan } from './portal.ts'
+import type { Plan } from './portal.ts'
 import type { SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
 
@@ -61,7 +59,7 @@ export function planSessionFunctions(session: SessionState, select: SelectStmt):
     describe: (outbox) => writeDescription(outbox, columns, () => 0),
     open: async (binding) => {
       const formatOf = formatsFor(binding.resultFormats, columns.length)
-      const parameters = readParameters(binding, parameterTypes)
+      const parameters = textParameters(parameterTypes, binding)
       const evaluate = () =>
         targets.map(({ function: { call }, args }) =>
           call(
@@ -107,17 +105,7 @@ function typesOfParameters(targets: readonly Target[]): readonly SqlType[] {
   return Array.from(types, (type) => type ?? 'text')
 }
 
-function readParameters(
-  { parameters, parameterFormats }: Binding,
-  types: readonly SqlType[],
-): readonly string[] {
-  assertParameters(parameters.length, types.length, parameterFormats.length)
-  return parameters.map((value, index) =>
-    value === null ? '' : parameterText(value, formatAt(parameterFormats, index), types[index] ?? 'text'),
-  )
-}
-
-function argumentText(node: Node, parameters: readonly string[]): string {
+function argumentText(node: Node, parameters: readonly (string | null)[]): string {
   const number = parameterNumber(node)
   return number === undefined ? (constantText(node) ?? '') : (parameters[number - 1] ?? '')
 }

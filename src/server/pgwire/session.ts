@@ -3,6 +3,7 @@
  * that caused them; what ends the connection is thrown.
  */
 
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { PrepareOptions } from '../../query/query-service.ts'
 import {
   type Report,
@@ -22,7 +23,6 @@ import type { Inbox } from './inbox.ts'
 import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
 import { emptyBinding, type Outcome, openUnlessAborted } from './portal.ts'
-import { unlessAborted } from './row-source.ts'
 import {
   checkCredential,
   closePortal,

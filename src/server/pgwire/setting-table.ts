@@ -66,7 +66,7 @@ export function durationMs(value: string): number | undefined {
 }
 
 /** Milliseconds as PostgreSQL shows them: in the largest unit that is exact. */
-export function showDuration(ms: number): string {
+function showDuration(ms: number): string {
   if (ms === 0) return '0'
   const [unit, size] = Object.entries(unitMs).findLast(([, each]) => ms % each === 0) ?? ['ms', 1]
   return `${ms / size}${unit}`

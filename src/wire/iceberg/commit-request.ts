@@ -52,19 +52,8 @@ export async function readCommitRequest(body: Uint8Array): Promise<CommitRequest
  * @throws Fault bad_request where the body is not JSON or not of the shape, or an identifier does not
  *   match the identifier pattern (SPEC 4.2)
  */
-export function parseTransactionRequest(body: Uint8Array): readonly TableChange[] {
-  return tableChanges(parseJson(body, { depthMax: limits.jsonDepthMax }))
-}
-
-/**
- * The same where others must not wait for it.
- * @throws Fault as {@link parseTransactionRequest} does
- */
 export async function readTransactionRequest(body: Uint8Array): Promise<readonly TableChange[]> {
-  return tableChanges(await parseJsonInTurns(body, { depthMax: limits.jsonDepthMax }))
-}
-
-function tableChanges(value: JsonValue): readonly TableChange[] {
+  const value = await parseJsonInTurns(body, { depthMax: limits.jsonDepthMax })
   const entries = reader.objects(objectOf(value), 'table-changes')
   if (entries.length === 0) throw reader.fault('`table-changes` is empty')
   if (entries.length > limits.transactionTablesMax)
@@ -94,16 +83,6 @@ export function snapshotIdsAdded(request: CommitRequest): readonly bigint[] {
   return request.updates
     .filter((update) => update.get('action') === 'add-snapshot')
     .map((update) => reader.integer(reader.object(update, 'snapshot'), 'snapshot-id'))
-}
-
-/**
- * @returns the snapshot ids of the `remove-snapshots` updates, in their order
- * @throws Fault bad_request where such an update names none
- */
-export function snapshotIdsRemoved(request: CommitRequest): readonly bigint[] {
-  return request.updates
-    .filter((update) => update.get('action') === 'remove-snapshots')
-    .flatMap((update) => reader.integers(update, 'snapshot-ids'))
 }
 
 function objectOf(value: JsonValue): JsonObject {

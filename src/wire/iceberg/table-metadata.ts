@@ -191,7 +191,7 @@ export function currentSnapshotId(metadata: JsonObject): bigint | undefined {
 }
 
 /** @throws Fault upstream_failed where the current snapshot is not among the snapshots */
-export function currentSnapshot(metadata: JsonObject): JsonObject | undefined {
+function currentSnapshot(metadata: JsonObject): JsonObject | undefined {
   const id = currentSnapshotId(metadata)
   return id === undefined ? undefined : withId(snapshotsOf(metadata), 'snapshot-id', id)
 }

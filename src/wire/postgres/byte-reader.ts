@@ -10,7 +10,7 @@ export class ProtocolViolation extends Error {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Text of UTF-8 bytes. @throws ValueError 22021 for bytes that are none */
-export function decodeUtf8(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {

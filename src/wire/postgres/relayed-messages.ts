@@ -1,16 +1,7 @@
 /** Messages that pass between a client and the service that answers catalog statements, written and cut apart. */
 
 import { MessageWriter } from './message-writer.ts'
-import { backend, type Format, frontend } from './protocol.ts'
-
-/** A Query. */
-export function queryFrames(text: string): Uint8Array {
-  const out = new MessageWriter()
-  out.begin(frontend.query)
-  out.cstring(text)
-  out.end()
-  return out.view()
-}
+import { type Format, frontend } from './protocol.ts'
 
 function parseInto(out: MessageWriter, text: string, oids: readonly number[]): void {
   out.begin(frontend.parse)
@@ -81,21 +72,6 @@ export interface RelayedMessage {
 }
 
 /**
- * Backend messages, cut apart.
- * @throws RangeError where the bytes are no whole messages
- */
-export function cutMessages(bytes: Uint8Array): readonly RelayedMessage[] {
-  const view = viewOf(bytes)
-  const messages: RelayedMessage[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const end = endAt(view, at)
-    messages.push({ type: view.getUint8(at), bytes: bytes.subarray(at, end) })
-    at = end
-  }
-  return messages
-}
-
-/**
  * The first message of a type, with nothing made of those before it: a row of no columns has 7 bytes, and there may
  * be millions.
  * @param from where a message begins
@@ -124,11 +100,4 @@ function endAt(view: DataView, at: number): number {
   const end = at + 5 <= view.byteLength ? at + 1 + view.getInt32(at + 1) : at
   if (end < at + 5 || end > view.byteLength) throw new RangeError('backend messages are cut short')
   return end
-}
-
-/** The SQLSTATE of an ErrorResponse. */
-export function errorState({ type, bytes }: RelayedMessage): string | undefined {
-  if (type !== backend.errorResponse) return undefined
-  const fields = Buffer.from(bytes.subarray(5)).toString('utf8').split('\0')
-  return fields.find((field) => field.startsWith('C'))?.slice(1)
 }

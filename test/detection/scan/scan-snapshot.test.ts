@@ -234,6 +234,19 @@ describe('a scan', () => {
     expect(found(result)).toEqual(['email email name_and_value'])
   })
 
+  test('says why a file failed behind more unsupported ones than a report names', async () => {
+    const unsupported = Array.from({ length: 21 }, () => ({
+      rows: [],
+      format: 'ORC',
+      bytes: Buffer.from('ORC'),
+    }))
+    const corrupt = { rows: [], bytes: Buffer.from('PAR1 and then nothing of use PAR1') }
+    const { metadataLocation } = await newTable().append([...unsupported, corrupt])
+    const result = await scan(metadataLocation)
+    expect(result.report.problems).toHaveLength(20)
+    expect(result.reason).toMatch(/^1 data file\(s\) could not be scanned; first .+: .*corrupt or truncated$/)
+  })
+
   test('keeps what other files showed where storage does not serve one, once no other attempt may do better', async () => {
     const { metadataLocation, files } = await newTable().append([{ rows: emails(3) }, { rows: emails(3) }])
     const path = fileURLToPath(files[1] ?? '')

@@ -1,9 +1,9 @@
 /** Scopes of catalog credentials: each tenant, credential and version is one of its own. */
 
 import { expect, test } from 'bun:test'
-import { parseAddressPolicy } from '../../../src/catalog/address.ts'
 import type { CatalogCredential } from '../../../src/core/catalog.ts'
 import { credentialScope } from '../../../src/engine/duckdb/credential-scope.ts'
+import { allowing } from '../../support/address-rules.ts'
 import { failure, otherTenant, tenant } from '../../support/engine.ts'
 
 const credential: CatalogCredential = {
@@ -14,7 +14,7 @@ const credential: CatalogCredential = {
   endpoint: 'https://catalog.example.com',
   config: { storage_roots: ['s3://lake'], 's3.access-key-id': 'K', 's3.secret-access-key': 'S' },
 }
-const rules = parseAddressPolicy({ allow: ['127.0.0.0/8'] })
+const rules = allowing('127.0.0.0/8')
 const local = { ...credential, config: { ...credential.config, 's3.endpoint': 'http://127.0.0.1:9' } }
 
 test('tenant, credential and version each change the key, and secrets are not in it', async () => {

@@ -299,6 +299,24 @@ describe('cancelling', () => {
     expect((await failure(opened(runBy(undefined, AbortSignal.abort())))).code).toBe('57014')
   })
 
+  test('a run that is cancelled between two tables leaves nothing at work that fails unheard', async () => {
+    await (await opened()).session.close()
+    const other = engine.table('other', { fields: [{ id: 1, name: 'i', type: 'long' }] })
+    await other.append([{ rows: [{ i: 1 }] }])
+    const controller = new AbortController()
+    const first = {
+      ...snapshotOf(big),
+      // Asked for once the files of the table are at hand: nothing else is waited for before the next one.
+      get ranges() {
+        controller.abort()
+        return undefined
+      },
+    }
+    const open = engine.engine.open([first, snapshotOf(other)], runBy(undefined, controller.signal))
+    expect((await failure(open)).code).toBe('57014')
+    await rowsOf(engine.engine, snapshotOf(other), 'SELECT i FROM {} AS b', integer)
+  })
+
   test('a run over its time ends with 57014', async () => {
     const hasty = await startTestEngine({ runMs: 150 })
     const table = hasty.table('t', { fields: [{ id: 1, name: 'i', type: 'long' }] })

@@ -1,10 +1,10 @@
 /** A server that answers as a test says, in place of a Trino coordinator. */
 
-import { parseAddressPolicy } from '../../../src/catalog/address.ts'
 import { newTenantId } from '../../../src/core/tenant.ts'
 import type { EngineColumn, EngineRun, TableSnapshot } from '../../../src/engine/engine.ts'
 import { parseTrinoSettings, type TrinoAuth } from '../../../src/engine/trino/settings.ts'
 import { openTrino, type TrinoEngineOptions } from '../../../src/engine/trino/trino-engine.ts'
+import { allowing } from '../../support/address-rules.ts'
 import { batchText } from '../../support/vector-text.ts'
 
 export interface SeenRequest {
@@ -74,7 +74,7 @@ export function answer(members: Readonly<Record<string, unknown>> = {}, state = 
 export const bigintColumn = { name: 'n', type: 'bigint' }
 export const finished = answer({ columns: [bigintColumn] }, 'FINISHED')
 
-export const anyRun: Omit<EngineRun, 'signal'> = {
+const anyRun: Omit<EngineRun, 'signal'> = {
   queryId: '5b0ff4d8-6f57-4a5c-8ba9-5ad0f4c2a111',
   tenant: newTenantId(),
   principal: 'ann',
@@ -108,7 +108,7 @@ export async function openSession(url: string, options: AskOptions = {}) {
   const opened = openTrino(
     { ...settings, ...(auth && { auth }) },
     {
-      addressRules: parseAddressPolicy({ allow: ['127.0.0.0/8'] }),
+      addressRules: allowing('127.0.0.0/8'),
       loadMetadata: () => Promise.reject(new Error('no table has metadata')),
       ...engine,
     },

@@ -4,9 +4,9 @@
  */
 
 import { expect, test } from 'bun:test'
+import { quoteText } from '../../../src/base/sql-text.ts'
 import type { DialectName } from '../../../src/core/sql-type.ts'
 import { compileQuery } from '../../../src/query/compile.ts'
-import { quoteText } from '../../../src/query/emit/dialect.ts'
 import { renderSql } from '../../../src/query/emit/render.ts'
 import { SqlError } from '../../../src/query/sql-error.ts'
 import { attacks } from '../attacks/all.ts'

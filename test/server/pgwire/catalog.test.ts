@@ -5,7 +5,6 @@ import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import type { CatalogService, CatalogSession } from '../../../src/server/pgwire/catalog-service.ts'
 import { backend } from '../../../src/wire/postgres/protocol.ts'
-import { cutMessages } from '../../../src/wire/postgres/relayed-messages.ts'
 import {
   numbers,
   startWire,
@@ -15,6 +14,7 @@ import {
   type WireService,
 } from '../../support/pgwire.ts'
 import { frames, spoken, type WireClient } from '../../support/wire-client.ts'
+import { cutMessages } from '../../support/wire-messages.ts'
 
 setDefaultTimeout(60_000)
 const { query, parse, bind, describe: describeFrame, execute, sync, terminate } = frames

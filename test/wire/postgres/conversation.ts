@@ -4,8 +4,9 @@ import { FrameReader, type ReaderPhase } from '../../../src/wire/postgres/frame-
 import { type FrontendMessage, readMessage } from '../../../src/wire/postgres/frontend-messages.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { frontend } from '../../../src/wire/postgres/protocol.ts'
-import { describeFrames, executeFrames, queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
+import { describeFrames, executeFrames } from '../../../src/wire/postgres/relayed-messages.ts'
 import { readStartupPacket } from '../../../src/wire/postgres/startup-packet.ts'
+import { queryFrames } from '../../support/wire-messages.ts'
 
 function message(type: number, write: (out: MessageWriter) => void): Uint8Array {
   const out = new MessageWriter()

@@ -7,7 +7,7 @@ import { utf8Values } from '../../../src/core/variable-width.ts'
 import { type CopyFormat, CopyWriter, defaultCopyFormat } from '../../../src/wire/postgres/copy.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { backend } from '../../../src/wire/postgres/protocol.ts'
-import { cutMessages, queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
+import { cutMessages, queryFrames } from '../../support/wire-messages.ts'
 
 setDefaultTimeout(60_000)
 

@@ -5,8 +5,8 @@ import { ProtocolViolation } from '../../../src/wire/postgres/byte-reader.ts'
 import { type Frame, FrameReader, passwordBytesMax } from '../../../src/wire/postgres/frame-reader.ts'
 import { type FrontendMessage, formatAt } from '../../../src/wire/postgres/frontend-messages.ts'
 import { frontend } from '../../../src/wire/postgres/protocol.ts'
-import { queryFrames } from '../../../src/wire/postgres/relayed-messages.ts'
 import { readOptions, readStartupPacket } from '../../../src/wire/postgres/startup-packet.ts'
+import { queryFrames } from '../../support/wire-messages.ts'
 import { conversation, readAll, readStartup } from './conversation.ts'
 
 const parse = (text: string, parameterOids: number[]): FrontendMessage => ({

@@ -8,8 +8,8 @@ import { ByteReader } from '../../../src/wire/postgres/byte-reader.ts'
 import { CopyWriter, defaultCopyFormat } from '../../../src/wire/postgres/copy.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { backend, type Format } from '../../../src/wire/postgres/protocol.ts'
-import { cutMessages } from '../../../src/wire/postgres/relayed-messages.ts'
 import { dataRowWriter, type RowWriter } from '../../../src/wire/postgres/rows.ts'
+import { cutMessages } from '../../support/wire-messages.ts'
 import { samples, seeded } from './samples.ts'
 
 const seed = 20_261_121

@@ -8,13 +8,9 @@ import { ByteReader } from '../../../src/wire/postgres/byte-reader.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { parameterText } from '../../../src/wire/postgres/parameters.ts'
 import { backend, type Format } from '../../../src/wire/postgres/protocol.ts'
-import {
-  cutMessages,
-  errorState,
-  executeFrames,
-  queryFrames,
-} from '../../../src/wire/postgres/relayed-messages.ts'
+import { executeFrames } from '../../../src/wire/postgres/relayed-messages.ts'
 import { dataRowWriter, type FormatOf } from '../../../src/wire/postgres/rows.ts'
+import { cutMessages, errorState, queryFrames } from '../../support/wire-messages.ts'
 import { samples } from './samples.ts'
 
 setDefaultTimeout(60_000)

@@ -134,13 +134,3 @@ export function queryMessage(text: string): Uint8Array {
 export function errorMessage(code: string, text: string): Uint8Array {
   return message('E', encoder.encode(`SERROR\0VERROR\0C${code}\0M${text}\0\0`))
 }
-
-/** An SQL string literal. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
-
-/** An SQL identifier, quoted. */
-export function identifier(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`
-}

@@ -2,6 +2,7 @@
 
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
+import { everyItem } from '../../../store/page.ts'
 import { listReadableTables, type ReadableTable, readableTablesMark } from '../../../store/readable-tables.ts'
 import type { Store } from '../../../store/store.ts'
 import type { CatalogService, CatalogSession } from '../catalog-service.ts'
@@ -99,15 +100,11 @@ export function storeTables(store: Store): TableSource {
 
 async function readTables(store: Store, tenant: TenantId): Promise<readonly ShadowTable[]> {
   const tables: ReadableTable[] = []
-  let after: string | undefined
-  do {
-    const page = await listReadableTables(store, tenant, {
-      limit: 1000,
-      ...(after !== undefined && { after }),
-    })
+  const all = everyItem((page) => listReadableTables(store, tenant, { ...page, limit: 1000 }))
+  for await (const table of all) {
     // What is not shown counts for nothing: a part of the tables must not look like all of them.
-    tables.push(...page.items.filter((table) => shadowTable(table) !== undefined))
-    after = page.next
-  } while (after !== undefined && tables.length <= limits.catalogTablesMax)
+    if (shadowTable(table) !== undefined) tables.push(table)
+    if (tables.length > limits.catalogTablesMax) break
+  }
   return declaredTables(tables)
 }

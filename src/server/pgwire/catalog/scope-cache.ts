@@ -6,6 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../../base/fault.ts'
+import { Lru } from '../../../base/lru.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
 import { type Scope, scopeOf } from './shadow-ddl.ts'
@@ -36,7 +37,7 @@ export function scopeCache(
   source: TableSource,
   nowMs: () => number,
 ): (tenant: TenantId, catalog: string) => Promise<Scope> {
-  const kept = new Map<string, Kept>()
+  const kept = new Lru<string, Kept>(catalogsKeptMax)
   return async (tenant, catalog) => {
     const name = JSON.stringify([tenant, catalog])
     const mark = await source.mark(tenant)
@@ -49,10 +50,7 @@ export function scopeCache(
     const digest = createHash('sha256').update(JSON.stringify(tables)).digest('hex')
     const key = JSON.stringify([tenant, catalog, digest])
     const scope = found?.scope.key === key ? found.scope : scopeOf(key, catalog, tables)
-    kept.delete(name)
     kept.set(name, { mark, staleAt, scope })
-    const [oldest] = kept.keys()
-    if (kept.size > catalogsKeptMax && oldest !== undefined) kept.delete(oldest)
     return scope
   }
 }

@@ -1,7 +1,7 @@
 /** The statements around a client's: they make the database show the session's own values, and only those. */
 
+import { quoteIdentifier, quoteText } from '../../../base/sql-text.ts'
 import type { CatalogSession } from '../catalog-service.ts'
-import { identifier, literal } from './messages.ts'
 import { readerOid } from './shadow-ddl.ts'
 import { isSayable } from './shadow-table.ts'
 
@@ -52,8 +52,8 @@ export function roleName(subject: string): string {
 export function renameReader(role: string): string {
   const owner = role === ownerName ? `${ownerName} (owner)` : ownerName
   return `update pg_authid set rolname = 'reader' where oid = ${readerOid};
-    update pg_authid set rolname = ${literal(owner)} where oid = 10;
-    update pg_authid set rolname = ${literal(role)} where oid = ${readerOid}`
+    update pg_authid set rolname = ${quoteText(owner)} where oid = 10;
+    update pg_authid set rolname = ${quoteText(role)} where oid = ${readerOid}`
 }
 
 /** Begins the transaction of one statement. */
@@ -66,14 +66,14 @@ export function beginStatement(session: CatalogSession, activity: readonly Activ
   const path = schemas.map(pathEntry).join(', ')
   settings.push(['search_path', path || '""'])
   settings.push(['svc.pid', String(session.backendPid)], ['svc.activity', JSON.stringify(activity)])
-  const set = settings.map(([name, value]) => `set_config(${literal(name)}, ${literal(value)}, true)`)
+  const set = settings.map(([name, value]) => `set_config(${quoteText(name)}, ${quoteText(value)}, true)`)
   return `begin read only; select ${set.join(', ')};
-    set local session authorization ${identifier(roleName(session.principal.sub))}`
+    set local session authorization ${quoteIdentifier(roleName(session.principal.sub))}`
 }
 
 /** As PostgreSQL prints it: quoted only where it must be. */
 function pathEntry(schema: string): string {
-  return /^[a-z_][a-z0-9_$]*$/.test(schema) ? schema : identifier(schema)
+  return /^[a-z_][a-z0-9_$]*$/.test(schema) ? schema : quoteIdentifier(schema)
 }
 
 /** Ends it; nothing of the statement stays, prepared names neither. */

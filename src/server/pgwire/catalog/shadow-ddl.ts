@@ -1,6 +1,6 @@
 /** The statements that make a catalog of empty tables, and those that remove it. */
 
-import { identifier, literal } from './messages.ts'
+import { quoteIdentifier, quoteText } from '../../../base/sql-text.ts'
 import { objectIds } from './object-ids.ts'
 import { isSayable, type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
 
@@ -20,8 +20,9 @@ export interface Scope {
 /** What the reader is called while a scope is made; then it takes the name of a principal. */
 const readerNow = 'reader'
 
-const named = (schemaName: string, tableName: string) => `${identifier(schemaName)}.${identifier(tableName)}`
-const list = (names: readonly string[]) => names.map(identifier).join(', ')
+const named = (schemaName: string, tableName: string) =>
+  `${quoteIdentifier(schemaName)}.${quoteIdentifier(tableName)}`
+const list = (names: readonly string[]) => names.map(quoteIdentifier).join(', ')
 
 /**
  * The catalog of one tenant's tables.
@@ -34,9 +35,9 @@ export function scopeOf(key: string, database: string, tables: readonly ShadowTa
   const shown = new Map(sorted.map((table) => [orderOf(table), table]))
   const create = [
     `update pg_authid set rolname = '${readerNow}' where oid = ${readerOid}`,
-    `update pg_database set datname = ${literal(database)}`,
+    `update pg_database set datname = ${quoteText(database)}`,
     ...schemas.map(
-      (name) => `insert into pg_namespace values (${oid('schema', name)}, ${literal(name)}, 10, null)`,
+      (name) => `insert into pg_namespace values (${oid('schema', name)}, ${quoteText(name)}, 10, null)`,
     ),
     ...sorted.flatMap((table) => createTable(table, oid, shown)),
     ...sorted.flatMap((table) =>
@@ -45,13 +46,13 @@ export function scopeOf(key: string, database: string, tables: readonly ShadowTa
         .map((key) => addForeignKey(table, key)),
     ),
     ...[...schemas, ...(shown.size > 0 ? ['public'] : [])].flatMap((name) => [
-      `grant usage on schema ${identifier(name)} to ${readerNow}`,
-      `grant select on all tables in schema ${identifier(name)} to ${readerNow}`,
+      `grant usage on schema ${quoteIdentifier(name)} to ${readerNow}`,
+      `grant select on all tables in schema ${quoteIdentifier(name)} to ${readerNow}`,
     ]),
   ]
   const inPublic = sorted.filter(({ schemaName }) => schemaName === 'public')
   const drop = [
-    ...schemas.map((name) => `drop schema ${identifier(name)} cascade`),
+    ...schemas.map((name) => `drop schema ${quoteIdentifier(name)} cascade`),
     ...inPublic.map(({ tableName }) => `drop table ${named('public', tableName)} cascade`),
   ]
   return { key, create: create.join(';\n'), drop: drop.join(';\n'), tableCount: sorted.length }
@@ -72,11 +73,11 @@ function createTable(
   const next = (what: string, part: string) =>
     `pg_catalog.binary_upgrade_set_next_${what}('${id(part)}'::oid)`
   const key = isKeyed(table)
-    ? [`constraint ${identifier(keyName(table, id('index'), shown))} primary key (${list(primaryKey)})`]
+    ? [`constraint ${quoteIdentifier(keyName(table, id('index'), shown))} primary key (${list(primaryKey)})`]
     : []
   const definitions = [
     ...columns.map(
-      (column) => `${identifier(column.name)} ${typeText(column)}${column.notNull ? ' not null' : ''}`,
+      (column) => `${quoteIdentifier(column.name)} ${typeText(column)}${column.notNull ? ' not null' : ''}`,
     ),
     ...key,
   ]
@@ -87,11 +88,11 @@ function createTable(
       ? [`select ${next('index_pg_class_oid', 'index')}, ${next('index_relfilenode', 'index')}`]
       : []),
     `create table ${name} (${definitions.join(', ')})`,
-    ...(comment === undefined ? [] : [`comment on table ${name} is ${literal(comment)}`]),
+    ...(comment === undefined ? [] : [`comment on table ${name} is ${quoteText(comment)}`]),
     ...columns.flatMap((column) =>
       column.comment === undefined
         ? []
-        : [`comment on column ${name}.${identifier(column.name)} is ${literal(column.comment)}`],
+        : [`comment on column ${name}.${quoteIdentifier(column.name)} is ${quoteText(column.comment)}`],
     ),
   ]
 }

@@ -1,8 +1,8 @@
 /** What is changed once in a new database, before anything is loaded: the version, and views of our own. */
 
+import { quoteText } from '../../../base/sql-text.ts'
 import { serverVersion } from '../server-version.ts'
 import { catalogFunctions, plainFunctions } from './allowed-names.ts'
-import { literal } from './messages.ts'
 import { readerOid } from './shadow-ddl.ts'
 
 const versionText = `PostgreSQL ${serverVersion.text} (Covenant), 64-bit`
@@ -17,15 +17,15 @@ const overrides = `
   alter function pg_catalog.current_setting(text) rename to svc_setting;
   alter function pg_catalog.current_setting(text, boolean) rename to svc_setting;
   create function pg_catalog.version() returns text language sql stable parallel safe
-    return ${literal(versionText)}::text;
+    return ${quoteText(versionText)}::text;
   create function pg_catalog.pg_backend_pid() returns int4 language sql stable parallel safe
     return pg_catalog.svc_setting('svc.pid')::int4;
   create function pg_catalog.current_setting(text) returns text language sql stable strict
-    return case lower($1) when 'server_version' then ${literal(serverVersion.text)}
-      when 'server_version_num' then ${literal(serverVersion.number)} else pg_catalog.svc_setting($1) end;
+    return case lower($1) when 'server_version' then ${quoteText(serverVersion.text)}
+      when 'server_version_num' then ${quoteText(serverVersion.number)} else pg_catalog.svc_setting($1) end;
   create function pg_catalog.current_setting(text, boolean) returns text language sql stable strict
-    return case lower($1) when 'server_version' then ${literal(serverVersion.text)}
-      when 'server_version_num' then ${literal(serverVersion.number)}
+    return case lower($1) when 'server_version' then ${quoteText(serverVersion.text)}
+      when 'server_version_num' then ${quoteText(serverVersion.number)}
       else pg_catalog.svc_setting($1, $2) end;`
 
 const hidden = `
@@ -33,8 +33,8 @@ const hidden = `
 
 const settings = `
   create or replace view pg_catalog.pg_settings as
-    select name, case name when 'server_version' then ${literal(serverVersion.text)}
-        when 'server_version_num' then ${literal(serverVersion.number)} else setting end as setting,
+    select name, case name when 'server_version' then ${quoteText(serverVersion.text)}
+        when 'server_version_num' then ${quoteText(serverVersion.number)} else setting end as setting,
       unit, category, short_desc, extra_desc, context, vartype, source, min_val, max_val, enumvals, boot_val,
       reset_val, sourcefile, sourceline, pending_restart
     from pg_catalog.pg_show_all_settings() where name not like 'svc.%';`
@@ -69,7 +69,7 @@ const activity = `
  */
 const executable = `
   update pg_proc set proacl = array[makeaclitem(10, 10, 'EXECUTE', false)]
-  where provolatile = 'v' and proname <> all (array[${[...catalogFunctions, ...plainFunctions].map(literal).join(',')}])
+  where provolatile = 'v' and proname <> all (array[${[...catalogFunctions, ...plainFunctions].map(quoteText).join(',')}])
     and proname !~ '^pg_(stat_get|show_all_settings|lock_status|cursor|prepared|get_replication|timezone|available)';`
 
 const roles = `

@@ -1,0 +1,58 @@
+/** Writes literals and arrays; what engines say differently is the dialect's. */
+
+import { quoteText } from '../../base/sql-text.ts'
+import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
+import type { LiteralExpr } from '../ir.ts'
+import { notSupported } from '../sql-error.ts'
+import type { Dialect } from './dialect.ts'
+
+/**
+ * A literal, exactly.
+ *
+ * @throws SqlError 0A000 for a numeric of more digits than a decimal of the engines holds
+ */
+export function emitLiteral(dialect: Dialect, { type, value, size }: LiteralExpr): string {
+  if (value === null) return `CAST(NULL AS ${dialect.typeName(type, size)})`
+  if (isArray(type)) {
+    const element = elementOf(type)
+    const items = (JSON.parse(value) as (string | null)[]).map((item) =>
+      emitLiteral(dialect, { kind: 'literal', type: element, value: item, size: [38, 10] }),
+    )
+    return `CAST(${dialect.list(items)} AS ${dialect.typeName(type)})`
+  }
+  switch (type) {
+    case 'bool':
+      return value === 'true' ? 'TRUE' : 'FALSE'
+    case 'int4':
+      // Its digits without the sign are no int4.
+      return value === '-2147483648' ? `CAST(${plainNumber(value)} AS INTEGER)` : plainNumber(value)
+    case 'int2':
+    case 'int8':
+      return `CAST(${plainNumber(value)} AS ${dialect.typeName(type)})`
+    case 'numeric':
+      return decimal(value, size)
+    case 'text':
+    case 'varchar':
+    case 'unknown':
+      return quoteText(value)
+    default:
+      return dialect.literal(value, type)
+  }
+}
+
+/** An array of expressions. Decimals keep the scale they have in common. */
+export function emitArray(dialect: Dialect, elements: readonly string[], type: SqlType): string {
+  const list = dialect.list(elements)
+  return type === 'numeric[]' && elements.length > 0 ? list : `CAST(${list} AS ${dialect.typeName(type)})`
+}
+
+function decimal(value: string, size: NumericSize | undefined): string {
+  if (size === undefined) throw notSupported('A numeric of more than 38 digits')
+  return `CAST(${quoteText(value)} AS DECIMAL(${size[0]},${size[1]}))`
+}
+
+/** Digits, sign and point as both engines read them; negative numbers in parentheses. */
+function plainNumber(value: string): string {
+  if (!/^-?\d+$/.test(value)) throw new RangeError('not a number')
+  return value.startsWith('-') ? `(${value})` : value
+}

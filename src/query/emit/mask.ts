@@ -1,0 +1,67 @@
+/** Column masks as SQL; what engines say differently is the dialect's. */
+
+import type { IcebergType } from '../../core/iceberg-type.ts'
+import { applyMask, type MaskAction } from '../../core/mask.ts'
+import type { LiteralExpr } from '../ir.ts'
+import { servedType } from '../types.ts'
+import type { Dialect } from './dialect.ts'
+import { emitLiteral } from './literal.ts'
+
+/**
+ * A masked column, byte for byte what `applyMask` gives.
+ * @param sql the raw column
+ * @param salt SQL of the query's salt, as bytes
+ */
+export function emitMask(
+  dialect: Dialect,
+  action: Exclude<MaskAction, 'apply-expression'>,
+  sql: string,
+  type: IcebergType,
+  salt: string,
+): string {
+  const served = servedType(type)
+  switch (action) {
+    case 'replace-with-null':
+      return `CAST(NULL AS ${dialect.typeName(served?.type ?? 'text', served?.size)})`
+    case 'mask-to-fixed-value':
+      return `CASE WHEN ${sql} IS NOT NULL THEN ${emitLiteral(dialect, fixedLiteral(type))} END`
+    case 'mask-alphanum':
+      return dialect.maskedText(sql)
+    case 'show-first-4':
+      return `(substr(${sql}, 1, 4) || ${dialect.maskedText(`substr(${sql}, 5)`)})`
+    case 'show-last-4':
+      return `CASE WHEN length(${sql}) <= 4 THEN ${sql} ELSE ${dialect.maskedText(`substr(${sql}, 1, length(${sql}) - 4)`)} || substr(${sql}, length(${sql}) - 3) END`
+    case 'truncate-to-year':
+      return dialect.truncated('year', sql, type)
+    case 'truncate-to-month':
+      return dialect.truncated('month', sql, type)
+    case 'sha-256-global':
+      return dialect.sha256(sql, type, undefined)
+    case 'sha-256-query-local':
+      return dialect.sha256(sql, type, salt)
+  }
+}
+
+const microsPerMilli = 1_000n
+
+/** The constant that stands for every value of a type. */
+function fixedLiteral(type: IcebergType): LiteralExpr {
+  const served = servedType(type)
+  const value = applyMask('mask-to-fixed-value', type, true)
+  if (served === undefined || value === null) throw new RangeError('no fixed value for this type')
+  const literal = (text: string): LiteralExpr => ({ kind: 'literal', value: text, ...served })
+  if (value instanceof Uint8Array) return literal(Buffer.from(value).toString('hex'))
+  switch (served.type) {
+    case 'date':
+      return literal(new Date(Number(value) * 86_400_000).toISOString().slice(0, 10))
+    case 'time':
+      return literal('00:00:00')
+    case 'timestamp':
+    case 'timestamptz': {
+      const millis = BigInt(value) / (String(type).endsWith('_ns') ? 1_000_000n : microsPerMilli)
+      return literal(new Date(Number(millis)).toISOString().slice(0, 19).replace('T', ' '))
+    }
+    default:
+      return literal(String(value))
+  }
+}
