@@ -106,7 +106,8 @@ function leadingWords(words: readonly string[]): readonly string[] {
 
 function unknownCommand(names: readonly string[], commands: readonly Command[]): string {
   const group = commands.filter((one) => one.words.split(' ')[0] === names[0])
-  if (group.length === 0) return `there is no command \`${names[0] ?? ''}\``
+  if (names[0] === undefined) return 'the command comes first, then its flags'
+  if (group.length === 0) return `there is no command \`${names[0]}\``
   return `\`${names[0]}\` is followed by ${group.map((one) => one.words.split(' ')[1]).join(', ')}`
 }
 

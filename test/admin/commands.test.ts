@@ -226,6 +226,7 @@ describe('the audit log and intents', () => {
 describe('wrong words', () => {
   test.each([
     ['an unknown command', 'contract create', 'there is no command `contract`'],
+    ['flags alone', '--name acme', 'the command comes first, then its flags'],
     ['half a command', 'tenant', '`tenant` is followed by create, list, suspend, resume'],
     ['an unknown flag', 'tenant create --nmae acme', "Unknown option '--nmae'"],
     ['a flag without its value', 'tenant create --name', '--name'],
