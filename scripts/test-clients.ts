@@ -85,13 +85,14 @@ async function runSuite(name: string, suite: Suite): Promise<Result> {
 
 /** @returns undefined where the words make no sense */
 function readArguments() {
-  const options = {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true, default: [] },
-    help: { type: 'boolean', default: false },
-  } as const
   try {
-    return parseArgs({ options }).values
+    return parseArgs({
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string', multiple: true, default: [] },
+        help: { type: 'boolean', default: false },
+      },
+    }).values
   } catch {
     return undefined
   }
