@@ -9,6 +9,7 @@ import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
 import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
+import type { Operation } from '../base/json-schema.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { listContractChanges } from '../store/contract-changes.ts'
@@ -30,7 +31,23 @@ import { loadGovernance } from '../store/governance.ts'
 import { listPins } from '../store/pins.ts'
 import { putReadSettings, readSettings } from '../store/read-settings.ts'
 import type { Store } from '../store/store.ts'
-import { putContractDetail, tableDetail } from './open-api.ts'
+import {
+  changesDetail,
+  deleteContractDetail,
+  deleteMaskDetail,
+  deleteRowFilterDetail,
+  deleteTagDetail,
+  pinDetail,
+  pinsDetail,
+  putContractDetail,
+  putMaskDetail,
+  putRowFilterDetail,
+  putSettingsDetail,
+  putTagDetail,
+  settingsDetail,
+  tableDetail,
+  unpinDetail,
+} from './open-api.ts'
 import { pinSnapshot, unpinSnapshot } from './pin-table.ts'
 import { readContractSchema, schemaMembers } from './read-schema.ts'
 import { pinView, settingsView, tableView } from './table-view.ts'
@@ -56,6 +73,8 @@ const table = `${root}/tables/:namespace/:table`
 const column = `${table}/columns/:column`
 const tag = `${root}/tags/:tag`
 const settings = `${root}/settings`
+/** Where policies are attached. */
+const places = { table, column, tag }
 
 /** Reading takes the scope `read`; changing takes `admin` and the role of a steward. */
 export function contractRoutes(parts: ContractParts) {
@@ -65,17 +84,24 @@ export function contractRoutes(parts: ContractParts) {
       ({ request, params }: Route) => answerFaults(parts.log, () => showTable(parts, request, params)),
       { detail: tableDetail },
     )
-    .get(`${table}/pins`, ({ request, params }: Route) =>
-      answerFaults(parts.log, () => showPins(parts, request, params)),
+    .get(
+      `${table}/pins`,
+      ({ request, params }: Route) => answerFaults(parts.log, () => showPins(parts, request, params)),
+      { detail: pinsDetail },
     )
-    .get(settings, ({ request }: Route) => answerFaults(parts.log, () => showSettings(parts, request)))
-    .get(`${root}/changes`, ({ request }: Route) =>
-      answerFaults(parts.log, () => showChanges(parts, request)),
+    .get(settings, ({ request }: Route) => answerFaults(parts.log, () => showSettings(parts, request)), {
+      detail: settingsDetail,
+    })
+    .get(
+      `${root}/changes`,
+      ({ request }: Route) => answerFaults(parts.log, () => showChanges(parts, request)),
+      { detail: changesDetail },
     )
     .put(settings, ({ request }: Route) => answerFaults(parts.log, () => saveSettings(parts, request)), {
       parse: 'none',
+      detail: putSettingsDetail,
     })
-  for (const [method, path, make] of changes)
+  for (const [method, path, detail, make] of changes)
     app.route(
       method,
       path,
@@ -93,7 +119,7 @@ export function contractRoutes(parts: ContractParts) {
           if (done === false) throw new Fault('not_found', 'There is no such thing to remove.')
           return done instanceof Response ? done : new Response(null, { status: 204 })
         }),
-      { parse: 'none', ...(method === 'PUT' && path === table && { detail: putContractDetail }) },
+      { parse: 'none', detail },
     )
   return app
 }
@@ -145,10 +171,16 @@ async function showChanges(parts: ContractParts, request: Request): Promise<Resp
 
 const noTable = () => new Fault('not_found', 'There is no such table.')
 
-const changes: readonly (readonly [method: 'PUT' | 'DELETE' | 'POST', path: string, make: Change])[] = [
+const changes: readonly (readonly [
+  method: 'PUT' | 'DELETE' | 'POST',
+  path: string,
+  detail: Operation,
+  make: Change,
+])[] = [
   [
     'PUT',
     table,
+    putContractDetail,
     async (on, params, request) => {
       const fields = await readFields(request, 'id', 'version', ...schemaMembers)
       const version = fields.object.get('version')
@@ -159,32 +191,41 @@ const changes: readonly (readonly [method: 'PUT' | 'DELETE' | 'POST', path: stri
       })
     },
   ],
-  ['DELETE', table, (on, params) => deleteContract(on, tableOf(params))],
-  ...[table, column, tag].flatMap((path): (typeof changes)[number][] => [
-    ['PUT', `${path}/row-filters/:id`, saveRowFilter],
+  ['DELETE', table, deleteContractDetail, (on, params) => deleteContract(on, tableOf(params))],
+  ...(['table', 'column', 'tag'] as const).flatMap((place): (typeof changes)[number][] => [
+    ['PUT', `${places[place]}/row-filters/:id`, putRowFilterDetail(place), saveRowFilter],
     [
       'DELETE',
-      `${path}/row-filters/:id`,
+      `${places[place]}/row-filters/:id`,
+      deleteRowFilterDetail(place),
       (on, params) => deleteRowFilter(on, filterTarget(params), params.id ?? ''),
     ],
   ]),
-  ...[column, tag].flatMap((path): (typeof changes)[number][] => [
-    ['PUT', `${path}/masks/:id`, saveMask],
-    ['DELETE', `${path}/masks/:id`, (on, params) => deleteMask(on, maskTarget(params), params.id ?? '')],
+  ...(['column', 'tag'] as const).flatMap((place): (typeof changes)[number][] => [
+    ['PUT', `${places[place]}/masks/:id`, putMaskDetail(place), saveMask],
+    [
+      'DELETE',
+      `${places[place]}/masks/:id`,
+      deleteMaskDetail(place),
+      (on, params) => deleteMask(on, maskTarget(params), params.id ?? ''),
+    ],
   ]),
   [
     'PUT',
     `${column}/tags/:tag`,
+    putTagDetail,
     (on, params) => putTag(on, tableOf(params), params.column ?? '', params.tag ?? ''),
   ],
   [
     'DELETE',
     `${column}/tags/:tag`,
+    deleteTagDetail,
     (on, params) => deleteTag(on, tableOf(params), params.column ?? '', params.tag ?? ''),
   ],
   [
     'POST',
     `${table}/pin`,
+    pinDetail,
     async (on, params, request, parts) => {
       const fields = await readFields(request, 'catalog', 'snapshot_id')
       return Response.json(pinView(await pinSnapshot(parts, on, tableOf(params), fields)))
@@ -193,6 +234,7 @@ const changes: readonly (readonly [method: 'PUT' | 'DELETE' | 'POST', path: stri
   [
     'POST',
     `${table}/unpin`,
+    unpinDetail,
     async (on, params, _, parts) => Response.json(pinView(await unpinSnapshot(parts, on, tableOf(params)))),
   ],
 ]

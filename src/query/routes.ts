@@ -10,6 +10,7 @@ import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Store } from '../store/store.ts'
 import { errorResponse } from '../wire/iceberg/fault-response.ts'
 import { explain, explainInput } from './explain.ts'
+import { explainDetail } from './explain-open-api.ts'
 import type { LoadParts } from './load-tables.ts'
 import { SqlError } from './sql-error.ts'
 
@@ -25,7 +26,7 @@ export function queryRoutes(parts: QueryParts & LoadParts) {
   return new Elysia({ name: 'query' }).post(
     '/api/v1/query/explain',
     ({ request }) => answerFaults(parts.log, () => answerExplain(parts, request)),
-    { parse: 'none' },
+    { parse: 'none', detail: explainDetail },
   )
 }
 
