@@ -9,7 +9,7 @@ import { IdentityProvider } from './auth/login/identity-provider.ts'
 import { loginRoutes } from './auth/login/routes.ts'
 import { type IssueToken, oauthTokenIssuer } from './auth/oauth-token.ts'
 import { principalChain } from './auth/principal-chain.ts'
-import { readBody } from './auth/read-body.ts'
+import { readBodyOf } from './auth/read-body.ts'
 import { webhookRoutes } from './auth/webhooks/routes.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
@@ -190,7 +190,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const routes = composeRoutes(
     [
       gatewayRoutes(gateway, auth),
-      lineageRoutes({ receiver: lineage, clock, readBody, errorResponse }, auth),
+      lineageRoutes({ receiver: lineage, clock, readBody: readBodyOf, errorResponse }, auth),
       contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
       queryRoutes({ ...auth, store, states, log }),
       usageRoutes({ ...auth, store, log }),

@@ -2,16 +2,17 @@
 
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
-import { pageOf, readFields } from '../auth/administration/body.ts'
+import { type Asking, pageOf, readFields } from '../auth/administration/body.ts'
 import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
-import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import { type PrivilegedRole, requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { Operation } from '../base/json-schema.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
 import { listContractChanges } from '../store/contract-changes.ts'
 import type { FilterTarget, MaskTarget } from '../store/contract-targets.ts'
 import {
@@ -65,7 +66,7 @@ export interface ContractParts {
 
 type Params = Readonly<Record<string, string>>
 /** Gives the response, false where there was nothing to remove, or anything else for 204. */
-type Change = (on: ContractStore, params: Params, request: Request, parts: ContractParts) => Promise<unknown>
+type Change = (on: ContractStore, params: Params, asking: Asking, parts: ContractParts) => Promise<unknown>
 type Route = { readonly request: Request; readonly params: Params }
 
 const root = '/api/v1/contracts'
@@ -107,21 +108,28 @@ export function contractRoutes(parts: ContractParts) {
       path,
       ({ request, params }: Route) =>
         answerFaults(parts.log, async () => {
-          const session = await requireSession(request, parts.findSession, 'admin')
-          const { sub: actor } = await requireRole(parts.identify, request, session, 'steward')
+          const again = () => requireChanger(parts, request, 'steward')
+          const { tenant, actor } = await again()
           const { store, checkPolicies } = parts
-          const done = await make(
-            { store, tenant: session.tenant, actor, checkPolicies },
-            params,
-            request,
-            parts,
-          )
+          const on = { store, tenant, actor, checkPolicies }
+          const done = await make(on, params, { request, again }, parts)
           if (done === false) throw new Fault('not_found', 'There is no such thing to remove.')
           return done instanceof Response ? done : new Response(null, { status: 204 })
         }),
       { parse: 'none', detail },
     )
   return app
+}
+
+/** Who changes contracts. @throws Fault `unauthenticated`, `forbidden` without the scope or one of the roles */
+async function requireChanger(
+  { findSession, identify }: ContractParts,
+  request: Request,
+  ...roles: readonly PrivilegedRole[]
+): Promise<{ readonly tenant: TenantId; readonly actor: string }> {
+  const session = await requireSession(request, findSession, 'admin')
+  const { sub } = await requireRole(identify, request, session, ...roles)
+  return { tenant: session.tenant, actor: sub }
 }
 
 async function showTable(parts: ContractParts, request: Request, params: Params): Promise<Response> {
@@ -152,13 +160,13 @@ async function showSettings(parts: ContractParts, request: Request): Promise<Res
 }
 
 async function saveSettings(parts: ContractParts, request: Request): Promise<Response> {
-  const session = await requireSession(request, parts.findSession, 'admin')
-  const { sub } = await requireRole(parts.identify, request, session, 'steward', 'administrator')
-  const fields = await readFields(request, 'readable_without_contract')
+  const again = () => requireChanger(parts, request, 'steward', 'administrator')
+  const { tenant, actor } = await again()
+  const fields = await readFields({ request, again }, 'readable_without_contract')
   const readableWithoutContract = fields.object.get('readable_without_contract')
   if (typeof readableWithoutContract !== 'boolean')
     throw new Fault('bad_request', '`readable_without_contract` must be true or false.')
-  await putReadSettings(parts.store, session.tenant, sub, { readableWithoutContract })
+  await putReadSettings(parts.store, tenant, actor, { readableWithoutContract })
   return new Response(null, { status: 204 })
 }
 
@@ -181,8 +189,8 @@ const changes: readonly (readonly [
     'PUT',
     table,
     putContractDetail,
-    async (on, params, request) => {
-      const fields = await readFields(request, 'id', 'version', ...schemaMembers)
+    async (on, params, asking) => {
+      const fields = await readFields(asking, 'id', 'version', ...schemaMembers)
       const version = fields.object.get('version')
       await putContract(on, tableOf(params), {
         id: fields.text('id'),
@@ -226,8 +234,8 @@ const changes: readonly (readonly [
     'POST',
     `${table}/pin`,
     pinDetail,
-    async (on, params, request, parts) => {
-      const fields = await readFields(request, 'catalog', 'snapshot_id')
+    async (on, params, asking, parts) => {
+      const fields = await readFields(asking, 'catalog', 'snapshot_id')
       return Response.json(pinView(await pinSnapshot(parts, on, tableOf(params), fields)))
     },
   ],
@@ -239,8 +247,8 @@ const changes: readonly (readonly [
   ],
 ]
 
-async function saveRowFilter(on: ContractStore, params: Params, request: Request): Promise<void> {
-  const fields = await readFields(request, 'expression', 'exempt_roles')
+async function saveRowFilter(on: ContractStore, params: Params, asking: Asking): Promise<void> {
+  const fields = await readFields(asking, 'expression', 'exempt_roles')
   await putRowFilter(on, filterTarget(params), {
     id: params.id ?? '',
     expression: fields.text('expression'),
@@ -248,8 +256,8 @@ async function saveRowFilter(on: ContractStore, params: Params, request: Request
   })
 }
 
-async function saveMask(on: ContractStore, params: Params, request: Request): Promise<void> {
-  const fields = await readFields(request, 'action', 'expression', 'exempt_roles')
+async function saveMask(on: ContractStore, params: Params, asking: Asking): Promise<void> {
+  const fields = await readFields(asking, 'action', 'expression', 'exempt_roles')
   await putMask(on, maskTarget(params), {
     id: params.id ?? '',
     action: fields.text('action'),

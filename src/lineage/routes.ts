@@ -17,8 +17,12 @@ import type { LineageReceiver } from './receiver.ts'
 export interface LineageParts {
   readonly receiver: LineageReceiver
   readonly clock: Clock
-  /** Reads a body under a cap; Fault `payload_too_large` above it. */
-  readonly readBody: (request: Request, bytesMax: number) => Promise<{ readonly bytes: Uint8Array }>
+  /** Reads a body under a cap, and asks `again` where it came slowly; Fault `payload_too_large` above the cap. */
+  readonly readBody: (
+    request: Request,
+    bytesMax: number,
+    again: () => Promise<unknown>,
+  ) => Promise<{ readonly bytes: Uint8Array }>
   /** An ErrorModel answer. */
   readonly errorResponse: (fault: Fault) => Response
 }
@@ -75,11 +79,10 @@ export function receiveEvent(
 ): Promise<Response> {
   return answered(parts, 'POST', async () => {
     if (request.method !== 'POST') throw methodNotAllowed('POST')
-    const session = await findSession()
-    if (session === undefined)
-      throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
+    const again = async () => tenantContext(await findSession())
+    const session = await again()
     const identified = await identify(request.headers, peerAddress(request), session)
-    const body = await readEventBody(parts, request)
+    const body = await readEventBody(parts, request, again)
     const event = parseLineageEvent(body, parts.clock.now())
     const outcome = await parts.receiver.receive(session.tenant, { event, identified })
     if (outcome.kind === 'refused') throw new Fault('unprocessable', describeCycle(outcome.cycle))
@@ -87,12 +90,22 @@ export function receiveEvent(
   })
 }
 
-async function readEventBody(parts: LineageParts, request: Request): Promise<Uint8Array> {
+/** @throws Fault `tenant_context_missing` */
+function tenantContext(session: Session | undefined): Session {
+  if (session !== undefined) return session
+  throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
+}
+
+async function readEventBody(
+  parts: LineageParts,
+  request: Request,
+  again: () => Promise<unknown>,
+): Promise<Uint8Array> {
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
     throw new Fault('bad_request', 'The body must be sent without Content-Encoding.')
   try {
-    return (await parts.readBody(request, limits.lineageBodyBytesMax)).bytes
+    return (await parts.readBody(request, limits.lineageBodyBytesMax, again)).bytes
   } catch (thrown) {
     const fault = toFault(thrown)
     // SPEC 7: 400 here, not 413.

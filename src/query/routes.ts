@@ -31,10 +31,14 @@ export function queryRoutes(parts: QueryParts & LoadParts) {
 }
 
 async function answerExplain(parts: QueryParts & LoadParts, request: Request): Promise<Response> {
-  const session = await requireSession(request, parts.findSession, 'read')
+  const again = () => requireSession(request, parts.findSession, 'read')
+  const session = await again()
   const caller = await verifiedPrincipal(parts.identify, request, session)
   const input = explainInput(
-    await readFields(request, 'statement', 'catalog', 'dialect', 'search_path', 'principal', 'parameters'),
+    await readFields(
+      { request, again },
+      ...['statement', 'catalog', 'dialect', 'search_path', 'principal', 'parameters'],
+    ),
     caller,
   )
   if (input.impersonates) await requireRole(parts.identify, request, session, 'steward')

@@ -1,7 +1,7 @@
 /** POST /v1/lineage and the lineage resources, over HTTP on a whole service. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readBody } from '../../src/auth/read-body.ts'
+import { readBodyOf } from '../../src/auth/read-body.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import { LineageReceiver } from '../../src/lineage/receiver.ts'
 import { receiveEvent } from '../../src/lineage/routes.ts'
@@ -93,7 +93,7 @@ describe('the receiver', () => {
     const log = createLogger({ level: 'silent', destination: { write: () => {} } })
     const receiver = new LineageReceiver({ store: service.store, metrics: service.metrics, log })
     const response = await receiveEvent(
-      { receiver, clock, readBody, errorResponse },
+      { receiver, clock, readBody: readBodyOf, errorResponse },
       new Request('http://svc/v1/lineage', { method: 'POST', body: '{}' }),
       async () => undefined,
       () => Promise.reject(new Error('not reached')),

@@ -16,6 +16,7 @@ import { type FindSession, requireSession } from '../guard.ts'
 import type { IdentifyPrincipal } from '../principal-chain.ts'
 import { pathMatches } from '../route-path.ts'
 import { requireRole, verifiedPrincipal } from '../verified-principal.ts'
+import type { Asking } from './body.ts'
 import {
   catalogsDetail,
   changeCatalogDetail,
@@ -61,12 +62,13 @@ export interface AdministrationParts {
 }
 
 type Params = Readonly<Record<string, string>>
-type Handler = (request: Request, params: Params) => Promise<Response>
-type Route = readonly [
+/** @typeParam Caller what a handler is given: an Asking where its caller has been looked up already */
+type Handler<Caller> = (caller: Caller, params: Params) => Promise<Response>
+type Route<Caller> = readonly [
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   detail: Operation,
-  handler: Handler,
+  handler: Handler<Caller>,
 ]
 
 /** The routes of both surfaces. What is not among them is refused before it is said to be missing. */
@@ -80,8 +82,9 @@ export function administrationRoutes(parts: AdministrationParts) {
       path,
       ({ request, params }: { request: Request; params: Params }) =>
         answerFaults(parts.log, async () => {
-          await requireInternalAdmin(parts, request)
-          return await handler(request, params)
+          const again = () => requireInternalAdmin(parts, request)
+          await again()
+          return await handler({ request, again }, params)
         }),
       { parse: 'none', detail },
     )
@@ -105,11 +108,11 @@ export function administrationRoutes(parts: AdministrationParts) {
   return app.all('/admin', missing, unlisted).all('/admin/*', missing, unlisted)
 }
 
-function adminTable({ store, licensed, clock }: AdministrationParts): readonly Route[] {
+function adminTable({ store, licensed, clock }: AdministrationParts): readonly Route<Asking>[] {
   const one = '/admin/tenants/:tenant'
   return [
-    ['GET', '/admin/tenants', tenantsDetail, (request) => everyTenant(store, request)],
-    ['POST', '/admin/tenants', newTenantDetail, (request) => newTenant(store, licensed, request)],
+    ['GET', '/admin/tenants', tenantsDetail, ({ request }) => everyTenant(store, request)],
+    ['POST', '/admin/tenants', newTenantDetail, (asking) => newTenant(store, licensed, asking)],
     ['GET', one, tenantDetail, (_, { tenant }) => oneTenant(store, tenantOf(tenant))],
     [
       'POST',
@@ -127,19 +130,19 @@ function adminTable({ store, licensed, clock }: AdministrationParts): readonly R
       'GET',
       `${one}/catalogs`,
       catalogsDetail,
-      async (request, { tenant }) => everyCredential(store, await existingTenant(store, tenant), request),
+      async ({ request }, { tenant }) => everyCredential(store, await existingTenant(store, tenant), request),
     ],
     [
       'PUT',
       `${one}/catalogs/:nickname`,
       putCatalogDetail,
-      (request, { tenant, nickname = '' }) => registerCredential(store, tenantOf(tenant), nickname, request),
+      (asking, { tenant, nickname = '' }) => registerCredential(store, tenantOf(tenant), nickname, asking),
     ],
     [
       'PATCH',
       `${one}/catalogs/:nickname`,
       changeCatalogDetail,
-      (request, { tenant, nickname = '' }) => rotateCredential(store, tenantOf(tenant), nickname, request),
+      (asking, { tenant, nickname = '' }) => rotateCredential(store, tenantOf(tenant), nickname, asking),
     ],
     [
       'DELETE',
@@ -151,13 +154,13 @@ function adminTable({ store, licensed, clock }: AdministrationParts): readonly R
       'GET',
       `${one}/sessions`,
       sessionsDetail,
-      async (request, { tenant }) => listSessions(store, await existingTenant(store, tenant), request),
+      async ({ request }, { tenant }) => listSessions(store, await existingTenant(store, tenant), request),
     ],
     [
       'POST',
       `${one}/sessions`,
       mintDetail,
-      async (request, { tenant }) => mintSession(store, clock, await existingTenant(store, tenant), request),
+      (asking, { tenant }) => mintSession(store, clock, () => existingTenant(store, tenant), asking),
     ],
     [
       'DELETE',
@@ -170,7 +173,7 @@ function adminTable({ store, licensed, clock }: AdministrationParts): readonly R
 }
 
 /** A session of the caller's own tenant; minting and ending them takes the role besides the scope. */
-function ownTable(parts: AdministrationParts): readonly Route[] {
+function ownTable(parts: AdministrationParts): readonly Route<Request>[] {
   const { store, clock, identify, findSession } = parts
   const administrator = async (request: Request) => {
     const session = await requireSession(request, findSession, 'admin')
@@ -199,7 +202,11 @@ function ownTable(parts: AdministrationParts): readonly Route[] {
       'POST',
       '/api/v1/sessions',
       ownMintDetail,
-      async (request) => mintSession(store, clock, await administrator(request), request),
+      async (request) => {
+        const again = () => administrator(request)
+        const tenant = await again()
+        return await mintSession(store, clock, async () => tenant, { request, again })
+      },
     ],
     [
       'DELETE',
