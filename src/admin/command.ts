@@ -88,9 +88,11 @@ export async function prepareCall(
 function readFlags(args: readonly string[], command: Command, stdin: () => Promise<string>): Flags {
   const names = [...usageOf(command).matchAll(/--([a-z]+)/g)].map(([, name = '']) => name)
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
-  let read: ReturnType<typeof parseArgs>
+  const parse = () =>
+    parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true })
+  let read: ReturnType<typeof parse>
   try {
-    read = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    read = parse()
   } catch (error) {
     // Only the first sentence: the rest is Node's advice on positional arguments.
     const message = error instanceof Error ? error.message : String(error)
@@ -98,6 +100,9 @@ function readFlags(args: readonly string[], command: Command, stdin: () => Promi
   }
   // Not repeated: it may be a secret in the wrong place.
   if (read.positionals.length > 0) throw new UsageError(`\`${command.words}\` takes flags only`)
+  const given = read.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
+  const repeated = given.find((name, index) => given.indexOf(name) < index)
+  if (repeated !== undefined) throw new UsageError(`--${repeated} is given more than once`)
   return new Flags(read.values, stdin)
 }
 

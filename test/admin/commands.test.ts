@@ -270,6 +270,11 @@ describe('wrong words', () => {
     ['a flag without its value', 'tenant create --name', '--name'],
     ['a missing flag', 'tenant create', '--name is required'],
     ['an empty flag', 'tenant create --name=', '--name is empty'],
+    [
+      'a flag given twice, of which only one would count',
+      'session create --tenant T --name x --scopes commit --scopes=read',
+      '--scopes is given more than once',
+    ],
     ['a tenant that is no UUID', 'policy list --tenant acme', '--tenant must be a UUID version 4'],
     [
       'an unknown scope',
