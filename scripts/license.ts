@@ -109,10 +109,10 @@ function keygen(): void {
 }
 
 async function main([command, ...args]: readonly string[]): Promise<void> {
-  if (command === 'inspect' && args.length <= 1) await inspect(args[0])
+  if (command === 'help' || [command, ...args].includes('--help')) console.log(usage)
+  else if (command === 'inspect' && args.length <= 1) await inspect(args[0])
   else if (command === 'issue') await issue(args)
   else if (command === 'keygen' && args.length === 0) keygen()
-  else if (command === '--help' || command === 'help') console.log(usage)
   else throw new UsageError(`there is no command \`${[command, ...args].join(' ').trim()}\``)
 }
 

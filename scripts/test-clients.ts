@@ -83,17 +83,26 @@ async function runSuite(name: string, suite: Suite): Promise<Result> {
   return { passed, failed: status !== 0 && failed === 0 ? 1 : failed, skipped: false }
 }
 
+/** @returns undefined where the words make no sense */
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string', multiple: true, default: [] },
+        help: { type: 'boolean', default: false },
+      },
+    }).values
+  } catch {
+    return undefined
+  }
+}
+
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true, default: [] },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) {
-    console.log(help)
-    return 0
+  const values = readArguments()
+  if (values === undefined || values.help) {
+    console[values === undefined ? 'error' : 'log'](help)
+    return values === undefined ? 2 : 0
   }
   const unknown = values.only.filter((name) => suites[name] === undefined)
   if (unknown.length > 0) {

@@ -10,7 +10,7 @@ import type { Metrics } from './telemetry/metrics.ts'
 
 /**
  * Opens the store.
- * @throws Fault as `openStore`
+ * @throws Fault as `openStore`, and `misconfigured` where the data directory cannot be made
  */
 export async function openConfiguredStore(config: Config, metrics: Metrics, log: Logger): Promise<Store> {
   const { store } = config
@@ -26,12 +26,20 @@ export async function openConfiguredStore(config: Config, metrics: Metrics, log:
       databaseUrl: store.databaseUrl.reveal(),
       secretsKey: store.secretsKey.reveal(),
     })
-  await mkdir(store.dataDir, { recursive: true, mode: 0o700 })
+  await makeDataDirectory(store.dataDir)
   return await openStore({
     ...shared,
     dataDirectory: join(store.dataDir, 'store'),
     secretsKey: store.secretsKey?.reveal() ?? (await keptKey(join(store.dataDir, 'secrets.key'))),
   })
+}
+
+async function makeDataDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new Fault('misconfigured', 'SVC_DATA_DIR: no directory in which files can be made.', { cause })
+  }
 }
 
 const keyBytes = 32

@@ -120,6 +120,20 @@ test('a SVC_READ_DIR in which no file can be made ends the start', async () => {
   expect(status).toBe(1)
 })
 
+test.each(['src/main.ts', 'src/admin.ts'])(
+  'a SVC_DATA_DIR that is no directory ends %s, which names the variable',
+  async (program) => {
+    const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+    await Bun.write(join(folder, 'file'), '')
+    const words = program === 'src/admin.ts' ? ['tenant', 'list'] : []
+    const process_ = start({ SVC_DATA_DIR: join(folder, 'file') }, program, words)
+    const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+    await rm(folder, { recursive: true, force: true })
+    expect(said).toContain('SVC_DATA_DIR: no directory in which files can be made.\n')
+    expect(status).toBe(1)
+  },
+)
+
 test('the service starts on an empty data directory, keeps its key to itself, and stops on SIGTERM with 0', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
   try {

@@ -23,7 +23,7 @@ function readArguments() {
 
 const { help: wanted, warehouse } = readArguments()
 if (wanted || warehouse === undefined) {
-  console.log(help)
+  console[wanted ? 'log' : 'error'](help)
   process.exit(wanted ? 0 : 64)
 }
 const { commit } = await writeFirstOrders(warehouse)

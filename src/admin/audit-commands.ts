@@ -2,18 +2,39 @@
 
 import { Fault } from '../base/fault.ts'
 import { decisions } from '../core/decision.ts'
-import { findAudit, listAudit } from '../store/audit.ts'
+import { type AuditRecord, findAudit, listAudit } from '../store/audit.ts'
 import { countIntents, intentsOnTable } from '../store/commit-intents.ts'
 import { type Command, onTenant } from './command.ts'
 
 const entriesDefault = 50
 const entriesMax = 1000
 
+const shownMembers = [
+  'commitId',
+  'action',
+  'committer',
+  'decision',
+  'reason',
+  'createdAt',
+  'tenant',
+  'principalSource',
+  'table',
+  'baseMetadataLocation',
+  'metadataLocation',
+  'principal',
+  'credentialId',
+  'bodySha256',
+  'policies',
+  'outcomes',
+  'receivedAtMs',
+] satisfies (keyof AuditRecord)[]
+
 export const auditCommands: readonly Command[] = [
   {
     words: 'audit list',
     usage: `--tenant ID [--table ns.table] [--decision ${decisions.join('|')}] [--limit ${entriesDefault}] [--after NEXT]`,
     summary: 'Shows decisions, newest first. `next`, where it is there, is the --after of the next page.',
+    fields: ['items', 'next'],
     prepare(flags) {
       const table = flags.table()
       const decision = flags.choice('decision', decisions)
@@ -34,6 +55,7 @@ export const auditCommands: readonly Command[] = [
     usage: '--tenant ID --id DECISION',
     summary:
       'Shows one decision (X-Svc-Decision-Id): the policies as they stood, and what each saw and said.',
+    fields: shownMembers,
     prepare(flags) {
       const id = flags.required('id')
       return onTenant(flags, async (store, tenant) => {
@@ -48,6 +70,7 @@ export const auditCommands: readonly Command[] = [
     words: 'intent count',
     usage: '',
     summary: 'Counts commit intents of all tenants: open, and stale, which is left for recovery.',
+    fields: ['open', 'stale'],
     prepare: () => countIntents,
   },
   {

@@ -20,6 +20,7 @@ export const catalogCommands: readonly Command[] = [
     words: 'catalog put',
     usage: `--tenant ID --nickname N --kind ${liveKinds.join('|')} --endpoint URL --config FILE`,
     summary: 'Registers a catalog under a {prefix}, or rotates it. FILE is config_json; - is standard input.',
+    fields: ['id', 'version'],
     async prepare(flags) {
       const credential = await credentialOf(flags)
       return onTenant(flags, (store, tenant) => putCatalogCredential(store, tenant, credential))

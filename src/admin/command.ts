@@ -22,6 +22,8 @@ export interface Command {
   /** Its flags as the help shows them; what is named here is what is accepted. */
   readonly usage: string
   readonly summary: string
+  /** What --field may name in its result; none where that is a list, or nothing. */
+  readonly fields?: readonly string[]
   /**
    * Reads and checks every flag, before the store is opened.
    * Throws UsageError where one is missing or wrong.
@@ -72,16 +74,18 @@ export async function prepareCall(
   const command = commands.find((one) => `${names.join(' ')} `.startsWith(`${one.words} `))
   if (command === undefined) throw new UsageError(unknownCommand(names, commands))
   const flags = readFlags(words.slice(command.words.split(' ').length), command, stdin)
-  const field = flags.optional('field')
+  const field = flags.choice('field', command.fields ?? [])
   return { action: await command.prepare(flags), field }
 }
 
 function readFlags(args: readonly string[], command: Command, stdin: () => Promise<string>): Flags {
-  const names = [...command.usage.matchAll(/--([a-z]+)/g)].map(([, name = '']) => name)
-  const options = Object.fromEntries([...names, 'field'].map((name) => [name, { type: 'string' as const }]))
-  let read: ReturnType<typeof parseArgs>
+  const names = [...usageOf(command).matchAll(/--([a-z]+)/g)].map(([, name = '']) => name)
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
+  const parse = () =>
+    parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true })
+  let read: ReturnType<typeof parse>
   try {
-    read = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    read = parse()
   } catch (error) {
     // Only the first sentence: the rest is Node's advice on positional arguments.
     const message = error instanceof Error ? error.message : String(error)
@@ -89,7 +93,15 @@ function readFlags(args: readonly string[], command: Command, stdin: () => Promi
   }
   // Not repeated: it may be a secret in the wrong place.
   if (read.positionals.length > 0) throw new UsageError(`\`${command.words}\` takes flags only`)
+  const given = read.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
+  const repeated = given.find((name, index) => given.indexOf(name) < index)
+  if (repeated !== undefined) throw new UsageError(`--${repeated} is given more than once`)
   return new Flags(read.values, stdin)
+}
+
+function usageOf({ words, usage, fields = [] }: Command): string {
+  const field = fields.length === 0 ? '' : `[--field ${fields.join('|')}]`
+  return [words, usage, field].filter((part) => part !== '').join(' ')
 }
 
 function leadingWords(words: readonly string[]): readonly string[] {
@@ -99,7 +111,8 @@ function leadingWords(words: readonly string[]): readonly string[] {
 
 function unknownCommand(names: readonly string[], commands: readonly Command[]): string {
   const group = commands.filter((one) => one.words.split(' ')[0] === names[0])
-  if (group.length === 0) return `there is no command \`${names[0] ?? ''}\``
+  if (names[0] === undefined) return 'the command comes first, then its flags'
+  if (group.length === 0) return `there is no command \`${names[0]}\``
   return `\`${names[0]}\` is followed by ${group.map((one) => one.words.split(' ')[1]).join(', ')}`
 }
 
@@ -112,31 +125,24 @@ export function helpText(words: readonly string[], commands: readonly Command[])
   const named = commands.filter((one) => `${one.words} `.startsWith(`${names.join(' ')} `))
   const shown = names.length === 0 ? commands : named
   if (shown.length === 0) throw new UsageError(unknownCommand(names, commands))
-  const lines = shown.map(
-    ({ words: name, usage, summary }) => `  ${`${name} ${usage}`.trim()}\n      ${summary}`,
-  )
-  return `Usage: bun run admin <command> [flags] [--field NAME]
+  const lines = shown.map((command) => `  ${usageOf(command)}\n      ${command.summary}`)
+  return `Usage: bun run admin <command> [flags]
 
 ${lines.join('\n')}
 
-Prints JSON; with --field NAME the value of that field alone. Works on the store that SVC_DATABASE_URL or
+Prints JSON; with --field the value of that field alone, nothing where it has none. Works on the store that SVC_DATABASE_URL or
 SVC_DATA_DIR names. The embedded store has one owner at a time: stop the service first.
 Exit status: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration.`
 }
 
-/**
- * What a command's result looks like on standard output.
- * @throws UsageError where `field` is not in the result
- */
+/** What a command's result looks like on standard output; undefined for nothing. */
 export function printable(result: unknown, field: string | undefined): string | undefined {
-  const shown = field === undefined ? result : fieldOf(result, field)
+  const shown = field === undefined ? result : fieldOf(result as Readonly<Record<string, unknown>>, field)
   if (shown === undefined || typeof shown === 'string') return shown
   return JSON.stringify(shown, undefined, 2)
 }
 
-function fieldOf(result: unknown, field: string): unknown {
-  const record = typeof result === 'object' && result !== null ? result : {}
-  const value = Object.entries(record).find(([name]) => name === field)?.[1]
-  if (value === undefined) throw new UsageError(`--field: the result has no ${field}`)
+function fieldOf(result: Readonly<Record<string, unknown>>, field: string): unknown {
+  const value = result[field]
   return value instanceof Date ? value.toISOString() : value
 }

@@ -11,6 +11,7 @@ export const policyCommands: readonly Command[] = [
     words: 'policy put',
     usage: `--tenant ID --table ns.table --id ID --kind ${policyKinds.join('|')} --file FILE [--name N] [--message M] [--mode ${policyModes.join('|')}]`,
     summary: 'Attaches a CEL policy to a table, or replaces it. FILE is its text; - is standard input.',
+    fields: ['id', 'kind', 'mode', 'name', 'message', 'definitionCel'] satisfies (keyof Policy)[],
     async prepare(flags) {
       const table = flags.requiredTable()
       const id = flags.required('id')

@@ -14,6 +14,7 @@ export const sessionCommands: readonly Command[] = [
     usage: `--tenant ID --name NAME [--sub SUBJECT] [--roles a,b] [--scopes ${sessionScopes.join(',')}] [--days ${daysDefault}]`,
     summary:
       'Makes a service session, for commits unless --scopes says otherwise. Its secret is shown this once.',
+    fields: ['id', 'secret'],
     prepare(flags) {
       const name = flags.required('name')
       const principal = { sub: flags.optional('sub') ?? name, roles: flags.list('roles') ?? [] }

@@ -3,7 +3,7 @@
 import { systemClock } from '../base/clock.ts'
 import { readInstalledLicense } from '../license/installed-license.ts'
 import { licensedBy } from '../license/licensed.ts'
-import { createTenant, listTenants, resumeTenant, suspendTenant } from '../store/tenants.ts'
+import { createTenant, listTenants, resumeTenant, suspendTenant, type Tenant } from '../store/tenants.ts'
 import { assertFound, type Command, everyPage } from './command.ts'
 
 const unknownTenant = 'There is no such tenant.'
@@ -13,6 +13,7 @@ export const tenantCommands: readonly Command[] = [
     words: 'tenant create',
     usage: '--name NAME [--organization org_…]',
     summary: 'Makes a tenant with its own schema and graph, where the installed license has room for it.',
+    fields: ['id', 'organizationId', 'name', 'state', 'createdAt'] satisfies (keyof Tenant)[],
     prepare(flags) {
       const tenant = { name: flags.required('name'), organizationId: flags.optional('organization') }
       return async (store, { license, demo }) => {

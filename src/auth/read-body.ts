@@ -1,6 +1,7 @@
 /** A request's body under its cap, and its SHA-256 (SPEC 4.1, step 4; SPEC 8). */
 
 import { Fault } from '../base/fault.ts'
+import { nextTurn } from '../base/turn.ts'
 
 export interface Body {
   readonly bytes: Uint8Array
@@ -29,6 +30,23 @@ const whenRead = new WeakMap<Request, () => void>()
 /** Has `act` called once the request's body is read whole, from when on its client waits for us; for the listener alone. */
 export function onBodyRead(request: Request, act: () => void): void {
   whenRead.set(request, act)
+}
+
+/**
+ * As `readBody`, of a caller who has been looked up: where the body was not there by then, whether he still may is
+ * asked again once it is whole, since a session may end while it comes slowly.
+ * @param again throws where he may no more
+ */
+export async function readBodyOf(
+  request: Request,
+  bytesMax: number,
+  again: () => Promise<unknown>,
+): Promise<Body> {
+  const reading = readBody(request, bytesMax)
+  const wasThere = await Promise.race([reading.then(() => true), nextTurn().then(() => false)])
+  const body = await reading
+  if (!wasThere) await again()
+  return body
 }
 
 /** Bytes with their digest. */

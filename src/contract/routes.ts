@@ -2,16 +2,18 @@
 
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
-import { readFields } from '../auth/administration/body.ts'
+import { type Asking, readFields } from '../auth/administration/body.ts'
 import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import { pageOf } from '../auth/page-query.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
-import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import { type PrivilegedRole, requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
+import type { Operation } from '../base/json-schema.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
 import { listContractChanges } from '../store/contract-changes.ts'
 import type { FilterTarget, MaskTarget } from '../store/contract-targets.ts'
 import {
@@ -31,7 +33,23 @@ import { loadGovernance } from '../store/governance.ts'
 import { listPins } from '../store/pins.ts'
 import { putReadSettings, readSettings } from '../store/read-settings.ts'
 import type { Store } from '../store/store.ts'
-import { putContractDetail, tableDetail } from './open-api.ts'
+import {
+  changesDetail,
+  deleteContractDetail,
+  deleteMaskDetail,
+  deleteRowFilterDetail,
+  deleteTagDetail,
+  pinDetail,
+  pinsDetail,
+  putContractDetail,
+  putMaskDetail,
+  putRowFilterDetail,
+  putSettingsDetail,
+  putTagDetail,
+  settingsDetail,
+  tableDetail,
+  unpinDetail,
+} from './open-api.ts'
 import { pinSnapshot, unpinSnapshot } from './pin-table.ts'
 import { readContractSchema, schemaMembers } from './read-schema.ts'
 import { pinView, settingsView, tableView } from './table-view.ts'
@@ -49,7 +67,7 @@ export interface ContractParts {
 
 type Params = Readonly<Record<string, string>>
 /** Gives the response, false where there was nothing to remove, or anything else for 204. */
-type Change = (on: ContractStore, params: Params, request: Request, parts: ContractParts) => Promise<unknown>
+type Change = (on: ContractStore, params: Params, asking: Asking, parts: ContractParts) => Promise<unknown>
 type Route = { readonly request: Request; readonly params: Params }
 
 const root = '/api/v1/contracts'
@@ -57,6 +75,8 @@ const table = `${root}/tables/:namespace/:table`
 const column = `${table}/columns/:column`
 const tag = `${root}/tags/:tag`
 const settings = `${root}/settings`
+/** Where policies are attached. */
+const places = { table, column, tag }
 
 /** Reading takes the scope `read`; changing takes `admin` and the role of a steward. */
 export function contractRoutes(parts: ContractParts) {
@@ -66,37 +86,51 @@ export function contractRoutes(parts: ContractParts) {
       ({ request, params }: Route) => answerFaults(parts.log, () => showTable(parts, request, params)),
       { detail: tableDetail },
     )
-    .get(`${table}/pins`, ({ request, params }: Route) =>
-      answerFaults(parts.log, () => showPins(parts, request, params)),
+    .get(
+      `${table}/pins`,
+      ({ request, params }: Route) => answerFaults(parts.log, () => showPins(parts, request, params)),
+      { detail: pinsDetail },
     )
-    .get(settings, ({ request }: Route) => answerFaults(parts.log, () => showSettings(parts, request)))
-    .get(`${root}/changes`, ({ request }: Route) =>
-      answerFaults(parts.log, () => showChanges(parts, request)),
+    .get(settings, ({ request }: Route) => answerFaults(parts.log, () => showSettings(parts, request)), {
+      detail: settingsDetail,
+    })
+    .get(
+      `${root}/changes`,
+      ({ request }: Route) => answerFaults(parts.log, () => showChanges(parts, request)),
+      { detail: changesDetail },
     )
     .put(settings, ({ request }: Route) => answerFaults(parts.log, () => saveSettings(parts, request)), {
       parse: 'none',
+      detail: putSettingsDetail,
     })
-  for (const [method, path, make] of changes)
+  for (const [method, path, detail, make] of changes)
     app.route(
       method,
       path,
       ({ request, params }: Route) =>
         answerFaults(parts.log, async () => {
-          const session = await requireSession(request, parts.findSession, 'admin')
-          const { sub: actor } = await requireRole(parts.identify, request, session, 'steward')
+          const again = () => requireChanger(parts, request, 'steward')
+          const { tenant, actor } = await again()
           const { store, checkPolicies } = parts
-          const done = await make(
-            { store, tenant: session.tenant, actor, checkPolicies },
-            params,
-            request,
-            parts,
-          )
+          const on = { store, tenant, actor, checkPolicies }
+          const done = await make(on, params, { request, again }, parts)
           if (done === false) throw new Fault('not_found', 'There is no such thing to remove.')
           return done instanceof Response ? done : new Response(null, { status: 204 })
         }),
-      { parse: 'none', ...(method === 'PUT' && path === table && { detail: putContractDetail }) },
+      { parse: 'none', detail },
     )
   return app
+}
+
+/** Who changes contracts. @throws Fault `unauthenticated`, `forbidden` without the scope or one of the roles */
+async function requireChanger(
+  { findSession, identify }: ContractParts,
+  request: Request,
+  ...roles: readonly PrivilegedRole[]
+): Promise<{ readonly tenant: TenantId; readonly actor: string }> {
+  const session = await requireSession(request, findSession, 'admin')
+  const { sub } = await requireRole(identify, request, session, ...roles)
+  return { tenant: session.tenant, actor: sub }
 }
 
 async function showTable(parts: ContractParts, request: Request, params: Params): Promise<Response> {
@@ -127,13 +161,13 @@ async function showSettings(parts: ContractParts, request: Request): Promise<Res
 }
 
 async function saveSettings(parts: ContractParts, request: Request): Promise<Response> {
-  const session = await requireSession(request, parts.findSession, 'admin')
-  const { sub } = await requireRole(parts.identify, request, session, 'steward', 'administrator')
-  const fields = await readFields(request, 'readable_without_contract')
+  const again = () => requireChanger(parts, request, 'steward', 'administrator')
+  const { tenant, actor } = await again()
+  const fields = await readFields({ request, again }, 'readable_without_contract')
   const readableWithoutContract = fields.object.get('readable_without_contract')
   if (typeof readableWithoutContract !== 'boolean')
     throw new Fault('bad_request', '`readable_without_contract` must be true or false.')
-  await putReadSettings(parts.store, session.tenant, sub, { readableWithoutContract })
+  await putReadSettings(parts.store, tenant, actor, { readableWithoutContract })
   return new Response(null, { status: 204 })
 }
 
@@ -146,12 +180,18 @@ async function showChanges(parts: ContractParts, request: Request): Promise<Resp
 
 const noTable = () => new Fault('not_found', 'There is no such table.')
 
-const changes: readonly (readonly [method: 'PUT' | 'DELETE' | 'POST', path: string, make: Change])[] = [
+const changes: readonly (readonly [
+  method: 'PUT' | 'DELETE' | 'POST',
+  path: string,
+  detail: Operation,
+  make: Change,
+])[] = [
   [
     'PUT',
     table,
-    async (on, params, request) => {
-      const fields = await readFields(request, 'id', 'version', ...schemaMembers)
+    putContractDetail,
+    async (on, params, asking) => {
+      const fields = await readFields(asking, 'id', 'version', ...schemaMembers)
       const version = fields.object.get('version')
       await putContract(on, tableOf(params), {
         id: fields.text('id'),
@@ -160,46 +200,56 @@ const changes: readonly (readonly [method: 'PUT' | 'DELETE' | 'POST', path: stri
       })
     },
   ],
-  ['DELETE', table, (on, params) => deleteContract(on, tableOf(params))],
-  ...[table, column, tag].flatMap((path): (typeof changes)[number][] => [
-    ['PUT', `${path}/row-filters/:id`, saveRowFilter],
+  ['DELETE', table, deleteContractDetail, (on, params) => deleteContract(on, tableOf(params))],
+  ...(['table', 'column', 'tag'] as const).flatMap((place): (typeof changes)[number][] => [
+    ['PUT', `${places[place]}/row-filters/:id`, putRowFilterDetail(place), saveRowFilter],
     [
       'DELETE',
-      `${path}/row-filters/:id`,
+      `${places[place]}/row-filters/:id`,
+      deleteRowFilterDetail(place),
       (on, params) => deleteRowFilter(on, filterTarget(params), params.id ?? ''),
     ],
   ]),
-  ...[column, tag].flatMap((path): (typeof changes)[number][] => [
-    ['PUT', `${path}/masks/:id`, saveMask],
-    ['DELETE', `${path}/masks/:id`, (on, params) => deleteMask(on, maskTarget(params), params.id ?? '')],
+  ...(['column', 'tag'] as const).flatMap((place): (typeof changes)[number][] => [
+    ['PUT', `${places[place]}/masks/:id`, putMaskDetail(place), saveMask],
+    [
+      'DELETE',
+      `${places[place]}/masks/:id`,
+      deleteMaskDetail(place),
+      (on, params) => deleteMask(on, maskTarget(params), params.id ?? ''),
+    ],
   ]),
   [
     'PUT',
     `${column}/tags/:tag`,
+    putTagDetail,
     (on, params) => putTag(on, tableOf(params), params.column ?? '', params.tag ?? ''),
   ],
   [
     'DELETE',
     `${column}/tags/:tag`,
+    deleteTagDetail,
     (on, params) => deleteTag(on, tableOf(params), params.column ?? '', params.tag ?? ''),
   ],
   [
     'POST',
     `${table}/pin`,
-    async (on, params, request, parts) => {
-      const fields = await readFields(request, 'catalog', 'snapshot_id')
+    pinDetail,
+    async (on, params, asking, parts) => {
+      const fields = await readFields(asking, 'catalog', 'snapshot_id')
       return Response.json(pinView(await pinSnapshot(parts, on, tableOf(params), fields)))
     },
   ],
   [
     'POST',
     `${table}/unpin`,
+    unpinDetail,
     async (on, params, _, parts) => Response.json(pinView(await unpinSnapshot(parts, on, tableOf(params)))),
   ],
 ]
 
-async function saveRowFilter(on: ContractStore, params: Params, request: Request): Promise<void> {
-  const fields = await readFields(request, 'expression', 'exempt_roles')
+async function saveRowFilter(on: ContractStore, params: Params, asking: Asking): Promise<void> {
+  const fields = await readFields(asking, 'expression', 'exempt_roles')
   await putRowFilter(on, filterTarget(params), {
     id: params.id ?? '',
     expression: fields.text('expression'),
@@ -207,8 +257,8 @@ async function saveRowFilter(on: ContractStore, params: Params, request: Request
   })
 }
 
-async function saveMask(on: ContractStore, params: Params, request: Request): Promise<void> {
-  const fields = await readFields(request, 'action', 'expression', 'exempt_roles')
+async function saveMask(on: ContractStore, params: Params, asking: Asking): Promise<void> {
+  const fields = await readFields(asking, 'action', 'expression', 'exempt_roles')
   await putMask(on, maskTarget(params), {
     id: params.id ?? '',
     action: fields.text('action'),

@@ -2,12 +2,15 @@
 
 import {
   answer,
-  content,
+  body,
   count,
   error,
+  inPath,
   list,
   object,
   oneOf,
+  page,
+  pages,
   query,
   type Schema,
   said,
@@ -79,9 +82,6 @@ const finding = object({
   foundAt: time,
 })
 
-const page = (items: Schema) =>
-  object({ items: list(items), 'next?': said(text, 'the `after` of the next page') })
-
 const always = {
   400: error('A parameter or the body is not as it must be'),
   401: error('No session'),
@@ -91,13 +91,8 @@ const always = {
 const refused = (lack: string) => error(`${lack}, or no license names \`detection\``)
 const reading = { ...always, 403: refused('The session lacks the scope `read`') }
 
-const id = { name: 'id', in: 'path' as const, required: true, schema: uuid }
-const pages = [
-  query('limit', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
-  query('after', said(text, '`next` of the page before')),
-]
+const id = inPath('id', uuid)
 const tableQuery = query('table', said(text, '`namespace.table`'))
-const body = (schema: Schema) => ({ required: true, content: content(schema) })
 const tags = ['detection']
 
 /** GET runs. */
@@ -177,6 +172,7 @@ export const rescanDetail = {
 export const alphaWebhookDetail = {
   tags,
   summary: 'Signed callback of an alpha catalog',
+  security: [],
   parameters: [
     {
       name: 'X-Alpha-Signature',

@@ -6,7 +6,7 @@ import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import { pageOf } from '../auth/page-query.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
-import { readBody } from '../auth/read-body.ts'
+import { readBodyOf } from '../auth/read-body.ts'
 import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../base/json.ts'
@@ -134,8 +134,9 @@ async function getFindings(parts: DetectionRouteParts, request: Request): Promis
 }
 
 async function postDecision(parts: DetectionRouteParts, request: Request, id: string): Promise<Response> {
-  const session = await licensedSession(parts, request, 'admin')
-  const body = await readObject(request)
+  const again = () => licensedSession(parts, request, 'admin')
+  const session = await again()
+  const body = await readObject(request, again)
   const decision = detectionDecisions.find((one) => one === body.get('decision'))
   if (decision === undefined)
     throw new Fault('bad_request', `The decision must be one of ${detectionDecisions.join(', ')}.`)
@@ -161,9 +162,10 @@ async function postDecision(parts: DetectionRouteParts, request: Request, id: st
 }
 
 async function postRescan(parts: DetectionRouteParts, request: Request): Promise<Response> {
-  const session = await licensedSession(parts, request, 'admin')
+  const again = () => licensedSession(parts, request, 'admin')
+  const session = await again()
   const principal = await verifiedPrincipal(parts.identify, request, session)
-  const body = await readObject(request)
+  const body = await readObject(request, again)
   const namespace = body.get('namespace')
   const name = body.get('table')
   if (!isNames(namespace) || typeof name !== 'string' || name === '')
@@ -180,8 +182,9 @@ function isNames(value: unknown): value is readonly string[] {
   )
 }
 
-async function readObject(request: Request): Promise<JsonObject> {
-  const { bytes } = await readBody(request, limits.apiBodyBytesMax)
+/** @param again as that of readBodyOf */
+async function readObject(request: Request, again: () => Promise<unknown>): Promise<JsonObject> {
+  const { bytes } = await readBodyOf(request, limits.apiBodyBytesMax, again)
   const body = parseJson(bytes)
   if (!isJsonObject(body)) throw new Fault('bad_request', 'The body is not a JSON object.')
   return body

@@ -5,7 +5,7 @@ import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
-import { readBody } from '../auth/read-body.ts'
+import { readBodyOf } from '../auth/read-body.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import type { Session } from '../core/session.ts'
@@ -66,11 +66,10 @@ export function receiveEvent(
   identify: IdentifyPrincipal,
 ): Promise<Response> {
   return answerFaults(parts.receiver.parts.log, async () => {
-    const session = await findSession()
-    if (session === undefined)
-      throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
+    const again = async () => tenantContext(await findSession())
+    const session = await again()
     const identified = await identify(request.headers, peerAddress(request), session)
-    const body = await readEventBody(request)
+    const body = await readEventBody(request, again)
     const event = parseLineageEvent(body, parts.clock.now())
     const outcome = await parts.receiver.receive(session.tenant, { event, identified })
     if (outcome.kind === 'refused') throw new Fault('unprocessable', describeCycle(outcome.cycle))
@@ -78,12 +77,18 @@ export function receiveEvent(
   })
 }
 
-async function readEventBody(request: Request): Promise<Uint8Array> {
+/** @throws Fault `tenant_context_missing` */
+function tenantContext(session: Session | undefined): Session {
+  if (session !== undefined) return session
+  throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
+}
+
+async function readEventBody(request: Request, again: () => Promise<unknown>): Promise<Uint8Array> {
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
     throw new Fault('bad_request', 'The body must be sent without Content-Encoding.')
   try {
-    return (await readBody(request, limits.lineageBodyBytesMax)).bytes
+    return (await readBodyOf(request, limits.lineageBodyBytesMax, again)).bytes
   } catch (thrown) {
     const fault = toFault(thrown)
     // SPEC 7: 400 here, not 413.

@@ -10,6 +10,7 @@ import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Store } from '../store/store.ts'
 import { errorResponse } from '../wire/iceberg/fault-response.ts'
 import { explain, explainInput } from './explain.ts'
+import { explainDetail } from './explain-open-api.ts'
 import type { LoadParts } from './load-tables.ts'
 import { SqlError } from './sql-error.ts'
 
@@ -25,15 +26,19 @@ export function queryRoutes(parts: QueryParts & LoadParts) {
   return new Elysia({ name: 'query' }).post(
     '/api/v1/query/explain',
     ({ request }) => answerFaults(parts.log, () => answerExplain(parts, request)),
-    { parse: 'none' },
+    { parse: 'none', detail: explainDetail },
   )
 }
 
 async function answerExplain(parts: QueryParts & LoadParts, request: Request): Promise<Response> {
-  const session = await requireSession(request, parts.findSession, 'read')
+  const again = () => requireSession(request, parts.findSession, 'read')
+  const session = await again()
   const caller = await verifiedPrincipal(parts.identify, request, session)
   const input = explainInput(
-    await readFields(request, 'statement', 'catalog', 'dialect', 'search_path', 'principal', 'parameters'),
+    await readFields(
+      { request, again },
+      ...['statement', 'catalog', 'dialect', 'search_path', 'principal', 'parameters'],
+    ),
     caller,
   )
   if (input.impersonates) await requireRole(parts.identify, request, session, 'steward')

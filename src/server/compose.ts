@@ -1,16 +1,16 @@
 /** All routes as one handler. */
 
-import { openapi } from '@elysiajs/openapi'
 import { type AnyElysia, Elysia } from 'elysia'
 import { wrongMethod } from '../auth/answer.ts'
 import { pathMatches } from '../auth/route-path.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import { errorResponse } from '../wire/iceberg/fault-response.ts'
+import { type DescribedRoute, openApiDocument, type RouteDetail } from './open-api.ts'
 
 export interface Routes {
   readonly handle: (request: Request) => Promise<Response>
-  /** Every method and path that is served; for the test that enumerates them. */
-  readonly list: () => readonly { readonly method: string; readonly path: string }[]
+  /** Every method and path that is served, with what it says of itself; for the tests that enumerate them. */
+  readonly list: () => readonly DescribedRoute[]
 }
 
 /**
@@ -32,26 +32,18 @@ export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fau
   root.onTransform({ as: 'global' }, ({ params }) => {
     for (const name in params) params[name] ??= ''
   })
-  root.use(
-    openapi({
-      // The document only: a page to browse it would load its scripts from elsewhere.
-      provider: null,
-      path: '/api/v1/openapi',
-      specPath: '/api/v1/openapi.json',
-      documentation: {
-        info: {
-          title: 'Covenant',
-          version: '1',
-          description:
-            'The resources of the service. What is below /v1/iceberg follows the Iceberg REST catalog specification, and /v1/lineage takes OpenLineage events.',
-        },
-      },
-    }),
-  )
+  // The document only: a page to browse it would load its scripts from elsewhere.
+  root.get('/api/v1/openapi.json', () => Response.json(document), { detail: { hide: true } })
   const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), root)
+  const routes = app.routes.map(({ method, path, hooks }) => ({
+    method,
+    path,
+    detail: (hooks as { readonly detail?: RouteDetail }).detail,
+  }))
+  const document = openApiDocument(routes)
   return {
     handle: async (request) => await app.handle(request),
-    list: () => app.routes.map(({ method, path }) => ({ method, path })),
+    list: () => routes,
   }
 }
 

@@ -1,6 +1,7 @@
 /** Liveness, readiness and metrics (SPEC 4.5). */
 
 import { Elysia } from 'elysia'
+import { answer, flag, type Operation, object } from '../base/json-schema.ts'
 
 export interface Health {
   /** Database reachable and a trivial graph query answered. */
@@ -9,17 +10,33 @@ export interface Health {
   readonly ready: () => Readonly<Record<string, boolean>>
 }
 
+const probe = (summary: string, checks: readonly string[]): Operation => {
+  const body = object(Object.fromEntries(checks.map((name) => [name, flag])))
+  const responses = { 200: answer('Every check holds', body), 503: answer('One does not', body) }
+  return { tags: ['operations'], summary, security: [], responses }
+}
+const healthDetail = probe('Liveness', ['database'])
+const readyDetail = probe('Readiness', ['database', 'policies', 'detection', 'accepting'])
+
 /** GET /healthz and GET /readyz. */
 export function opsRoutes(health: Health) {
   return new Elysia({ name: 'ops' })
-    .get('/healthz', async () => {
-      const database = await health.healthy()
-      return Response.json({ database }, { status: database ? 200 : 503 })
-    })
-    .get('/readyz', async () => {
-      const checks = { database: await health.healthy(), ...health.ready() }
-      return Response.json(checks, { status: Object.values(checks).every(Boolean) ? 200 : 503 })
-    })
+    .get(
+      '/healthz',
+      async () => {
+        const database = await health.healthy()
+        return Response.json({ database }, { status: database ? 200 : 503 })
+      },
+      { detail: healthDetail },
+    )
+    .get(
+      '/readyz',
+      async () => {
+        const checks = { database: await health.healthy(), ...health.ready() }
+        return Response.json(checks, { status: Object.values(checks).every(Boolean) ? 200 : 503 })
+      },
+      { detail: readyDetail },
+    )
 }
 
 /** The metrics listener: GET /metrics in the Prometheus text format, and nothing else. */

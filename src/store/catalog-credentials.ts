@@ -69,7 +69,10 @@ function checkUrl(text: string): void {
 function checkCredential({ kind, nickname, endpoint, config }: NewCatalogCredential): void {
   if (!isCatalogKind(kind)) throw new Fault('bad_request', 'The catalog kind is not known.')
   if (!isPathIdentifier(nickname) || nickname.length > limits.identifierLengthMax)
-    throw new Fault('bad_request', 'A nickname holds letters, digits, _ and - only.')
+    throw new Fault(
+      'bad_request',
+      `A nickname is 1 to ${limits.identifierLengthMax} letters, digits, _ and -.`,
+    )
   checkUrl(endpoint)
   if (config.endpoint !== undefined) checkUrl(String(config.endpoint))
   readEngineOf(config)

@@ -6,18 +6,20 @@ import { afterCount, type Page, type PageRequest, pageLimit, toPage } from './pa
 import type { Tx } from './session.ts'
 import type { Store } from './store.ts'
 
-export type ContractAction =
-  | 'put-contract'
-  | 'delete-contract'
-  | 'put-row-filter'
-  | 'delete-row-filter'
-  | 'put-mask'
-  | 'delete-mask'
-  | 'put-tag'
-  | 'delete-tag'
-  | 'pin'
-  | 'unpin'
-  | 'put-settings'
+export const contractActions = [
+  'put-contract',
+  'delete-contract',
+  'put-row-filter',
+  'delete-row-filter',
+  'put-mask',
+  'delete-mask',
+  'put-tag',
+  'delete-tag',
+  'pin',
+  'unpin',
+  'put-settings',
+] as const
+export type ContractAction = (typeof contractActions)[number]
 
 export interface ContractChange {
   readonly action: ContractAction

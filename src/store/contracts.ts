@@ -131,9 +131,14 @@ export async function putRowFilter(
   })
 }
 
-/** Removes a row filter of a table, of a column, dropped ones included, or of a tag. @returns whether there was one */
-export function deleteRowFilter(on: ContractStore, target: FilterTarget, id: string): Promise<boolean> {
-  return remove(on, { action: 'delete-row-filter', subject: { ...target, id } }, (tx) =>
+/**
+ * Removes a row filter of a table, of a column, dropped ones included, or of a tag.
+ * @returns whether there was one
+ * @throws Fault `bad_request` for a malformed id
+ */
+export async function deleteRowFilter(on: ContractStore, target: FilterTarget, id: string): Promise<boolean> {
+  checkName(id)
+  return await remove(on, { action: 'delete-row-filter', subject: { ...target, id } }, (tx) =>
     deleteAtTarget(tx, target, (end) => ({ label: 'RowFilter', id: filterId(end, id) })),
   )
 }
@@ -167,9 +172,14 @@ export async function putMask(on: ContractStore, target: MaskTarget, mask: NewMa
   })
 }
 
-/** Removes a mask of a column, dropped ones included, or of a tag. @returns whether there was one */
-export function deleteMask(on: ContractStore, target: MaskTarget, id: string): Promise<boolean> {
-  return remove(on, { action: 'delete-mask', subject: { ...target, id } }, (tx) =>
+/**
+ * Removes a mask of a column, dropped ones included, or of a tag.
+ * @returns whether there was one
+ * @throws Fault `bad_request` for a malformed id
+ */
+export async function deleteMask(on: ContractStore, target: MaskTarget, id: string): Promise<boolean> {
+  checkName(id)
+  return await remove(on, { action: 'delete-mask', subject: { ...target, id } }, (tx) =>
     deleteAtTarget(tx, target, (end) => ({ label: 'ColumnMask', id: maskId(end, id) })),
   )
 }
@@ -196,9 +206,19 @@ export async function putTag(
   })
 }
 
-/** Removes a tag from a column, dropped ones included. @returns whether there was one */
-export function deleteTag(on: ContractStore, table: TableRef, column: string, tag: string): Promise<boolean> {
-  return remove(on, { action: 'delete-tag', subject: { table, column, tag } }, async (tx) => {
+/**
+ * Removes a tag from a column, dropped ones included.
+ * @returns whether there was one
+ * @throws Fault `bad_request` for a malformed tag
+ */
+export async function deleteTag(
+  on: ContractStore,
+  table: TableRef,
+  column: string,
+  tag: string,
+): Promise<boolean> {
+  checkName(tag)
+  return await remove(on, { action: 'delete-tag', subject: { table, column, tag } }, async (tx) => {
     const deleted: boolean[] = []
     for (const { id } of await columnsNamed(tx, { table, column }))
       deleted.push(await deleteEdge(tx, 'TAGGED', tagEdge(id, tag)))
@@ -206,8 +226,9 @@ export function deleteTag(on: ContractStore, table: TableRef, column: string, ta
   })
 }
 
-// Ids hold what they are attached to: a policy is never taken from one table by a put on another. A table's
-// key does not begin with the separator, so its filters are not mistaken for another's.
+// Ids hold what they are attached to: a policy is never taken from one table by a change of another, since names
+// that `checkName` admits hold no separator. A table's key does not begin with it, so its filters are not mistaken for
+// another's.
 const maskId = ([label, end]: End, id: string) => nodeId([label.toLowerCase(), end, id].join(separator))
 const filterId = (end: End, id: string) =>
   end[0] === 'Table' ? nodeId([end[1], id].join(separator)) : nodeId(`${separator}${maskId(end, id)}`)

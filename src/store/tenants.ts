@@ -55,10 +55,15 @@ export async function createTenant(
   const id = newTenantId()
   return store.ownerTransaction(id, async (tx) => {
     if (admit !== undefined) admit(await countTenantsAlone(tx))
-    const rows = await tx.query<Row>(
-      `insert into svc.tenant (tenant_id, organization_id, name) values ($1, $2, $3) returning ${columns}`,
-      [id, organizationId ?? null, storableText(name)],
-    )
+    const rows = await tx
+      .query<Row>(
+        `insert into svc.tenant (tenant_id, organization_id, name) values ($1, $2, $3) returning ${columns}`,
+        [id, organizationId ?? null, storableText(name)],
+      )
+      .catch((thrown: unknown) => {
+        if (!(thrown instanceof Fault) || thrown.kind !== 'conflict') throw thrown
+        throw new Fault('conflict', 'Another tenant has this organization.')
+      })
     await provisionTenant(tx, id)
     return rows.map(toTenant)[0] as Tenant
   })

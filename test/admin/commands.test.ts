@@ -113,6 +113,44 @@ describe('sessions', () => {
   })
 })
 
+describe('a field of a result', () => {
+  test('is printed alone, as text where it is text, and nothing where the result has none', async () => {
+    const printed = async (command: string) => (await cli.run(words(command))).stdout
+    expect(await printed('intent count --field open')).toBe('0\n')
+    expect(await printed(`audit list --tenant ${acme} --field next`)).toBe('')
+    expect(await printed(`session create --tenant ${acme} --name once --field secret`)).toMatch(/^svc_\S+\n$/)
+  })
+
+  test('that is misspelt makes no session whose secret nobody has seen', async () => {
+    const listed = () => cli.json<unknown[]>(words(`session list --tenant ${acme}`))
+    const before = await listed()
+    const outcome = await cli.run(words(`session create --tenant ${acme} --name lost --field scret`))
+    expect(outcome).toMatchObject({ status: 64, stdout: '' })
+    expect(await listed()).toEqual(before)
+  })
+
+  test('is named by the help of each command that has it', async () => {
+    const help = async (command: string) => (await cli.run(words(`${command} --help`))).stdout
+    expect(await help('session create')).toContain('[--field id|secret]')
+    expect(await help('session list')).not.toContain('[--field')
+  })
+
+  test('is one of those that the command names: results hold no others', async () => {
+    const made = [
+      ['tenant create', words('tenant create --name fields')],
+      ['session create', words(`session create --tenant ${globex} --name fields`)],
+      ['catalog put', [...catalogPut(globex), '--config', '-'], config],
+      ['policy put', [...policyPut(globex), '--file', '-'], keepId],
+      ['audit list', words(`audit list --tenant ${globex}`)],
+      ['intent count', words('intent count')],
+    ] as const
+    for (const [name, call, stdin] of made) {
+      const fields = commands.find((one) => one.words === name)?.fields
+      expect(fields).toEqual(expect.arrayContaining(Object.keys(await cli.json<object>(call, stdin))))
+    }
+  })
+})
+
 describe('catalogs', () => {
   test('are listed without their secrets', async () => {
     const listed = await cli.run(words(`catalog list --tenant ${acme}`))
@@ -226,11 +264,17 @@ describe('the audit log and intents', () => {
 describe('wrong words', () => {
   test.each([
     ['an unknown command', 'contract create', 'there is no command `contract`'],
+    ['flags alone', '--name acme', 'the command comes first, then its flags'],
     ['half a command', 'tenant', '`tenant` is followed by create, list, suspend, resume'],
     ['an unknown flag', 'tenant create --nmae acme', "Unknown option '--nmae'"],
     ['a flag without its value', 'tenant create --name', '--name'],
     ['a missing flag', 'tenant create', '--name is required'],
     ['an empty flag', 'tenant create --name=', '--name is empty'],
+    [
+      'a flag given twice, of which only one would count',
+      'session create --tenant T --name x --scopes commit --scopes=read',
+      '--scopes is given more than once',
+    ],
     ['a tenant that is no UUID', 'policy list --tenant acme', '--tenant must be a UUID version 4'],
     [
       'an unknown scope',
@@ -249,6 +293,13 @@ describe('wrong words', () => {
       '--table must be `namespace.table`',
     ],
     ['a page of nothing', 'audit list --tenant T --limit 0', '--limit'],
+    [
+      'a field that no result has',
+      'session create --tenant T --name x --field scret',
+      '--field must be one of',
+    ],
+    ['a field of a list', 'session list --tenant T --field id', "Unknown option '--field'"],
+    ['a field of nothing', 'session revoke --tenant T --id x --field id', "Unknown option '--field'"],
     [
       'a stub kind of catalog',
       'catalog put --tenant T --nickname x --kind gamma',
@@ -269,7 +320,6 @@ describe('wrong words', () => {
     ['a query that is refused', 'graph match --tenant T --query CREATE', 'Cypher: '],
     ['what the store refuses', 'tenant create --name x --organization acme', 'org_'],
     ['a name that is too long', `tenant create --name ${'x'.repeat(256)}`, '1 to 255 characters'],
-    ['a field that the result lacks', 'intent count --field cuont', '--field: the result has no cuont'],
   ])('%s: exit status 64 and a sentence', async (_what, command, problem) => {
     const outcome = await cli.run(words(command.replace('--tenant T', `--tenant ${acme}`)))
     expect(outcome).toMatchObject({ status: 64, stdout: '' })

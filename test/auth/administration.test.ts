@@ -10,6 +10,7 @@ import { limits } from '../../src/limits.ts'
 import { findServiceSession } from '../../src/store/sessions.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { addTenant, type TestTenant } from '../support/service.ts'
+import { messageOf } from '../support/surface.ts'
 
 let service: IdentityService
 let foreign: TestTenant
@@ -63,7 +64,8 @@ describe('/admin', () => {
     const made = await admin('POST', 'tenants', { name: 'new', organization_id: 'org_new' })
     expect(made.status).toBe(201)
     const { id } = await json(made)
-    expect((await admin('POST', 'tenants', { name: 'again', organization_id: 'org_new' })).status).toBe(409)
+    const again = await admin('POST', 'tenants', { name: 'again', organization_id: 'org_new' })
+    expect([again.status, await messageOf(again)]).toEqual([409, 'Another tenant has this organization.'])
     const listed = (await json(await admin('GET', 'tenants?limit=1000'))) as { items: { id: string }[] }
     expect(listed.items.map((tenant) => tenant.id)).toContain(String(id))
 
@@ -129,6 +131,7 @@ describe('/admin', () => {
 
   test.each([
     ['a%20b', {}, 400],
+    ['n'.repeat(256), {}, 400],
     ['x', { kind: 'omega' }, 400],
     ['x', { kind: 'gamma' }, 422],
     ['x', { endpoint: 'https://u:p@catalog.example' }, 400],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { readBody } from '../../src/auth/read-body.ts'
+import { readBody, readBodyOf } from '../../src/auth/read-body.ts'
 import { Fault } from '../../src/base/fault.ts'
+import { nextTurn } from '../../src/base/turn.ts'
 
 const bytesMax = 1_000
 
@@ -81,4 +82,47 @@ describe('a body above its cap', () => {
 test('a client that breaks off in the middle gets 400', async () => {
   const request = streamed((controller) => controller.error(new Error('reset')))
   expect(await kindOf(request)).toBe('bad_request')
+})
+
+describe('the sender of a body', () => {
+  async function timesAsked(request: Request, then: () => void = () => {}): Promise<number> {
+    let asked = 0
+    const reading = readBodyOf(request, bytesMax, async () => asked++)
+    await nextTurn()
+    await nextTurn()
+    expect(asked).toBe(0)
+    then()
+    await reading
+    return asked
+  }
+
+  test('is asked about once more where it was not whole at once', async () => {
+    const rest = Promise.withResolvers<void>()
+    const request = new Request('http://localhost/', {
+      method: 'POST',
+      body: new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await rest.promise
+          controller.enqueue(Buffer.from('abc'))
+          controller.close()
+        },
+      }),
+    })
+    expect(await timesAsked(request, rest.resolve)).toBe(1)
+  })
+
+  test('is not asked about again where it was there', async () => {
+    expect(await timesAsked(new Request('http://localhost/', { method: 'POST', body: 'abc' }))).toBe(0)
+  })
+
+  test('who may no more has not sent it', async () => {
+    const request = streamed((controller) => {
+      setImmediate(() => setImmediate(() => controller.close()))
+    })
+    const refusal = new Fault('unauthenticated', 'The session is revoked.')
+    const outcome = await readBodyOf(request, bytesMax, () => Promise.reject(refusal)).catch(
+      (thrown) => thrown,
+    )
+    expect(outcome).toBe(refusal)
+  })
 })

@@ -48,6 +48,21 @@ const status = async (method: string, path: string, body?: unknown, secret = ste
   (await request(method, path, body, secret)).status
 const shown = async (secret = steward) => (await request('GET', base, undefined, secret)).json()
 
+test('a name that is none removes nothing, least of all what another table has', async () => {
+  const filter = `${base}/row-filters/kept`
+  expect(await status('PUT', filter, { expression: 'id > 1' })).toBe(204)
+  const elsewhere = '/api/v1/contracts/tables/n/m'
+  for (const path of [
+    'row-filters/t%1Fkept',
+    'columns/id/masks/a%1Fb',
+    'columns/id/tags/a%1Fb',
+    'row-filters/a%20b',
+  ])
+    expect([path, await status('DELETE', `${elsewhere}/${path}`)]).toEqual([path, 400])
+  expect(JSON.stringify(await shown())).toContain('kept')
+  expect(await status('DELETE', filter)).toBe(204)
+})
+
 test('what is put is shown to a steward, in part to a reader, and not to a foreign tenant', async () => {
   const mask = `${base}/columns/${encodeURIComponent('e-mail/1')}/masks/m`
   expect([

@@ -31,6 +31,17 @@ test('the rules name metrics that the scrape holds', async () => {
   for (const name of named) expect(scrape).toContain(`# TYPE ${name} `)
 })
 
+test('the operator is told of every alert where to look, and of every metric what it is', async () => {
+  const docs = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
+  const operations = docs('operations')
+  const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name)
+  expect(alerts.filter((name) => !operations.includes(`\`${name}\``))).toEqual([])
+  const scrape = await createMetrics().registry.metrics()
+  const ours = [...scrape.matchAll(/^# TYPE ((?:svc|commit)_\w+)/gm)].map(([, name = '']) => name)
+  const told = `${operations}${docs('postgres-compatibility')}`
+  expect(ours.filter((name) => !told.includes(`\`${name}`))).toEqual([])
+})
+
 test('the two alerts of SPEC 6 are there word for word', () => {
   const parsed = Bun.YAML.parse(rules) as { groups: { rules: Record<string, unknown>[] }[] }
   const all = parsed.groups.flatMap((group) => group.rules)

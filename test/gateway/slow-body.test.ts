@@ -1,12 +1,11 @@
 /** A body that comes slowly: who asks, and for which catalog, counts as it is once the body is whole. */
 
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { setProperties } from '../../demo/commits.ts'
 import { putCatalogCredential, removeCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
 import { prefix, startTestService, type TestService } from '../support/service.ts'
+import { type Begun, beginSlowly, type SlowRequest } from '../support/slow-body.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
 setDefaultTimeout(60_000)
@@ -45,36 +44,12 @@ const newSession = () =>
     scopes: ['commit'],
   })
 
-/** A commit of which only the beginning has come. */
-interface Begun {
-  readonly socket: Socket
-  readonly rest: string
-}
-
-/** @param length whether the body's length is said, or it comes in chunks */
-async function begin(path: string, secret: string, length: 'declared' | 'chunked'): Promise<Begun> {
+/** A commit of which only the beginning has come, by a session that has been found. */
+async function begin(path: string, secret: string, length: SlowRequest['length']): Promise<Begun> {
   const text = setProperties({ slow: 'yes' })
-  const { hostname, port, host } = service.app.url
-  const [first, rest] = [text.slice(0, 10), text.slice(10)]
-  const chunk = (part: string) => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    `Host: ${host}`,
-    `X-Svc-Session: ${secret}`,
-    length === 'declared' ? `Content-Length: ${Buffer.byteLength(text)}` : 'Transfer-Encoding: chunked',
-  ].join('\r\n')
-  const socket = connect(Number(port), hostname)
-  socket.write(`${head}\r\n\r\n${length === 'declared' ? first : chunk(first)}`)
+  const begun = beginSlowly(service.app.url, { method: 'POST', path, secret, text, length })
   await found.promise
-  return { socket, rest: length === 'declared' ? rest : `${chunk(rest)}0\r\n\r\n` }
-}
-
-/** Sends the rest. @returns the status line */
-async function end({ socket, rest }: Begun): Promise<string> {
-  socket.write(rest)
-  const [answer] = await once(socket, 'data')
-  socket.destroy()
-  return String(answer).split('\r\n', 1)[0] ?? ''
+  return begun
 }
 
 for (const [where, path] of Object.entries(paths))
@@ -84,14 +59,14 @@ for (const [where, path] of Object.entries(paths))
       const before = upstreamCommits()
       const begun = await begin(path, secret, length)
       await revokeServiceSession(service.store, service.owner.tenant, id)
-      expect(await end(begun)).toStartWith('HTTP/1.1 401')
+      expect(await begun.end()).toStartWith('HTTP/1.1 401')
       expect(upstreamCommits()).toBe(before)
     })
 
     test(`one that still holds commits: ${where}, ${length} length`, async () => {
       const { secret } = await newSession()
       const before = upstreamCommits()
-      expect(await end(await begin(path, secret, length))).toStartWith('HTTP/1.1 200')
+      expect(await (await begin(path, secret, length)).end()).toStartWith('HTTP/1.1 200')
       expect(upstreamCommits()).toBe(before + 1)
     })
   }
@@ -102,7 +77,7 @@ for (const [where, path] of Object.entries(paths))
     const before = upstreamCommits()
     const begun = await begin(path, secret, 'declared')
     await removeCatalogCredential(service.store, service.owner.tenant, prefix)
-    expect(await end(begun)).toStartWith('HTTP/1.1 404')
+    expect(await begun.end()).toStartWith('HTTP/1.1 404')
     expect(upstreamCommits()).toBe(before)
     const endpoint = service.catalog.url
     const config = { endpoint, warehouse: 'dev', credential: 'gateway:s3cret' }

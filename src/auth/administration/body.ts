@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson
 import { parseRfc3339 } from '../../base/rfc3339.ts'
 import { type SessionScope, sessionScopes } from '../../core/session.ts'
 import { limits } from '../../limits.ts'
-import { readBody } from '../read-body.ts'
+import { readBodyOf } from '../read-body.ts'
 
 /** The fields of one request's body. Every reader throws Fault `bad_request` naming the field. */
 export class Fields {
@@ -64,12 +64,19 @@ export class Fields {
   }
 }
 
+/** A request of a caller who has been looked up. */
+export interface Asking {
+  readonly request: Request
+  /** Looks the caller up once more. @throws Fault where he may no more what he may when it began */
+  readonly again: () => Promise<unknown>
+}
+
 /**
  * The body as fields.
- * @throws Fault `payload_too_large`, `bad_request` where it is not a JSON object of `names` only
+ * @throws Fault `payload_too_large`, `bad_request` where it is not a JSON object of `names` only, and what `again` throws
  */
-export async function readFields(request: Request, ...names: readonly string[]): Promise<Fields> {
-  const value: JsonValue = parseJson((await readBody(request, limits.apiBodyBytesMax)).bytes)
+export async function readFields({ request, again }: Asking, ...names: readonly string[]): Promise<Fields> {
+  const value: JsonValue = parseJson((await readBodyOf(request, limits.apiBodyBytesMax, again)).bytes)
   if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be a JSON object.')
   const fields = new Fields(value)
   fields.assertOnly(...names)

@@ -7,6 +7,7 @@ import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { Fault, toFault } from '../../base/fault.ts'
+import type { Operation } from '../../base/json-schema.ts'
 import { sameSecret } from '../../base/same-secret.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { Store } from '../../store/store.ts'
@@ -15,6 +16,26 @@ import { type FindSession, requireSession } from '../guard.ts'
 import type { IdentifyPrincipal } from '../principal-chain.ts'
 import { pathMatches } from '../route-path.ts'
 import { requireRole, verifiedPrincipal } from '../verified-principal.ts'
+import type { Asking } from './body.ts'
+import {
+  catalogsDetail,
+  changeCatalogDetail,
+  endDetail,
+  licenseDetail,
+  mintDetail,
+  newTenantDetail,
+  ownEndDetail,
+  ownMintDetail,
+  ownSessionDetail,
+  ownSessionsDetail,
+  putCatalogDetail,
+  removeCatalogDetail,
+  resumeDetail,
+  sessionsDetail,
+  suspendDetail,
+  tenantDetail,
+  tenantsDetail,
+} from './open-api.ts'
 import { endSession, listSessions, mintSession } from './sessions.ts'
 import {
   everyCredential,
@@ -41,32 +62,39 @@ export interface AdministrationParts {
 }
 
 type Params = Readonly<Record<string, string>>
-type Handler = (request: Request, params: Params) => Promise<Response>
-type Route = readonly [method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, handler: Handler]
+/** @typeParam Caller what a handler is given: an Asking where its caller has been looked up already */
+type Handler<Caller> = (caller: Caller, params: Params) => Promise<Response>
+type Route<Caller> = readonly [
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  detail: Operation,
+  handler: Handler<Caller>,
+]
 
 /** The routes of both surfaces. What is not among them is refused before it is said to be missing. */
 export function administrationRoutes(parts: AdministrationParts) {
   const admin = adminTable(parts)
   const own = ownTable(parts)
   const app = new Elysia({ name: 'administration' })
-  for (const [method, path, handler] of admin)
+  for (const [method, path, detail, handler] of admin)
     app.route(
       method,
       path,
       ({ request, params }: { request: Request; params: Params }) =>
         answerFaults(parts.log, async () => {
-          await requireInternalAdmin(parts, request)
-          return await handler(request, params)
+          const again = () => requireInternalAdmin(parts, request)
+          await again()
+          return await handler({ request, again }, params)
         }),
-      { parse: 'none' },
+      { parse: 'none', detail },
     )
-  for (const [method, path, handler] of own)
+  for (const [method, path, detail, handler] of own)
     app.route(
       method,
       path,
       ({ request, params }: { request: Request; params: Params }) =>
         answerFaults(parts.log, () => handler(request, params)),
-      { parse: 'none' },
+      { parse: 'none', detail },
     )
   const missing = ({ request }: { request: Request }) =>
     answerFaults(parts.log, async () => {
@@ -80,55 +108,72 @@ export function administrationRoutes(parts: AdministrationParts) {
   return app.all('/admin', missing, unlisted).all('/admin/*', missing, unlisted)
 }
 
-function adminTable({ store, licensed, clock }: AdministrationParts): readonly Route[] {
+function adminTable({ store, licensed, clock }: AdministrationParts): readonly Route<Asking>[] {
   const one = '/admin/tenants/:tenant'
   return [
-    ['GET', '/admin/tenants', (request) => everyTenant(store, request)],
-    ['POST', '/admin/tenants', (request) => newTenant(store, licensed, request)],
-    ['GET', one, (_, { tenant }) => oneTenant(store, tenantOf(tenant))],
-    ['POST', `${one}/suspend`, (_, { tenant }) => setTenantState(store, tenantOf(tenant), 'suspended')],
-    ['POST', `${one}/resume`, (_, { tenant }) => setTenantState(store, tenantOf(tenant), 'active')],
+    ['GET', '/admin/tenants', tenantsDetail, ({ request }) => everyTenant(store, request)],
+    ['POST', '/admin/tenants', newTenantDetail, (asking) => newTenant(store, licensed, asking)],
+    ['GET', one, tenantDetail, (_, { tenant }) => oneTenant(store, tenantOf(tenant))],
+    [
+      'POST',
+      `${one}/suspend`,
+      suspendDetail,
+      (_, { tenant }) => setTenantState(store, tenantOf(tenant), 'suspended'),
+    ],
+    [
+      'POST',
+      `${one}/resume`,
+      resumeDetail,
+      (_, { tenant }) => setTenantState(store, tenantOf(tenant), 'active'),
+    ],
     [
       'GET',
       `${one}/catalogs`,
-      async (request, { tenant }) => everyCredential(store, await existingTenant(store, tenant), request),
+      catalogsDetail,
+      async ({ request }, { tenant }) => everyCredential(store, await existingTenant(store, tenant), request),
     ],
     [
       'PUT',
       `${one}/catalogs/:nickname`,
-      (request, { tenant, nickname = '' }) => registerCredential(store, tenantOf(tenant), nickname, request),
+      putCatalogDetail,
+      (asking, { tenant, nickname = '' }) => registerCredential(store, tenantOf(tenant), nickname, asking),
     ],
     [
       'PATCH',
       `${one}/catalogs/:nickname`,
-      (request, { tenant, nickname = '' }) => rotateCredential(store, tenantOf(tenant), nickname, request),
+      changeCatalogDetail,
+      (asking, { tenant, nickname = '' }) => rotateCredential(store, tenantOf(tenant), nickname, asking),
     ],
     [
       'DELETE',
       `${one}/catalogs/:nickname`,
+      removeCatalogDetail,
       (_, { tenant, nickname = '' }) => forgetCredential(store, tenantOf(tenant), nickname),
     ],
     [
       'GET',
       `${one}/sessions`,
-      async (request, { tenant }) => listSessions(store, await existingTenant(store, tenant), request),
+      sessionsDetail,
+      async ({ request }, { tenant }) => listSessions(store, await existingTenant(store, tenant), request),
     ],
     [
       'POST',
       `${one}/sessions`,
-      async (request, { tenant }) => mintSession(store, clock, await existingTenant(store, tenant), request),
+      mintDetail,
+      (asking, { tenant }) => mintSession(store, clock, () => existingTenant(store, tenant), asking),
     ],
     [
       'DELETE',
       `${one}/sessions/:session`,
+      endDetail,
       (_, { tenant, session = '' }) => endSession(store, tenantOf(tenant), session),
     ],
-    ['GET', '/admin/license', async () => Response.json(licenseView(licensed))],
+    ['GET', '/admin/license', licenseDetail, async () => Response.json(licenseView(licensed))],
   ]
 }
 
 /** A session of the caller's own tenant; minting and ending them takes the role besides the scope. */
-function ownTable(parts: AdministrationParts): readonly Route[] {
+function ownTable(parts: AdministrationParts): readonly Route<Request>[] {
   const { store, clock, identify, findSession } = parts
   const administrator = async (request: Request) => {
     const session = await requireSession(request, findSession, 'admin')
@@ -139,6 +184,7 @@ function ownTable(parts: AdministrationParts): readonly Route[] {
     [
       'GET',
       '/api/v1/session',
+      ownSessionDetail,
       async (request) => {
         const session = await requireSession(request, findSession, 'read')
         const principal = await verifiedPrincipal(identify, request, session)
@@ -149,16 +195,23 @@ function ownTable(parts: AdministrationParts): readonly Route[] {
     [
       'GET',
       '/api/v1/sessions',
+      ownSessionsDetail,
       async (request) => listSessions(store, await administrator(request), request),
     ],
     [
       'POST',
       '/api/v1/sessions',
-      async (request) => mintSession(store, clock, await administrator(request), request),
+      ownMintDetail,
+      async (request) => {
+        const again = () => administrator(request)
+        const tenant = await again()
+        return await mintSession(store, clock, async () => tenant, { request, again })
+      },
     ],
     [
       'DELETE',
       '/api/v1/sessions/:session',
+      ownEndDetail,
       async (request, { session = '' }) => endSession(store, await administrator(request), session),
     ],
   ]

@@ -7,19 +7,22 @@ import { listBrowserSessions, revokeBrowserSession } from '../../store/browser-s
 import { createServiceSession, listServiceSessions, revokeServiceSession } from '../../store/sessions.ts'
 import type { Store } from '../../store/store.ts'
 import { pageOf } from '../page-query.ts'
-import { readFields } from './body.ts'
+import { type Asking, readFields } from './body.ts'
 
-/** A new service session from the request's body; the answer holds its secret. */
+/**
+ * A new service session from the request's body; the answer holds its secret.
+ * @param tenant whose it is to be, found once the body is whole
+ */
 export async function mintSession(
   store: Store,
   clock: Clock,
-  tenant: TenantId,
-  request: Request,
+  tenant: () => Promise<TenantId>,
+  asking: Asking,
 ): Promise<Response> {
-  const fields = await readFields(request, 'name', 'sub', 'email', 'roles', 'scopes', 'expires_at')
+  const fields = await readFields(asking, 'name', 'sub', 'email', 'roles', 'scopes', 'expires_at')
   const name = fields.text('name')
   const email = fields.optionalText('email')
-  const { id, secret } = await createServiceSession(store, tenant, {
+  const { id, secret } = await createServiceSession(store, await tenant(), {
     name,
     principal: {
       sub: fields.optionalText('sub') ?? name,

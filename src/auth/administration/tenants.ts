@@ -14,7 +14,7 @@ import {
 import type { Store } from '../../store/store.ts'
 import { createTenant, getTenant, listTenants, resumeTenant, suspendTenant } from '../../store/tenants.ts'
 import { pageOf } from '../page-query.ts'
-import { readFields } from './body.ts'
+import { type Asking, readFields } from './body.ts'
 
 const noTenant = () => new Fault('not_found', 'There is no such tenant.')
 const noCredential = () => new Fault('not_found', 'The tenant has no catalog credential of this nickname.')
@@ -34,8 +34,8 @@ export async function existingTenant(store: Store, text: string | undefined): Pr
 }
 
 /** A tenant with its schema and graph, from `name` and `organization_id`. */
-export async function newTenant(store: Store, licensed: Licensed, request: Request): Promise<Response> {
-  const fields = await readFields(request, 'name', 'organization_id')
+export async function newTenant(store: Store, licensed: Licensed, asking: Asking): Promise<Response> {
+  const fields = await readFields(asking, 'name', 'organization_id')
   const tenant = { name: fields.text('name'), organizationId: fields.optionalText('organization_id') }
   const created = await createTenant(store, tenant, licensed.requireRoomForTenant)
   return Response.json(created, { status: 201 })
@@ -74,9 +74,9 @@ export async function registerCredential(
   store: Store,
   tenant: TenantId,
   nickname: string,
-  request: Request,
+  asking: Asking,
 ): Promise<Response> {
-  const fields = await readFields(request, 'kind', 'endpoint', 'config')
+  const fields = await readFields(asking, 'kind', 'endpoint', 'config')
   const kind = catalogKinds.find((one) => one === fields.text('kind'))
   if (kind === undefined)
     throw new Fault('bad_request', `\`kind\` must be one of ${catalogKinds.join(', ')}.`)
@@ -98,9 +98,9 @@ export async function rotateCredential(
   store: Store,
   tenant: TenantId,
   nickname: string,
-  request: Request,
+  asking: Asking,
 ): Promise<Response> {
-  const config = (await readFields(request, 'config')).plainObject('config')
+  const config = (await readFields(asking, 'config')).plainObject('config')
   const changes = Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key, value === null ? undefined : value]),
   )

@@ -14,6 +14,7 @@ import { answerFaults } from '../answer.ts'
 import { assertSameOrigin, clearCookie, readCookie, sessionCookie, setCookie } from '../credentials.ts'
 import type { CompletedLogin, IdentityProvider } from './identity-provider.ts'
 import { localPath, openLogin, sealLogin } from './login-state.ts'
+import { callbackDetail, loginDetail, logoutDetail } from './open-api.ts'
 
 export interface LoginParts {
   readonly store: Store
@@ -33,9 +34,18 @@ const afterLogin = '/api/v1/session'
 export function loginRoutes(parts: LoginParts) {
   const raw = { parse: 'none' } as const
   return new Elysia({ name: 'login' })
-    .get('/login', ({ request }) => answerFaults(parts.log, () => begin(parts, request)), raw)
-    .get('/callback', ({ request }) => answerFaults(parts.log, () => complete(parts, request)), raw)
-    .post('/logout', ({ request }) => answerFaults(parts.log, () => logOut(parts, request)), raw)
+    .get('/login', ({ request }) => answerFaults(parts.log, () => begin(parts, request)), {
+      ...raw,
+      detail: loginDetail,
+    })
+    .get('/callback', ({ request }) => answerFaults(parts.log, () => complete(parts, request)), {
+      ...raw,
+      detail: callbackDetail,
+    })
+    .post('/logout', ({ request }) => answerFaults(parts.log, () => logOut(parts, request)), {
+      ...raw,
+      detail: logoutDetail,
+    })
 }
 
 function configured({ provider }: LoginParts): IdentityProvider {

@@ -14,6 +14,7 @@ import type { Store } from '../../store/store.ts'
 import { answerFaults } from '../answer.ts'
 import { readBody } from '../read-body.ts'
 import { readBillingEvent, readIdentityEvent } from './events.ts'
+import { billingDetail, identityDetail } from './open-api.ts'
 import { type Scheme, standard, stripe, workos } from './schemes.ts'
 import { verifySignature } from './signature.ts'
 
@@ -49,12 +50,12 @@ export function webhookRoutes(parts: WebhookParts) {
     .post(
       '/webhooks/identity-provider',
       ({ request }) => answerFaults(parts.log, () => receive(parts, identity, request)),
-      raw,
+      { ...raw, detail: identityDetail },
     )
     .post(
       '/webhooks/billing',
       ({ request }) => answerFaults(parts.log, () => receive(parts, billing, request)),
-      raw,
+      { ...raw, detail: billingDetail },
     )
 }
 

@@ -1,0 +1,47 @@
+/** Commands that people type: words that they do not know, and the question for help. */
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { fileURLToPath } from 'node:url'
+
+setDefaultTimeout(60_000)
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+/** test:db and test hand their words to `bun test`, demo/query.ts takes psql's; check takes none. */
+const commands = [
+  ['scripts/test-clients.ts'],
+  ['scripts/test-soak.ts'],
+  ['scripts/license.ts'],
+  ['scripts/license.ts', 'inspect'],
+  ['scripts/license.ts', 'issue'],
+  ['bench/main.ts'],
+  ['demo/main.ts'],
+  ['demo/catalog/main.ts'],
+  ['demo/lake/main.ts'],
+  ['src/migrate.ts'],
+  ['src/main.ts'],
+  ['src/admin.ts'],
+  ['src/admin.ts', 'session', 'create'],
+].map((words) => [words.join(' '), words] as const)
+
+async function run(words: readonly string[]) {
+  const child = Bun.spawn([process.execPath, ...words], { cwd: root, stdout: 'pipe', stderr: 'pipe' })
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  return { code: await child.exited, out, err }
+}
+
+test.each(commands)(
+  '%s ends a word that it does not know with a sentence, not with a trace',
+  async (_, words) => {
+    const { code, out, err } = await run([...words, '--bogus'])
+    expect([2, 64]).toContain(code)
+    expect(out).toBe('')
+    expect(err).toMatch(/Usage:|--help/)
+    expect(err).not.toMatch(/^ +at |\.ts:\d+|ERR_PARSE_ARGS/m)
+  },
+)
+
+test.each(commands)('%s answers --help', async (_, words) => {
+  const { code, out, err } = await run([...words, '--help'])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toContain('Usage:')
+})

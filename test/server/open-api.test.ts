@@ -1,0 +1,292 @@
+/** The OpenAPI document, held against the routes: all of them, and what they answer. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
+import type { Operation } from '../../src/base/json-schema.ts'
+import { sessionScopes } from '../../src/core/session.ts'
+import { limits } from '../../src/limits.ts'
+import type { DescribedRoute } from '../../src/server/open-api.ts'
+import { createBrowserSession } from '../../src/store/browser-sessions.ts'
+import {
+  billingWebhookSecret,
+  type CallOptions,
+  call,
+  type IdentityService,
+  identityWebhookSecret,
+  session,
+  sign,
+  startIdentityService,
+} from '../support/identity.ts'
+import { departures } from '../support/json-schema.ts'
+import { licenseForAll } from '../support/license.ts'
+import { commit } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+
+/** What other specifications describe, and what only says that a method or path is none of ours. */
+const leftOut = [
+  'ALL /v1/iceberg/*',
+  'ALL /v1/lineage',
+  'GET /api/v1/lineage/runs/*',
+  'ALL /api/v1/lineage/graph',
+  'ALL /api/v1/lineage/runs/*',
+  'ALL /admin',
+  'ALL /admin/*',
+  'GET /api/v1/openapi.json',
+]
+
+/** Whose success other tests hold against the document, or takes an identity provider (test/auth/login.test.ts). */
+const seenElsewhere = [
+  'GET /login',
+  'GET /callback',
+  'GET /api/v1/lineage/graph',
+  'GET /api/v1/lineage/runs/:producer/:runId',
+  'GET /api/v1/detection/runs/:id',
+  'POST /api/v1/detection/findings/:id/decisions',
+  'POST /api/v1/detection/rescans',
+]
+
+let service: IdentityService
+let steward: string
+let routes: readonly DescribedRoute[]
+let document: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+const succeeded = new Set<string>()
+
+beforeAll(async () => {
+  service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() } })
+  steward = await session(service, service.owner.tenant, sessionScopes, ['steward', 'administrator'])
+  const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
+  expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
+  routes = service.app.routes.list().filter(({ method, path }) => !leftOut.includes(`${method} ${path}`))
+  document = (
+    (await (await call(service, 'GET', '/api/v1/openapi.json')).json()) as { paths: typeof document }
+  ).paths
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+const operationOf = (method: string, path: string) =>
+  document[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+
+/** The route that a path is of: of several, the one that leaves least open. */
+function routeOf(method: string, target: string): DescribedRoute {
+  const given = target.split('?')[0]?.split('/') ?? []
+  const fitting = routes.filter((route) => {
+    const parts = route.path.split('/')
+    const fits =
+      parts.length === given.length && parts.every((part, i) => part.startsWith(':') || part === given[i])
+    return fits && route.method === method
+  })
+  const [found] = fitting.toSorted((a, b) => a.path.split(':').length - b.path.split(':').length)
+  if (found === undefined) throw new Error(`no route is ${method} ${target}`)
+  return found
+}
+
+/** Calls a route; its answer must be one that the document names, and hold what that says. */
+async function ask(method: string, target: string, options: CallOptions = {}) {
+  const { path } = routeOf(method, target)
+  const response = await call(service, method, target, options)
+  const { status } = response
+  const text = await response.text()
+  const described = operationOf(method, path)?.responses[status]
+  const at = `${method} ${path} ${status}`
+  expect({ at, described: described !== undefined, text }).toEqual({ at, described: true, text })
+  const schema = described?.content?.['application/json']?.schema
+  expect({ at, departures: schema === undefined ? text : departures(JSON.parse(text), schema) }).toEqual({
+    at,
+    departures: schema === undefined ? '' : [],
+  })
+  if (status < 300) succeeded.add(`${method} ${path}`)
+  return { status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) }
+}
+
+/** As `ask`, where it must succeed; a body that it takes must be what the document says. */
+async function succeed(method: string, target: string, options: CallOptions) {
+  const { path } = routeOf(method, target)
+  const wanted = operationOf(method, path)?.requestBody?.content['application/json']?.schema
+  if (typeof options.body === 'object' && wanted !== undefined)
+    expect(departures(options.body, wanted)).toEqual([])
+  const { status, body } = await ask(method, target, options)
+  expect({ at: `${method} ${target}`, status, body, ok: status < 300 }).toMatchObject({ ok: true })
+  return body
+}
+
+test('describes every route: what it is for, its places, and answers that succeed and that fail', () => {
+  const all = service.app.routes.list().map(({ method, path }) => `${method} ${path}`)
+  expect(leftOut.filter((name) => !all.includes(name))).toEqual([])
+  expect(routes.length).toBeGreaterThan(45)
+  for (const { method, path } of routes) {
+    const operation = operationOf(method, path)
+    const statuses = Object.keys(operation?.responses ?? {}).map(Number)
+    expect({ path, operation }).toMatchObject({
+      operation: { summary: expect.stringMatching(/^[A-Z]/), tags: [expect.any(String)] },
+    })
+    expect([path, statuses.filter((status) => status < 400).length]).toEqual([path, 1])
+    expect([path, statuses.some((status) => status >= 400)]).toEqual([path, true])
+    for (const status of statuses.filter((one) => one >= 400))
+      expect(operation?.responses[status]?.content?.['application/json']).toBeDefined()
+    const places = (operation?.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name)
+    expect(places).toEqual([...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name))
+  }
+})
+
+test('keeps what a route says of its parameters, also where its path has some', () => {
+  const run = operationOf('GET', '/api/v1/lineage/runs/:producer/:runId')
+  expect(run?.parameters?.map(({ name }) => name)).toEqual(['producer', 'runId', 'limit', 'after'])
+  expect(run?.parameters?.[1]?.schema).toMatchObject({ format: 'uuid' })
+})
+
+test('says of a route that it needs no session where it answers without one', async () => {
+  for (const { method, path } of routes) {
+    const response = await call(service, method, path.replaceAll(/:\w+/g, 'x'))
+    await response.body?.cancel()
+    // Webhooks are refused for their signature, and /logout has a cookie to end.
+    const open = path.includes('webhooks/') || ![401, 403].includes(response.status)
+    expect([method, path, operationOf(method, path)?.security]).toEqual([method, path, open ? [] : undefined])
+  }
+})
+
+test('names each refusal: of strangers, of scopes, roles and names, of bodies that are malformed or too large', async () => {
+  const narrow = await session(service, service.owner.tenant, ['lineage'])
+  const reader = await session(service, service.owner.tenant, ['read', 'admin'])
+  const large = 'x'.repeat(limits.apiBodyBytesMax + 1)
+  for (const { method, path } of routes) {
+    const target = path.replaceAll(/:\w+/g, 'x')
+    const named = path.replace(':tenant', service.owner.tenant).replaceAll(/:\w+/g, 'x')
+    const secret = path.startsWith('/admin') ? service.operator : steward
+    await ask(method, target)
+    for (const one of [narrow, reader, secret]) await ask(method, target, { secret: one })
+    await ask(method, `${named}?limit=0&after=x&kind=x&by=x`, { secret })
+    if (method === 'GET') continue
+    for (const body of ['{', '[]', '{}', '{"unknown":1}', large]) await ask(method, named, { secret, body })
+  }
+})
+
+test('says what administration answers', async () => {
+  const as = { secret: service.operator }
+  const tenants = '/admin/tenants'
+  const organization_id = 'org_documented'
+  const { id } = await succeed('POST', tenants, { ...as, body: { name: 'new', organization_id } })
+  expect((await ask('POST', tenants, { ...as, body: { name: 'new', organization_id } })).status).toBe(409)
+  const one = `${tenants}/${id}`
+  await succeed('GET', `${tenants}?limit=1`, as)
+  await succeed('GET', tenants, as)
+  for (const path of [`${one}/suspend`, `${one}/resume`]) await succeed('POST', path, as)
+  await succeed('GET', one, as)
+  const config = { warehouse: 'w', credential: 'a:b' }
+  const body = { kind: 'alpha', endpoint: 'https://catalog.example', config }
+  await succeed('PUT', `${one}/catalogs/lake`, { ...as, body })
+  await succeed('PATCH', `${one}/catalogs/lake`, { ...as, body: { config: { credential: null } } })
+  await succeed('GET', `${one}/catalogs`, as)
+  const stub = { ...body, kind: 'gamma' }
+  expect((await ask('PUT', `${one}/catalogs/lake`, { ...as, body: stub })).status).toBe(422)
+  await succeed('DELETE', `${one}/catalogs/lake`, as)
+  const minted = { name: 'spark', email: 'a@b.c', roles: ['r'], scopes: ['commit'] }
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  const made = await succeed('POST', `${one}/sessions`, { ...as, body: { ...minted, sub: 's', expires_at } })
+  await succeed('DELETE', `${one}/sessions/${made.id}`, as)
+  await succeed('GET', `${one}/sessions`, as)
+  await succeed('GET', '/admin/license', as)
+})
+
+test('says what a tenant’s own administrator is answered, and who ends a session', async () => {
+  const as = { secret: steward }
+  await succeed('GET', '/api/v1/session', as)
+  const { id } = await succeed('POST', '/api/v1/sessions', { ...as, body: { name: 'x', scopes: ['read'] } })
+  await succeed('GET', '/api/v1/sessions', as)
+  await succeed('DELETE', `/api/v1/sessions/${id}`, as)
+  const { store, owner } = service
+  const principal = { sub: 'ann', roles: [] }
+  const browser = { principal, scopes: ['read'] as const, providerSid: undefined }
+  const secret = await createBrowserSession(store, owner.tenant, browser, undefined)
+  await succeed('GET', '/api/v1/sessions?kind=browser', as)
+  const headers = { cookie: `__Host-svc_session=${secret}`, 'sec-fetch-site': 'same-origin' }
+  await succeed('POST', '/logout', { headers })
+  await succeed('GET', '/api/v1/sessions?kind=browser', as)
+})
+
+test('says what contracts, filters, masks, tags and pins answer', async () => {
+  const as = { secret: steward }
+  const root = '/api/v1/contracts'
+  const table = `${root}/tables/sales/orders`
+  const column = `${table}/columns/amount`
+  const relationships = [{ from: 'orders.id', to: 'people.id' }]
+  const properties = [{ name: 'id', description: 'key', primaryKey: true, primaryKeyPosition: 1 }]
+  const contract = { id: 'c', version: 1, description: 'd', properties, relationships }
+  await succeed('PUT', table, { ...as, body: contract })
+  const expression = 'id > 1'
+  for (const place of [table, column, `${root}/tags/t`])
+    await succeed('PUT', `${place}/row-filters/f`, { ...as, body: { expression, exempt_roles: ['r'] } })
+  await succeed('PUT', `${column}/tags/t`, as)
+  await succeed('PUT', `${column}/masks/m`, { ...as, body: { action: 'replace-with-null' } })
+  const masked = { action: 'apply-expression', expression: 'amount * 0' }
+  await succeed('PUT', `${root}/tags/t/masks/m`, { ...as, body: masked })
+  expect(
+    (await ask('PUT', `${column}/row-filters/g`, { ...as, body: { expression: 'none > 1' } })).status,
+  ).toBe(422)
+  const pinned = { catalog: 'main', snapshot_id: String(firstSnapshotId) }
+  await succeed('POST', `${table}/pin`, { ...as, body: pinned })
+  for (const body of [
+    { ...pinned, snapshot_id: '5' },
+    { ...pinned, catalog: 'none' },
+  ])
+    await ask('POST', `${table}/pin`, { ...as, body })
+  await succeed('GET', table, as)
+  await succeed('GET', table, { secret: service.owner.secret })
+  for (const path of [`${table}/pins`, `${root}/changes`]) await succeed('GET', path, as)
+  await succeed('PUT', `${root}/settings`, { ...as, body: { readable_without_contract: true } })
+  await succeed('GET', `${root}/settings`, as)
+
+  const statement = 'select amount from sales.orders where id = $1'
+  const explain = '/api/v1/query/explain'
+  const principal = { sub: 'ann', roles: ['r'] }
+  const target = { catalog: 'main', search_path: ['sales'] }
+  const full = { statement, ...target, principal, parameters: [null] }
+  await succeed('POST', explain, { ...as, body: full })
+  const dialect = 'trino'
+  expect((await ask('POST', explain, { ...as, body: { statement, dialect } })).status).toBe(409)
+  expect((await ask('POST', explain, { ...as, body: { statement: 'select', dialect } })).status).toBe(400)
+  expect((await ask('POST', explain, { ...as, body: { statement, catalog: 'none' } })).status).toBe(404)
+
+  await succeed('POST', `${table}/unpin`, as)
+  expect((await ask('POST', `${table}/unpin`, as)).status).toBe(409)
+  await succeed('POST', explain, {
+    secret: service.owner.secret,
+    body: { statement, dialect, parameters: ['1'] },
+  })
+  for (const path of [`${column}/masks/m`, `${root}/tags/t/masks/m`, `${column}/tags/t`, table])
+    await succeed('DELETE', path, as)
+  for (const place of [table, column, `${root}/tags/t`]) await succeed('DELETE', `${place}/row-filters/f`, as)
+  for (const path of ['usage', 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
+    await succeed('GET', `/api/v1/${path}`, as)
+})
+
+test('says what webhooks and probes answer', async () => {
+  const now = Date.now()
+  const event = JSON.stringify({ id: 'evt_1', event: 'other', type: 'other', data: {} })
+  const hooks = [
+    ['/webhooks/identity-provider', await sign.workos(event, identityWebhookSecret, now)],
+    ['/webhooks/billing', await sign.stripe(event, billingWebhookSecret, now)],
+  ] as const
+  for (const [path, headers] of hooks) {
+    await succeed('POST', path, { headers, body: event })
+    expect((await ask('POST', path, { headers, body: event })).status).toBe(409)
+    expect((await ask('POST', path, { headers, body: '{}' })).status).toBe(401)
+    expect((await ask('POST', path, { body: 'x'.repeat(limits.webhookBodyBytesMax + 1) })).status).toBe(413)
+  }
+  const webhook_secret = 'hook-secret-of-the-lake'
+  const catalogs = `/admin/tenants/${service.owner.tenant}/catalogs`
+  await succeed('PATCH', `${catalogs}/main`, {
+    secret: service.operator,
+    body: { config: { webhook_secret } },
+  })
+  const hit = { tenant_id: service.owner.tenant, metadata_location: 's3://lake/1.json' }
+  const signature = createHmac('sha256', webhook_secret).update(JSON.stringify(hit)).digest('hex')
+  await succeed('POST', '/v1/webhooks/alpha', { headers: { 'x-alpha-signature': signature }, body: hit })
+  for (const path of ['/healthz', '/readyz']) await succeed('GET', path, {})
+})
+
+test('has been held against every answer of success', () => {
+  const names = routes.map(({ method, path }) => `${method} ${path}`)
+  expect(names.filter((name) => !succeeded.has(name) && !seenElsewhere.includes(name))).toEqual([])
+})
