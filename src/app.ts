@@ -236,7 +236,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       {
         name: 'recover-intents',
         schedule: '* * * * *',
-        run: async () => void (await recoverIntents(gateway)),
+        run: async (signal) => void (await recoverIntents(gateway, signal)),
       },
       { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
       {

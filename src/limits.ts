@@ -175,6 +175,9 @@ export const limits = {
   forwardWithinMs: 50_000,
   /** For looking whether a commit was made whose answer was lost, before the client is answered. */
   settleWithinMs: 5_000,
+  /** Upstreams that recovery looks into at once, and milliseconds after which it begins with no further table. */
+  recoveryUpstreamsMax: 8,
+  recoveryMs: 60_000,
   drainMs: 25_000,
   /** For the last answers to leave after the drain. */
   flushMs: 2_000,

@@ -24,7 +24,7 @@ export interface TableNow {
 
 export interface LookOptions {
   /** Ends the load early. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Milliseconds to wait for commits in flight on the table; those that then still are count as such. */
   readonly othersWaitMs: number
 }

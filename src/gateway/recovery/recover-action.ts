@@ -31,15 +31,16 @@ export async function recoverAction(
   parts: GatewayParts,
   credential: CatalogCredential,
   claimed: ClaimedIntent,
+  signal: AbortSignal | undefined,
 ): Promise<IntentOutcome> {
   const { tenant, intent } = claimed
   const body = await loadIntentBody(parts.store, tenant, intent.commitId)
   const request = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
   const update = request.updates[0] ?? new Map()
   const catalog = parts.catalogs.get(tenant, credential)
-  const found = await look(parts, catalog, tenant, intent, intent.table)
+  const found = await look(parts, catalog, tenant, intent, intent.table, signal)
   const destination = destinationOf(update)
-  const moved = destination && (await look(parts, catalog, tenant, intent, destination))
+  const moved = destination && (await look(parts, catalog, tenant, intent, destination, signal))
   // The audit comes last: what is there and audited nowhere then, no other change explains.
   const since = await auditedChanges(parts.store, tenant, intent, claimed.openedAt)
   const decided = decideAction(intent, update, found, moved, since)
@@ -67,10 +68,11 @@ async function look(
   tenant: TenantId,
   { action }: IntentHead,
   name: TableRef,
+  signal: AbortSignal | undefined,
 ): Promise<Look | undefined> {
   try {
     if (action?.endsWith('-table')) {
-      const answer = await catalog.loadTable(name)
+      const answer = await catalog.loadTable(name, { signal })
       if (answer.status !== 'loaded') throw new Error('an unconditional load was answered 304')
       const loaded = parseLoadTableResult(answer.body)
       const locations = historyOf(loaded).map((entry) => entry.metadataLocation)
@@ -80,10 +82,10 @@ async function look(
       }
     }
     if (name.name === '') {
-      const properties = (await read(catalog, ['namespaces', name.namespace], name)).get('properties')
+      const properties = (await read(catalog, ['namespaces', name.namespace], name, signal)).get('properties')
       return { properties: isJsonObject(properties) ? properties : new Map() }
     }
-    const view = await read(catalog, ['namespaces', name.namespace, 'views', name.name], name)
+    const view = await read(catalog, ['namespaces', name.namespace, 'views', name.name], name, signal)
     return { viewLocation: String(view.get('metadata-location')), versionTimes: versionTimesOf(view) }
   } catch (error) {
     if (saysAbsent(error)) return undefined
@@ -100,8 +102,14 @@ function versionTimesOf(view: JsonObject): readonly JsonValue[] {
     .map((version) => version.get('timestamp-ms') ?? null)
 }
 
-async function read(catalog: Catalog, path: ForwardRequest['path'], name: TableRef): Promise<JsonObject> {
-  const { body } = await catalog.forward({ method: 'GET', path, mutates: false, subject: tableName(name) })
+async function read(
+  catalog: Catalog,
+  path: ForwardRequest['path'],
+  name: TableRef,
+  signal: AbortSignal | undefined,
+): Promise<JsonObject> {
+  const subject = tableName(name)
+  const { body } = await catalog.forward({ method: 'GET', path, mutates: false, subject, signal })
   const value = parseJson(await new Response(body as Uint8Array<ArrayBuffer>).bytes())
   return isJsonObject(value) ? value : new Map()
 }

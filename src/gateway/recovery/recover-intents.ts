@@ -3,10 +3,12 @@
  * down, and closes the intents of those it never took. One replica at a time; safe to run at any moment.
  */
 
+import { inParallel } from '../../base/in-parallel.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 import { appliedPolicy, type IntentHead } from '../../core/commit.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credentials.ts'
 import {
   type ClaimedIntent,
@@ -36,46 +38,55 @@ const othersWaitMs = 5_000
 
 /**
  * Settles every intent whose lease and upstream time-out have passed.
- * A table that cannot be looked at now is left for the next run.
+ * A table that cannot be looked at now is left for the next run, and so is what a slow upstream leaves no time for:
+ * other upstreams, and the next run, do not wait for it.
+ * @param signal ends the run early; what was not looked into is left
  */
-export async function recoverIntents(parts: GatewayParts): Promise<RecoveryReport> {
+export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal): Promise<RecoveryReport> {
   const claimed = await claimStaleIntents(parts.store, {
     limit: intentsPerRun,
     leaseMs: parts.intentTimes.leaseMs,
   })
   const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
-  for (const group of byTable(claimed)) {
+  const deadlineMs = performance.now() + limits.recoveryMs
+  const recover = async (group: readonly ClaimedIntent[]): Promise<void> => {
     try {
-      const settled = await recoverGroup(parts, group)
+      const settled = await recoverGroup(parts, group, signal)
       counts.committed += settled.committed
       counts.notCommitted += settled.notCommitted
       counts.undecidable += settled.undecidable
     } catch (err) {
       counts.undecidable += group.length
-      parts.log.error(
-        { err, intents: group.map((one) => one.intent.commitId) },
-        'intents could not be looked into',
-      )
+      const intents = group.map((one) => one.intent.commitId)
+      if (!signal?.aborted) parts.log.error({ err, intents }, 'intents could not be looked into')
     }
   }
+  await inParallel(byUpstream(claimed), limits.recoveryUpstreamsMax, async (ofUpstream) => {
+    for (const group of byTable(ofUpstream))
+      if (signal?.aborted || performance.now() > deadlineMs) counts.undecidable += group.length
+      else await recover(group)
+  })
   // A claim renews the lease, so what stays undecidable no longer counts as stale.
   parts.metrics.commitIntents.set((await countIntents(parts.store)).stale + counts.undecidable)
   return counts
 }
 
-function byTable(claimed: readonly ClaimedIntent[]): readonly (readonly ClaimedIntent[])[] {
-  const groups = new Map<string, ClaimedIntent[]>()
-  for (const one of claimed) {
-    const key = `${one.tenant}/${one.intent.credentialId}/${tableKey(one.intent.table)}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [one])
-    else group.push(one)
-  }
-  return [...groups.values()]
+type Groups = readonly (readonly ClaimedIntent[])[]
+
+function byUpstream(claimed: readonly ClaimedIntent[]): Groups {
+  return [...Map.groupBy(claimed, ({ tenant, intent }) => `${tenant}/${intent.credentialId}`).values()]
+}
+
+function byTable(ofUpstream: readonly ClaimedIntent[]): Groups {
+  return [...Map.groupBy(ofUpstream, ({ intent }) => tableKey(intent.table)).values()]
 }
 
 /** Intents on one name. Those that are no commits come first: commits are counted against what is audited. */
-async function recoverGroup(parts: GatewayParts, group: readonly ClaimedIntent[]): Promise<RecoveryReport> {
+async function recoverGroup(
+  parts: GatewayParts,
+  group: readonly ClaimedIntent[],
+  signal: AbortSignal | undefined,
+): Promise<RecoveryReport> {
   const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
   const [first] = group
   if (first === undefined) return counts
@@ -85,9 +96,9 @@ async function recoverGroup(parts: GatewayParts, group: readonly ClaimedIntent[]
 
   const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
   for (const one of group.filter(({ intent }) => !isCommit(intent)))
-    count(parts, one.intent, counts, await recoverAction(parts, credential, one))
+    count(parts, one.intent, counts, await recoverAction(parts, credential, one, signal))
   const commits = group.filter(({ intent }) => isCommit(intent))
-  if (commits.length > 0) await recoverTable(parts, credential, tenant, commits, counts)
+  if (commits.length > 0) await recoverTable(parts, credential, tenant, commits, counts, signal)
   return counts
 }
 
@@ -122,6 +133,7 @@ async function recoverTable(
   tenant: TenantId,
   group: readonly ClaimedIntent[],
   counts: Counts,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const table = group[0]?.intent.table
   if (table === undefined) return
@@ -131,7 +143,7 @@ async function recoverTable(
     tenant,
     table,
     new Set(group.map((one) => one.intent.commitId)),
-    { othersWaitMs },
+    { signal, othersWaitMs },
   )
   const stale: StaleIntent[] = []
   // One body after the other: each may have megabytes.
