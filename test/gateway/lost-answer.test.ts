@@ -595,6 +595,20 @@ describe('a change that is no commit', () => {
     },
   )
 
+  test('is refused where it is nested so deep that recovery could not read it again', async () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    const deepest = limits.jsonDepthMax - 2
+    for (const [levels, status] of [
+      [deepest + 1, 400],
+      [deepest, 502],
+    ] as const) {
+      lose = losing(false)
+      const body = createTable(`deep_${++tables}`).replace('{', `{"more":${nested(levels - 1)},`)
+      expect((await onSurface('POST', '/namespaces/sales/tables', body)).status).toBe(status)
+    }
+    expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
+  })
+
   test('refused by the upstream leaves no intent behind', async () => {
     const name = await newTable()
     const taken = await newTable()

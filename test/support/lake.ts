@@ -114,10 +114,11 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
     createServiceSession(store, tenant, { name: sub, principal: { sub, roles }, scopes: ['commit', 'read'] })
   const [ann, bob] = [await session('ann', ['auditor']), await session('bob', [])]
   await send(app, ann.secret, 'namespaces', { namespace: ['sales'] })
-  for (const table of options.tables ?? [ordersTable]) {
+  const tables = options.tables ?? [ordersTable]
+  // Beside a filter or mask, registering needs a write policy.
+  for (const table of tables)
     await register(app, ann.secret, join(catalog.folder, 'catalog/warehouse'), table)
-    await govern(store, tenant, table)
-  }
+  for (const table of tables) await govern(store, tenant, table)
   const env = (user: string, secret: string): ClientEnvironment => ({
     PGHOST: '127.0.0.1',
     PGPORT: String(app.pgwirePort),
