@@ -61,10 +61,12 @@ export function list(items: Schema): Schema {
 /** An object with these members and no others; a name that ends in `?` may be absent. */
 export function object(members: Readonly<Record<string, Schema>>): Schema {
   const names = Object.keys(members)
+  const required = names.filter((name) => !name.endsWith('?'))
   return {
     type: 'object',
     additionalProperties: false,
-    required: names.filter((name) => !name.endsWith('?')),
+    // OpenAPI 3.0 admits no empty list.
+    ...(required.length > 0 && { required }),
     properties: Object.fromEntries(names.map((name) => [name.replace(/\?$/, ''), members[name]])),
   }
 }

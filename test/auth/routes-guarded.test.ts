@@ -171,6 +171,7 @@ describe('every answer', () => {
     ['POST', '/login', 'GET'],
     ['GET', '/logout', 'POST'],
     ['GET', '/webhooks/billing', 'POST'],
+    ['POST', '/healthz/', 'GET'],
     ['PUT', '/api/v1/sessions', 'GET, POST'],
   ])('to %s %s is 405 and says what the route takes', async (method, path, allow) => {
     const response = await call(service, method, path)
@@ -187,6 +188,7 @@ describe('every answer', () => {
     ['DELETE', '/admin/tenants', 'GET, POST'],
     ['POST', '/admin/tenants/x', 'GET'],
     ['GET', '/admin/tenants/x/suspend', 'POST'],
+    ['DELETE', '/admin/tenants/', 'GET, POST'],
     ['GET', '/admin/tenants/x/catalogs/y', 'PUT, PATCH, DELETE'],
   ])('to %s %s says to those who may what the route takes', async (method, path, allow) => {
     const response = await call(service, method, path, { secret: service.operator })

@@ -130,6 +130,10 @@ test('describes every route: what it is for, its places, and answers that succee
   }
 })
 
+test('says of no object that it requires nothing, which OpenAPI 3.0 has no way to', () => {
+  expect(JSON.stringify(document)).not.toContain('"required":[]')
+})
+
 test('keeps what a route says of its parameters, also where its path has some', () => {
   const run = operationOf('GET', '/api/v1/lineage/runs/:producer/:runId')
   expect(run?.parameters?.map(({ name }) => name)).toEqual(['producer', 'runId', 'limit', 'after'])
