@@ -280,12 +280,12 @@ export class Session {
 
   async #sync(): Promise<void> {
     this.#skipsToSync = false
-    this.#inPipeline = false
     await this.#ready()
   }
 
   async #ready(): Promise<void> {
     const { transaction, outbox } = this.state
+    this.#inPipeline = false
     transaction.leaveImplicit()
     if (transaction.status === 'I') endPortals(this.state, true)
     writeReadyForQuery(outbox.writer, transaction.status)
