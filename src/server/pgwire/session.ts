@@ -3,6 +3,7 @@
  * that caused them; what ends the connection is thrown.
  */
 
+import { nextTurn } from '../../base/turn.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { PrepareOptions } from '../../query/query-service.ts'
 import {
@@ -112,11 +113,21 @@ export class Session {
     const read = await this.#guarded({ text, byteOffset: 0 }, async () => readStatements(text))
     if (read?.length === 0) writeBare(outbox.writer, 'emptyQueryResponse')
     transaction.enterImplicit((read?.length ?? 0) > 1)
-    for (const statement of read ?? []) {
+    for (const [index, statement] of (read ?? []).entries()) {
+      if (index > 0 && (await this.#guarded(undefined, (signal) => this.#pause(signal))) === undefined) break
       const done = await this.#guarded(statement.place, (signal) => this.#simple(statement, signal), true)
       if (done === undefined) break
     }
     await this.#ready()
+  }
+
+  /** Between two statements others must be heard, cancel requests among them: there may be forty thousand. */
+  async #pause(signal: AbortSignal): Promise<true> {
+    const { outbox } = this.state
+    if (outbox.isFull) await outbox.flush()
+    await nextTurn()
+    signal.throwIfAborted()
+    return true
   }
 
   async #simple(statement: SourceStatement, signal: AbortSignal): Promise<true> {
@@ -269,12 +280,12 @@ export class Session {
 
   async #sync(): Promise<void> {
     this.#skipsToSync = false
-    this.#inPipeline = false
     await this.#ready()
   }
 
   async #ready(): Promise<void> {
     const { transaction, outbox } = this.state
+    this.#inPipeline = false
     transaction.leaveImplicit()
     if (transaction.status === 'I') endPortals(this.state, true)
     writeReadyForQuery(outbox.writer, transaction.status)

@@ -60,7 +60,7 @@ const unitMs: Readonly<Record<string, number>> = {
 
 /** Milliseconds of a parameter such as `5min` or `1.5s`; a bare number is milliseconds. */
 export function durationMs(value: string): number | undefined {
-  const match = /^\s*((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(us|ms|s|min|h|d)?\s*$/.exec(value)
+  const match = /^((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*(us|ms|s|min|h|d)?$/.exec(value.trim())
   const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * (unitMs[match[2] ?? 'ms'] ?? 1))
   return ms <= 2_147_483_647 ? ms : undefined
 }

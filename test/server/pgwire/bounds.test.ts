@@ -73,6 +73,20 @@ describe('a cancel request', () => {
     },
   )
 
+  test('is heard between the statements of one Query, however short each is', async () => {
+    await using wire = await startWire()
+    const client = await wire.logIn()
+    const other = await WireClient.connect(wire.options)
+    client.send(query('begin;'.repeat(8_000)))
+    await client.until('C')
+    other.send(cancelPacket(client))
+    expect((await client.until('Z')).map(spoken).slice(-2)).toEqual([
+      'E 57014 canceling statement due to user request',
+      'Z E',
+    ])
+    client.close()
+  })
+
   test('with another key does nothing', async () => {
     await using wire = await startWire({ queries: { 'select endless': endless() } })
     const client = await wire.logIn()

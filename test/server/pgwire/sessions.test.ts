@@ -261,6 +261,13 @@ describe('transactions', () => {
     ])
   })
 
+  test('of a pipeline end with a Query inside of it, too', async () => {
+    const set = (value: string) => [parse(`set a.b = ${value}`), bind(), execute()]
+    await client.ask(...set('x'), query('select n from three'))
+    await client.ask(...set('y'), parse('select nowhere'), sync())
+    expect(await say('show a.b')).toContain('D x')
+  })
+
   test.each([
     ['set a.b = x; rollback; show a.b', ''],
     ['set a.b = x; commit; select nowhere', 'x'],

@@ -23,7 +23,8 @@ export interface TableSource {
 interface Kept {
   readonly mark: string
   readonly staleAt: number
-  readonly scope: Scope
+  /** Being made, or made: whoever asks meanwhile waits for it, since it may be of thousands of tables. */
+  readonly scope: Promise<Scope>
 }
 
 const catalogsKeptMax = 50
@@ -38,19 +39,28 @@ export function scopeCache(
   nowMs: () => number,
 ): (tenant: TenantId, catalog: string) => Promise<Scope> {
   const kept = new Lru<string, Kept>(catalogsKeptMax)
-  return async (tenant, catalog) => {
-    const name = JSON.stringify([tenant, catalog])
-    const mark = await source.mark(tenant)
-    const found = kept.get(name)
-    if (found !== undefined && found.mark === mark && nowMs() < found.staleAt) return found.scope
-    const staleAt = nowMs() + limits.catalogColumnsMs
+  const load = async (tenant: TenantId, catalog: string, before: Kept | undefined): Promise<Scope> => {
     const tables = await source.tables(tenant)
     if (tables.length > limits.catalogTablesMax)
       throw new Fault('unprocessable', `The catalog has more than ${limits.catalogTablesMax} tables.`)
     const digest = createHash('sha256').update(JSON.stringify(tables)).digest('hex')
     const key = JSON.stringify([tenant, catalog, digest])
-    const scope = found?.scope.key === key ? found.scope : scopeOf(key, catalog, tables)
-    kept.set(name, { mark, staleAt, scope })
-    return scope
+    const made = await before?.scope.catch(() => undefined)
+    return made?.key === key ? made : scopeOf(key, catalog, tables)
+  }
+  return async (tenant, catalog) => {
+    const name = JSON.stringify([tenant, catalog])
+    const mark = await source.mark(tenant)
+    const found = kept.get(name)
+    if (found !== undefined && found.mark === mark && nowMs() < found.staleAt) return await found.scope
+    const staleAt = nowMs() + limits.catalogColumnsMs
+    const entry = { mark, staleAt, scope: load(tenant, catalog, found) }
+    kept.set(name, entry)
+    try {
+      return await entry.scope
+    } catch (error) {
+      if (kept.get(name) === entry) kept.delete(name)
+      throw error
+    }
   }
 }

@@ -1,0 +1,56 @@
+/** When the tables of a catalog are read anew, and when not. */
+
+import { expect, test } from 'bun:test'
+import type { TenantId } from '../../../../src/core/tenant.ts'
+import { limits } from '../../../../src/limits.ts'
+import { scopeCache } from '../../../../src/server/pgwire/catalog/scope-cache.ts'
+import type { ShadowTable } from '../../../../src/server/pgwire/catalog/shadow-table.ts'
+
+const tenant = '6f0f4b1e-0000-4000-8000-00000000000a' as TenantId
+
+/** A source whose mark and tables are the test's, with the loads that it was asked for. */
+function sourceOf(state: { mark: string; names: readonly string[]; failures: number }) {
+  const loads: string[] = []
+  return {
+    loads,
+    mark: async () => state.mark,
+    async tables(): Promise<readonly ShadowTable[]> {
+      loads.push(state.mark)
+      const { names } = state
+      await Promise.resolve()
+      if (state.failures-- > 0) throw new Error('The store does not answer.')
+      return names.map((tableName) => ({ schemaName: 'sales', tableName, columns: [] }))
+    },
+  }
+}
+
+test('many who ask at once share one load, and those who ask after a change do not', async () => {
+  const state = { mark: '1', names: ['orders'], failures: 0 }
+  const source = sourceOf(state)
+  const scopeFor = scopeCache(source, () => 0)
+  const before = Array.from({ length: 100 }, () => scopeFor(tenant, 'main'))
+  await Promise.resolve()
+  Object.assign(state, { mark: '2', names: ['orders', 'regions'] })
+  const after = Array.from({ length: 100 }, () => scopeFor(tenant, 'main'))
+  expect(new Set((await Promise.all(before)).map(({ tableCount }) => tableCount))).toEqual(new Set([1]))
+  expect(new Set((await Promise.all(after)).map(({ tableCount }) => tableCount))).toEqual(new Set([2]))
+  expect(source.loads).toEqual(['1', '2'])
+})
+
+test('a load that fails is told to all who share it and to nobody after them', async () => {
+  const source = sourceOf({ mark: '1', names: ['orders'], failures: 1 })
+  const scopeFor = scopeCache(source, () => 0)
+  const asked = await Promise.allSettled([scopeFor(tenant, 'main'), scopeFor(tenant, 'main')])
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect((await scopeFor(tenant, 'main')).tableCount).toBe(1)
+})
+
+test('columns are read anew after some seconds, and what is made of the same tables stays', async () => {
+  let now = 0
+  const source = sourceOf({ mark: '1', names: ['orders'], failures: 0 })
+  const scopeFor = scopeCache(source, () => now)
+  const first = await scopeFor(tenant, 'main')
+  now = limits.catalogColumnsMs
+  expect(await scopeFor(tenant, 'main')).toBe(first)
+  expect(source.loads.length).toBe(2)
+})
