@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { setProperties } from '../../demo/commits.ts'
+import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import type { GatewayParts } from '../../src/gateway/parts.ts'
@@ -192,6 +192,13 @@ describe('updates that cannot be applied to a governed table', () => {
     const stale = await unfit([{ type: 'assert-current-schema-id', 'current-schema-id': 7 }])
     expect([stale.status, (await errorOf(stale)).type]).toEqual([409, 'CommitFailedException'])
     expect(service.catalog.faults.counts.commit).toBe(0)
+    // The table has passed this sequence number.
+    const first = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
+    expect((await commit(service, appendSnapshot(first))).status).toBe(200)
+    const again = { ...first, snapshotId: firstSnapshotId + 1n, parentId: firstSnapshotId }
+    const late = await commit(service, appendSnapshot(again))
+    expect([late.status, (await errorOf(late)).type]).toEqual([409, 'CommitFailedException'])
+    expect(service.catalog.faults.counts.commit).toBe(1)
     await deletePolicy(service.store, service.owner.tenant, 'fine')
   })
 })
