@@ -70,6 +70,14 @@ describe('the token endpoint', () => {
     expect((await ask(grant, prefix, basic(encoded))).status).toBe(200)
     const twice = { ...grant, client_id: id, client_secret: secret }
     expect((await ask(twice, prefix, basic(`${id}:${secret}`))).body.error).toBe('invalid_request')
+    expect((await ask(grant, prefix, basic(id))).body.error).toBe('invalid_request')
+  })
+
+  test('takes the secret alone, as clients send a credential without a colon', async () => {
+    const { secret } = await client(['read'])
+    const alone = { grant_type: 'client_credentials', client_secret: secret }
+    expect((await ask(alone)).status).toBe(200)
+    expect((await ask({ ...alone, client_secret: `${secret}x` })).status).toBe(401)
   })
 
   test('is served under the catalog URI, without a session', async () => {

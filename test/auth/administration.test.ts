@@ -167,9 +167,11 @@ describe('/admin', () => {
 
   test('lists a tenant’s sessions without secrets and revokes one with effect on the next request', async () => {
     const at = `tenants/${foreign.tenant}/sessions`
-    const minted = await json(await admin('POST', at, { name: 'etl', scopes: ['read'], roles: ['writer'] }))
+    const whose = { email: 'etl@acme.io', roles: ['writer'] }
+    const minted = await json(await admin('POST', at, { name: 'etl', scopes: ['read'], ...whose }))
     const secret = String(minted.secret)
-    expect((await call(service, 'GET', '/api/v1/session', { secret })).status).toBe(200)
+    const found = await json(await call(service, 'GET', '/api/v1/session', { secret }))
+    expect(found).toMatchObject({ principal: { sub: 'etl', ...whose }, scopes: ['read'] })
     const listed = await (await admin('GET', at)).text()
     expect(listed).toContain(String(minted.id))
     expect(listed).not.toContain(secret)

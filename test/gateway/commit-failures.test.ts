@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { setProperties } from '../../demo/commits.ts'
+import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { Session } from '../../src/core/session.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
 import type { GatewayParts } from '../../src/gateway/parts.ts'
 import { answer } from '../../src/gateway/routes.ts'
 import { limits } from '../../src/limits.ts'
@@ -8,7 +9,9 @@ import type { PolicyEngine } from '../../src/policy/engine.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { countIntents } from '../../src/store/commit-intents.ts'
 import { deletePolicy } from '../../src/store/policies.ts'
+import type { Param } from '../../src/store/session.ts'
 import { createServiceSession, findServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
+import type { Store, TenantFunction } from '../../src/store/store.ts'
 import { failingStore } from '../support/failing-store.ts'
 import {
   addTenant,
@@ -159,6 +162,20 @@ describe('where the audit fails', () => {
     expect(await metric(service, 'svc_audit_failures_total')).toBe(failures + 1)
     expect((await countIntents(service.store)).open).toBe(open + 1)
   })
+
+  test('a commit whose snapshot alone could not be ingested is a success, and counted', async () => {
+    const failures = await metric(service, 'svc_snapshot_ingest_failures_total')
+    const store: Store = {
+      ...service.store,
+      async tenantCall<Row extends object>(tenant: TenantId, name: TenantFunction, params: readonly Param[]) {
+        const rows = await service.store.tenantCall<Row>(tenant, name, params)
+        if (name !== 'record_verdict') return rows
+        return rows.map((row) => ({ ...row, ingested: false, ingest_error: 'no room' }))
+      },
+    }
+    expect((await answerWith({ store })).status).toBe(200)
+    expect(await metric(service, 'svc_snapshot_ingest_failures_total')).toBe(failures + 1)
+  })
 })
 
 describe('updates that cannot be applied to a governed table', () => {
@@ -175,6 +192,13 @@ describe('updates that cannot be applied to a governed table', () => {
     const stale = await unfit([{ type: 'assert-current-schema-id', 'current-schema-id': 7 }])
     expect([stale.status, (await errorOf(stale)).type]).toEqual([409, 'CommitFailedException'])
     expect(service.catalog.faults.counts.commit).toBe(0)
+    // The table has passed this sequence number.
+    const first = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
+    expect((await commit(service, appendSnapshot(first))).status).toBe(200)
+    const again = { ...first, snapshotId: firstSnapshotId + 1n, parentId: firstSnapshotId }
+    const late = await commit(service, appendSnapshot(again))
+    expect([late.status, (await errorOf(late)).type]).toEqual([409, 'CommitFailedException'])
+    expect(service.catalog.faults.counts.commit).toBe(1)
     await deletePolicy(service.store, service.owner.tenant, 'fine')
   })
 })

@@ -129,6 +129,15 @@ test('once it is unpinned its snapshot may expire, and the history of both stays
   expect(rest.items.map(({ kind }) => kind)).toEqual(['pin'])
 })
 
+test('a drop that leaves the files is not denied, nor that the table is registered again', async () => {
+  const loaded = await send(service, 'GET', '/namespaces/sales/tables/orders')
+  const { 'metadata-location': location } = (await loaded.json()) as { 'metadata-location': string }
+  await pinTable(service.store, tenant, change, { snapshotId: first + 2n, schemaId: 0n, catalog: 'main' })
+  expect((await send(service, 'DELETE', '/namespaces/sales/tables/orders')).status).toBe(204)
+  const body = { name: 'orders', 'metadata-location': location }
+  expect((await send(service, 'POST', '/namespaces/sales/register', body)).status).toBe(200)
+})
+
 function work<T>(
   owner: boolean,
   run: Parameters<typeof service.store.ownerTransaction<T>>[1],

@@ -65,7 +65,7 @@ describe('findCycles', () => {
     const stop = async () => {
       throw new Error('stopped')
     }
-    expect(
+    await expect(
       findCycles(
         graphOf(2, [
           [0, 1],

@@ -91,7 +91,9 @@ describe('creation', () => {
       JSON.stringify({ ...JSON.parse(createTable(table.name)), properties: { 'format-version': version } })
     const creating = (version: unknown) => send(service, 'POST', '/namespaces/sales/tables', of(version))
     await expectDenied(creating('3'), `old-${table.name}`)
+    const before = service.catalog.faults.counts.other
     for (const version of ['03', '+3', ' 3', '3.0', 3]) expect((await creating(version)).status).toBe(400)
+    expect(service.catalog.faults.counts.other).toBe(before)
     expect((await creating('2')).status).toBe(200)
   })
 
