@@ -90,7 +90,7 @@ function compile(input: CompileInput): CompiledQuery {
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
   const policies = appliedPolicies(resolver.tables, protections)
   return {
-    columns: query.columns,
+    columns: query.columns.map(({ name, type, size }) => ({ name, type, size })),
     parameters: Array.from(
       { length: Math.max(0, ...types.keys()) },
       (_, index) => types.get(index + 1) ?? 'text',
