@@ -48,7 +48,7 @@ const dateTrunc =
  * DuckDB truncates instants by a calendar library, ten times slower than timestamps; in UTC both are the same.
  * Infinities have no micros: `otherwise` is what they are.
  */
-const instantOf = (timestamp: string, otherwise: string): string =>
+export const instantOf = (timestamp: string, otherwise: string): string =>
   `coalesce(make_timestamptz(epoch_us(${timestamp})), ${otherwise})`
 
 /** DuckDB's timestamp for a date, which is as good to group by as the instant that PostgreSQL takes it for. */
