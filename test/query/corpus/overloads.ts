@@ -169,6 +169,11 @@ export const overloads: readonly string[] = [
 
 /** What Trino refuses, or fails at. */
 export const duckdbOverloads: readonly string[] = [
+  `SELECT tags || '{c,d}', '{x}' || tags, tags || NULL, NULL || tags, tags || 'x'::text, ARRAY[1, 2] || '{3}' FROM orders`,
+  `SELECT width_bucket(1, NULL, 3, 4), width_bucket(1, 0, discount, 4), width_bucket(1, 2, 3, NULL) FROM orders WHERE discount IS NULL`,
+  `SELECT shipped_at + (interval '1 month' - interval '3 hours'), shipped_at - interval '1 month 1 day', interval '1 month 1 day' + shipped_at FROM orders`,
+  `SELECT timestamptz '2021-01-30 00:00+00' + interval '1 month 1 day', timestamptz '2021-03-31' - interval '1 month 1 day'`,
+  `SELECT ('2024-01-05 10:11' || sku)::time FROM (VALUES (''), (':12.5')) t(sku)`,
   `SELECT coalesce(sum(price), sum(qty)), greatest(sum(price), sum(qty)), CASE WHEN count(*) > 100 THEN sum(qty) ELSE sum(price) END FROM items`,
   `SELECT sum(qty) FROM items UNION ALL SELECT price FROM items`,
   `SELECT v FROM (VALUES ((SELECT sum(qty) FROM items)), ((SELECT max(price) FROM items))) t(v)`,
@@ -223,6 +228,8 @@ export const faults: readonly string[] = [
   `SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN -1 PRECEDING AND CURRENT ROW) FROM orders`,
   `SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN NULL PRECEDING AND CURRENT ROW) FROM orders`,
   `SELECT nth_value(id, 0) OVER (ORDER BY id) FROM orders`,
+  `SELECT tags || 'x' FROM orders`,
   `SELECT nth_value(id, quantity - 3) OVER (ORDER BY id) FROM orders`,
   `SELECT rank() OVER (), id FROM orders GROUP BY 1, 2`,
+  `SELECT (ordered_on::text)::time FROM orders`,
 ]
