@@ -160,7 +160,8 @@ function intervalPart(name: string, type: SqlType): string | undefined {
   if (type !== 'interval') return undefined
   if (name === 'epoch')
     return `(year({0}) * 31557600 + month({0}) * 2592000 + day({0}) * 86400 + hour({0}) * 3600 + minute({0}) * 60 + CAST(microsecond({0}) AS DECIMAL(25,6)) / 1000000)`
-  if (name === 'quarter') return '(month({0}) // 3 + 1)'
+  if (name === 'quarter')
+    return '(CASE WHEN year({0}) < 0 OR month({0}) < 0 THEN month({0}) // 3 - 1 ELSE month({0}) // 3 + 1 END)'
   if (name === 'century') return '(year({0}) // 100)'
   return undefined
 }

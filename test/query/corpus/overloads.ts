@@ -5,6 +5,7 @@ const over = (columns: string, expressions: readonly string[]) =>
   expressions.map((each) => `SELECT ${each} AS v FROM (VALUES ${columns}) t(a, b)`)
 
 export const overloads: readonly string[] = [
+  `SELECT string_to_array(status, ''), string_to_array(status, ','), string_to_array(status, NULL), split_part(region, '', NULLIF(id, 6)), split_part(status, NULL, 1) FROM orders`,
   ...values([
     `character_length('ä€😀' || sku)`,
     `initcap('straße ÉTÉ élan ἀρχή 東京abc a1b 3x o''neil x_y ' || sku)`,
@@ -169,6 +170,7 @@ export const overloads: readonly string[] = [
 
 /** What Trino refuses, or fails at. */
 export const duckdbOverloads: readonly string[] = [
+  `SELECT extract(quarter FROM interval '-1 month'), extract(quarter FROM interval '-1 year'), extract(quarter FROM interval '-14 months'), extract(quarter FROM interval '5 months'), extract(quarter FROM interval '-3 months')`,
   `SELECT tags || '{c,d}', '{x}' || tags, tags || NULL, NULL || tags, tags || 'x'::text, ARRAY[1, 2] || '{3}' FROM orders`,
   `SELECT width_bucket(1, NULL, 3, 4), width_bucket(1, 0, discount, 4), width_bucket(1, 2, 3, NULL) FROM orders WHERE discount IS NULL`,
   `SELECT shipped_at + (interval '1 month' - interval '3 hours'), shipped_at - interval '1 month 1 day', interval '1 month 1 day' + shipped_at FROM orders`,
