@@ -87,7 +87,7 @@ function compile(input: CompileInput): CompiledQuery {
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
   return {
-    columns: query.columns,
+    columns: query.columns.map(({ name, type, size }) => ({ name, type, size })),
     parameters: Array.from(
       { length: Math.max(0, ...types.keys()) },
       (_, index) => types.get(index + 1) ?? 'text',

@@ -7,6 +7,9 @@ import type { GovernedTable } from '../core/governed-table.ts'
 import type { NumericSize, SqlType } from '../core/sql-type.ts'
 import type { AggregateDef, FunctionDef } from './functions/definition.ts'
 
+/** What a numeric is on the engines: precision and scale, or a double. */
+export type DecimalShape = NumericSize | 'double'
+
 /** Precision and scale are kept for numerics, where known. */
 export interface Typed {
   readonly type: SqlType
@@ -34,6 +37,8 @@ export interface ColumnExpr extends Typed {
   /** The relation's alias in emitted SQL, and the column's place in it from 0. */
   readonly relation: string
   readonly index: number
+  /** What a numeric of a query is on the engines, where that is known. */
+  readonly shape?: DecimalShape | undefined
   /** How many queries further out the relation stands. */
   readonly levelsUp: number
 }
@@ -113,6 +118,8 @@ export interface SortKey {
 
 export interface OutputColumn extends Typed {
   readonly name: string
+  /** What a numeric is on the engines, where that is known. */
+  readonly shape?: DecimalShape | undefined
 }
 
 export interface Query {

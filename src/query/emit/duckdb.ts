@@ -91,6 +91,8 @@ function fromText(sql: string, to: SqlType, target: string): string {
   if (to === 'bool')
     return `CASE WHEN ${sql} IS NULL THEN NULL WHEN lower(trim(${sql})) IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE WHEN lower(trim(${sql})) IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE ELSE ${invalid} END`
   if (isArray(to)) throw notSupported('A cast of text to an array')
+  // DuckDB takes a date for midnight.
+  if (to === 'time') return guarded('(?s).*:.*')
   if (to === 'interval') return guarded('[+-]?[0-9]+ *(second|minute|hour|day|week|month|year)s?')
   return `CAST(${sql} AS ${target})`
 }

@@ -71,7 +71,7 @@ export const collectionFunctions: readonly FunctionDef[] = [
     'string_to_array',
     'text text',
     'text[]',
-    `CASE WHEN {0} = '' THEN CAST([] AS VARCHAR[]) WHEN {1} = '' THEN [{0}] WHEN {1} IS NULL THEN regexp_extract_all({0}, '(?s).') ELSE string_split({0}, {1}) END`,
-    `CASE WHEN {0} = '' THEN CAST(ARRAY[] AS ARRAY(VARCHAR)) WHEN {1} = '' THEN ARRAY[CAST({0} AS VARCHAR)] WHEN {1} IS NULL THEN regexp_extract_all({0}, '(?s).') ELSE split({0}, {1}) END`,
+    `CASE WHEN {0} IS NULL THEN NULL WHEN {0} = '' THEN CAST([] AS VARCHAR[]) WHEN {1} = '' THEN [{0}] WHEN {1} IS NULL THEN regexp_extract_all({0}, '(?s).') ELSE string_split({0}, {1}) END`,
+    `CASE WHEN {0} IS NULL THEN NULL WHEN {0} = '' THEN CAST(ARRAY[] AS ARRAY(VARCHAR)) WHEN {1} = '' THEN ARRAY[CAST({0} AS VARCHAR)] WHEN {1} IS NULL THEN regexp_extract_all({0}, '(?s).') ELSE split({0}, {1}) END`,
   ),
 ]

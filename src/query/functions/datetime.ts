@@ -48,7 +48,7 @@ const dateTrunc =
  * DuckDB truncates instants by a calendar library, ten times slower than timestamps; in UTC both are the same.
  * Infinities have no micros: `otherwise` is what they are.
  */
-const instantOf = (timestamp: string, otherwise: string): string =>
+export const instantOf = (timestamp: string, otherwise: string): string =>
   `coalesce(make_timestamptz(epoch_us(${timestamp})), ${otherwise})`
 
 /** DuckDB's timestamp for a date, which is as good to group by as the instant that PostgreSQL takes it for. */
@@ -160,7 +160,8 @@ function intervalPart(name: string, type: SqlType): string | undefined {
   if (type !== 'interval') return undefined
   if (name === 'epoch')
     return `(year({0}) * 31557600 + month({0}) * 2592000 + day({0}) * 86400 + hour({0}) * 3600 + minute({0}) * 60 + CAST(microsecond({0}) AS DECIMAL(25,6)) / 1000000)`
-  if (name === 'quarter') return '(month({0}) // 3 + 1)'
+  if (name === 'quarter')
+    return '(CASE WHEN year({0}) < 0 OR month({0}) < 0 THEN month({0}) // 3 - 1 ELSE month({0}) // 3 + 1 END)'
   if (name === 'century') return '(year({0}) // 100)'
   return undefined
 }

@@ -53,7 +53,7 @@ const buckets = (from: string, value: string, to: string): string =>
 
 /** From the first bound on, up or down, and never beyond the second. */
 const bucketOf = (fault: string, nan: string, finite: string): string =>
-  `CASE WHEN {3} < 1 OR {1} = {2} OR ${nan}({0}) OR NOT ${finite}({1}) OR NOT ${finite}({2}) THEN ${fault} WHEN {1} < {2} THEN ${buckets('{1}', '{0}', '{2}')} ELSE ${buckets('(-{1})', '(-{0})', '(-{2})')} END`
+  `CASE WHEN {0} IS NULL OR {1} IS NULL OR {2} IS NULL OR {3} IS NULL THEN NULL WHEN {3} < 1 OR {1} = {2} OR ${nan}({0}) OR NOT ${finite}({1}) OR NOT ${finite}({2}) THEN ${fault} WHEN {1} < {2} THEN ${buckets('{1}', '{0}', '{2}')} ELSE ${buckets('(-{1})', '(-{0})', '(-{2})')} END`
 
 export const mathFunctions: readonly FunctionDef[] = [
   ...abs,

@@ -3,6 +3,7 @@
 import { quoteText } from '../../base/sql-text.ts'
 import { notSupported } from '../sql-error.ts'
 import { appended, joined, prepended } from './collections.ts'
+import { instantOf } from './datetime.ts'
 import { byName, type FunctionDef, fn, type Template } from './definition.ts'
 import { power } from './math.ts'
 import { regexTemplate } from './pattern.ts'
@@ -102,6 +103,10 @@ const floats = (['float4', 'float8'] as const).flatMap((type) => [
   fn('+', type, type, '{0}'),
 ])
 
+/** In UTC, as a timestamp: DuckDB adds the hours and days of an interval to an instant before its months. */
+const instantMoved = (instant: string, sign: '+' | '-', interval: string): string =>
+  instantOf(`(make_timestamp(epoch_us(${instant})) ${sign} ${interval})`, `(${instant} ${sign} ${interval})`)
+
 /** A date becomes a timestamp before an interval is added: what Trino adds to dates is days only. */
 const dates: FunctionDef[] = [
   fn('+', 'date int4', 'date', '({0} + {1})', `CAST(date_add('day', {1}, {0}) AS DATE)`, may),
@@ -118,9 +123,9 @@ const dates: FunctionDef[] = [
   fn('+', 'timestamp interval', 'timestamp', '({0} + {1})', '({0} + {1})', may),
   fn('+', 'interval timestamp', 'timestamp', '({1} + {0})', '({1} + {0})', may),
   fn('-', 'timestamp interval', 'timestamp', '({0} - {1})', '({0} - {1})', may),
-  fn('+', 'timestamptz interval', 'timestamptz', '({0} + {1})', '({0} + {1})', may),
-  fn('+', 'interval timestamptz', 'timestamptz', '({1} + {0})', '({1} + {0})', may),
-  fn('-', 'timestamptz interval', 'timestamptz', '({0} - {1})', '({0} - {1})', may),
+  fn('+', 'timestamptz interval', 'timestamptz', instantMoved('{0}', '+', '{1}'), '({0} + {1})', may),
+  fn('+', 'interval timestamptz', 'timestamptz', instantMoved('{1}', '+', '{0}'), '({1} + {0})', may),
+  fn('-', 'timestamptz interval', 'timestamptz', instantMoved('{0}', '-', '{1}'), '({0} - {1})', may),
   fn(
     '+',
     'date interval',

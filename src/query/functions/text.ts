@@ -172,7 +172,7 @@ export const textFunctions: readonly FunctionDef[] = [
     'split_part',
     'text text int4',
     'text',
-    `CASE WHEN {2} = 0 THEN error('field position must not be zero') WHEN {1} = '' THEN CASE WHEN {2} IN (1, -1) THEN {0} ELSE left({0}, 0) END ELSE split_part({0}, {1}, {2}) END`,
+    `CASE WHEN {2} IS NULL THEN NULL WHEN {2} = 0 THEN error('field position must not be zero') WHEN {1} = '' THEN CASE WHEN {2} IN (1, -1) THEN {0} ELSE left({0}, 0) END ELSE split_part({0}, {1}, {2}) END`,
     `CASE WHEN {0} IS NULL OR {1} IS NULL OR {2} IS NULL THEN NULL WHEN {2} = 0 THEN CAST(fail('field position must not be zero') AS VARCHAR) WHEN {1} = '' THEN CASE WHEN {2} IN (1, -1) THEN {0} ELSE '' END ELSE coalesce(element_at(split({0}, {1}), {2}), '') END`,
     may,
   ),

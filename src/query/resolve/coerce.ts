@@ -5,6 +5,7 @@ import type { Expr } from '../ir.ts'
 import { literalSize, readLiteral } from '../literal.ts'
 import { SqlError } from '../sql-error.ts'
 import { casts, commonType, convertsImplicitly, isFloat, isNumber, spokenType } from '../types.ts'
+import { atOneScale } from './decimal.ts'
 
 /** NULL of a type. */
 export function nullOf(type: SqlType): Expr {
@@ -97,7 +98,8 @@ export function unify(
     const [first, second] = [...new Set(exprs.map((expr) => spokenType(expr.type)))]
     throw new SqlError('42804', `${what} types ${first} and ${second} cannot be matched`)
   }
-  return { exprs: exprs.map((expr) => coerce(expr, type)), type }
+  const coerced = exprs.map((expr) => coerce(expr, type))
+  return { exprs: type === 'numeric' ? atOneScale(coerced) : coerced, type }
 }
 
 /** A boolean condition. */

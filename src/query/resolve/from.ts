@@ -120,9 +120,9 @@ function outputColumns(
   alias: Alias | undefined,
 ): readonly ScopeColumn[] {
   const own = columns.map(
-    ({ name, type, size }, index): ScopeColumn => ({
+    ({ name, type, size, shape }, index): ScopeColumn => ({
       name,
-      expr: { kind: 'column', relation: id, index, levelsUp: 0, type, size },
+      expr: { kind: 'column', relation: id, index, levelsUp: 0, type, size, shape },
     }),
   )
   return renamed(own, alias)

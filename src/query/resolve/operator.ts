@@ -111,7 +111,10 @@ function sameType(name: string, args: readonly Expr[]): readonly FunctionDef[] |
 /** `||` of text and anything else that has a text form. */
 function concatenated(args: readonly Expr[]): Expr[] {
   const types = args.map((arg) => arg.type)
-  if (types.some(isArray) || !types.some((type) => isString(type) || type === 'unknown')) return [...args]
+  const array = types.find(isArray)
+  // PostgreSQL takes a literal beside an array for an array, never for an element.
+  if (array !== undefined) return args.map((arg) => (arg.type === 'unknown' ? coerce(arg, array) : arg))
+  if (!types.some((type) => isString(type) || type === 'unknown')) return [...args]
   return args.map((arg) =>
     isString(arg.type) || arg.type === 'unknown' || !casts(arg.type, 'text') ? arg : castTo(arg, 'text'),
   )

@@ -1,7 +1,7 @@
 /** SELECT, VALUES and set operations: clauses in PostgreSQL's order of meaning. */
 
 import type { Node, SelectStmt, SetOperation as SetOperator, WithClause } from 'libpg-query'
-import type { SqlType } from '../../core/sql-type.ts'
+import type { NumericSize, SqlType } from '../../core/sql-type.ts'
 import type { Expr, GroupElement, OutputColumn, Query, Select, SortKey } from '../ir.ts'
 import { exprKey } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
@@ -9,6 +9,7 @@ import { commonType } from '../types.ts'
 import { sortDirection } from './call.ts'
 import { coerce, condition, known } from './coerce.ts'
 import { type Env, nameOf, newId, newScope, type Resolver, type Scope } from './context.ts'
+import { columnShapes, shapeOf, shapeTogether, sharedSize } from './decimal.ts'
 import { resolveFrom } from './from.ts'
 import { checkGrouping, groupable } from './grouping.ts'
 import { resolveTargets } from './targets.ts'
@@ -64,7 +65,14 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   const below: Env = { scope, noAggregates: 'WHERE', noWindows: 'WHERE' }
   const where = node.whereClause && keeping(condition(resolver.expr(node.whereClause, below), 'WHERE'))
   const targets = resolveTargets(resolver, node.targetList ?? [], env).map(asTarget)
-  const columns = targets.map(({ name, expr }): OutputColumn => ({ name, type: expr.type, size: expr.size }))
+  const columns = targets.map(
+    ({ name, expr }): OutputColumn => ({
+      name,
+      type: expr.type,
+      size: expr.size,
+      ...(expr.type === 'numeric' && { shape: shapeOf(expr) }),
+    }),
+  )
   const exprs = targets.map(({ expr }) => expr)
   const groupBy = (node.groupClause ?? []).map((each) => resolveGroup(resolver, each, targets, scope))
   const having =
@@ -259,7 +267,9 @@ function resolveValues(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
     orderBy: [],
     ...resolveLimits(resolver, node, scope),
   }
-  const typed = retype(query, types)
+  const plain = retype(query, types)
+  const shapes = types.map((type, index) => (type === 'numeric' ? columnShapes(plain, index) : []))
+  const typed = resize(plain, shapes.map(sharedSize))
   return { ...typed, orderBy: outputSort(node.sortClause ?? [], typed.columns) }
 }
 
@@ -288,9 +298,19 @@ function resolveSet(
   const settled = node.all ? types : types.map((type) => (type === 'unknown' ? 'text' : type))
   if (!node.all && settled.some((type) => type === 'json' || type === 'jsonb'))
     throw notSupported('Comparison of JSON')
-  const sides = [left, right].map((side) => retype(side, settled))
-  const [a = left, b = right] = sides
-  const columns = a.columns.map(({ name: column, type }) => ({ name: column, type }))
+  const open = [left, right].map((side) => retype(side, settled))
+  const shapes = settled.map((type, index) =>
+    type === 'numeric' ? open.flatMap((side) => columnShapes(side, index)) : [],
+  )
+  const sizes = shapes.map(sharedSize)
+  const [a = left, b = right] = open.map((side) => resize(side, sizes))
+  const columns = a.columns.map(
+    ({ name: column, type }, index): OutputColumn => ({
+      name: column,
+      type,
+      ...(type === 'numeric' && { shape: shapeTogether(shapes[index] ?? []) }),
+    }),
+  )
   return {
     ctes,
     body: { kind: 'set', op: name, all: node.all === true, left: a, right: b },
@@ -320,6 +340,20 @@ function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): S
       ...sortDirection(sort),
     }
   })
+}
+
+/** The query with those of its numerics cast that have a size. */
+function resize(query: Query, sizes: readonly (NumericSize | undefined)[]): Query {
+  if (sizes.every((size) => size === undefined)) return query
+  const to = (arg: Expr, index: number): Expr => {
+    const size = sizes[index]
+    return size === undefined ? arg : { kind: 'cast', type: 'numeric', size, arg }
+  }
+  const { body } = query
+  if (body.kind === 'select') return { ...query, body: { ...body, targets: body.targets.map(to) } }
+  if (body.kind === 'values')
+    return { ...query, body: { ...body, rows: body.rows.map((row) => row.map(to)) } }
+  return { ...query, body: { ...body, left: resize(body.left, sizes), right: resize(body.right, sizes) } }
 }
 
 /** The query with its columns as the given types. */

@@ -5,6 +5,7 @@ const over = (columns: string, expressions: readonly string[]) =>
   expressions.map((each) => `SELECT ${each} AS v FROM (VALUES ${columns}) t(a, b)`)
 
 export const overloads: readonly string[] = [
+  `SELECT string_to_array(status, ''), string_to_array(status, ','), string_to_array(status, NULL), split_part(region, '', NULLIF(id, 6)), split_part(status, NULL, 1) FROM orders`,
   ...values([
     `character_length('ä€😀' || sku)`,
     `initcap('straße ÉTÉ élan ἀρχή 東京abc a1b 3x o''neil x_y ' || sku)`,
@@ -169,6 +170,31 @@ export const overloads: readonly string[] = [
 
 /** What Trino refuses, or fails at. */
 export const duckdbOverloads: readonly string[] = [
+  `SELECT extract(quarter FROM interval '-1 month'), extract(quarter FROM interval '-1 year'), extract(quarter FROM interval '-14 months'), extract(quarter FROM interval '5 months'), extract(quarter FROM interval '-3 months')`,
+  `SELECT tags || '{c,d}', '{x}' || tags, tags || NULL, NULL || tags, tags || 'x'::text, ARRAY[1, 2] || '{3}' FROM orders`,
+  `SELECT width_bucket(1, NULL, 3, 4), width_bucket(1, 0, discount, 4), width_bucket(1, 2, 3, NULL) FROM orders WHERE discount IS NULL`,
+  `SELECT shipped_at + (interval '1 month' - interval '3 hours'), shipped_at - interval '1 month 1 day', interval '1 month 1 day' + shipped_at FROM orders`,
+  `SELECT timestamptz '2021-01-30 00:00+00' + interval '1 month 1 day', timestamptz '2021-03-31' - interval '1 month 1 day'`,
+  `SELECT ('2024-01-05 10:11' || sku)::time FROM (VALUES (''), (':12.5')) t(sku)`,
+  `SELECT coalesce(sum(price), sum(qty)), greatest(sum(price), sum(qty)), CASE WHEN count(*) > 100 THEN sum(qty) ELSE sum(price) END FROM items`,
+  `SELECT sum(qty) FROM items UNION ALL SELECT price FROM items`,
+  `SELECT v FROM (VALUES ((SELECT sum(qty) FROM items)), ((SELECT max(price) FROM items))) t(v)`,
+  `SELECT CASE WHEN line > 100 THEN sum(qty) OVER () ELSE 0.5 END FROM items`,
+  `SELECT total, coalesce(total, other) FROM (SELECT sum(qty) AS other, sum(price) AS total FROM items) i`,
+  `WITH a AS (SELECT sum(qty) q FROM items), b AS (SELECT sum(price) p FROM items) SELECT CASE WHEN false THEN a.q ELSE b.p END FROM a, b`,
+  `SELECT sum(v) FROM (SELECT sum(qty) AS v FROM items UNION ALL SELECT sum(price) FROM items UNION ALL SELECT NULL UNION ALL SELECT 0.5) u`,
+  `SELECT CASE WHEN line > 100 THEN sum(qty) OVER () ELSE NULL END, CASE WHEN line < 100 THEN sum(price) OVER () ELSE NULL END FROM items`,
+  `SELECT greatest(sum(price), sum(qty), 0), least(sum(qty), sum(price) + 0.0005, NULL) FROM items`,
+  `SELECT sum(qty) FROM items INTERSECT SELECT sum(price) FROM items`,
+  `SELECT ARRAY[sum(price), sum(qty), NULL] FROM items`,
+  `SELECT (SELECT sum(price) FROM items) IN (SELECT sum(qty) FROM items), (SELECT sum(price) FROM items) IN (59, 59.475)`,
+  `SELECT coalesce((SELECT sum(qty) FROM items WHERE qty > 1000), (SELECT sum(price) FROM items))`,
+  `SELECT sku, CASE sku WHEN 'A-100' THEN sum(qty) ELSE sum(price * qty) END FROM items GROUP BY sku`,
+  `SELECT nullif(sum(price), sum(qty)), sum(CASE WHEN line = 1 THEN price ELSE qty END) FROM items`,
+  `SELECT coalesce(round(sum(price), 1), sum(qty)), coalesce(-sum(price), abs(sum(qty))) FROM items`,
+  `SELECT coalesce(amount, 0), coalesce(amount, 0.001), CASE WHEN id > 3 THEN amount ELSE id END FROM orders`,
+  `SELECT coalesce(sum(amount), 0) / 3, coalesce(avg(amount), sum(amount)) FROM orders`,
+  `SELECT sum(price) FROM items EXCEPT SELECT sum(qty) FROM items`,
   `SELECT (id || '024-01-01 10:00:00+05')::timestamptz, (id || '024-01-01T10:00:00.5Z')::timestamptz, (id || '024-01-01')::timestamptz, (id || '024-01-01 10:00:00-03:30')::timestamptz FROM orders`,
   `SELECT array_to_string(tags, status), array_to_string(tags, NULL), array_to_string(ARRAY[id, quantity], region) FROM orders`,
   `SELECT array_to_string(ARRAY['a', NULL, 'b'], status), array_to_string(ARRAY[NULL::text], status) FROM orders`,
@@ -204,6 +230,8 @@ export const faults: readonly string[] = [
   `SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN -1 PRECEDING AND CURRENT ROW) FROM orders`,
   `SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN NULL PRECEDING AND CURRENT ROW) FROM orders`,
   `SELECT nth_value(id, 0) OVER (ORDER BY id) FROM orders`,
+  `SELECT tags || 'x' FROM orders`,
   `SELECT nth_value(id, quantity - 3) OVER (ORDER BY id) FROM orders`,
   `SELECT rank() OVER (), id FROM orders GROUP BY 1, 2`,
+  `SELECT (ordered_on::text)::time FROM orders`,
 ]
