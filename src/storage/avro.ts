@@ -40,11 +40,15 @@ const longType = avro.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 })
 
-/** An avsc type whose longs are bigints: snapshot ids do not fit a double. */
-function avroType(schema: unknown): avro.Type {
+/** An avsc type whose longs are bigints, since snapshot ids do not fit a double, and whose lists and maps are bounded. */
+function avroType(schema: unknown, budget: ItemBudget): avro.Type {
   return avro.Type.forSchema(schema as avro.Schema, {
-    typeHook: (part) =>
-      (part === 'long' || (part as { type?: unknown }).type === 'long' ? longType : undefined) as avro.Type,
+    typeHook: (part, options) => {
+      const kind = part === 'long' ? part : (part as { type?: unknown }).type
+      if (kind === 'long') return longType as avro.Type
+      if (kind === 'array') return boundedList(part, options, budget)
+      return (kind === 'map' ? boundedMap(part, options, budget) : undefined) as avro.Type
+    },
   })
 }
 
@@ -62,14 +66,15 @@ export function readAvro(bytes: Uint8Array, bounds: AvroBounds): AvroFile {
   const codec = header.get('avro.codec')?.toString('latin1') ?? 'null'
   let schema: unknown
   let type: avro.Type
+  const items: ItemBudget = { left: 0 }
   try {
     schema = JSON.parse(schemaText ?? '')
-    assertBytesPerItem(schema)
-    type = avroType(schema)
+    assertBounded(schema)
+    type = avroType(schema, items)
   } catch {
     throw corrupt()
   }
-  return { schema, records: readBlocks(cursor, sync, codec, type, bounds) }
+  return { schema, records: readBlocks(cursor, sync, codec, type, items, bounds) }
 }
 
 function* readBlocks(
@@ -77,6 +82,7 @@ function* readBlocks(
   sync: Buffer,
   codec: string,
   type: avro.Type,
+  items: ItemBudget,
   { bytesMax, recordsMax }: AvroBounds,
 ): Generator<AvroRecord> {
   let records = 0
@@ -96,6 +102,7 @@ function* readBlocks(
     let at = 0
     for (let index = 0; index < count; index++) {
       let decoded: { value: unknown; offset: number }
+      items.left = itemsMax
       try {
         decoded = type.decode(block, at) as typeof decoded
       } catch {
@@ -147,6 +154,66 @@ function unsnap(block: Buffer, bytesMax: number): Buffer | undefined {
   return output
 }
 
+/** Items of all lists and maps of one record; a manifest's entry has six for each column. */
+const itemsMax = 200_000
+
+interface ItemBudget {
+  left: number
+}
+
+/** What avsc reads from; the two members are as its own types use them. */
+interface Tap {
+  readonly buf: Buffer
+  readonly pos: number
+  readLong(): number
+  readString(): string
+}
+
+type Readable = { _read(tap: Tap): unknown }
+type ConstructorOf = new (schema: avro.Schema, options: object) => avro.types.ArrayType & avro.types.MapType
+
+/**
+ * A list that reads no more items than there are bytes left: the library makes room for as many as are claimed, and
+ * reads on beyond the end, before it says that the bytes ended early.
+ */
+function boundedList(schema: avro.Schema, options: object, budget: ItemBudget): avro.Type {
+  return new (class extends (avro.types.ArrayType as unknown as ConstructorOf) {
+    _read(tap: Tap): unknown {
+      const item = this.itemsType as unknown as Readable
+      const items: unknown[] = []
+      eachItem(tap, budget, () => items.push(item._read(tap)))
+      return items
+    }
+  })(schema, options)
+}
+
+/** The same of a map. */
+function boundedMap(schema: avro.Schema, options: object, budget: ItemBudget): avro.Type {
+  return new (class extends (avro.types.MapType as unknown as ConstructorOf) {
+    _read(tap: Tap): unknown {
+      const value = this.valuesType as unknown as Readable
+      const entries: [string, unknown][] = []
+      eachItem(tap, budget, () => entries.push([tap.readString(), value._read(tap)]))
+      return Object.fromEntries(entries)
+    }
+  })(schema, options)
+}
+
+/** Items come in blocks, each after its count, or after that as a negative and its bytes; the last has none. */
+function eachItem(tap: Tap, budget: ItemBudget, read: () => void): void {
+  for (;;) {
+    let count = tap.readLong()
+    if (count === 0) return
+    if (count < 0) {
+      count = -count
+      tap.readLong()
+    }
+    budget.left -= count
+    if (budget.left < 0 || count > tap.buf.length - tap.pos) throw corrupt()
+    for (let index = 0; index < count; index++) read()
+  }
+}
+
 interface Cursor {
   readonly buffer: Buffer
   at: number
@@ -193,10 +260,17 @@ function readVarint(cursor: Cursor): number {
   throw corrupt()
 }
 
-/** Items without bytes would let a few bytes claim any number of them. */
-function assertBytesPerItem(schema: unknown): void {
+/** Values of one record beside the items of its lists and maps, and of one such item. */
+const recordValuesMax = 10_000
+const itemValuesMax = 32
+
+/**
+ * Items without bytes would let a few bytes claim any number of them; records that each hold two of another kind, any
+ * number of values.
+ */
+function assertBounded(schema: unknown): void {
   const parts = partsOf(schema, 0)
-  const named = new Map<string, readonly unknown[]>()
+  const named = new Map<string, readonly SchemaPart[]>()
   for (const part of parts)
     if (typeof part.name === 'string') {
       const name = simpleName(part.name)
@@ -205,6 +279,11 @@ function assertBytesPerItem(schema: unknown): void {
   const known = new Map<string, boolean>()
   for (const { type, items } of parts)
     if (type === 'array' && !takesBytes(items, named, known)) throw corrupt()
+  const counts = new Map<string, number>()
+  if (valueCount(schema, named, counts) > recordValuesMax) throw corrupt()
+  for (const { type, items, values } of parts)
+    if (type === 'array' || type === 'map')
+      if (valueCount(type === 'array' ? items : values, named, counts) > itemValuesMax) throw corrupt()
 }
 
 type SchemaPart = Readonly<Record<string, unknown>>
@@ -249,6 +328,37 @@ function takesBytes(
   if (Array.isArray(fields))
     return fields.some((field) => takesBytes((field as { type?: unknown }).type, named, known))
   return type === 'fixed' ? typeof size === 'number' && size > 0 : takesBytes(type, named, known)
+}
+
+/**
+ * The most values that one value of a schema is made of; a list or map counts as one.
+ * @param known names that were counted, or are being: what holds itself does so through a union, list or map
+ */
+function valueCount(
+  schema: unknown,
+  named: ReadonlyMap<string, readonly SchemaPart[]>,
+  known: Map<string, number>,
+): number {
+  const countOf = (part: unknown) => valueCount(part, named, known)
+  if (Array.isArray(schema)) return 1 + schema.reduce<number>((most, one) => Math.max(most, countOf(one)), 0)
+  const { type, name } = typeof schema === 'object' && schema !== null ? (schema as SchemaPart) : {}
+  const called = typeof schema === 'string' ? schema : name
+  const meant = typeof called === 'string' ? named.get(simpleName(called)) : undefined
+  if (typeof called === 'string' && meant !== undefined) {
+    const key = simpleName(called)
+    const counted = known.get(key)
+    if (counted !== undefined) return counted
+    known.set(key, 1)
+    const counts = meant.map(({ fields }) =>
+      Array.isArray(fields)
+        ? fields.reduce<number>((sum, field) => sum + countOf((field as { type?: unknown }).type), 1)
+        : 1,
+    )
+    const most = Math.max(...counts)
+    known.set(key, most)
+    return most
+  }
+  return typeof type === 'object' ? countOf(type) : 1
 }
 
 function corrupt(): ReadFailure {

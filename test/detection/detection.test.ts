@@ -101,7 +101,7 @@ describe('a commit through the gateway', () => {
     const alert = await eventually(async () => d.alerts[0])
     expect(alert).toContain('sales.people')
     expect(alert).toContain('email: email, confidence 0.92 (30 of 30 sampled values')
-    expect(alert).toMatch(/<http:.*\/api\/v1\/detection\/runs\/[0-9a-f-]{36}\|/)
+    expect(alert).toMatch(/<http:.*\/api\/v1\/detection\/findings\?run=[0-9a-f-]{36}\|/)
     await d.commitPeople([{ rows: rows(5) }], 'gateway')
     await d.detect()
     expect(d.alerts.length).toBe(1)

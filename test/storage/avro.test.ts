@@ -48,3 +48,68 @@ describe('a manifest', () => {
     ])
   })
 })
+
+describe('a manifest of a few bytes', () => {
+  /** Why a file of one record of zeros is refused, after `head`. */
+  const refusal = (fields: readonly object[], head: Uint8Array = new Uint8Array(0)) => {
+    const bytes = Buffer.concat([head, Buffer.alloc(1_000)])
+    try {
+      const file = avroBytes({ type: 'record', name: 'r', fields }, [])
+      const { records } = readAvro(Buffer.concat([file, block(1, deflateRawSync(bytes))]), {
+        bytesMax: 100_000,
+        recordsMax: 10,
+      })
+      for (const _ of records);
+      return 'read'
+    } catch (thrown) {
+      return (thrown as ReadFailure).reason
+    }
+  }
+  const corrupt = 'a manifest cannot be read: it is corrupt or truncated'
+  const four = long.toBuffer(4_000_000_000)
+
+  test.each([
+    ['a list', [{ name: 'a', type: { type: 'array', items: 'int' } }], four],
+    ['a map', [{ name: 'a', type: { type: 'map', values: 'int' } }], four],
+    [
+      'a list in lists',
+      [{ name: 'a', type: { type: 'array', items: { type: 'array', items: 'int' } } }],
+      Buffer.concat([long.toBuffer(900), four]),
+    ],
+  ])('holds not %s of more items than it has bytes', (_, fields, head) =>
+    expect(refusal(fields, head)).toBe(corrupt),
+  )
+
+  /** Records in records, each of two of the kind below. */
+  const doubling = (depth: number, leaf: string): object =>
+    depth === 0
+      ? { type: 'record', name: 'd0', fields: [{ name: 'x', type: leaf }] }
+      : {
+          type: 'record',
+          name: `d${depth}`,
+          fields: [
+            { name: 'a', type: doubling(depth - 1, leaf) },
+            { name: 'b', type: `d${depth - 1}` },
+          ],
+        }
+  test.each(['null', 'int'])('holds no records that double at every level, of %s', (leaf) =>
+    expect(
+      refusal([
+        { name: 'i', type: 'int' },
+        { name: 'a', type: doubling(30, leaf) },
+      ]),
+    ).toBe(corrupt),
+  )
+
+  test('may hold lists, maps and records in each other as they are', () =>
+    expect(
+      refusal(
+        [
+          { name: 'a', type: { type: 'array', items: { type: 'map', values: 'long' } } },
+          { name: 'b', type: doubling(3, 'int') },
+        ],
+        // Two items, of one and no entry: `k`, 0.
+        Uint8Array.from([4, 2, 2, 0x6b, 0, 0, 0, 0]),
+      ),
+    ).toBe('read'))
+})

@@ -18,6 +18,7 @@ import {
   type ValueReader,
   valueReader,
 } from './parquet-values.ts'
+import { checkThrift } from './thrift.ts'
 
 export interface ChunkBudget {
   readonly valuesMax: number
@@ -106,6 +107,7 @@ function chunkRange(chunk: ColumnMetaData, fileSize: number): { start: number; e
 function headerAt(window: Uint8Array, at: number): { header: PageHeader; end: number } | undefined {
   const reader = { view: new DataView(window.buffer, window.byteOffset, window.length), offset: at }
   try {
+    checkThrift(window, at)
     const header = parquetHeader(reader)
     return { header, end: reader.offset }
   } catch {

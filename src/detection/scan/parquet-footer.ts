@@ -4,6 +4,7 @@ import { type FileMetaData, parquetMetadata, type SchemaElement } from 'hyparque
 import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { StoredFile } from '../../storage/storage.ts'
+import { checkThrift } from './thrift.ts'
 
 export interface Leaf {
   /** Place among the leaves, and so among a row group's column chunks. */
@@ -36,7 +37,10 @@ export async function readFooter(file: StoredFile): Promise<ParquetFile> {
   if (length > limits.detectionFooterBytesMax)
     throw new ReadFailure(`a Parquet footer has more than ${limits.detectionFooterBytesMax} bytes`)
   const footer = await file.read(file.size - tailBytes - length, file.size)
+  // The library looks for its length once more, and storage may have answered otherwise.
+  if (Buffer.from(footer).readUInt32LE(length) !== length) throw corrupt()
   try {
+    checkThrift(footer, 0)
     const metadata = parquetMetadata(footer, { geoparquet: false })
     return { metadata, leaves: leavesOf(metadata.schema) }
   } catch (thrown) {

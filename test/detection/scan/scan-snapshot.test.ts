@@ -441,6 +441,19 @@ describe('a hostile or broken file', () => {
     expect(report.valuesSampled).toBeWithin(700 + 559, 700 + 600)
   })
 
+  test('a footer that claims lists of lists beyond its bytes is refused before room is made for them', async () => {
+    // Twenty lists in each other, of 50 million items each.
+    const claims = [0x19, ...Array.from({ length: 20 }, () => [0xf9, 0x80, 0xe1, 0xeb, 0x17]).flat()]
+    const tail = Buffer.alloc(8)
+    tail.writeUInt32LE(claims.length)
+    tail.write('PAR1', 4)
+    const bytes = Buffer.concat([Buffer.from('PAR1'), Buffer.from(claims), tail])
+    const { metadataLocation } = await newTable().append([{ rows: [], bytes }])
+    const heldBefore = process.memoryUsage().rss
+    expect((await scan(metadataLocation)).reason).toContain('corrupt or truncated')
+    expect(process.memoryUsage().rss - heldBefore).toBeLessThan(1024 * 1024 * 1024)
+  })
+
   const nothing = { type: 'record', name: 'nothing', fields: [] }
   test.each([
     ['null', 'null', [null]],

@@ -1,0 +1,86 @@
+/**
+ * Thrift's compact protocol, in which Parquet writes its footers and page headers, walked before the library reads it:
+ * that makes room for as many items as a list claims before it looks for them, in each list of a list anew.
+ */
+
+import { ReadFailure } from '../../storage/read-failure.ts'
+
+const depthMax = 32
+/** Fields and list items of one structure; each becomes a value, or an object of its own. */
+const valuesMax = 4_000_000
+
+/**
+ * Walks one structure, so that none of its claims goes beyond the bytes that are there.
+ * @throws RangeError where it is malformed or ends early, ReadFailure where it holds too many values
+ */
+export function checkThrift(bytes: Uint8Array, start: number): void {
+  let at = start
+  let values = 0
+  const skip = (count: number) => {
+    at += count
+    if (at > bytes.length) throw new RangeError('a structure ends early')
+  }
+  const byte = (): number => {
+    skip(1)
+    return bytes[at - 1] ?? 0
+  }
+  const varint = (): number => {
+    let value = 0
+    for (let scale = 1; scale <= 2 ** 63; scale *= 128) {
+      const part = byte()
+      value += (part & 0x7f) * scale
+      if (part < 0x80) return value
+    }
+    throw new RangeError('a number without an end')
+  }
+  const struct = (depth: number) => {
+    if (depth > depthMax) throw new RangeError('a structure is nested too deeply')
+    for (;;) {
+      const head = byte()
+      const type = head & 0x0f
+      if (type === 0) return
+      if (head >> 4 === 0) varint()
+      element(type, depth)
+    }
+  }
+  const list = (depth: number) => {
+    if (depth > depthMax) throw new RangeError('a list is nested too deeply')
+    const head = byte()
+    const type = head & 0x0f
+    const count = head >> 4 === 15 ? varint() : head >> 4
+    // A boolean has its value in a field's head, and a byte of its own in a list.
+    for (let index = 0; index < count; index++) element(type === 1 || type === 2 ? 3 : type, depth)
+  }
+  const element = (type: number, depth: number): void => {
+    if (++values > valuesMax)
+      throw new ReadFailure(`a structure of a data file holds more than ${valuesMax} values`)
+    switch (type) {
+      case 1:
+      case 2:
+        break
+      case 3:
+        skip(1)
+        break
+      case 4:
+      case 5:
+      case 6:
+        varint()
+        break
+      case 7:
+        skip(8)
+        break
+      case 8:
+        skip(varint())
+        break
+      case 9:
+        list(depth + 1)
+        break
+      case 12:
+        struct(depth + 1)
+        break
+      default:
+        throw new RangeError('a type that Parquet does not use')
+    }
+  }
+  struct(0)
+}
