@@ -47,7 +47,7 @@ beforeAll(async () => {
       return how === undefined ? await pass() : await how(pathname, pass)
     },
   })
-  tenant = await addTenant(service.store, 'behind-proxy', proxy.url.href.replace(/\/$/, ''))
+  tenant = await addTenant(service.store, 'behind-proxy', proxyUrl())
   const token = await fetch(`${service.catalog.url}/v1/oauth/tokens`, {
     method: 'POST',
     body: 'grant_type=client_credentials&client_id=gateway&client_secret=s3cret',
@@ -85,6 +85,15 @@ const send = (table: string, body: string) =>
   })
 const onSurface = (method: string, path: string, body?: unknown) =>
   sendClient(service, method, path, body, { tenant })
+const proxyUrl = () => proxy.url.href.replace(/\/$/, '')
+/** Has a prefix of the tenant lead to a catalog. */
+const lead = (nickname: string, endpoint: string) =>
+  putCatalogCredential(service.store, tenant.tenant, {
+    nickname,
+    kind: 'alpha',
+    endpoint,
+    config: { endpoint, warehouse: 'dev', credential: 'gateway:s3cret' },
+  })
 const ref = (name: string) => ({ namespace: ['sales'], name })
 
 async function approved(table: string) {
@@ -322,7 +331,7 @@ test('recovery looks at all that is left on a table together: intents whose leas
 })
 
 test('a catalog that does not answer keeps no other’s intents from recovery, and a stop does not wait for it', async () => {
-  const elsewhere = await addTenant(service.store, 'elsewhere', proxy.url.href.replace(/\/$/, ''))
+  const elsewhere = await addTenant(service.store, 'elsewhere', proxyUrl())
   const [table, other] = [await newTable(), await newTable()]
   lose = async (_path, pass) => {
     await pass()
@@ -353,21 +362,58 @@ test('a catalog that does not answer keeps no other’s intents from recovery, a
 
 test('recovery asks no other catalog what became of a change, where the credential leads to one by then', async () => {
   await using elsewhere = await startTestService()
-  const lead = (endpoint: string) =>
-    putCatalogCredential(service.store, tenant.tenant, {
-      nickname: 'main',
-      kind: 'alpha',
-      endpoint,
-      config: { endpoint, warehouse: 'dev', credential: 'gateway:s3cret' },
-    })
   const table = await newTable()
   lose = async () => failed()
   expect((await onSurface('DELETE', `/namespaces/sales/tables/${table}`)).status).toBe(502)
-  await lead(elsewhere.catalog.url)
+  await lead('main', elsewhere.catalog.url)
   expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
   expect(await approved(table)).toEqual([])
-  await lead(proxy.url.href.replace(/\/$/, ''))
+  await lead('main', proxyUrl())
   expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
+})
+
+describe('of two prefixes of a tenant, recovery decides the intents on tables of one name', () => {
+  const through = (nickname: string, table: string, body: string) =>
+    commit(service, body, {
+      secret: tenant.secret,
+      path: `/v1/iceberg/${nickname}/namespaces/sales/tables/${table}`,
+    })
+
+  test('together, where both lead to one catalog', async () => {
+    await lead('second', proxyUrl())
+    const table = await newTable()
+    lose = async (_path, pass) => {
+      await pass()
+      for (const operation of ['load', 'conditional-load'] as const)
+        service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+      return failed()
+    }
+    for (const nickname of ['main', 'second']) {
+      expect((await through(nickname, table, setProperties({ [nickname]: 'yes' }))).status).toBe(502)
+      service.catalog.faults.reset()
+    }
+    expect(await recover()).toEqual({ committed: 2, notCommitted: 0, undecidable: 0 })
+    expect(await approved(table)).toHaveLength(2)
+  })
+
+  test('each by itself, where they lead to two', async () => {
+    await using elsewhere = await startTestService()
+    using other = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const body = await request.bytes()
+        if (new URL(request.url).pathname.endsWith('/tables/orders') && request.method === 'POST')
+          return failed()
+        return (await passOn(request, elsewhere.catalog.url, body)).answer
+      },
+    })
+    await lead('second', other.url.href.replace(/\/$/, ''))
+    lose = async () => failed()
+    for (const nickname of ['main', 'second'])
+      expect((await through(nickname, 'orders', setProperties({ [nickname]: 'yes' }))).status).toBe(502)
+    expect(await recover()).toEqual({ committed: 0, notCommitted: 2, undecidable: 0 })
+  })
 })
 
 describe('a transaction', () => {
