@@ -89,6 +89,9 @@ export interface CommitIntent {
   readonly receivedAtMs: number
 }
 
+/** An intent without its body, which may have megabytes. */
+export type IntentHead = Omit<CommitIntent, 'body'>
+
 /** A policy as it stood when it decided: what a later replay needs. */
 export interface AppliedPolicy {
   readonly id: string

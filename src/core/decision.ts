@@ -12,6 +12,8 @@ export interface PolicyOutcome {
   readonly mode: PolicyMode
   readonly value?: boolean
   readonly error?: PolicyErrorCode
+  /** Of a second look, once the commit was made: another had landed between verdict and forward. */
+  readonly raced?: boolean
   /** For stewards only: the failing sub-expression and the values seen. */
   readonly explanation?: string
 }

@@ -75,7 +75,8 @@ export async function commitAction(
   parts.passCrashPoint('commit-forwarded')
   const read = () => committed ?? committedTable(parseLoadTableResult(response.body))
   const made = writesMetadata(action) ? read : undefined
-  await stages.time('record', () => recordApproval(parts, tenant, declared.intent, judged, made))
+  const mayRepeat = commit.forward.idempotencyKey !== undefined
+  await stages.time('record', () => recordApproval(parts, tenant, declared.intent, judged, made, mayRepeat))
   return { response, warnings }
 }
 

@@ -3,6 +3,7 @@
 import { Fault, type FaultKind, toFault } from '../base/fault.ts'
 import { CatalogError, type CatalogErrorCode } from '../catalog/catalog.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
+import { limits } from '../limits.ts'
 import { errorResponse, faultHeaders, faultStatus } from '../wire/iceberg/fault-response.ts'
 import type { GatewayParts } from './parts.ts'
 
@@ -35,10 +36,18 @@ export function literalErrorResponse(fault: Fault): Response {
   })
 }
 
-/** Names of `warn` policies that were not true; their messages are in the decision's record. */
+/**
+ * Names of `warn` policies that were not true, each once, as many as fit; all of them, with their messages, are in the
+ * decision's record.
+ */
 export function warningHeader(warnings: readonly PolicyOutcome[]): Record<string, string> {
-  if (warnings.length === 0) return {}
-  return { 'x-svc-policy-warning': warnings.map((outcome) => encodeURIComponent(outcome.name)).join(', ') }
+  let header = ''
+  for (const name of new Set(warnings.map((outcome) => encodeURIComponent(outcome.name)))) {
+    const longer = header === '' ? name : `${header}, ${name}`
+    if (longer.length > limits.warningHeaderCharsMax) break
+    header = longer
+  }
+  return header === '' ? {} : { 'x-svc-policy-warning': header }
 }
 
 /** Logs a failed request; only defects and an unavailable policy engine are errors of ours. */

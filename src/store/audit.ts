@@ -1,6 +1,6 @@
 /** Reading the audit log (SPEC 2.6); `verdicts` alone writes it, and nothing changes it. */
 
-import type { AppliedPolicy, CatalogAction } from '../core/commit.ts'
+import type { AppliedPolicy, CatalogAction, CommitIntent } from '../core/commit.ts'
 import type { Decision, PolicyOutcome } from '../core/decision.ts'
 import type { Principal, PrincipalSource } from '../core/principal.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
@@ -161,19 +161,51 @@ export async function auditedLocations(
   return new Set(rows.map((row) => row.metadata_location))
 }
 
-/** Whether a table, view or namespace was dropped, unregistered or renamed through here since then, by the database's clock. */
-export async function wasTakenAway(
+/** Whether an APPROVED row says that this very request, by its body, left its table at a metadata location. */
+export async function isAudited(
   store: Store,
   tenant: TenantId,
-  name: TableRef,
-  since: Date,
+  { table, bodySha256 }: Pick<CommitIntent, 'table' | 'bodySha256'>,
+  metadataLocation: string,
 ): Promise<boolean> {
   const rows = await store.tenantQuery(
     tenant,
     `select 1 from svc.audit_log
-     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and created_at >= $3::text::timestamptz
-       and action ~ '^(drop|unregister|rename)-' limit 1`,
-    [tenant, nodeId(tableKey(name)), since.toISOString()],
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and metadata_location = $3 and body_sha256 = $4
+     limit 1`,
+    [tenant, nodeId(tableKey(table)), metadataLocation, bodySha256],
   )
   return rows.length > 0
+}
+
+/** What was audited as accepted on a name in some time. */
+export interface AuditedChanges {
+  /** Tables, views or namespaces made where none was. */
+  readonly created: number
+  /** Those dropped, unregistered or renamed. */
+  readonly removed: number
+  /** Changes of the action asked for, and those of them with its body. */
+  readonly alike: number
+  readonly same: number
+}
+
+/** The changes of a name that came through here and were audited since then, by the database's clock. */
+export async function auditedChanges(
+  store: Store,
+  tenant: TenantId,
+  { table, action = 'update-table', bodySha256 }: Pick<CommitIntent, 'table' | 'action' | 'bodySha256'>,
+  since: Date,
+): Promise<AuditedChanges> {
+  const [row] = await store.tenantQuery<AuditedChanges>(
+    tenant,
+    `select count(*) filter (where action ~ '^(create|register)-|^update-table$' and base_metadata_location = '')::int as created,
+       count(*) filter (where action ~ '^(drop|unregister|rename)-')::int as removed,
+       count(*) filter (where action = $4)::int as alike,
+       count(*) filter (where action = $4 and body_sha256 = $5)::int as same
+     from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and created_at >= $3::text::timestamptz`,
+    [tenant, nodeId(tableKey(table)), since.toISOString(), action, bodySha256],
+  )
+  if (row === undefined) throw new Error('a count gave no row')
+  return row
 }

@@ -1,7 +1,7 @@
 /** Commit intents: durable before anything is forwarded, so that no upstream commit goes unaudited (DESIGN). */
 
 import { Fault } from '../base/fault.ts'
-import type { CommitIntent } from '../core/commit.ts'
+import type { CommitIntent, IntentHead } from '../core/commit.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
@@ -12,13 +12,13 @@ import type { Store } from './store.ts'
 
 export interface ClaimedIntent {
   readonly tenant: TenantId
-  readonly intent: CommitIntent
+  readonly intent: IntentHead
   /** By the database's clock. */
   readonly openedAt: Date
 }
 
 /** An intent as JSON keeps it: bigints as decimal strings, without the body. */
-type StoredIntent = Omit<CommitIntent, 'body' | 'snapshotIds'> & { readonly snapshotIds: readonly string[] }
+type StoredIntent = Omit<IntentHead, 'snapshotIds'> & { readonly snapshotIds: readonly string[] }
 
 /** Milliseconds by the database's clock from the moment an intent is written. */
 export interface IntentTimes {
@@ -77,7 +77,7 @@ export async function closeIntent(store: Store, tenant: TenantId, commitId: stri
 /**
  * Claims intents of any tenant whose lease and upstream time-out have both passed, oldest first, by
  * renewing their lease; one that another process claims at the same time is skipped.
- * @param limit how many at most; each carries its body, so keep it small
+ * @param limit how many at most; without their bodies, which {@link loadIntentBody} gives one by one
  * @param leaseMs how long they belong to this process now
  */
 export async function claimStaleIntents(
@@ -87,7 +87,6 @@ export async function claimStaleIntents(
   const rows = await store.adminQuery<{
     readonly tenant_id: TenantId
     readonly intent: StoredIntent
-    readonly body: Uint8Array
     readonly opened_at: Date
   }>(
     `update svc.commit_intent i set lease_until = clock_timestamp() + $2::float8 * interval '1 ms'
@@ -95,12 +94,12 @@ export async function claimStaleIntents(
            where lease_until < clock_timestamp() and upstream_until < clock_timestamp()
            order by lease_until limit $1::int for update skip locked) stale
      where (i.tenant_id, i.commit_id) = (stale.tenant_id, stale.commit_id)
-     returning i.tenant_id, i.intent, i.body, i.opened_at`,
+     returning i.tenant_id, i.intent, i.opened_at`,
     [limit, leaseMs],
   )
   return rows.map((row) => ({
     tenant: row.tenant_id,
-    intent: { ...row.intent, snapshotIds: row.intent.snapshotIds.map(BigInt), body: row.body },
+    intent: { ...row.intent, snapshotIds: row.intent.snapshotIds.map(BigInt) },
     openedAt: row.opened_at,
   }))
 }
@@ -118,6 +117,20 @@ export async function releaseIntents(store: Store, claimed: readonly ClaimedInte
      where (i.tenant_id, i.commit_id) = (given.tenant_id, given.commit_id)`,
     [JSON.stringify(given)],
   )
+}
+
+/**
+ * The body of an open intent, compressed by zstd.
+ * @throws Error where the intent is open no more
+ */
+export async function loadIntentBody(store: Store, tenant: TenantId, commitId: string): Promise<Uint8Array> {
+  const [row] = await store.tenantQuery<{ readonly body: Uint8Array }>(
+    tenant,
+    'select body from svc.commit_intent where tenant_id = $1 and commit_id = $2',
+    [tenant, commitId],
+  )
+  if (row === undefined) throw new Error('the intent is open no more')
+  return row.body
 }
 
 /** How many intents of all tenants are open, and how many of those no process owns any more. */

@@ -1,5 +1,6 @@
 /** What of a table's governance applies to one principal, over the schema that the table is read with. */
 
+import { Fault } from '../base/fault.ts'
 import type { GovernedColumn, GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
@@ -13,6 +14,7 @@ import {
   type StoredPolicy,
   topColumns,
 } from './governance.ts'
+import { type Properties, parseAgtype } from './graph.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -127,6 +129,31 @@ export async function isProtectedAlike(
   const held = new Set(protectionsOf(governances.get(tableKey(to))))
   return protectionsOf(governances.get(tableKey(from))).every((protection) => held.has(protection))
 }
+
+/**
+ * Whether the tenant has any row filter or column mask, on whatever and for whomever.
+ * @throws Fault `unavailable` where the tenant's sentinels are not among what was read
+ */
+export async function isAnythingProtected(store: Store, tenant: TenantId): Promise<boolean> {
+  const rows = await store.tenantQuery<{ readonly properties: string }>(tenant, protectionsText)
+  const found = rows.map(({ properties }) => parseAgtype(properties) as Properties)
+  const others = found.filter(({ sentinel }) => sentinel !== true)
+  if (found.length - others.length !== protectionLabels.length)
+    throw new Fault('unavailable', 'The filters and masks of the tenant could not be loaded. Retry.', {
+      detail: 'no tenant sentinel',
+    })
+  return others.length > 0
+}
+
+const protectionLabels = ['RowFilter', 'ColumnMask'] as const
+/** By their order the sentinel, whose id is '', comes first of each. */
+const protectionsText = protectionLabels
+  .map(
+    (label) =>
+      `(select properties from "${label}"
+        order by agtype_access_operator(variadic array[properties, '"id"'::agtype]) limit 2)`,
+  )
+  .join(' union all ')
 
 /** What each filter and mask does, to what and for whom; its id and where it comes from do not matter. */
 function protectionsOf(governance: Governance | undefined): readonly string[] {

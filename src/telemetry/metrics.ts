@@ -24,6 +24,8 @@ export interface Metrics {
   readonly commitIntents: Gauge
   readonly auditFailures: Counter
   readonly snapshotIngestFailures: Counter
+  /** `outcome`: the kind of the verdict on what came of a commit and another that landed before it unseen. */
+  readonly racedCommits: Counter<'outcome'>
   readonly reconciliationBreaches: Counter
   /** `outcome`: merged, repeated, refused (a cycle) or pending (stored, to be merged later). */
   readonly lineageEvents: Counter<'outcome'>
@@ -126,6 +128,11 @@ export function createMetrics(): Metrics {
       help: 'Snapshots of accepted commits that could not be ingested into the graph.',
       registers,
     }),
+    racedCommits: byOutcome(
+      'svc_raced_commits_total',
+      'Commits that were applied to another state than was judged, by the verdict on what they made.',
+      ['allow', 'deny', 'unavailable'],
+    ),
     reconciliationBreaches: new Counter({
       name: 'svc_reconciliation_breaches_total',
       help: 'Drift between the graph and its relational projection.',

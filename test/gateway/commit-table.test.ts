@@ -9,6 +9,8 @@ import {
   setProperties,
 } from '../../demo/commits.ts'
 import type { PolicyKind } from '../../src/core/policy.ts'
+import { warningHeader } from '../../src/gateway/render-error.ts'
+import { limits } from '../../src/limits.ts'
 import { putPolicy } from '../../src/store/policies.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
 import { createTenant } from '../../src/store/tenants.ts'
@@ -167,6 +169,20 @@ describe('modes', () => {
       { policyId: 'w', mode: 'warn', value: false },
     ])
   })
+})
+
+test('the header of warnings names each policy once and stays so short that no client refuses an accepted commit', () => {
+  const outcome = (name: string) => ({ policyId: name, name, mode: 'warn' as const, value: false })
+  expect(warningHeader([outcome('a'), outcome('b'), outcome('a')])).toEqual({
+    'x-svc-policy-warning': 'a, b',
+  })
+  const many = Array.from({ length: 100 }, (_, i) => outcome(`${i} ${'é'.repeat(100)}`))
+  const header = warningHeader(many)['x-svc-policy-warning'] ?? ''
+  expect(header).toStartWith('0%20%C3%A9')
+  expect(header.length).toBeLessThanOrEqual(limits.warningHeaderCharsMax)
+  expect(header.split(', ').map((name) => decodeURIComponent(name))).toEqual(
+    many.slice(0, header.split(', ').length).map(({ name }) => name),
+  )
 })
 
 describe('a table that the commit creates', () => {

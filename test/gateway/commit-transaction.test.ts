@@ -292,6 +292,10 @@ describe('what is asked', () => {
     ],
     ['no namespace', bodyOf({ ...change('a'), identifier: { namespace: [], name: 'a' } })],
     ['one table twice', bodyOf(change('a'), change('a'))],
+    [
+      'more tables than one header can name',
+      bodyOf(...Array.from({ length: 65 }, (_, i) => change(`t${i}`))),
+    ],
     ['unparseable', '{'],
   ])('answers 400 to a body with %s', async (_what, body) => {
     expect((await transact(body)).status).toBe(400)

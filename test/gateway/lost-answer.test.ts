@@ -416,6 +416,39 @@ describe('of two prefixes of a tenant, recovery decides the intents on tables of
   })
 })
 
+describe('a request that is sent again by its Idempotency-Key, and answered by the catalog as before,', () => {
+  const keyed = { 'idempotency-key': 'k1' }
+  const requests = [
+    ['a commit', setProperties({ owner: 'ops' }), (name: string) => `/${name}`],
+    ['a creation', undefined, () => ''],
+  ] as const
+
+  test.each(requests)('leaves one approval and no intent: %s', async (_what, body, pathOf) => {
+    const name = body === undefined ? `twice_${++tables}` : await newTable()
+    let first: Promise<string> | undefined
+    lose = async (_path, pass) => {
+      first ??= pass().then((answer) => answer.text())
+      return new Response(await first)
+    }
+    const sent = () =>
+      sendClient(service, 'POST', `/namespaces/sales/tables${pathOf(name)}`, body ?? createTable(name), {
+        tenant,
+        headers: keyed,
+      })
+    const answers = [await sent(), await sent()]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    const [one, two] = await Promise.all(answers.map((answer) => answer.text()))
+    expect(two).toBe(one ?? '')
+    expect(await approved(name)).toHaveLength(1)
+    expect((await countIntents(service.store)).open).toBe(0)
+    // What is new is recorded, key or not.
+    lose = undefined
+    const next = setProperties({ owner: 'dev' })
+    expect((await onSurface('POST', `/namespaces/sales/tables/${name}`, next)).status).toBe(200)
+    expect(await approved(name)).toHaveLength(2)
+  })
+})
+
 describe('a transaction', () => {
   const changesOf = (names: readonly string[]) =>
     JSON.stringify({
@@ -518,6 +551,64 @@ describe('a change that is no commit', () => {
     const answer = await onSurface('POST', '/namespaces/sales/tables', createTable(name))
     expect(answer.status).toBe(502)
     expect(await recover()).toMatchObject({ committed: 1, undecidable: 0 })
+  })
+
+  const version = { 'version-id': 1, 'timestamp-ms': 1, 'schema-id': 0, summary: {}, representations: [] }
+  const viewOf = (name: string) => ({
+    name,
+    schema: schemaOf(orderFields),
+    'view-version': version,
+    properties: {},
+  })
+  const again = [
+    ['a drop', async () => {}, (name: string) => onSurface('DELETE', `/namespaces/sales/tables/${name}`)],
+    [
+      'a rename',
+      async () => {},
+      (name: string) =>
+        onSurface('POST', '/tables/rename', { source: ref(name), destination: ref(`${name}_new`) }),
+    ],
+    [
+      'the creation of a view',
+      async (name: string) => void (await direct('DELETE', `/namespaces/sales/tables/${name}`)),
+      (name: string) => onSurface('POST', '/namespaces/sales/views', viewOf(name)),
+    ],
+    [
+      'the drop of a view',
+      async (name: string) => {
+        await direct('DELETE', `/namespaces/sales/tables/${name}`)
+        await direct('POST', '/namespaces/sales/views', JSON.stringify(viewOf(name)))
+      },
+      (name: string) => onSurface('DELETE', `/namespaces/sales/views/${name}`),
+    ],
+  ] as const
+  test.each(again)(
+    '%s that was not made, and then was when it was asked again, is audited once',
+    async (_what, prepare, change) => {
+      const name = await newTable()
+      await prepare(name)
+      lose = losing(false)
+      expect((await change(name)).status).toBe(502)
+      lose = undefined
+      expect((await change(name)).ok).toBe(true)
+      expect(await approved(name)).toHaveLength(1)
+      expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
+      expect(await approved(name)).toHaveLength(1)
+    },
+  )
+
+  test('is refused where it is nested so deep that recovery could not read it again', async () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    const deepest = limits.jsonDepthMax - 2
+    for (const [levels, status] of [
+      [deepest + 1, 400],
+      [deepest, 502],
+    ] as const) {
+      lose = losing(false)
+      const body = createTable(`deep_${++tables}`).replace('{', `{"more":${nested(levels - 1)},`)
+      expect((await onSurface('POST', '/namespaces/sales/tables', body)).status).toBe(status)
+    }
+    expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
   })
 
   test('refused by the upstream leaves no intent behind', async () => {

@@ -26,6 +26,7 @@ import {
   countIntents,
   intentsOnTable,
   intentTimes,
+  loadIntentBody,
   openIntent,
 } from '../../src/store/commit-intents.ts'
 import { cypher } from '../../src/store/cypher.ts'
@@ -889,10 +890,11 @@ function intents(): void {
     expect(await countIntents(store)).toEqual({ open: 1, stale: 1 })
     const [claimed] = await claimStaleIntents(store, { limit: 10 })
     expect(claimed?.tenant).toBe(home)
-    expect({ ...claimed?.intent, body: Buffer.from(claimed?.intent.body ?? []) }).toEqual({
-      ...intent,
-      body: Buffer.from(intent.body),
-    })
+    const { body, ...head } = intent
+    expect(claimed?.intent).toEqual(head)
+    expect(Buffer.from(await loadIntentBody(store, home, intent.commitId))).toEqual(Buffer.from(body))
+    const foreigners = loadIntentBody(store, foreign, intent.commitId)
+    expect(await foreigners.catch((thrown: Error) => thrown.message)).toBe('the intent is open no more')
   })
 
   test('a claimed intent is not claimed again until its new lease is over', async () => {
@@ -1033,10 +1035,9 @@ function intents(): void {
     await clear()
     const body = crypto.getRandomValues(new Uint8Array(65_536))
     const large = Buffer.concat(Array.from({ length: 64 }, () => body))
-    await openIntent(store, home, intentOf({ body: large }))
-    await expire(home)
-    const [claimed] = await claimStaleIntents(store, { limit: 1 })
-    expect(Buffer.compare(claimed?.intent.body ?? Buffer.of(), large)).toBe(0)
+    const { commitId } = intentOf()
+    await openIntent(store, home, intentOf({ commitId, body: large }))
+    expect(Buffer.compare(await loadIntentBody(store, home, commitId), large)).toBe(0)
     await clear()
   })
 }

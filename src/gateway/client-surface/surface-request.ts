@@ -45,9 +45,12 @@ export function subjectOf({ path }: SurfaceRequest): string {
   return path.namespace.length === 0 ? 'the catalog' : `namespace ${path.namespace.join('.')}`
 }
 
+/** Levels that a change gains where it is kept as the one update of a commit, and must be readable again. */
+const keptLevels = 2
+
 /** @throws Fault `bad_request` where the body is not a JSON object */
 export function objectOf(body: Body): JsonObject {
-  const value = parseJson(body.bytes, { depthMax: limits.jsonDepthMax })
+  const value = parseJson(body.bytes, { depthMax: limits.jsonDepthMax - keptLevels })
   if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be an object.')
   return value
 }

@@ -1,12 +1,12 @@
 /** What a recovered commit made of a table, as far as the table as it is now still tells. */
 
-import type { CommitIntent, CommittedTable } from '../../core/commit.ts'
+import type { CommittedTable, IntentHead } from '../../core/commit.ts'
 import { committedTable, type LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 
 /** What was committed, at the place in the history that the commit made. */
 export function committedAt(
   current: LoadTableResult,
-  intent: CommitIntent,
+  intent: IntentHead,
   metadataLocation: string,
 ): CommittedTable {
   if (metadataLocation === current.metadataLocation) return committedTable(current)

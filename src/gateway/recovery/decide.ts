@@ -8,7 +8,7 @@
  */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import type { CommitIntent } from '../../core/commit.ts'
+import type { IntentHead } from '../../core/commit.ts'
 
 export type IntentOutcome =
   | { readonly kind: 'committed'; readonly metadataLocation: string }
@@ -16,7 +16,7 @@ export type IntentOutcome =
   | { readonly kind: 'undecidable'; readonly why: string }
 
 export interface StaleIntent {
-  readonly intent: CommitIntent
+  readonly intent: IntentHead
   /** Whether the commit's updates, applied to the table as it is now, would leave it as it is. */
   readonly effectsHold: boolean
 }
@@ -54,7 +54,7 @@ export function decideIntents(
   return settled
 }
 
-function withoutTable(intent: CommitIntent): IntentOutcome {
+function withoutTable(intent: IntentHead): IntentOutcome {
   return intent.baseMetadataLocation === ''
     ? { kind: 'not-committed' }
     : { kind: 'undecidable', why: 'the table no longer exists' }
@@ -110,7 +110,7 @@ function decideOpen(
     .filter(({ intent, effectsHold }) => intent.snapshotIds.length === 0 && effectsHold)
     .sort((a, b) => a.intent.receivedAtMs - b.intent.receivedAtMs)
 
-  const take = (intent: CommitIntent, entry: HistoryEntry | undefined) => {
+  const take = (intent: IntentHead, entry: HistoryEntry | undefined) => {
     // Two intents may name one snapshot: a client that lost the answer sends the same body again.
     if (entry === undefined) return
     unexplained = unexplained.filter((other) => other !== entry)
@@ -163,19 +163,19 @@ function snapshotsOf(metadata: JsonObject): ReadonlyMap<JsonValue, JsonObject> {
 
 function lastSnapshot(
   snapshots: ReadonlyMap<JsonValue, JsonObject>,
-  intent: CommitIntent,
+  intent: IntentHead,
 ): JsonObject | undefined {
   return snapshots.get(intent.snapshotIds.at(-1) ?? null)
 }
 
-function sequenceNumber(snapshots: ReadonlyMap<JsonValue, JsonObject>, intent: CommitIntent): bigint {
+function sequenceNumber(snapshots: ReadonlyMap<JsonValue, JsonObject>, intent: IntentHead): bigint {
   const number = lastSnapshot(snapshots, intent)?.get('sequence-number')
   return typeof number === 'bigint' ? number : 0n
 }
 
 function timestampOf(
   snapshots: ReadonlyMap<JsonValue, JsonObject>,
-  intent: CommitIntent,
+  intent: IntentHead,
 ): JsonValue | undefined {
   return lastSnapshot(snapshots, intent)?.get('timestamp-ms')
 }

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
-import type { CommitIntent } from '../../core/commit.ts'
+import type { IntentHead } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { auditedLocations } from '../../store/audit.ts'
@@ -96,15 +96,25 @@ async function othersFinished(
   return waitedFor.size === 0
 }
 
-/** An intent as it is decided: with whether the table is as the commit would have left it. */
-export function staleIntent(intent: CommitIntent, metadata: JsonObject | undefined): StaleIntent {
-  return { intent, effectsHold: metadata !== undefined && effectsHold(intent, metadata) }
+/**
+ * An intent as it is decided: with whether the table is as the commit would have left it, which counts only for a
+ * commit that adds no snapshot.
+ * @param bodyOf its body, as it is kept
+ * @throws what `bodyOf` throws
+ */
+export async function staleIntent(
+  intent: IntentHead,
+  metadata: JsonObject | undefined,
+  bodyOf: () => Promise<Uint8Array>,
+): Promise<StaleIntent> {
+  if (metadata === undefined || intent.snapshotIds.length > 0) return { intent, effectsHold: false }
+  return { intent, effectsHold: effectsHold(intent, await bodyOf(), metadata) }
 }
 
 /** Applying the same updates once more changes nothing but clocks and logs. */
-function effectsHold(intent: CommitIntent, metadata: JsonObject): boolean {
+function effectsHold(intent: IntentHead, body: Uint8Array, metadata: JsonObject): boolean {
   try {
-    const request = parseCommitRequest(Bun.zstdDecompressSync(intent.body as Uint8Array<ArrayBuffer>))
+    const request = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
     const again = applyUpdates(metadata, request.updates, { nowMs: intent.receivedAtMs })
     return [...again].every(([key, value]) => volatile.has(key) || Bun.deepEquals(value, metadata.get(key)))
   } catch {

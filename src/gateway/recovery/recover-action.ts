@@ -1,13 +1,13 @@
 /** Settles the intent of one catalog change that is no commit: looks its names up, decides, records. */
 
-import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import type { Catalog, ForwardRequest } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
-import { appliedPolicy, type CommitIntent, writesMetadata } from '../../core/commit.ts'
+import { appliedPolicy, type IntentHead, writesMetadata } from '../../core/commit.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { auditedLocations } from '../../store/audit.ts'
-import { type ClaimedIntent, closeIntent } from '../../store/commit-intents.ts'
+import { auditedChanges, auditedLocations } from '../../store/audit.ts'
+import { type ClaimedIntent, closeIntent, loadIntentBody } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -34,17 +34,16 @@ export async function recoverAction(
   signal: AbortSignal,
 ): Promise<IntentOutcome> {
   const { tenant, intent } = claimed
-  const request = parseCommitRequest(Bun.zstdDecompressSync(intent.body as Uint8Array<ArrayBuffer>))
+  const body = await loadIntentBody(parts.store, tenant, intent.commitId)
+  const request = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
   const update = request.updates[0] ?? new Map()
   const catalog = parts.catalogs.get(tenant, credential)
   const found = await look(parts, catalog, tenant, intent, intent.table, signal)
   const destination = destinationOf(update)
-  const decided = decideAction(
-    intent,
-    update,
-    found,
-    destination && (await look(parts, catalog, tenant, intent, destination, signal)),
-  )
+  const moved = destination && (await look(parts, catalog, tenant, intent, destination, signal))
+  // The audit comes last: what is there and audited nowhere then, no other change explains.
+  const since = await auditedChanges(parts.store, tenant, intent, claimed.openedAt)
+  const decided = decideAction(intent, update, found, moved, since)
   const outcome = await unlessDropped(parts, claimed, decided)
   if (outcome.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
   if (outcome.kind !== 'committed') return outcome
@@ -52,7 +51,7 @@ export async function recoverAction(
   const writes = writesMetadata(intent.action ?? 'update-table')
   if (writes && found?.loaded === undefined) throw new Error('a table was written that is not there')
   await recordVerdict(parts.store, tenant, {
-    intent,
+    intent: { ...intent, body },
     decision: 'APPROVED',
     reason: '',
     policies: (await policiesAtIntent(parts.store, tenant, intent.table, intent.commitId)).map(appliedPolicy),
@@ -67,7 +66,7 @@ async function look(
   parts: GatewayParts,
   catalog: Catalog,
   tenant: TenantId,
-  { action }: CommitIntent,
+  { action }: IntentHead,
   name: TableRef,
   signal: AbortSignal,
 ): Promise<Look | undefined> {
@@ -87,11 +86,20 @@ async function look(
       return { properties: isJsonObject(properties) ? properties : new Map() }
     }
     const view = await read(catalog, ['namespaces', name.namespace, 'views', name.name], name, signal)
-    return { viewLocation: String(view.get('metadata-location')) }
+    return { viewLocation: String(view.get('metadata-location')), versionTimes: versionTimesOf(view) }
   } catch (error) {
     if (saysAbsent(error)) return undefined
     throw error
   }
+}
+
+function versionTimesOf(view: JsonObject): readonly JsonValue[] {
+  const metadata = view.get('metadata')
+  const versions = isJsonObject(metadata) ? metadata.get('versions') : undefined
+  if (!Array.isArray(versions)) return []
+  return (versions as readonly JsonValue[])
+    .filter(isJsonObject)
+    .map((version) => version.get('timestamp-ms') ?? null)
 }
 
 async function read(

@@ -6,7 +6,7 @@
 import { inParallel } from '../../base/in-parallel.ts'
 import { startDeadline } from '../../catalog/deadline.ts'
 import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
-import { appliedPolicy, type CommitIntent } from '../../core/commit.ts'
+import { appliedPolicy, type IntentHead } from '../../core/commit.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credentials.ts'
@@ -15,13 +15,14 @@ import {
   claimStaleIntents,
   closeIntent,
   countIntents,
+  loadIntentBody,
   releaseIntents,
 } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import type { GatewayParts } from '../parts.ts'
 import { committedAt } from './committed-at.ts'
-import { decideIntents, type IntentOutcome } from './decide.ts'
+import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'
 import { lookAtTable, staleIntent } from './look.ts'
 import { recoverAction } from './recover-action.ts'
 import { unlessDropped } from './unless-dropped.ts'
@@ -33,7 +34,6 @@ export interface RecoveryReport {
 }
 
 const intentsPerRun = 500
-const catalogsAtOnce = 4
 /** How long one table's intents wait for commits in flight on it. */
 const othersWaitMs = 5_000
 
@@ -57,7 +57,9 @@ export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal):
     claimed,
     ({ tenant, intent }) => `${tenant}/${intent.catalog ?? intent.credentialId}`,
   )
-  await inParallel([...ofCatalogs.values()], catalogsAtOnce, (own) => recoverCatalog(parts, run, own))
+  await inParallel([...ofCatalogs.values()], limits.recoveryUpstreamsMax, (own) =>
+    recoverCatalog(parts, run, own),
+  )
   await releaseIntents(parts.store, claimed)
   parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
   return run.counts
@@ -76,7 +78,7 @@ async function recoverCatalog(
   run: Run,
   claimed: readonly ClaimedIntent[],
 ): Promise<void> {
-  using deadline = startDeadline(limits.recoveryCatalogMs, run.stop)
+  using deadline = startDeadline(limits.recoveryUpstreamMs, run.stop)
   const { signal } = deadline
   for (const group of Map.groupBy(claimed, ({ intent }) => tableKey(intent.table)).values()) {
     try {
@@ -100,7 +102,7 @@ async function recoverGroup(
 ): Promise<void> {
   const credential = await credentialFor(parts, group)
   if (credential === undefined) throw new Error('no catalog credential leads to the catalog of the intents')
-  const isCommit = ({ action = 'update-table' }: CommitIntent) => action === 'update-table'
+  const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
   for (const one of group.filter(({ intent }) => !isCommit(intent)))
     count(parts, one.intent, run, await recoverAction(parts, credential, one, signal))
   const commits = group.filter(({ intent }) => isCommit(intent))
@@ -124,7 +126,7 @@ async function credentialFor(
 
 function count(
   parts: GatewayParts,
-  intent: CommitIntent,
+  intent: IntentHead,
   { counts }: Run,
   outcome: IntentOutcome | undefined,
 ): void {
@@ -164,17 +166,20 @@ async function recoverTable(
     run.claimedIds,
     { signal, othersWaitMs },
   )
-  const outcomes = decideIntents(
-    group.map((one) => staleIntent(one.intent, now?.result.metadata)),
-    now?.evidence,
-  )
+  const stale: StaleIntent[] = []
+  // One body after the other: each may have megabytes.
+  for (const { intent } of group) {
+    const bodyOf = () => loadIntentBody(parts.store, tenant, intent.commitId)
+    stale.push(await staleIntent(intent, now?.result.metadata, bodyOf))
+  }
+  const outcomes = decideIntents(stale, now?.evidence)
   for (const claimed of group) {
     const { intent } = claimed
     const decided = outcomes.get(intent.commitId)
     const outcome = decided && (await unlessDropped(parts, claimed, decided))
     if (outcome?.kind === 'committed' && now !== undefined)
       await recordVerdict(parts.store, tenant, {
-        intent,
+        intent: { ...intent, body: await loadIntentBody(parts.store, tenant, intent.commitId) },
         decision: 'APPROVED',
         reason: '',
         policies: (await policiesAtIntent(parts.store, tenant, table, intent.commitId)).map(appliedPolicy),

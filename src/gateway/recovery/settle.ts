@@ -37,7 +37,7 @@ export async function settleCommit(
   const mine = new Set([intent.commitId])
   return await untilMade(parts, intent, async (signal) => {
     const now = await lookAtTable(parts, catalog, tenant, intent.table, mine, { signal, othersWaitMs: 0 })
-    const stale = staleIntent(intent, now?.result.metadata)
+    const stale = await staleIntent(intent, now?.result.metadata, async () => intent.body)
     const outcome = decideIntents([stale], now?.evidence).get(intent.commitId)
     if (now === undefined || outcome?.kind !== 'committed') return undefined
     return { now, committed: committedAt(now.result, intent, outcome.metadataLocation) }

@@ -3,19 +3,14 @@
  * since is all that is left to tell, and leaves it open what.
  */
 
-import type { CatalogAction, CommitIntent } from '../../core/commit.ts'
-import { wasTakenAway } from '../../store/audit.ts'
+import type { CatalogAction, IntentHead } from '../../core/commit.ts'
+import { auditedChanges } from '../../store/audit.ts'
 import type { ClaimedIntent } from '../../store/commit-intents.ts'
 import type { GatewayParts } from '../parts.ts'
 import type { IntentOutcome } from './decide.ts'
 
-const creations: ReadonlySet<CatalogAction> = new Set([
-  'create-table',
-  'register-table',
-  'create-view',
-  'register-view',
-  'create-namespace',
-])
+/** Those of tables: what else is made is counted in decide-action. */
+const creations: ReadonlySet<CatalogAction> = new Set(['create-table', 'register-table'])
 
 /** What was decided; `undecidable` for a creation that is not there and may have been. */
 export async function unlessDropped(
@@ -24,10 +19,10 @@ export async function unlessDropped(
   outcome: IntentOutcome,
 ): Promise<IntentOutcome> {
   if (outcome.kind !== 'not-committed' || !creates(intent)) return outcome
-  if (!(await wasTakenAway(store, tenant, intent.table, openedAt))) return outcome
+  if ((await auditedChanges(store, tenant, intent, openedAt)).removed === 0) return outcome
   return { kind: 'undecidable', why: 'what it would have made may have been dropped since' }
 }
 
-function creates({ action = 'update-table', baseMetadataLocation }: CommitIntent): boolean {
+function creates({ action = 'update-table', baseMetadataLocation }: IntentHead): boolean {
   return creations.has(action) || (action === 'update-table' && baseMetadataLocation === '')
 }

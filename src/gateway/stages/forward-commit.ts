@@ -16,6 +16,7 @@ import { type SettledCommit, settleCommit } from '../recovery/settle.ts'
 import { assertRefsAbsent } from './assert-refs-absent.ts'
 import type { DeclaredIntent } from './intent.ts'
 import type { Judged } from './judge.ts'
+import { judgeRaced, wasThere } from './judge-raced.ts'
 import { cachedTable } from './load-current.ts'
 import type { Upstream } from './open-upstream.ts'
 import { recordApproval, surelyNotCommitted } from './record.ts'
@@ -97,7 +98,16 @@ export async function forwardCommit(
   parts.passCrashPoint('commit-forwarded')
   const { result, settled } = response
   const made = () => settled ?? committedTable(result)
-  await stages.time('record', () => recordApproval(parts, commit.tenant, declared.intent, judged, made))
+  // Where the table has moved past a commit whose answer was lost, nothing shows it as the commit left it.
+  const isItsOwn = settled === undefined || settled.metadataLocation === result.metadataLocation
+  const raced = isItsOwn ? await judgeRaced(parts, commit, judged, result) : []
+  const outcomes = [...judged.verdict.outcomes, ...raced]
+  const decided = { policies: judged.policies, verdict: { outcomes } }
+  const { base } = judged
+  const mayRepeat = commit.idempotencyKey !== undefined && (base === undefined || wasThere(base, result))
+  await stages.time('record', () =>
+    recordApproval(parts, commit.tenant, declared.intent, decided, made, mayRepeat),
+  )
   inNextTurn(() => remember(parts, upstream, commit, response))
   return response
 }

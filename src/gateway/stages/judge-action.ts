@@ -32,7 +32,7 @@ import {
   withGrant,
 } from './judge.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
-import { staysMasked } from './masked.ts'
+import { isAnythingMasked, staysMasked } from './masked.ts'
 import type { Upstream } from './open-upstream.ts'
 import { keptByPin } from './pinned.ts'
 import type { StageTimes } from './stage-times.ts'
@@ -143,8 +143,10 @@ export async function judgeAction(
     applied.push(...applicable)
     outcomes.push(...verdict.outcomes)
   }
-  const shed = destination && (await shedBy(parts, change, policiesOf(table), policiesOf(destination)))
-  return { base, table, policies: applied, verdict: shed ?? { ...allowed, outcomes } }
+  const denied =
+    (destination && (await shedBy(parts, change, policiesOf(table), policiesOf(destination)))) ??
+    (await unveiledBy(parts, change, policiesOf(table)))
+  return { base, table, policies: applied, verdict: denied ?? { ...allowed, outcomes } }
 }
 
 const unpinned = (policies: readonly Policy[]): WriteGovernance => ({ policies, pinnedSnapshotId: undefined })
@@ -240,5 +242,21 @@ async function shedBy(
   // For everyone's sake: whom a mask exempts would else take it from all others.
   if (await staysMasked(parts, tenant, table, destination)) return undefined
   const reason = `${tableName(destination)} is governed less than ${tableName(table)}: its filters and masks do not apply there`
+  return { kind: 'deny', reason, policyId: '', outcomes: [] }
+}
+
+/**
+ * The denial of a registration that nobody granted where the tenant has filters or masks: they stand with names, and
+ * the file may show what they hide under this one.
+ */
+async function unveiledBy(
+  parts: GatewayParts,
+  { action, tenant, table }: ActionChange,
+  policies: readonly Policy[],
+): Promise<Verdict | undefined> {
+  if (action !== 'register-table') return undefined
+  if (policies.some((policy) => policy.kind === 'write_acl' && isInForce(policy))) return undefined
+  if (!(await isAnythingMasked(parts, tenant))) return undefined
+  const reason = `no write policy of ${tableName(table)} allows register-table, by which filters and masks of another name could be shed`
   return { kind: 'deny', reason, policyId: '', outcomes: [] }
 }

@@ -4,7 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { isProtectedAlike } from '../../store/governed-table.ts'
+import { isAnythingProtected, isProtectedAlike } from '../../store/governed-table.ts'
 import type { GatewayParts } from '../parts.ts'
 
 /** @throws Fault `unavailable` where it cannot be told */
@@ -28,6 +28,14 @@ export async function staysMasked(
   to: TableRef,
 ): Promise<boolean> {
   return await known(isProtectedAlike(store, tenant, from, to))
+}
+
+/**
+ * Whether any row filter or column mask of the tenant may hide what some file holds.
+ * @throws Fault `unavailable` where it cannot be told
+ */
+export async function isAnythingMasked({ store }: GatewayParts, tenant: TenantId): Promise<boolean> {
+  return await known(isAnythingProtected(store, tenant))
 }
 
 async function known<T>(look: Promise<T>): Promise<T> {

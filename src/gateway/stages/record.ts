@@ -7,6 +7,8 @@ import type { PolicyOutcome } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
 import { tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { isAudited } from '../../store/audit.ts'
+import { closeIntent } from '../../store/commit-intents.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import type { GatewayParts } from '../parts.ts'
 
@@ -49,6 +51,8 @@ export async function recordRejection(
 /**
  * Records what the upstream accepted. Never throws: what could not be written stays as an intent for recovery.
  * @param committed reads the upstream's answer; not given where the action writes no metadata
+ * @param mayRepeat whether that may be the answer to an earlier request, which an Idempotency-Key brings back: then
+ *   nothing was written, and what is on record already is not recorded again
  */
 export async function recordApproval(
   parts: GatewayParts,
@@ -56,18 +60,25 @@ export async function recordApproval(
   intent: CommitIntent,
   decided: Decided,
   committed?: () => CommittedTable,
+  mayRepeat = false,
 ): Promise<void> {
   const which = { commitId: intent.commitId, table: tableName(intent.table) }
   try {
+    const made = committed?.()
+    if (mayRepeat && made && (await isAudited(parts.store, tenant, intent, made.metadataLocation))) {
+      await closeIntent(parts.store, tenant, intent.commitId)
+      parts.log.info(which, 'the catalog answered as it had answered the same request before')
+      return
+    }
     const recorded = await recordVerdict(parts.store, tenant, {
       intent,
       decision: 'APPROVED',
       reason: '',
       policies: decided.policies.map(appliedPolicy),
       outcomes: decided.verdict.outcomes,
-      ...(committed && { committed: committed() }),
+      ...(made && { committed: made }),
     })
-    if (committed !== undefined && !recorded.ingested) {
+    if (made !== undefined && !recorded.ingested) {
       parts.metrics.snapshotIngestFailures.inc()
       parts.log.warn({ ...which, err: recorded.ingestError }, 'the snapshot was not ingested into the graph')
     }

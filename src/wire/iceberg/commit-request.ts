@@ -47,7 +47,7 @@ export async function readCommitRequest(body: Uint8Array): Promise<CommitRequest
 
 /**
  * @param body a CommitTransactionRequest as JSON
- * @returns its changes in the order sent: at least one, and no table twice, since each is judged
+ * @returns its changes in the order sent: at least one, not too many, and no table twice, since each is judged
  *   against the table as it stood before the transaction
  * @throws Fault bad_request where the body is not JSON or not of the shape, or an identifier does not
  *   match the identifier pattern (SPEC 4.2)
@@ -65,8 +65,11 @@ export async function readTransactionRequest(body: Uint8Array): Promise<readonly
 }
 
 function tableChanges(value: JsonValue): readonly TableChange[] {
-  const changes = reader.objects(objectOf(value), 'table-changes').map(tableChange)
-  if (changes.length === 0) throw reader.fault('`table-changes` is empty')
+  const entries = reader.objects(objectOf(value), 'table-changes')
+  if (entries.length === 0) throw reader.fault('`table-changes` is empty')
+  if (entries.length > limits.transactionTablesMax)
+    throw reader.fault(`\`table-changes\` has more than ${limits.transactionTablesMax} entries`)
+  const changes = entries.map(tableChange)
   const seen = new Set<string>()
   for (const { identifier } of changes) {
     const key = tableKey(identifier)

@@ -10,7 +10,7 @@ import {
 import type { TableRef } from '../../../src/core/table-ref.ts'
 import { type ContractStore, putMask, putRowFilter } from '../../../src/store/contracts.ts'
 import { createServiceSession } from '../../../src/store/sessions.ts'
-import { audit, startTestService, type TestService } from '../../support/service.ts'
+import { addTenant, audit, startTestService, type TestService } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
@@ -301,9 +301,43 @@ describe('a registration over a governed name', () => {
       register(steward),
       `id-${table.name}: the metadata that would be brought in cannot be judged beforehand`,
     )
+  })
+
+  test('is free on a name that no policy governs where the tenant has neither filters nor masks', async () => {
+    const unmasked = { tenant: await addTenant(service.store, 'unmasked', service.catalog.url) }
+    const location = await metadataLocation(await made(fresh()))
     const free = { name: fresh().name, 'metadata-location': location }
-    expect((await send(service, 'POST', '/namespaces/sales/register', free)).status).toBe(200)
-    expect((await audit(service))[0]).toMatchObject({ action: 'register-table', metadataLocation: location })
+    expect((await send(service, 'POST', '/namespaces/sales/register', free, unmasked)).status).toBe(200)
+    const [row] = await audit(service, unmasked.tenant.tenant)
+    expect(row).toMatchObject({ action: 'register-table', metadataLocation: location })
+  })
+
+  test('needs one on every name where the tenant has a filter or mask, which does not follow the file', async () => {
+    const { store, owner } = service
+    const table = await made(fresh())
+    const location = await metadataLocation(table)
+    const on = { store, tenant: owner.tenant, actor: 'stella', checkPolicies: () => [] }
+    await putMask(
+      on,
+      { table, column: 'amount' },
+      { id: 'conceal', action: 'replace-with-null', exemptRoles: [] },
+    )
+    const alias = fresh()
+    const body = { name: alias.name, 'metadata-location': location }
+    const register = (options = {}) => send(service, 'POST', '/namespaces/sales/register', body, options)
+    await expectDenied(
+      register(),
+      `no write policy of sales.${alias.name} allows register-table, by which filters and masks of another name could be shed`,
+    )
+    expect(await exists(alias)).toBe(false)
+    expect((await audit(service))[0]).toMatchObject({
+      action: 'register-table',
+      decision: 'REJECTED',
+      table: alias,
+    })
+    await govern(service, alias, `acl-${alias.name}`, 'write_acl', stewardsOnly)
+    await expectDenied(register(), `acl-${alias.name}`)
+    expect((await register(steward)).status).toBe(200)
   })
 })
 
@@ -446,7 +480,6 @@ describe('a namespace', () => {
 })
 
 test('policies of a foreign tenant neither deny nor show', async () => {
-  const { addTenant } = await import('../../support/service.ts')
   const other = await addTenant(service.store, 'stranger', service.catalog.url)
   const table = fresh()
   await govern(service, table, `mine-${table.name}`, 'write_acl', 'false')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type JsonObject, type JsonValue, jsonObject } from '../../../src/base/json.ts'
 import type { CatalogAction, CommitIntent } from '../../../src/core/commit.ts'
 import { decideAction, type Found } from '../../../src/gateway/recovery/decide-action.ts'
+import type { AuditedChanges } from '../../../src/store/audit.ts'
 
 const receivedAtMs = 1_800_000_000_000
 
@@ -45,11 +46,19 @@ const ofTable = (action: CatalogAction, baseTableUuid: string): CommitIntent => 
 })
 
 const none = new Map<string, JsonValue>()
-const kind = (...args: Parameters<typeof decideAction>) => decideAction(...args).kind
+const nothingSince = { created: 0, removed: 0, alike: 0, same: 0 }
+const decide = (
+  of: CommitIntent,
+  update: JsonObject,
+  found: Found | undefined,
+  destination: Found | undefined,
+  since: Partial<AuditedChanges> = {},
+) => decideAction(of, update, found, destination, { ...nothingSince, ...since })
+const kind = (...args: Parameters<typeof decide>) => decide(...args).kind
 
 describe('a creation', () => {
   test('is committed where the first metadata file is new and audited nowhere', () => {
-    expect(decideAction(intent('create-table'), none, table(['m1', 'm2'], ['m2']), undefined)).toEqual({
+    expect(decide(intent('create-table'), none, table(['m1', 'm2'], ['m2']), undefined)).toEqual({
       kind: 'committed',
       metadataLocation: 'm1',
     })
@@ -129,4 +138,64 @@ test('updated properties hold, removed ones are gone', () => {
   expect(of({ a: '2' })).toBe('not-committed')
   expect(of({ a: '1', b: '2' })).toBe('not-committed')
   expect(kind(intent('update-properties'), update, undefined, undefined)).toBe('undecidable')
+})
+
+describe('what was audited of the name since, as when a client asked again, explains what is there', () => {
+  const there: Found = { viewLocation: 'v1' }
+
+  test.each(['create-view', 'register-view', 'create-namespace'] as const)('for a %s', (action) => {
+    expect(kind(intent(action), none, there, undefined, { created: 1 })).toBe('not-committed')
+    // Made, dropped, and made again.
+    expect(kind(intent(action), none, there, undefined, { created: 1, removed: 1 })).toBe('committed')
+    expect(kind(intent(action), none, there, undefined, { created: 2, removed: 1 })).toBe('not-committed')
+    expect(kind(intent(action), none, undefined, undefined, { created: 1, removed: 1 })).toBe('not-committed')
+    // Something was dropped that nobody is known to have made.
+    expect(kind(intent(action), none, undefined, undefined, { removed: 1 })).toBe('undecidable')
+  })
+
+  test.each(['drop-view', 'drop-namespace', 'drop-table', 'unregister-table'] as const)(
+    'for a %s',
+    (action) => {
+      const drop = intent(action, 'm1')
+      expect(kind(drop, none, undefined, undefined, { removed: 1 })).toBe('not-committed')
+      expect(kind(drop, none, undefined, undefined, { created: 1, removed: 1 })).toBe('committed')
+      expect(kind(drop, none, there, undefined, { created: 1 })).toBe('committed')
+      expect(kind(drop, none, there, undefined, { created: 1, removed: 1 })).toBe('not-committed')
+      expect(kind(drop, none, there, undefined, { removed: 1 })).toBe('undecidable')
+    },
+  )
+
+  test('for a rename', () => {
+    expect(kind(intent('rename-table', 'm1'), none, undefined, table(['m1']), { removed: 1 })).toBe(
+      'not-committed',
+    )
+    expect(kind(intent('rename-view'), none, undefined, there, { removed: 1 })).toBe('not-committed')
+    expect(kind(intent('rename-view'), none, undefined, undefined, { removed: 1 })).toBe('not-committed')
+    expect(kind(intent('rename-view'), none, there, there, { created: 1 })).toBe('committed')
+  })
+
+  test('for a registration and for properties, where it was the very same', () => {
+    const register = jsonObject({ 'metadata-location': 'm1' })
+    expect(kind(intent('register-table'), register, table(['m1']), undefined, { same: 1 })).toBe(
+      'not-committed',
+    )
+    const update = jsonObject({ updates: jsonObject({ a: '1' }), removals: [] })
+    const found = { properties: jsonObject({ a: '1' }) }
+    expect(kind(intent('update-properties'), update, found, undefined, { alike: 1 })).toBe('committed')
+    expect(kind(intent('update-properties'), update, found, undefined, { alike: 1, same: 1 })).toBe(
+      'not-committed',
+    )
+  })
+
+  test('for a replaced view, which shows by its versions what was made of it', () => {
+    const replace = intent('replace-view', 'v1')
+    const version = { 'version-id': 2n, 'timestamp-ms': 7n }
+    const update = jsonObject({
+      updates: [jsonObject({ action: 'add-view-version', 'view-version': jsonObject(version) })],
+    })
+    const moved = (...versionTimes: bigint[]): Found => ({ viewLocation: 'v3', versionTimes })
+    expect(kind(replace, update, moved(1n, 7n, 9n), undefined, { alike: 1 })).toBe('committed')
+    expect(kind(replace, update, moved(1n, 9n), undefined, { alike: 1 })).toBe('not-committed')
+    expect(kind(replace, none, moved(1n), undefined, { alike: 1 })).toBe('undecidable')
+  })
 })

@@ -1,0 +1,76 @@
+/**
+ * The second look at a commit that the catalog applied to another state than the one its verdict rests on: what
+ * landed between verdict and forward was not seen, and the two together may bring about what a policy denies.
+ */
+
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
+import { tableName } from '../../core/table-ref.ts'
+import type { PolicyBindings } from '../../policy/evaluate.ts'
+import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
+import type { LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import type { GatewayParts } from '../parts.ts'
+import { historyOf } from '../recovery/decide.ts'
+import type { CachedTable } from '../table-cache.ts'
+import { type Change, type Judged, judgePolicies, notEvaluated, principalView } from './judge.ts'
+
+/**
+ * Judges the table as an accepted commit left it, where that commit was applied to another state than was judged.
+ * The commit stands whatever is found: a policy that does not hold is logged and counted.
+ * @param made the catalog's answer
+ * @returns the policies' outcomes on it, for the audit; none where the commit was applied to what was judged, or the
+ *   answer does not tell. Never throws
+ */
+export async function judgeRaced(
+  parts: GatewayParts,
+  change: Change & { readonly commitId: string },
+  { base, policies }: Judged,
+  made: LoadTableResult,
+): Promise<readonly PolicyOutcome[]> {
+  if (base === undefined || policies.length === 0 || !isRaced(base, made)) return []
+  const verdict = await judgeMade(parts, change, { base, policies }, made)
+  parts.metrics.racedCommits.inc({ outcome: verdict.kind })
+  const which = { commitId: change.commitId, table: tableName(change.table), policyId: verdict.policyId }
+  if (verdict.kind !== 'allow')
+    parts.log.error(
+      { ...which, why: verdict.kind === 'deny' ? verdict.reason : verdict.error },
+      'another commit landed between a verdict and its forward, and a policy does not hold on what came of both',
+    )
+  return verdict.outcomes.map((outcome) => ({ ...outcome, raced: true }))
+}
+
+function isRaced(base: CachedTable, made: LoadTableResult): boolean {
+  const replaced = replacedBy(made)
+  return replaced !== undefined && replaced !== base.metadataLocation && !wasThere(base, made)
+}
+
+/** Whether an answer names a file that was there before: then nothing was written for it. */
+export function wasThere(base: CachedTable, made: LoadTableResult): boolean {
+  return historyOf(base).some(({ metadataLocation }) => metadataLocation === made.metadataLocation)
+}
+
+/** The file that the present one replaced: the last of the log, which not every catalog keeps. */
+function replacedBy({ metadata }: LoadTableResult): JsonValue | undefined {
+  const log = metadata.get('metadata-log')
+  const last = Array.isArray(log) ? (log as readonly JsonValue[]).at(-1) : undefined
+  return isJsonObject(last) ? last.get('metadata-file') : undefined
+}
+
+async function judgeMade(
+  parts: GatewayParts,
+  change: Change,
+  { base, policies }: { readonly base: CachedTable } & Pick<Judged, 'policies'>,
+  { metadata }: LoadTableResult,
+): Promise<Verdict & { readonly policyId?: string }> {
+  let bindings: PolicyBindings
+  try {
+    bindings = {
+      table: base.view,
+      commit: commitView(change.request, tableView(change.table, metadata), change.receivedAtMs),
+      principal: principalView(change.identified.principal),
+    }
+  } catch (thrown) {
+    return notEvaluated(parts, change.table, thrown)
+  }
+  return await judgePolicies(parts, policies, change.table, bindings)
+}
