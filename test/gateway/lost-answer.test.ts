@@ -309,6 +309,23 @@ describe('where something before the catalog answers 404 for it, recovery leaves
   })
 })
 
+test('recovery finds that a table was renamed by what was audited of it under the new name, where it is gone from there', async () => {
+  const [table, renamed] = [await newTable(), `renamed_${tables}`]
+  lose = async (_path, pass) => {
+    await pass()
+    for (const operation of ['load', 'conditional-load'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+    return failed()
+  }
+  const rename = { source: ref(table), destination: ref(renamed) }
+  expect((await onSurface('POST', '/tables/rename', rename)).status).toBe(502)
+  lose = undefined
+  service.catalog.faults.reset()
+  expect((await onSurface('DELETE', `/namespaces/sales/tables/${renamed}`)).status).toBe(204)
+  expect(await recover()).toEqual({ committed: 1, notCommitted: 0, undecidable: 0 })
+  expect(await approved(table)).toMatchObject([{ action: 'rename-table' }])
+})
+
 test('recovery looks at all that is left on a table together: intents whose leases ended apart do not stand in each other’s way', async () => {
   const table = await newTable()
   lose = async (_path, pass) => {
