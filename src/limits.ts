@@ -186,8 +186,9 @@ export const limits = {
   forwardWithinMs: 50_000,
   /** For looking whether a commit was made whose answer was lost, before the client is answered. */
   settleWithinMs: 5_000,
-  /** For what one run of recovery asks of one catalog: less than the minute to the next run. */
-  recoveryCatalogMs: 45_000,
+  /** Upstreams that recovery looks into at once, and milliseconds that a run has for each: less than to the next one. */
+  recoveryUpstreamsMax: 8,
+  recoveryUpstreamMs: 45_000,
   drainMs: 25_000,
   /** For the last answers to leave after the drain. */
   flushMs: 2_000,

@@ -178,6 +178,24 @@ export async function isAudited(
   return rows.length > 0
 }
 
+/** Whether an APPROVED row since then, by the database's clock, says that what had the name lay at a metadata location. */
+export async function wasChangedFrom(
+  store: Store,
+  tenant: TenantId,
+  name: TableRef,
+  metadataLocation: string,
+  since: Date,
+): Promise<boolean> {
+  const rows = await store.tenantQuery(
+    tenant,
+    `select 1 from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and base_metadata_location = $3
+       and created_at >= $4::text::timestamptz limit 1`,
+    [tenant, nodeId(tableKey(name)), metadataLocation, since.toISOString()],
+  )
+  return rows.length > 0
+}
+
 /** What was audited as accepted on a name in some time. */
 export interface AuditedChanges {
   /** Tables, views or namespaces made where none was. */

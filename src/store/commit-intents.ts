@@ -77,7 +77,7 @@ export async function closeIntent(store: Store, tenant: TenantId, commitId: stri
 /**
  * Claims intents of any tenant whose lease and upstream time-out have both passed, oldest first, by
  * renewing their lease; one that another process claims at the same time is skipped.
- * @param limit how many at most; without their bodies, which {@link loadIntentBody} gives one by one
+ * @param limit how many at most, but for the others on their tables, which are decided together; without their bodies, which {@link loadIntentBody} gives one by one
  * @param leaseMs how long they belong to this process now
  */
 export async function claimStaleIntents(
@@ -92,7 +92,11 @@ export async function claimStaleIntents(
     `update svc.commit_intent i set lease_until = clock_timestamp() + $2::float8 * interval '1 ms'
      from (select tenant_id, commit_id from svc.commit_intent
            where lease_until < clock_timestamp() and upstream_until < clock_timestamp()
-           order by lease_until limit $1::int for update skip locked) stale
+             and (tenant_id, table_id) in (
+               select tenant_id, table_id from svc.commit_intent
+               where lease_until < clock_timestamp() and upstream_until < clock_timestamp()
+               order by lease_until limit $1::int)
+           for update skip locked) stale
      where (i.tenant_id, i.commit_id) = (stale.tenant_id, stale.commit_id)
      returning i.tenant_id, i.intent, i.opened_at`,
     [limit, leaseMs],
@@ -102,20 +106,6 @@ export async function claimStaleIntents(
     intent: { ...row.intent, snapshotIds: row.intent.snapshotIds.map(BigInt) },
     openedAt: row.opened_at,
   }))
-}
-
-/**
- * The body of an open intent, compressed by zstd.
- * @throws Error where the intent is open no more
- */
-export async function loadIntentBody(store: Store, tenant: TenantId, commitId: string): Promise<Uint8Array> {
-  const [row] = await store.tenantQuery<{ readonly body: Uint8Array }>(
-    tenant,
-    'select body from svc.commit_intent where tenant_id = $1 and commit_id = $2',
-    [tenant, commitId],
-  )
-  if (row === undefined) throw new Error('the intent is open no more')
-  return row.body
 }
 
 /**
@@ -131,6 +121,20 @@ export async function releaseIntents(store: Store, claimed: readonly ClaimedInte
      where (i.tenant_id, i.commit_id) = (given.tenant_id, given.commit_id)`,
     [JSON.stringify(given)],
   )
+}
+
+/**
+ * The body of an open intent, compressed by zstd.
+ * @throws Error where the intent is open no more
+ */
+export async function loadIntentBody(store: Store, tenant: TenantId, commitId: string): Promise<Uint8Array> {
+  const [row] = await store.tenantQuery<{ readonly body: Uint8Array }>(
+    tenant,
+    'select body from svc.commit_intent where tenant_id = $1 and commit_id = $2',
+    [tenant, commitId],
+  )
+  if (row === undefined) throw new Error('the intent is open no more')
+  return row.body
 }
 
 /** How many intents of all tenants are open, and how many of those no process owns any more. */

@@ -47,7 +47,7 @@ beforeAll(async () => {
       return how === undefined ? await pass() : await how(pathname, pass)
     },
   })
-  tenant = await addTenant(service.store, 'behind-proxy', proxy.url.href.replace(/\/$/, ''))
+  tenant = await addTenant(service.store, 'behind-proxy', proxyUrl())
   const token = await fetch(`${service.catalog.url}/v1/oauth/tokens`, {
     method: 'POST',
     body: 'grant_type=client_credentials&client_id=gateway&client_secret=s3cret',
@@ -85,6 +85,15 @@ const send = (table: string, body: string) =>
   })
 const onSurface = (method: string, path: string, body?: unknown) =>
   sendClient(service, method, path, body, { tenant })
+const proxyUrl = () => proxy.url.href.replace(/\/$/, '')
+/** Has a prefix of the tenant lead to a catalog. */
+const lead = (nickname: string, endpoint: string) =>
+  putCatalogCredential(service.store, tenant.tenant, {
+    nickname,
+    kind: 'alpha',
+    endpoint,
+    config: { endpoint, warehouse: 'dev', credential: 'gateway:s3cret' },
+  })
 const ref = (name: string) => ({ namespace: ['sales'], name })
 
 async function approved(table: string) {
@@ -300,6 +309,130 @@ describe('where something before the catalog answers 404 for it, recovery leaves
   })
 })
 
+test('recovery finds that a table was renamed by what was audited of it under the new name, where it is gone from there', async () => {
+  const [table, renamed] = [await newTable(), `renamed_${tables}`]
+  lose = async (_path, pass) => {
+    await pass()
+    for (const operation of ['load', 'conditional-load'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+    return failed()
+  }
+  const rename = { source: ref(table), destination: ref(renamed) }
+  expect((await onSurface('POST', '/tables/rename', rename)).status).toBe(502)
+  lose = undefined
+  service.catalog.faults.reset()
+  expect((await onSurface('DELETE', `/namespaces/sales/tables/${renamed}`)).status).toBe(204)
+  expect(await recover()).toEqual({ committed: 1, notCommitted: 0, undecidable: 0 })
+  expect(await approved(table)).toMatchObject([{ action: 'rename-table' }])
+})
+
+test('recovery looks at all that is left on a table together: intents whose leases ended apart do not stand in each other’s way', async () => {
+  const table = await newTable()
+  lose = async (_path, pass) => {
+    await pass()
+    for (const operation of ['load', 'conditional-load'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+    return failed()
+  }
+  expect((await send(table, setProperties({ first: 'yes' }))).status).toBe(502)
+  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ undecidable: 1 })
+  service.catalog.faults.reset()
+  expect((await send(table, setProperties({ second: 'yes' }))).status).toBe(502)
+  service.catalog.faults.reset()
+  await service.store.adminQuery(
+    `update svc.commit_intent set lease_until = '-infinity' where opened_at = (select max(opened_at) from svc.commit_intent)`,
+  )
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 2, undecidable: 0 })
+  expect(await approved(table)).toHaveLength(2)
+})
+
+test('a catalog that does not answer keeps no other’s intents from recovery, and a stop does not wait for it', async () => {
+  const elsewhere = await addTenant(service.store, 'elsewhere', proxyUrl())
+  const [table, other] = [await newTable(), await newTable()]
+  lose = async (_path, pass) => {
+    await pass()
+    for (const operation of ['load', 'conditional-load'] as const)
+      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+    return failed()
+  }
+  for (const [name, { secret }] of [
+    [table, tenant],
+    [other, elsewhere],
+  ] as const) {
+    const path = `/v1/iceberg/main/namespaces/sales/tables/${name}`
+    expect((await commit(service, append, { secret, path })).status).toBe(502)
+    service.catalog.faults.reset()
+  }
+  const answers = Promise.withResolvers<void>()
+  stalled = { table, until: answers.promise }
+  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
+  const stop = new AbortController()
+  const run = recoverIntents(service.app.gateway, stop.signal)
+  await eventually(async () => (await countIntents(service.store)).open === 1)
+  stop.abort()
+  expect(await run).toEqual({ committed: 1, notCommitted: 0, undecidable: 1 })
+  expect(await countIntents(service.store)).toEqual({ open: 1, stale: 1 })
+  answers.resolve()
+  expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 1, undecidable: 0 })
+})
+
+test('recovery asks no other catalog what became of a change, where the credential leads to one by then', async () => {
+  await using elsewhere = await startTestService()
+  const table = await newTable()
+  lose = async () => failed()
+  expect((await onSurface('DELETE', `/namespaces/sales/tables/${table}`)).status).toBe(502)
+  await lead('main', elsewhere.catalog.url)
+  expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
+  expect(await approved(table)).toEqual([])
+  await lead('main', proxyUrl())
+  expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
+})
+
+describe('of two prefixes of a tenant, recovery decides the intents on tables of one name', () => {
+  const through = (nickname: string, table: string, body: string) =>
+    commit(service, body, {
+      secret: tenant.secret,
+      path: `/v1/iceberg/${nickname}/namespaces/sales/tables/${table}`,
+    })
+
+  test('together, where both lead to one catalog', async () => {
+    await lead('second', proxyUrl())
+    const table = await newTable()
+    lose = async (_path, pass) => {
+      await pass()
+      for (const operation of ['load', 'conditional-load'] as const)
+        service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
+      return failed()
+    }
+    for (const nickname of ['main', 'second']) {
+      expect((await through(nickname, table, setProperties({ [nickname]: 'yes' }))).status).toBe(502)
+      service.catalog.faults.reset()
+    }
+    expect(await recover()).toEqual({ committed: 2, notCommitted: 0, undecidable: 0 })
+    expect(await approved(table)).toHaveLength(2)
+  })
+
+  test('each by itself, where they lead to two', async () => {
+    await using elsewhere = await startTestService()
+    using other = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const body = await request.bytes()
+        if (new URL(request.url).pathname.endsWith('/tables/orders') && request.method === 'POST')
+          return failed()
+        return (await passOn(request, elsewhere.catalog.url, body)).answer
+      },
+    })
+    await lead('second', other.url.href.replace(/\/$/, ''))
+    lose = async () => failed()
+    for (const nickname of ['main', 'second'])
+      expect((await through(nickname, 'orders', setProperties({ [nickname]: 'yes' }))).status).toBe(502)
+    expect(await recover()).toEqual({ committed: 0, notCommitted: 2, undecidable: 0 })
+  })
+})
+
 describe('a request that is sent again by its Idempotency-Key, and answered by the catalog as before,', () => {
   const keyed = { 'idempotency-key': 'k1' }
   const requests = [
@@ -331,76 +464,6 @@ describe('a request that is sent again by its Idempotency-Key, and answered by t
     expect((await onSurface('POST', `/namespaces/sales/tables/${name}`, next)).status).toBe(200)
     expect(await approved(name)).toHaveLength(2)
   })
-})
-
-test('recovery looks at all that is left on a table together: intents whose leases ended apart do not stand in each other’s way', async () => {
-  const table = await newTable()
-  lose = async (_path, pass) => {
-    await pass()
-    for (const operation of ['load', 'conditional-load'] as const)
-      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
-    return failed()
-  }
-  expect((await send(table, setProperties({ first: 'yes' }))).status).toBe(502)
-  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
-  expect(await recoverIntents(service.app.gateway)).toMatchObject({ undecidable: 1 })
-  service.catalog.faults.reset()
-  expect((await send(table, setProperties({ second: 'yes' }))).status).toBe(502)
-  service.catalog.faults.reset()
-  await service.store.adminQuery(
-    `update svc.commit_intent set lease_until = '-infinity' where opened_at = (select max(opened_at) from svc.commit_intent)`,
-  )
-  expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 2, undecidable: 0 })
-  expect(await approved(table)).toHaveLength(2)
-})
-
-test('a catalog that does not answer keeps no other’s intents from recovery, and a stop does not wait for it', async () => {
-  const elsewhere = await addTenant(service.store, 'elsewhere', proxy.url.href.replace(/\/$/, ''))
-  const [table, other] = [await newTable(), await newTable()]
-  lose = async (_path, pass) => {
-    await pass()
-    for (const operation of ['load', 'conditional-load'] as const)
-      service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
-    return failed()
-  }
-  for (const [name, { secret }] of [
-    [table, tenant],
-    [other, elsewhere],
-  ] as const) {
-    const path = `/v1/iceberg/main/namespaces/sales/tables/${name}`
-    expect((await commit(service, append, { secret, path })).status).toBe(502)
-    service.catalog.faults.reset()
-  }
-  const answers = Promise.withResolvers<void>()
-  stalled = { table, until: answers.promise }
-  await service.store.adminQuery(`update svc.commit_intent set lease_until = '-infinity'`)
-  const stop = new AbortController()
-  const run = recoverIntents(service.app.gateway, stop.signal)
-  await eventually(async () => (await countIntents(service.store)).open === 1)
-  stop.abort()
-  expect(await run).toEqual({ committed: 1, notCommitted: 0, undecidable: 1 })
-  expect(await countIntents(service.store)).toEqual({ open: 1, stale: 1 })
-  answers.resolve()
-  expect(await recoverIntents(service.app.gateway)).toMatchObject({ committed: 1, undecidable: 0 })
-})
-
-test('recovery asks no other catalog what became of a change, where the credential leads to one by then', async () => {
-  await using elsewhere = await startTestService()
-  const lead = (endpoint: string) =>
-    putCatalogCredential(service.store, tenant.tenant, {
-      nickname: 'main',
-      kind: 'alpha',
-      endpoint,
-      config: { endpoint, warehouse: 'dev', credential: 'gateway:s3cret' },
-    })
-  const table = await newTable()
-  lose = async () => failed()
-  expect((await onSurface('DELETE', `/namespaces/sales/tables/${table}`)).status).toBe(502)
-  await lead(elsewhere.catalog.url)
-  expect(await recover()).toEqual({ committed: 0, notCommitted: 0, undecidable: 1 })
-  expect(await approved(table)).toEqual([])
-  await lead(proxy.url.href.replace(/\/$/, ''))
-  expect(await recover()).toEqual({ committed: 0, notCommitted: 1, undecidable: 0 })
 })
 
 describe('a transaction', () => {
@@ -482,50 +545,6 @@ describe('a change that is no commit', () => {
     lose = losing(false)
     expect((await change(name)).status).toBe(502)
     expect((await direct('GET', `/namespaces/sales/tables/${name}`)).status).toBe(200)
-    expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
-  })
-
-  test.each(actions)(
-    '%s that was not made is 502 where no table can be loaded',
-    async (_action, _status, change) => {
-      const name = await newTable()
-      lose = async () => {
-        for (const operation of ['load', 'conditional-load'] as const)
-          service.catalog.faults.add({ operation, effect: 'fail', status: 503, times: 100 })
-        return failed()
-      }
-      expect((await change(name)).status).toBe(502)
-      expect(await approved(name)).toEqual([])
-      service.catalog.faults.reset()
-      expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
-    },
-  )
-
-  test('rename-table is told as made by the table’s id where its files have moved on', async () => {
-    const name = `moved_${++tables}`
-    const kept = { 'write.metadata.previous-versions-max': '1' }
-    await direct('POST', '/namespaces/sales/tables', createTable(name, orderFields, kept))
-    const first = (await loadedNow(name))['metadata-location']
-    lose = async (_path, pass) => {
-      await pass()
-      for (const owner of ['ops', 'finance', 'sales'])
-        await direct('POST', `/namespaces/sales/tables/${name}_new`, setProperties({ owner }))
-      expect(JSON.stringify(await loadedNow(`${name}_new`))).not.toContain(first)
-      return failed()
-    }
-    const change = { source: ref(name), destination: ref(`${name}_new`) }
-    expect((await onSurface('POST', '/tables/rename', change)).status).toBe(204)
-    expect(await approved(name)).toHaveLength(1)
-  })
-
-  test('rename-table is 502 where the new name is meanwhile another table’s', async () => {
-    const name = await newTable()
-    lose = async () => {
-      await direct('POST', '/namespaces/sales/tables', createTable(`${name}_new`))
-      return failed()
-    }
-    const change = { source: ref(name), destination: ref(`${name}_new`) }
-    expect((await onSurface('POST', '/tables/rename', change)).status).toBe(502)
     expect(await recover()).toMatchObject({ notCommitted: 1, undecidable: 0 })
   })
 

@@ -915,6 +915,19 @@ function intents(): void {
     expect((await claimStaleIntents(store, { limit: 10 })).map(({ tenant }) => tenant)).toEqual([home])
   })
 
+  test('the stale intents on a table are claimed together, however few are asked for', async () => {
+    await clear()
+    const table = { namespace: ['crowded'], name: 't' }
+    for (let count = 0; count < 3; count++) await openIntent(store, home, intentOf({ table }))
+    await openIntent(store, foreign, intentOf({ table }))
+    await expire(home)
+    await expire(foreign)
+    const first = await claimStaleIntents(store, { limit: 1 })
+    const [tenant] = first.map((one) => one.tenant)
+    expect(first.map((one) => one.tenant)).toEqual(Array(tenant === home ? 3 : 1).fill(tenant))
+    expect(await claimStaleIntents(store, { limit: 1 })).toHaveLength(4 - first.length)
+  })
+
   /** A caller of the tenant with all that `beginCommit` takes. */
   async function callerOf(tenant: TenantId) {
     const nickname = 'begun'

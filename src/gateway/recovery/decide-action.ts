@@ -30,6 +30,7 @@ const undecidable = (why: string): IntentOutcome => ({ kind: 'undecidable', why 
  * @param found what its name shows now; undefined where nothing is there
  * @param destination the same for the new name of a rename
  * @param since what was audited of its name since the intent was opened
+ * @param arrived whether the base of a rename was changed under the new name since, as is audited
  * @returns `committed` with the metadata location that the action wrote, '' where it writes none
  */
 export function decideAction(
@@ -38,6 +39,7 @@ export function decideAction(
   found: Found | undefined,
   destination: Found | undefined,
   since: AuditedChanges,
+  arrived = false,
 ): IntentOutcome {
   switch (intent.action) {
     case 'create-table':
@@ -57,7 +59,7 @@ export function decideAction(
     case 'rename-table':
       if (isBase(intent, destination)) return since.removed === 0 ? committed : counted(true, found, since)
       if (isBase(intent, found)) return notCommitted
-      return undecidable('the table is under neither of its names')
+      return arrived ? committed : undecidable('the table is under neither of its names')
     case 'rename-view':
       if (found === undefined && destination === undefined && since.removed === 0)
         return undecidable('the view is under neither of its names')

@@ -6,7 +6,7 @@ import type { CatalogCredential } from '../../core/catalog.ts'
 import { appliedPolicy, type IntentHead, writesMetadata } from '../../core/commit.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { auditedChanges, auditedLocations } from '../../store/audit.ts'
+import { auditedChanges, auditedLocations, wasChangedFrom } from '../../store/audit.ts'
 import { type ClaimedIntent, closeIntent, loadIntentBody } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
@@ -43,7 +43,10 @@ export async function recoverAction(
   const moved = destination && (await look(parts, catalog, tenant, intent, destination, signal))
   // The audit comes last: what is there and audited nowhere then, no other change explains.
   const since = await auditedChanges(parts.store, tenant, intent, claimed.openedAt)
-  const decided = decideAction(intent, update, found, moved, since)
+  const { baseMetadataLocation: base } = intent
+  const arrived =
+    destination && (await wasChangedFrom(parts.store, tenant, destination, base, claimed.openedAt))
+  const decided = decideAction(intent, update, found, moved, since, arrived)
   const outcome = await unlessDropped(parts, claimed, decided)
   if (outcome.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
   if (outcome.kind !== 'committed') return outcome

@@ -34,7 +34,6 @@ export interface RecoveryReport {
 }
 
 const intentsPerRun = 500
-const catalogsAtOnce = 4
 /** How long one table's intents wait for commits in flight on it. */
 const othersWaitMs = 5_000
 
@@ -49,35 +48,45 @@ export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal):
     limit: intentsPerRun,
     leaseMs: parts.intentTimes.leaseMs,
   })
-  const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
-  const ofCatalogs = Map.groupBy(claimed, ({ tenant, intent }) => `${tenant}/${intent.credentialId}`)
-  await inParallel([...ofCatalogs.values()], catalogsAtOnce, (own) =>
-    recoverCatalog(parts, own, counts, signal),
+  const run: Run = {
+    counts: { committed: 0, notCommitted: 0, undecidable: 0 },
+    claimedIds: new Set(claimed.map(({ intent }) => intent.commitId)),
+    stop: signal,
+  }
+  const ofCatalogs = Map.groupBy(
+    claimed,
+    ({ tenant, intent }) => `${tenant}/${intent.catalog ?? intent.credentialId}`,
+  )
+  await inParallel([...ofCatalogs.values()], limits.recoveryUpstreamsMax, (own) =>
+    recoverCatalog(parts, run, own),
   )
   await releaseIntents(parts.store, claimed)
   parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
-  return counts
+  return run.counts
 }
 
-/** Intents by one credential, table by table. Never throws. */
+interface Run {
+  readonly counts: { -readonly [key in keyof RecoveryReport]: number }
+  /** Whoever opened these is gone, also where they are about another catalog's table of the name. */
+  readonly claimedIds: ReadonlySet<string>
+  readonly stop: AbortSignal | undefined
+}
+
+/** Intents on one catalog's tables, table by table. Never throws. */
 async function recoverCatalog(
   parts: GatewayParts,
+  run: Run,
   claimed: readonly ClaimedIntent[],
-  counts: Counts,
-  stop: AbortSignal | undefined,
 ): Promise<void> {
-  using deadline = startDeadline(limits.recoveryCatalogMs, stop)
+  using deadline = startDeadline(limits.recoveryUpstreamMs, run.stop)
   const { signal } = deadline
   for (const group of Map.groupBy(claimed, ({ intent }) => tableKey(intent.table)).values()) {
     try {
       signal.throwIfAborted()
-      const settled = await recoverGroup(parts, group, signal)
-      counts.committed += settled.committed
-      counts.notCommitted += settled.notCommitted
-      counts.undecidable += settled.undecidable
+      await recoverGroup(parts, run, group, signal)
     } catch (err) {
-      counts.undecidable += group.length
-      if (stop?.aborted) continue
+      run.counts.undecidable += group.length
+      if (run.stop?.aborted) continue
       const intents = group.map((one) => one.intent.commitId)
       parts.log.error({ err, intents }, 'intents could not be looked into')
     }
@@ -87,39 +96,38 @@ async function recoverCatalog(
 /** Intents on one name. Those that are no commits come first: commits are counted against what is audited. */
 async function recoverGroup(
   parts: GatewayParts,
+  run: Run,
   group: readonly ClaimedIntent[],
   signal: AbortSignal,
-): Promise<RecoveryReport> {
-  const counts = { committed: 0, notCommitted: 0, undecidable: 0 }
-  const [first] = group
-  if (first === undefined) return counts
-  const { tenant, intent } = first
-  const credential = await findCatalogCredentialById(parts.store, tenant, intent.credentialId)
-  if (credential === undefined) throw new Error('the catalog credential of the intents is gone')
-
-  const here = catalogOf(credential)
-  const isHere = ({ intent: { catalog = here } }: ClaimedIntent) => catalog === here
-  for (const one of group.filter((one) => !isHere(one))) count(parts, one.intent, counts, ledElsewhere)
+): Promise<void> {
+  const credential = await credentialFor(parts, group)
+  if (credential === undefined) throw new Error('no catalog credential leads to the catalog of the intents')
   const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
-  const asked = group.filter(isHere)
-  for (const one of asked.filter(({ intent }) => !isCommit(intent)))
-    count(parts, one.intent, counts, await recoverAction(parts, credential, one, signal))
-  const commits = asked.filter(({ intent }) => isCommit(intent))
-  if (commits.length > 0) await recoverTable(parts, credential, commits, counts, signal)
-  return counts
+  for (const one of group.filter(({ intent }) => !isCommit(intent)))
+    count(parts, one.intent, run, await recoverAction(parts, credential, one, signal))
+  const commits = group.filter(({ intent }) => isCommit(intent))
+  if (commits.length > 0) await recoverTable(parts, credential, run, commits, signal)
 }
 
-const ledElsewhere: IntentOutcome = {
-  kind: 'undecidable',
-  why: 'the catalog credential leads to another catalog by now',
+/** One of their credentials that still leads where it led when they were opened. */
+async function credentialFor(
+  parts: GatewayParts,
+  group: readonly ClaimedIntent[],
+): Promise<CatalogCredential | undefined> {
+  const byCredential = new Map(group.map((one) => [one.intent.credentialId, one]))
+  for (const { tenant, intent } of byCredential.values()) {
+    const credential = await findCatalogCredentialById(parts.store, tenant, intent.credentialId)
+    if (credential === undefined) continue
+    const leadsTo = catalogOf(credential)
+    if ((intent.catalog ?? leadsTo) === leadsTo) return credential
+  }
+  return undefined
 }
-
-type Counts = { -readonly [key in keyof RecoveryReport]: number }
 
 function count(
   parts: GatewayParts,
   intent: IntentHead,
-  counts: Counts,
+  { counts }: Run,
   outcome: IntentOutcome | undefined,
 ): void {
   const log = parts.log.child({
@@ -142,8 +150,8 @@ function count(
 async function recoverTable(
   parts: GatewayParts,
   credential: CatalogCredential,
+  run: Run,
   group: readonly ClaimedIntent[],
-  counts: Counts,
   signal: AbortSignal,
 ): Promise<void> {
   const [first] = group
@@ -155,7 +163,7 @@ async function recoverTable(
     parts.catalogs.get(tenant, credential),
     tenant,
     table,
-    new Set(group.map((one) => one.intent.commitId)),
+    run.claimedIds,
     { signal, othersWaitMs },
   )
   const stale: StaleIntent[] = []
@@ -179,6 +187,6 @@ async function recoverTable(
         committed: committedAt(now.result, intent, outcome.metadataLocation),
       })
     if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
-    count(parts, intent, counts, outcome)
+    count(parts, intent, run, outcome)
   }
 }
