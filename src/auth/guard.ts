@@ -34,3 +34,12 @@ export async function requireSession(
     throw new Fault('forbidden', `The session lacks the scope \`${scope}\`.`)
   return session
 }
+
+/**
+ * What the tenant middleware found, in a handler that cannot do without (SPEC 5).
+ * @throws Fault `tenant_context_missing`
+ */
+export function tenantContext(session: Session | undefined): Session {
+  if (session !== undefined) return session
+  throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
+}

@@ -4,9 +4,8 @@
  */
 
 import { Elysia } from 'elysia'
-import { requireSession } from '../auth/guard.ts'
+import { requireSession, tenantContext } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
-import { Fault } from '../base/fault.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { Session } from '../core/session.ts'
 import { readCommitRequest, readTransactionRequest } from '../wire/iceberg/commit-request.ts'
@@ -140,12 +139,6 @@ async function route(
     stages,
   })
   return commitAnswer(commitId, committed)
-}
-
-/** @throws Fault `tenant_context_missing` */
-function tenantContext(session: Session | undefined): Session {
-  if (session !== undefined) return session
-  throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
 }
 
 function commitAnswer(commitId: string, committed: TableCommitted): Response {

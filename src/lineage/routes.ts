@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { answerFaults } from '../auth/answer.ts'
-import { type FindSession, requireSession } from '../auth/guard.ts'
+import { type FindSession, requireSession, tenantContext } from '../auth/guard.ts'
 import { peerAddress } from '../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
 import { readBodyOf } from '../auth/read-body.ts'
@@ -75,12 +75,6 @@ export function receiveEvent(
     if (outcome.kind === 'refused') throw new Fault('unprocessable', describeCycle(outcome.cycle))
     return new Response(null, { status: 202 })
   })
-}
-
-/** @throws Fault `tenant_context_missing` */
-function tenantContext(session: Session | undefined): Session {
-  if (session !== undefined) return session
-  throw new Fault('tenant_context_missing', 'The request reached its handler without a tenant.')
 }
 
 async function readEventBody(request: Request, again: () => Promise<unknown>): Promise<Uint8Array> {
