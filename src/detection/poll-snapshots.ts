@@ -14,6 +14,7 @@ import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { findCatalogCredential, listCatalogCredentials } from '../store/catalog-credentials.ts'
 import { enqueueUnscanned, knownNamespaces, unscannedLocations } from '../store/detection-runs.ts'
+import { everyItem } from '../store/page.ts'
 import { listTenants } from '../store/tenants.ts'
 import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { HitQueue } from './hit-queue.ts'
@@ -103,14 +104,8 @@ export class SnapshotPoller {
   }
 
   async #activeTenants(): Promise<readonly TenantId[]> {
-    const active: TenantId[] = []
-    let after: string | undefined
-    do {
-      const page = await listTenants(this.parts.store, after === undefined ? {} : { after })
-      for (const { id, state } of page.items) if (state === 'active') active.push(id)
-      after = page.next
-    } while (after !== undefined)
-    return active
+    const tenants = await Array.fromAsync(everyItem((page) => listTenants(this.parts.store, page)))
+    return tenants.filter(({ state }) => state === 'active').map(({ id }) => id)
   }
 
   async #attempt(tenant: TenantId, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
@@ -174,19 +169,11 @@ export class SnapshotPoller {
   }
 
   async #nicknames(tenant: TenantId): Promise<readonly string[]> {
-    const nicknames: string[] = []
-    let after: string | undefined
-    do {
-      const page = await listCatalogCredentials(
-        this.parts.store,
-        tenant,
-        after === undefined ? {} : { after },
-      )
-      for (const { nickname, kind } of page.items)
-        if (catalogCapabilities[kind].live) nicknames.push(nickname)
-      after = page.next
-    } while (after !== undefined)
-    return nicknames
+    const { store } = this.parts
+    const credentials = await Array.fromAsync(
+      everyItem((page) => listCatalogCredentials(store, tenant, page)),
+    )
+    return credentials.filter(({ kind }) => catalogCapabilities[kind].live).map(({ nickname }) => nickname)
   }
 
   /** @returns where to go on, where the budget ran out */
