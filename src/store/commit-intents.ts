@@ -76,8 +76,9 @@ export async function closeIntent(store: Store, tenant: TenantId, commitId: stri
 
 /**
  * Claims intents of any tenant whose lease and upstream time-out have both passed, oldest first, by
- * renewing their lease; one that another process claims at the same time is skipped.
- * @param limit how many at most, but for the others on their tables, which are decided together; without their bodies, which {@link loadIntentBody} gives one by one
+ * renewing their lease; one that another process claims at the same time is skipped. They come without their bodies,
+ * which {@link loadIntentBody} gives one by one.
+ * @param limit how many at most, but for the others on their tables, which are decided together
  * @param leaseMs how long they belong to this process now
  */
 export async function claimStaleIntents(

@@ -1,6 +1,7 @@
 /**
- * The tenant's graph by plain SQL on its label tables: upserts, removals and bounded traversal. Never by cypher(): its MERGE corrupts edges in the embedded engine and races on a server,
- * and its variable-length paths ignore row-level security.
+ * The tenant's graph by plain SQL on its label tables: upserts, removals and bounded traversal. Never by cypher():
+ * its MERGE corrupts edges in the embedded engine and races on a server, and its variable-length paths ignore
+ * row-level security.
  */
 
 import { Fault } from '../base/fault.ts'
