@@ -7,7 +7,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { IntentHead } from '../../core/commit.ts'
 import type { AuditedChanges } from '../../store/audit.ts'
-import { historyOf, type IntentOutcome, type TableEvidence } from './decide.ts'
+import { historyOf } from '../base/metadata-history.ts'
+import type { IntentOutcome, TableEvidence } from './decide.ts'
 
 /** What is there under a name: a table's history, a view's metadata location and versions, a namespace's properties. */
 export interface Found {

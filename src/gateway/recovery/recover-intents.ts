@@ -20,7 +20,7 @@ import {
 } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
 import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'
 import { lookAtTable, staleIntent } from './look.ts'
@@ -38,7 +38,7 @@ const intentsPerRun = 500
 const othersWaitMs = 5_000
 
 /**
- * Settles every intent whose lease and upstream time-out have passed.
+ * Decides every intent whose lease and upstream time-out have passed.
  * A table that cannot be looked at now is left for the next run, and so are those of a catalog that takes too long: it
  * keeps no other waiting.
  * @param signal ends the run; what is not decided by then is given back

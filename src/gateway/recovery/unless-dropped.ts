@@ -6,7 +6,7 @@
 import type { CatalogAction, IntentHead } from '../../core/commit.ts'
 import { auditedChanges } from '../../store/audit.ts'
 import type { ClaimedIntent } from '../../store/commit-intents.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from '../base/parts.ts'
 import type { IntentOutcome } from './decide.ts'
 
 /** Those of tables: what else is made is counted in decide-action. */

@@ -6,10 +6,10 @@
 import { Fault } from '../../base/fault.ts'
 import { intentsOnTable } from '../../store/commit-intents.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
-import type { GatewayParts } from '../parts.ts'
-import type { Change } from './judge.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { Upstream } from '../base/upstream.ts'
+import type { Change } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
-import type { Upstream } from './open-upstream.ts'
 
 /**
  * Two such commits never pass together: each has a durable intent before it looks for those of others, and whichever

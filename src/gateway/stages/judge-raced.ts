@@ -9,10 +9,11 @@ import { tableName } from '../../core/table-ref.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import type { LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
-import type { GatewayParts } from '../parts.ts'
-import { historyOf } from '../recovery/decide.ts'
-import type { CachedTable } from '../table-cache.ts'
-import { type Change, type Judged, judgePolicies, notEvaluated, principalView } from './judge.ts'
+import { historyOf } from '../base/metadata-history.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { CachedTable } from '../base/table-cache.ts'
+import type { Change, Judged } from './change.ts'
+import { judgePolicies, notEvaluated, principalView } from './verdicts.ts'
 
 /**
  * Judges the table as an accepted commit left it, where that commit was applied to another state than was judged.
@@ -24,7 +25,7 @@ import { type Change, type Judged, judgePolicies, notEvaluated, principalView } 
 export async function judgeRaced(
   parts: GatewayParts,
   change: Change & { readonly commitId: string },
-  { base, policies }: Judged,
+  { base, policies }: Pick<Judged, 'base' | 'policies'>,
   made: LoadTableResult,
 ): Promise<readonly PolicyOutcome[]> {
   if (base === undefined || policies.length === 0 || !isRaced(base, made)) return []

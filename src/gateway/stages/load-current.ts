@@ -5,9 +5,9 @@ import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { tableView } from '../../wire/iceberg/policy-view.ts'
 import { type LoadTableResult, readLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
-import type { GatewayParts } from '../parts.ts'
-import type { CachedTable } from '../table-cache.ts'
-import type { Upstream } from './open-upstream.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { CachedTable } from '../base/table-cache.ts'
+import type { Upstream } from '../base/upstream.ts'
 
 /**
  * The current table.

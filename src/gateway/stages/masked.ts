@@ -5,7 +5,7 @@ import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { isAnythingProtected, isProtectedAlike } from '../../store/governed-table.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from '../base/parts.ts'
 
 /** @throws Fault `unavailable` where it cannot be told */
 export async function isMasked(

@@ -6,7 +6,7 @@
 import { inNextTurn } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from './parts.ts'
 
 /**
  * - `session`: session and catalog credential
@@ -35,13 +35,13 @@ export class StageTimes {
 
   constructor(readonly startMs = performance.now()) {}
 
-  /** Counts what was timed apart, since it did count in the end. */
-  adopt(apart: StageTimes): void {
-    this.#taken.push(...apart.#taken)
+  /** Adds the times of speculative work whose result is used. */
+  adopt(speculative: StageTimes): void {
+    this.#taken.push(...speculative.#taken)
   }
 
-  /** The times of a commit that begins again, without what was timed so far but in the same whole. */
-  anew(): StageTimes {
+  /** For a commit that starts over: no stage is timed yet, but the whole goes on from where it began. */
+  restarted(): StageTimes {
     return new StageTimes(this.startMs)
   }
 
@@ -72,8 +72,8 @@ export function countCommit(
   { metrics }: Pick<GatewayParts, 'metrics'>,
   stages: StageTimes,
   outcome: string,
-  ms: number,
 ): void {
+  const ms = performance.now() - stages.startMs
   inNextTurn(() => {
     metrics.commitDurationMs.observe({ outcome }, ms)
     stages.observe(metrics)

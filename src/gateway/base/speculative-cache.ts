@@ -1,20 +1,20 @@
 /**
- * What the last commits of a caller foretell of its next: whose session it is, and what governs the table. It saves
- * waiting, never asking: the store confirms both on every commit before anything that rests on them counts.
+ * What the last commits told about a caller and about the policies of a table, for a speculative start of the next
+ * one. It saves waiting, never asking: the store confirms both on every commit before they are used.
  */
 
-import { Lru } from '../base/lru.ts'
-import type { CatalogCredential } from '../core/catalog.ts'
-import type { Session, SessionScope } from '../core/session.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { limits } from '../limits.ts'
-import type { SessionKey } from '../store/begin-commit.ts'
-import type { WriteGovernance } from '../store/policies.ts'
+import { Lru } from '../../base/lru.ts'
+import type { CatalogCredential } from '../../core/catalog.ts'
+import type { Session, SessionScope } from '../../core/session.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import type { SessionKey } from '../../store/begin-commit.ts'
+import type { WriteGovernance } from '../../store/policies.ts'
 
 export interface CallerKey {
   readonly session: SessionKey
-  /** Those of an access token; undefined where all of the session's count. */
+  /** The scopes of an access token; undefined where the session's own apply. */
   readonly scopes: readonly SessionScope[] | undefined
   readonly prefix: string
 }
@@ -36,7 +36,7 @@ export interface KnownGovernance {
 /** Parsed policies weigh several times their text. */
 const parsedWeight = 4
 
-export class Foretold {
+export class SpeculativeCache {
   readonly #callers = new Lru<string, KnownCaller>(limits.knownCallersMax)
   readonly #governance = new Lru<string, KnownGovernance>(limits.knownGovernanceBytes)
 

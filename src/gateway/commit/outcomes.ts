@@ -1,0 +1,104 @@
+/**
+ * The outcomes that a commit can have, the same for one table, for several and for any other change of the catalog:
+ * denied, not judged, refused upstream, unknown. What accepted means is in record.ts.
+ */
+
+import { Fault, type FaultKind } from '../../base/fault.ts'
+import { CatalogError } from '../../catalog/catalog.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { PendingIntent } from '../base/pending-intent.ts'
+import type { Judged } from '../stages/change.ts'
+import { recordRejection } from './record.ts'
+
+/**
+ * Lets an allowed change pass, and ends one that is not.
+ * @param intent declared or not; none is left of a change that does not pass
+ * @param base the metadata location that the change would have replaced, '' for none
+ * @throws Fault `policy_denied` once the denial is audited; `policy_engine_unavailable`; `unavailable` where the
+ *   denial could not be audited
+ */
+export async function passVerdict(
+  parts: GatewayParts,
+  judged: Judged,
+  intent: PendingIntent,
+  base = judged.base?.metadataLocation ?? '',
+): Promise<void> {
+  const { verdict } = judged
+  if (verdict.kind === 'deny') return await deny(parts, judged, intent, base, verdict.reason)
+  if (verdict.kind === 'unavailable') return await refuseUnjudged(parts, intent, verdict.error)
+}
+
+async function deny(
+  parts: GatewayParts,
+  judged: Judged,
+  intent: PendingIntent,
+  base: string,
+  reason: string,
+): Promise<never> {
+  // The audit removes the intent, which must not be written after it.
+  await intent.written()
+  const rejected = { ...intent.on(base), table: judged.table }
+  await intent.stages.time('record', () => recordRejection(parts, intent.tenant, rejected, judged, reason))
+  throw new Fault('policy_denied', `policy denied: ${reason}`)
+}
+
+async function refuseUnjudged(parts: GatewayParts, intent: PendingIntent, detail: string): Promise<never> {
+  parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
+  await intent.withdraw()
+  throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { detail })
+}
+
+/** How a judged change is forwarded, and how it is found where the answer was lost. */
+export interface Forward<T> {
+  readonly send: () => Promise<T>
+  /** Never rejects; undefined where it cannot be told that the change was made. */
+  readonly find: () => Promise<T | undefined>
+}
+
+/**
+ * Forwards a change whose intent is durable. A lost answer is replaced by what `find` finds.
+ * @throws what `send` throws: the intent is withdrawn where the upstream surely did not take the change, and stays for
+ *   recovery where that is unknown
+ */
+export async function forwardDurable<T>(
+  parts: GatewayParts,
+  intent: PendingIntent,
+  { send, find }: Forward<T>,
+): Promise<T> {
+  parts.passCrashPoint('commit-not-forwarded')
+  const answer = await intent.stages.time('forward', async () => {
+    try {
+      return await send()
+    } catch (error) {
+      if (surelyNotCommitted(error)) {
+        await intent.withdraw()
+        throw error
+      }
+      parts.passCrashPoint('answer-lost')
+      const found = await find()
+      if (found !== undefined) return found
+      const { commitId } = intent.withoutBase
+      parts.log.error({ err: error, commitId }, 'commit state unknown; its intent stays')
+      throw error
+    }
+  })
+  parts.passCrashPoint('commit-forwarded')
+  return answer
+}
+
+/** Kinds by which an adapter says that nothing was sent, or that what was sent was refused. */
+const notCommitted: ReadonlySet<FaultKind> = new Set([
+  'upstream_failed',
+  'bad_request',
+  'misconfigured',
+  'not_acceptable',
+  'not_found',
+  'conflict',
+  'unprocessable',
+  'not_implemented',
+])
+
+/** Whether a failed forward says that the upstream's state did not change; a doubt is a no. */
+function surelyNotCommitted(error: unknown): boolean {
+  return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
+}

@@ -1,0 +1,171 @@
+/**
+ * The one door to the gateway: the ordered steps of SPEC 4.1 that every request takes, whichever surface it came to.
+ * A surface says what its paths mean, what an operation does and how a failure is worded; only the order is kept here.
+ */
+
+import { tenantContext } from '../auth/guard.ts'
+import { peerAddress } from '../auth/peer-address.ts'
+import { Fault } from '../base/fault.ts'
+import type { Session } from '../core/session.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import { type CommitBody, noBody } from './base/body.ts'
+import { faultOf, logFault } from './base/faults.ts'
+import type { GatewayParts } from './base/parts.ts'
+import { addTiming, countCommit, StageTimes } from './base/stage-times.ts'
+import type { Upstream } from './base/upstream.ts'
+import { TransactionFault } from './commit/commit-transaction.ts'
+import {
+  type CommitAuth,
+  rememberCaller,
+  type SpeculativeStart,
+  startSpeculatively,
+} from './speculative/speculative-start.ts'
+import type { Asked } from './stages/open-commit.ts'
+import { openUpstream } from './stages/open-upstream.ts'
+import { type ArrivingBody, startBody, wholeBody } from './stages/read-body.ts'
+
+/** A request past session, path, principal, body and credential: what every operation works with. */
+export interface Ask<Path> extends Asked {
+  readonly parts: GatewayParts
+  readonly path: Path
+  readonly upstream: Upstream
+  /** What of a single-table commit has been begun speculatively. */
+  readonly start: SpeculativeStart | undefined
+}
+
+/** Does what an operation asks for. */
+export type Act<Path> = (ask: Ask<Path>) => Promise<Response>
+
+/** What the surfaces differ in. */
+export interface Surface<Path extends { readonly prefix: string }> {
+  /** The answer of a route that runs without a session; undefined for all others. */
+  readonly withoutSession: (request: Request) => Promise<Response> | undefined
+  /** The operation that a request asks for, or the answer to a method that its path does not take. @throws Fault */
+  readonly match: (method: string, url: string) => Path | Response
+  /** The table of a single-table commit; undefined for every other operation. */
+  readonly tableOf: (path: Path) => TableRef | undefined
+  /** Whether an operation needs the scope `commit`, rests on a verdict and is counted; undefined for no operation. */
+  readonly isGated: (path: Path | undefined) => boolean
+  readonly takesBody: (path: Path) => boolean
+  /** @throws Fault `not_acceptable` where the upstream does not serve the operation */
+  readonly assertServed: (upstream: Upstream, path: Path, signal: AbortSignal) => Promise<void>
+  /** The operation. What it throws comes before the credential is looked at: here a surface may parse the body. */
+  readonly actOf: (path: Path, body: CommitBody, start: SpeculativeStart | undefined) => Promise<Act<Path>>
+  readonly errorResponse: (fault: Fault) => Response
+}
+
+/** How it is found out who asks. */
+export interface Caller extends CommitAuth {
+  /** The tenant middleware; undefined where the route was mounted without it (SPEC 5). @throws Fault */
+  readonly findSession: () => Promise<Session | undefined>
+}
+
+/** Answers one request. Every failure becomes the surface's answer to it; the first failing step decides. */
+export async function enter<Path extends { readonly prefix: string }>(
+  parts: GatewayParts,
+  surface: Surface<Path>,
+  request: Request,
+  caller: Caller,
+): Promise<Response> {
+  const commitId = crypto.randomUUID()
+  let stages = new StageTimes()
+  let session: Session | undefined
+  let gated = surface.isGated(undefined)
+  let outcome = 'approved'
+  let response: Response
+  try {
+    const open = surface.withoutSession(request)
+    if (open !== undefined) return await open
+    const matched = tryMatch(surface, request)
+    const arriving = request.method === 'POST' ? startBody(request) : undefined
+    const start = await speculate(parts, surface, caller, { request, commitId, stages, arriving, matched })
+    if (start === undefined) stages = stages.restarted()
+    const findSession = async () => tenantContext(await caller.findSession())
+
+    session = start?.session ?? (await stages.time('session', findSession))
+    if (!matched.ok) throw matched.thrown
+    const path = matched.path
+    if (path instanceof Response) return path
+    gated = surface.isGated(path)
+    if (gated) assertMayCommit(session)
+    const identified =
+      start?.commit.identified ?? (await caller.identify(request.headers, peerAddress(request), session))
+    let body = start?.commit.body ?? noBody
+    if (start === undefined && request.method === 'POST' && surface.takesBody(path)) {
+      const whole = await wholeBody({ request, stages }, arriving, session, findSession)
+      body = whole.body
+      session = whole.session
+      if (gated) assertMayCommit(session)
+    }
+    const receivedAtMs = start?.commit.receivedAtMs ?? parts.clock.now()
+    const act = await surface.actOf(path, body, start)
+    const upstream = start?.upstream ?? (await openUpstream(parts, session, path.prefix))
+    if (start === undefined) {
+      if (surface.tableOf(path)) await rememberCaller(parts, caller, request, session, upstream)
+      await surface.assertServed(upstream, path, request.signal)
+    }
+    const { tenant } = session
+    const asked = { request, commitId, tenant, identified, body, receivedAtMs, stages }
+    response = await act({ ...asked, parts, path, upstream, start })
+  } catch (thrown) {
+    const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId
+    const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
+    outcome = fault.kind === 'policy_denied' ? 'rejected' : fault.kind
+    logFault(parts, fault, decisionId)
+    response = surface.errorResponse(fault)
+    if (gated && isVerdict(fault)) response.headers.set('x-svc-decision-id', decisionId)
+  }
+  if (gated) countCommit(parts, stages, outcome)
+  addTiming(parts, request, session, response, stages)
+  return response
+}
+
+type Matched<Path> =
+  | { readonly ok: true; readonly path: Path | Response }
+  | { readonly ok: false; readonly thrown: unknown }
+
+/** What the path names; its failure waits until the session has been found. */
+function tryMatch<Path extends { readonly prefix: string }>(
+  surface: Surface<Path>,
+  { method, url }: Request,
+): Matched<Path> {
+  try {
+    return { ok: true, path: surface.match(method, url) }
+  } catch (thrown) {
+    return { ok: false, thrown }
+  }
+}
+
+interface Early<Path> {
+  readonly request: Request
+  readonly commitId: string
+  readonly stages: StageTimes
+  readonly arriving: ArrivingBody | undefined
+  readonly matched: Matched<Path>
+}
+
+/** A speculative start for a single-table commit with a small body; undefined for all else. Never rejects. */
+async function speculate<Path extends { readonly prefix: string }>(
+  parts: GatewayParts,
+  surface: Surface<Path>,
+  caller: Caller,
+  { request, commitId, stages, arriving, matched }: Early<Path>,
+): Promise<SpeculativeStart | undefined> {
+  if (arriving === undefined || !matched.ok || matched.path instanceof Response) return undefined
+  const { path } = matched
+  const table = surface.tableOf(path)
+  if (table === undefined) return undefined
+  return await startSpeculatively(parts, caller, {
+    ...{ request, commitId, stages, table, prefix: path.prefix, body: arriving.body },
+    assertServed: (upstream) => surface.assertServed(upstream, path, request.signal),
+  })
+}
+
+/** @throws Fault `forbidden` */
+function assertMayCommit({ scopes }: Session): void {
+  if (!scopes.includes('commit')) throw new Fault('forbidden', 'The session lacks the scope `commit`.')
+}
+
+function isVerdict({ kind }: Fault): boolean {
+  return kind === 'policy_denied' || kind === 'policy_engine_unavailable'
+}
