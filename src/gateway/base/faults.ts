@@ -1,4 +1,4 @@
-/** Failures and warnings of the gateway as HTTP knows them (SPEC 7). How a surface words them is its own business. */
+/** Failures and warnings of the gateway as HTTP knows them (SPEC 7). Each surface words them itself. */
 
 import { Fault, type FaultKind, toFault } from '../../base/fault.ts'
 import { CatalogError, type CatalogErrorCode } from '../../catalog/catalog.ts'
@@ -13,7 +13,7 @@ const sentinels = {
   ErrAdapterStub: { kind: 'upstream_failed', type: 'BadGatewayException' },
 } satisfies Record<CatalogErrorCode, { kind: FaultKind; type: string }>
 
-/** What clients tell apart from a table that is missing: its namespace, or a file of it. */
+/** Types that clients tell apart from a missing table: a missing namespace, or a missing file. */
 const notFoundTypes: ReadonlySet<string> = new Set(['NoSuchNamespaceException', 'NotFoundException'])
 
 /** Any thrown value as a Fault; the four sentinels become the kinds that SPEC 7 gives them. */

@@ -16,8 +16,8 @@ import type { SpeculativeCache } from './speculative-cache.ts'
 import type { TableCache } from './table-cache.ts'
 
 /**
- * Whether a row filter or column mask of the table applies to the principal: then nothing that leads to its
- * files is given out. A failure refuses.
+ * Whether a row filter or column mask of the table applies to the principal. Nothing that leads to the table's files
+ * is given out then. A failure refuses.
  */
 export type MaskedFor = (
   tenant: TenantId,

@@ -10,7 +10,7 @@ import type { GatewayParts } from './parts.ts'
 
 /**
  * - `session`: session and catalog credential
- * - `body`: what of reading, hashing and parsing the body was left once the session was found
+ * - `body`: the rest of reading and hashing the body, once the session was found
  * - `load`: the table's metadata from the upstream
  * - `policies`: their load from the store
  * - `evaluate`: applying the updates and judging
@@ -40,7 +40,7 @@ export class StageTimes {
     this.#taken.push(...speculative.#taken)
   }
 
-  /** For a commit that starts over: no stage is timed yet, but the whole goes on from where it began. */
+  /** For a commit that starts over: stages are timed from zero, the whole still from its beginning. */
   restarted(): StageTimes {
     return new StageTimes(this.startMs)
   }
@@ -80,7 +80,7 @@ export function countCommit(
   })
 }
 
-/** Tells the client where the time went, where it asks by `X-Svc-Timing: 1` and is an administrator or in the demo. */
+/** Adds `Server-Timing` where an administrator, or anyone in the demo, asks by `X-Svc-Timing: 1`. */
 export function addTiming(
   { demo }: Pick<GatewayParts, 'demo'>,
   request: Request,

@@ -63,7 +63,7 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   }
 }
 
-/** Nessie's answer names an address of its own, which clients cannot reach and are not to know. */
+/** Nessie's answer names an address of its own, which clients cannot reach and must not learn. */
 function withLocation(body: Uint8Array, metadataLocation: string): Uint8Array {
   const named = topLevelMembers(body).get('metadata-location')
   if (named === undefined || Buffer.from(named).toString() === JSON.stringify(metadataLocation)) return body
@@ -145,7 +145,7 @@ export async function rename(
   const { bytes, object } = read(surface)
   const table = identifier(reader.object(object, 'source'))
   const destination = identifier(reader.object(object, 'destination'))
-  // Their path names neither, so that the adapter cannot look.
+  // The path names neither, so the adapter cannot check them.
   for (const { namespace, name } of [table, destination])
     assertNames(surface.upstream.catalog.kind, namespace, name)
   return await emptyAnswer(surface, { action, table, destination, update: object, body: bytes })

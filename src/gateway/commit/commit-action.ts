@@ -24,7 +24,7 @@ export interface ActionCommit extends ActionChange {
   readonly commitId: string
   /** A staged creation leaves nothing upstream; the commit that follows it is judged and audited. */
   readonly staged: boolean
-  /** Where what the action replaces lies now; '' where nothing does or it is a table, which is loaded. */
+  /** The metadata location that the action replaces; '' where there is none, or it is a table, which is loaded. */
   readonly baseMetadataLocation: string
   readonly forward: Omit<ForwardRequest, 'mutates'>
 }
@@ -69,7 +69,7 @@ function lostAction({ intent }: PendingIntent, { request, destination }: ActionC
   return { intent, destination, registers: typeof registers === 'string' ? registers : undefined }
 }
 
-/** What is kept of the request is what was judged: a replay judges the same. */
+/** Keeps the request as it was judged, so that a replay judges the same. */
 async function intentOf(
   upstream: Upstream,
   commit: ActionCommit,

@@ -23,7 +23,7 @@ import { warningsOf } from '../stages/verdicts.ts'
 import { forwardTable } from './forward-table.ts'
 import { passVerdict } from './outcomes.ts'
 
-/** Without an Idempotency-Key: upstream it would name several requests. */
+/** No Idempotency-Key is passed on, because upstream the same key would name several requests. */
 export interface TransactionCommit
   extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages'> {
   readonly changes: readonly TableChange[]
@@ -42,7 +42,7 @@ export interface TransactionCommitted {
   readonly warnings: readonly PolicyOutcome[]
 }
 
-/** A failure of a transaction: which table's, and whether commits on other tables stay. */
+/** A failed transaction: the table that failed, and how many commits on other tables stay. */
 export class TransactionFault extends Error {
   override readonly name = 'TransactionFault'
 

@@ -19,7 +19,7 @@ import { recordApproval } from './record.ts'
 
 /** An accepted commit: the upstream's answer, or the table as it is now where that answer was lost. */
 export interface Forwarded extends CommittedResponse {
-  /** Set where the answer was lost: what the commit made, which `result` may be past. */
+  /** Set where the answer was lost: what the commit made. `result` may be a later state of the table. */
   readonly found?: CommittedTable
 }
 
@@ -45,7 +45,7 @@ export async function forwardTable(
   }
   const { idempotencyKey } = commit
   const response = await forwardDurable<Forwarded>(parts, intent, {
-    // Not the client's signal: a commit under way is seen through even where the client has left.
+    // Without the client's signal, because a commit under way is completed even after the client has left.
     send: () =>
       upstream.catalog.commitTable(commit.table, commit.body.bytes, {
         ...(idempotencyKey !== undefined && { idempotencyKey }),
@@ -78,7 +78,7 @@ async function record(
   await recordApproval(parts, intent, decided, made, mayRepeat)
 }
 
-/** Keeps what the next commit begins with. Where that comes before, it loads the table in full. */
+/** Caches the committed table for the next commit. A commit that comes before that loads the table in full. */
 function remember(
   parts: GatewayParts,
   upstream: Upstream,

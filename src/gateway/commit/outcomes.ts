@@ -1,6 +1,7 @@
 /**
- * The outcomes that a commit can have, the same for one table, for several and for any other change of the catalog:
- * denied, not judged, refused upstream, unknown. What accepted means is in record.ts.
+ * What happens to a change that is denied, that could not be judged, that the upstream refuses, or whose answer is
+ * lost. Each stands here once, for single-table commits, multi-table commits and other changes of the catalog.
+ * Accepted changes are recorded by record.ts.
  */
 
 import { Fault, type FaultKind } from '../../base/fault.ts'
@@ -12,7 +13,7 @@ import { recordRejection } from './record.ts'
 
 /**
  * Lets an allowed change pass, and ends one that is not.
- * @param intent declared or not; none is left of a change that does not pass
+ * @param intent declared or not; it is removed where the change does not pass
  * @param base the metadata location that the change would have replaced, '' for none
  * @throws Fault `policy_denied` once the denial is audited; `policy_engine_unavailable`; `unavailable` where the
  *   denial could not be audited
@@ -98,7 +99,7 @@ const notCommitted: ReadonlySet<FaultKind> = new Set([
   'not_implemented',
 ])
 
-/** Whether a failed forward says that the upstream's state did not change; a doubt is a no. */
+/** Whether a failed forward proves that the upstream's state did not change; false where in doubt. */
 function surelyNotCommitted(error: unknown): boolean {
   return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
 }

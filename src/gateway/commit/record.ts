@@ -49,7 +49,7 @@ export async function recordRejection(
 }
 
 /**
- * Records what the upstream accepted. Never throws: what could not be written stays as an intent for recovery.
+ * Records what the upstream accepted. Never throws: where it cannot be written, the intent stays for recovery.
  * @param committed reads the upstream's answer; not given where the action writes no metadata
  * @param mayRepeat whether that may be the answer to an earlier request, which an Idempotency-Key brings back: then
  *   nothing was written, and what is on record already is not recorded again

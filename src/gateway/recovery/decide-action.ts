@@ -19,7 +19,7 @@ export interface Found {
   readonly properties?: JsonObject
 }
 
-/** An upstream's clock may be behind ours by so much. */
+/** How far an upstream's clock may be behind ours. */
 const clockSkewMs = 5 * 60_000
 
 const committed: IntentOutcome = { kind: 'committed', metadataLocation: '' }
@@ -31,7 +31,7 @@ const undecidable = (why: string): IntentOutcome => ({ kind: 'undecidable', why 
  * @param found what its name shows now; undefined where nothing is there
  * @param destination the same for the new name of a rename
  * @param since what was audited of its name since the intent was opened
- * @param arrived whether the base of a rename was changed under the new name since, as is audited
+ * @param arrived whether the audit shows a change under the new name since, on the base of a rename
  * @returns `committed` with the metadata location that the action wrote, '' where it writes none
  */
 export function decideAction(

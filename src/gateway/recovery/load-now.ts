@@ -1,4 +1,4 @@
-/** A table as its catalog shows it now, unconditionally, for whoever has to find out what became of a commit. */
+/** A table as its catalog shows it now, unconditionally, to find out what became of a commit. */
 
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { TableRef } from '../../core/table-ref.ts'

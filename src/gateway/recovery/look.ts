@@ -1,4 +1,4 @@
-/** What recovery and the search for lost commits go by: one table as the upstream and the audit show it now. */
+/** The evidence for recovery and for lost commits: one table as the upstream and the audit show it now. */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -21,7 +21,7 @@ export interface TableNow extends LoadedNow {
 export interface LookOptions {
   /** Ends the load early, and the wait. */
   readonly signal?: AbortSignal
-  /** Milliseconds to wait for commits in flight on the table; those that then still are count as such. */
+  /** Milliseconds to wait for commits in flight on the table to end. */
   readonly othersWaitMs: number
 }
 

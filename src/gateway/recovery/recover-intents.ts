@@ -1,6 +1,6 @@
 /**
- * The recovery job: completes the audit of commits that the upstream took while nobody was left to write it
- * down, and closes the intents of those it never took. One replica at a time; safe to run at any moment.
+ * The recovery job: completes the audit of commits that the upstream accepted while the process died, and closes the
+ * intents of commits that it never accepted. Runs on one replica at a time, and is safe to run at any moment.
  */
 
 import { inParallel } from '../../base/in-parallel.ts'
@@ -67,7 +67,7 @@ export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal):
 
 interface Run {
   readonly counts: { -readonly [key in keyof RecoveryReport]: number }
-  /** Whoever opened these is gone, also where they are about another catalog's table of the name. */
+  /** The processes that opened these are gone, also where another catalog's table of the same name is meant. */
   readonly claimedIds: ReadonlySet<string>
   readonly stop: AbortSignal | undefined
 }
@@ -109,7 +109,7 @@ async function recoverGroup(
   if (commits.length > 0) await recoverTable(parts, credential, run, commits, signal)
 }
 
-/** One of their credentials that still leads where it led when they were opened. */
+/** A credential of these intents that still leads to the catalog that it led to when they were opened. */
 async function credentialFor(
   parts: GatewayParts,
   group: readonly ClaimedIntent[],

@@ -30,7 +30,7 @@ export async function openOnCachedTable(
   return { ...opening, reached: reachedOn(cached, verdict) }
 }
 
-/** Hands a verdict on where the table turns out to be the one that it was reached on. */
+/** Gives a verdict to the commit if the table is still the one that the verdict was reached on. */
 export function reachedOn(cached: CachedTable, verdict: Promise<Verdict | undefined>): ReachedVerdict {
   return async (base) => (base === cached ? await verdict : undefined)
 }

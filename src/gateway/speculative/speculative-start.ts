@@ -32,7 +32,7 @@ import {
 } from '../stages/open-commit.ts'
 import { judgeCached, reachedOn } from './cached-table.ts'
 
-/** What of the authentication a request takes once its session is found. */
+/** The authentication that a request needs beside its session. */
 export interface CommitAuth {
   readonly identify: IdentifyPrincipal
   /** Absent: no commit is started speculatively. */
@@ -72,7 +72,7 @@ export async function startSpeculatively(
     const caller = key && parts.speculative.caller(key)
     if (key === undefined || caller === undefined) return undefined
     if (!caller.session.scopes.includes('commit')) return undefined
-    // A table that was asked for while the body came slowly would not be the one that the commit applies to.
+    // The table is loaded only once the body is whole: while a body comes slowly the table may change.
     const body = await call.stages.time('body', () => call.body)
     const { session, credential } = caller
     const known = parts.tables.get(session.tenant, credential, call.table)
@@ -188,5 +188,5 @@ async function begin(
 
 const held = <T>(value: T) => ({ ok: true, value }) as const
 
-// Its assignment in a callback is not seen by the compiler.
+// The compiler does not see that a callback assigns it.
 const rowOf = (answer: { readonly row: GovernanceRow | undefined } | undefined) => answer?.row

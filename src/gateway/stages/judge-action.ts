@@ -95,7 +95,7 @@ export async function judgeAction(
   const outcomes: PolicyOutcome[] = []
   let subjects: readonly Subject[]
   try {
-    // What no policy governs is left to the upstream, whether or not we can read it.
+    // An ungoverned change is left to the upstream, even where we cannot read it.
     subjects = [...loaded.values()].every((policies) => policies.length === 0) ? [] : subjectsOf(change, base)
   } catch (thrown) {
     const policies = [...loaded.values()].flat()
@@ -131,7 +131,7 @@ export async function judgeAction(
 
 const unpinned = (policies: readonly Policy[]): WriteGovernance => ({ policies, pinnedSnapshotId: undefined })
 
-/** A purge takes the pinned snapshot away, what is registered over the table may; a rename would leave the pin behind. */
+/** A purge removes the pinned snapshot, an overwriting registration may; a rename leaves the pin behind. */
 function shedsPin({ action, purge, request }: ActionChange): boolean {
   if (action === 'register-table') return request.updates[0]?.get('overwrite') === true
   return action === 'rename-table' || (action === 'drop-table' && purge)
@@ -219,15 +219,15 @@ async function shedBy(
       policyId: lost.id,
       outcomes: [],
     }
-  // For everyone's sake: whom a mask exempts would else take it from all others.
+  // Asked for every principal: one whom a mask exempts could otherwise remove it for all others.
   if (await staysMasked(parts, tenant, table, destination)) return undefined
   const reason = `${tableName(destination)} is governed less than ${tableName(table)}: its filters and masks do not apply there`
   return { kind: 'deny', reason, policyId: '', outcomes: [] }
 }
 
 /**
- * The denial of a registration that nobody granted where the tenant has filters or masks: they stand with names, and
- * the file may show what they hide under this one.
+ * Denies a registration that no write policy allows where the tenant has filters or masks. These apply to a name, and
+ * the registered file may show under this name what they hide under another.
  */
 async function unveiledBy(
   parts: GatewayParts,

@@ -25,8 +25,8 @@ import {
 } from './verdicts.ts'
 
 /**
- * A verdict that was reached on this very table with these very policies while they were still being confirmed;
- * undefined where there is none, and the policies are evaluated now.
+ * A verdict that was reached on this table with these policies while both were still being confirmed. Undefined where
+ * there is none: then the policies are evaluated.
  */
 export type ReachedVerdict = (base: CachedTable | undefined) => Promise<Verdict | undefined>
 
@@ -64,8 +64,8 @@ export async function judgeChange(
 }
 
 /**
- * Whatever is thrown on the way to a verdict is the verdict `unavailable`, save a body that is plainly wrong.
- * @param mustBeSeen whether it matters what the commit does where no policy is in force, too
+ * Evaluates the policies. Anything thrown on the way is the verdict `unavailable`, except for a body that is wrong.
+ * @param mustBeSeen whether updates that cannot be applied are refused even where no policy is in force
  */
 async function evaluate(
   parts: GatewayParts,
@@ -101,7 +101,7 @@ export function bindingsOf(change: Change, base: CachedTable | undefined): Polic
   }
 }
 
-/** Retention policies speak of snapshot expiry only (SPEC 2.4), which an update that is not known may be. */
+/** Retention policies apply to snapshot expiry only (SPEC 2.4), and an unknown update may expire snapshots. */
 export function applicable(policies: readonly Policy[], request: CommitRequest): readonly Policy[] {
   const expires = request.updates.some(
     (update) => update.get('action') === 'remove-snapshots' || !isKnownUpdate(update),

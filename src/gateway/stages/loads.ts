@@ -21,7 +21,7 @@ export function startLoads(parts: GatewayParts, upstream: Upstream, change: Chan
   return { governance, base: baseOf(startTableLoad(parts, upstream, change), change.request) }
 }
 
-/** Begins to load the table. What fails waits for `baseOf`. */
+/** Begins to load the table. A failure is thrown by `loadedBase`, not here. */
 export function startTableLoad(
   parts: GatewayParts,
   upstream: Upstream,

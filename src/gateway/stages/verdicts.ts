@@ -1,4 +1,4 @@
-/** What verdicts have in common, whether on a commit or on another change: how policies are asked, and what else denies. */
+/** What verdicts on commits and on other changes share: evaluating policies, and the denials that need no policy. */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
@@ -12,20 +12,20 @@ import type { GatewayParts } from '../base/parts.ts'
 /** What allows everything: no policy governs. */
 export const allowed: Verdict = { kind: 'allow', outcomes: [] }
 
-/** The verdict where policies could not be loaded, which is logged. */
+/** The verdict where policies could not be loaded. Logs it. */
 export function policiesUnavailable(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
   parts.log.error({ err: thrown, table }, 'policies could not be loaded')
   return { kind: 'unavailable', error: 'ErrPolicyLoad', outcomes: [] }
 }
 
-/** Whether a policy forms the verdict; one of a mode that this build does not know does. */
+/** Whether a policy decides the verdict. One whose mode this build does not know does. */
 export function isInForce({ mode }: Policy): boolean {
   return mode !== 'warn' && mode !== 'shadow'
 }
 
 /**
- * Denies what no policy denied, but no write ACL allows either: on a governed name, actions that could shed its
- * governance need one that does (DESIGN). Only policies in force count, on both sides.
+ * Denies an action that no policy denied and no write ACL allows. On a governed name, actions that could remove its
+ * governance need a write ACL that allows them (DESIGN). Policies that only warn or record are ignored.
  */
 export function withGrant(
   verdict: Verdict,
@@ -44,7 +44,7 @@ export function withGrant(
   }
 }
 
-/** The verdict where what policies would see could not be made and none is in force: they never alter it. */
+/** The verdict where the policies' bindings could not be built and none is in force: such policies never alter it. */
 export function recordedUnseen(
   parts: GatewayParts,
   policies: readonly Policy[],
@@ -76,7 +76,7 @@ export async function judgePolicies(
   }
 }
 
-/** The verdict where what policies would see could not be made, which is logged. */
+/** The verdict where the policies' bindings could not be built, or the engine threw. Logs it. */
 export function notEvaluated(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
   parts.log.error({ err: thrown, table }, 'policies could not be evaluated')
   return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
