@@ -261,8 +261,8 @@ export const limits = {
   detectionColumnsMax: 5_000,
   metadataCacheBytes: 128 * MiB,
   /** Callers of the gateway whose session and credential are kept for a speculative start of their next commit. */
-  knownCallersMax: 10_000,
-  knownGovernanceBytes: 32 * MiB,
+  returningCallersMax: 10_000,
+  cachedGovernanceBytes: 32 * MiB,
 
   /** One metadata, manifest-list or manifest file of a table in storage, compressed or not. */
   tableMetadataBytesMax: 64 * MiB,

@@ -90,7 +90,7 @@ describe('the rules', () => {
   const wrongInside: [name: string, path: string, specifier: string, sentence: string | undefined][] = [
     ['down', 'src/gateway/commit/a.ts', '../stages/b.ts', undefined],
     ['within one folder', 'src/gateway/stages/a.ts', './b.ts', undefined],
-    ['from a surface to the door', 'src/gateway/literal-surface/a.ts', '../door.ts', undefined],
+    ['from a surface to the pipeline', 'src/gateway/literal-surface/a.ts', '../pipeline.ts', undefined],
     ['from another part', 'src/gateway/base/a.ts', '../../store/b.ts', undefined],
     ['from a part without inner layers', 'src/query/a.ts', './b/c.ts', undefined],
     ['up', 'src/gateway/stages/a.ts', '../commit/b.ts', 'commit stands above stages'],
@@ -101,7 +101,12 @@ describe('the rules', () => {
       '../speculative/b.ts',
       'speculative stands beside commit',
     ],
-    ['a surface from the door', 'src/gateway/door.ts', './client-surface/b.ts', 'stands above door.ts'],
+    [
+      'a surface from the pipeline',
+      'src/gateway/pipeline.ts',
+      './client-surface/b.ts',
+      'stands above pipeline.ts',
+    ],
     ['a folder that has no layer', 'src/gateway/more/a.ts', '../base/b.ts', 'in no layer of gateway'],
   ]
   test.each(wrongInside)('inside a part, import %s', (_, path, specifier, sentence) => {

@@ -8,7 +8,7 @@ import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/client-surface.ts'
 import { answerLiteral } from './literal-surface/literal-surface.ts'
 
-/** Everything under /v1/iceberg. Bodies are read behind the door, never parsed by the framework. */
+/** Everything under /v1/iceberg. Bodies are read by the pipeline, never by the framework. */
 export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
   return new Elysia({ name: 'gateway' }).all(
     '/v1/iceberg/*',

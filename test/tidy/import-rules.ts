@@ -28,7 +28,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['base', 'client-surface/disclosure.ts'],
     ['stages', 'recovery'],
     ['commit', 'speculative'],
-    ['door.ts'],
+    ['pipeline.ts'],
     ['client-surface', 'literal-surface'],
     ['routes.ts'],
   ],

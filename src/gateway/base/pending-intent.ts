@@ -78,14 +78,14 @@ export class PendingIntent {
   }
 
   /** Resolves once no write of the intent is under way, whether it succeeded or failed. Never rejects. */
-  async written(): Promise<void> {
+  async idle(): Promise<void> {
     await this.#written.catch(() => {})
   }
 
   /** Removes the intent of a commit that the upstream surely did not take. What fails here is left to recovery. */
   async withdraw(): Promise<void> {
     if (this.#intent === undefined) return
-    await this.written()
+    await this.idle()
     try {
       await closeIntent(this.parts.store, this.tenant, this.withoutBase.commitId)
     } catch (err) {

@@ -19,7 +19,7 @@ export interface CallerKey {
   readonly prefix: string
 }
 
-export interface KnownCaller {
+export interface ReturningCaller {
   readonly session: Session
   /** What the session's tenant had registered under the prefix. */
   readonly credential: CatalogCredential
@@ -27,7 +27,7 @@ export interface KnownCaller {
   readonly fingerprint: string
 }
 
-export interface KnownGovernance {
+export interface CachedGovernance {
   /** As the store gave it. */
   readonly text: string
   readonly governance: WriteGovernance
@@ -37,14 +37,14 @@ export interface KnownGovernance {
 const parsedWeight = 4
 
 export class SpeculativeCache {
-  readonly #callers = new Lru<string, KnownCaller>(limits.knownCallersMax)
-  readonly #governance = new Lru<string, KnownGovernance>(limits.knownGovernanceBytes)
+  readonly #callers = new Lru<string, ReturningCaller>(limits.returningCallersMax)
+  readonly #governance = new Lru<string, CachedGovernance>(limits.cachedGovernanceBytes)
 
-  caller(key: CallerKey): KnownCaller | undefined {
+  caller(key: CallerKey): ReturningCaller | undefined {
     return this.#callers.get(callerText(key))
   }
 
-  rememberCaller(key: CallerKey, caller: KnownCaller): void {
+  rememberCaller(key: CallerKey, caller: ReturningCaller): void {
     this.#callers.set(callerText(key), caller)
   }
 
@@ -52,11 +52,11 @@ export class SpeculativeCache {
     this.#callers.delete(callerText(key))
   }
 
-  governance(tenant: TenantId, table: TableRef): KnownGovernance | undefined {
+  governance(tenant: TenantId, table: TableRef): CachedGovernance | undefined {
     return this.#governance.get(`${tenant}/${tableKey(table)}`)
   }
 
-  rememberGovernance(tenant: TenantId, table: TableRef, known: KnownGovernance): void {
+  rememberGovernance(tenant: TenantId, table: TableRef, known: CachedGovernance): void {
     this.#governance.set(`${tenant}/${tableKey(table)}`, known, known.text.length * parsedWeight)
   }
 }

@@ -13,7 +13,7 @@ import { readForm } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { assertName, prefixOf, root } from '../base/path.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { enter, type Surface } from '../door.ts'
+import { runPipeline, type Surface } from '../pipeline.ts'
 import type { CommitAuth } from '../speculative/speculative-start.ts'
 import {
   commitTables,
@@ -108,7 +108,7 @@ export async function answerClient(
 ): Promise<Response> {
   const { pathname } = new URL(request.url)
   const findSession = () => requireAnyScope(request, auth.findSession, prefixOf(pathname))
-  return await enter(parts, clientSurface(auth.issueToken), request, { ...auth, findSession })
+  return await runPipeline(parts, clientSurface(auth.issueToken), request, { ...auth, findSession })
 }
 
 function clientSurface(issueToken: IssueToken | undefined): Surface<ClientPath> {
@@ -126,7 +126,7 @@ function clientSurface(issueToken: IssueToken | undefined): Surface<ClientPath> 
     takesBody: ({ operation }) => treatments.get(operation) !== 'refused',
     assertServed,
     // A body is parsed by its handler, once the upstream is known to serve the operation.
-    actOf:
+    handlerOf:
       async ({ operation }) =>
       (ask) =>
         handlers[operation]({ ...ask, query: new URL(ask.request.url).searchParams }),

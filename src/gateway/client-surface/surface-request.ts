@@ -1,4 +1,4 @@
-/** One request to the client surface, past the door: what every handler works with, and how it answers. */
+/** One request to the client surface, past the pipeline: what every handler works with, and how it answers. */
 
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
@@ -7,12 +7,12 @@ import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import type { CommitBody } from '../base/body.ts'
 import { warningHeader } from '../base/faults.ts'
-import type { Ask } from '../door.ts'
+import type { PipelineRequest } from '../pipeline.ts'
 import { isMasked } from '../stages/masked.ts'
 import type { ClientPath } from './client-path.ts'
 import { type Disclosure, discloseAnswer } from './disclosure.ts'
 
-export interface SurfaceRequest extends Ask<ClientPath> {
+export interface SurfaceRequest extends PipelineRequest<ClientPath> {
   readonly query: URLSearchParams
 }
 

@@ -13,7 +13,7 @@ import { bodyOfText } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { PendingIntent } from '../base/pending-intent.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { type FoundAction, findLostAction } from '../recovery/lost-action.ts'
+import { type ResolvedAction, resolveLostAction } from '../recovery/lost-action.ts'
 import type { Judged } from '../stages/change.ts'
 import { type ActionChange, judgeAction } from '../stages/judge-action.ts'
 import { warningsOf } from '../stages/verdicts.ts'
@@ -54,9 +54,9 @@ export async function commitAction(
   if (commit.staged) return { response: await stages.time('forward', send), warnings }
   intent.declare(base)
   await intent.durable()
-  const { response, committed } = await forwardDurable<FoundAction>(parts, intent, {
+  const { response, committed } = await forwardDurable<ResolvedAction>(parts, intent, {
     send: async () => ({ response: await send() }),
-    find: () => findLostAction(parts, upstream, lostAction(intent, commit)),
+    resolve: () => resolveLostAction(parts, upstream, lostAction(intent, commit)),
   })
   const read = () => committed ?? committedTable(parseLoadTableResult(response.body))
   const mayRepeat = commit.forward.idempotencyKey !== undefined

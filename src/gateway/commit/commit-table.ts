@@ -31,13 +31,13 @@ export async function commitTable(
   commit: TableCommit,
   opening?: Opening,
 ): Promise<TableCommitted> {
-  const { loads, intent, reached } = opening ?? (await openCommit(parts, upstream, commit))
+  const { loads, intent, speculativeVerdict } = opening ?? (await openCommit(parts, upstream, commit))
   let judged: Judged
   try {
     const base = await loadedBase(loads)
     // Written while the policies load and are evaluated.
     intent.declare(base?.metadataLocation ?? '')
-    judged = await judgeChange(parts, commit, base, loads, reached)
+    judged = await judgeChange(parts, commit, base, loads, speculativeVerdict)
     if (judged.verdict.kind === 'allow') await intent.durable()
   } catch (error) {
     await intent.withdraw()

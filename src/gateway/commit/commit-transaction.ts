@@ -17,7 +17,7 @@ import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Judged } from '../stages/change.ts'
 import { judgeChange } from '../stages/judge.ts'
-import { type Captured, capture, loadedBase, startLoads } from '../stages/loads.ts'
+import { loadedBase, type Outcome, outcomeOf, startLoads } from '../stages/loads.ts'
 import { pendingIntent, type TableCommit } from '../stages/open-commit.ts'
 import { warningsOf } from '../stages/verdicts.ts'
 import { forwardTable } from './forward-table.ts'
@@ -89,7 +89,7 @@ export async function commitTransaction(
     }),
   )
   const judged = await inParallel(commits, limits.transactionLoadsMax, (commit) =>
-    capture(judge(parts, upstream, commit)),
+    outcomeOf(judge(parts, upstream, commit)),
   )
   const steps = await passGate(parts, upstream, commits, judged)
 
@@ -99,11 +99,11 @@ export async function commitTransaction(
       const intent = await pendingIntent(parts, upstream, commit)
       intent.declare(judged.base?.metadataLocation ?? '')
       await intent.durable()
-      const { result, found } = await forwardTable(parts, upstream, commit, intent, judged)
+      const { result, resolved } = await forwardTable(parts, upstream, commit, intent, judged)
       results.push({
         commitId: commit.commitId,
-        newSnapshotId: found ? found.snapshot?.snapshotId : currentSnapshotId(result.metadata),
-        newMetadataLocation: found?.metadataLocation ?? result.metadataLocation,
+        newSnapshotId: resolved ? resolved.snapshot?.snapshotId : currentSnapshotId(result.metadata),
+        newMetadataLocation: resolved?.metadataLocation ?? result.metadataLocation,
       })
     } catch (thrown) {
       throw failed(commit, faultOf(thrown), results.length)
@@ -122,7 +122,7 @@ async function passGate(
   parts: GatewayParts,
   upstream: Upstream,
   commits: readonly TableCommit[],
-  judged: readonly Captured<Judged>[],
+  judged: readonly Outcome<Judged>[],
 ): Promise<readonly Step[]> {
   const steps: Step[] = []
   for (const [index, commit] of commits.entries()) {

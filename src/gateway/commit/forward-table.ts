@@ -8,7 +8,7 @@ import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
 import type { Upstream } from '../base/upstream.ts'
 import { discloseAnswer, tableMembers } from '../client-surface/disclosure.ts'
-import { type FoundCommit, findLostCommit } from '../recovery/lost-commit.ts'
+import { type ResolvedCommit, resolveLostCommit } from '../recovery/lost-commit.ts'
 import { assertRefsAbsent } from '../stages/assert-refs-absent.ts'
 import type { Judged } from '../stages/change.ts'
 import { judgeRaced, wasThere } from '../stages/judge-raced.ts'
@@ -20,7 +20,7 @@ import { recordApproval } from './record.ts'
 /** An accepted commit: the upstream's answer, or the table as it is now where that answer was lost. */
 export interface Forwarded extends CommittedResponse {
   /** Set where the answer was lost: what the commit made. `result` may be a later state of the table. */
-  readonly found?: CommittedTable
+  readonly resolved?: CommittedTable
 }
 
 /**
@@ -50,9 +50,9 @@ export async function forwardTable(
       upstream.catalog.commitTable(commit.table, commit.body.bytes, {
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       }),
-    find: async () => {
-      const found = await findLostCommit(parts, upstream, commit.tenant, intent.intent)
-      return found && answerOf(found)
+    resolve: async () => {
+      const resolved = await resolveLostCommit(parts, upstream, commit.tenant, intent.intent)
+      return resolved && answerOf(resolved)
     },
   })
   await record(parts, commit, intent, judged, response)
@@ -66,14 +66,14 @@ async function record(
   commit: TableCommit,
   intent: PendingIntent,
   judged: Judged,
-  { result, found }: Forwarded,
+  { result, resolved }: Forwarded,
 ): Promise<void> {
   const { base, policies, verdict } = judged
   // Where the table has moved past a commit whose answer was lost, nothing shows it as the commit left it.
-  const isItsOwn = found === undefined || found.metadataLocation === result.metadataLocation
+  const isItsOwn = resolved === undefined || resolved.metadataLocation === result.metadataLocation
   const raced = isItsOwn ? await judgeRaced(parts, commit, judged, result) : []
   const decided = { policies, verdict: { outcomes: [...verdict.outcomes, ...raced] } }
-  const made = () => found ?? committedTable(result)
+  const made = () => resolved ?? committedTable(result)
   const mayRepeat = commit.idempotencyKey !== undefined && (base === undefined || wasThere(base, result))
   await recordApproval(parts, intent, decided, made, mayRepeat)
 }
@@ -94,13 +94,13 @@ function remember(
 }
 
 /** What the upstream would have answered, without the configuration that loads carry. */
-function answerOf({ now, committed }: FoundCommit): Forwarded {
+function answerOf({ now, committed }: ResolvedCommit): Forwarded {
   const { body, etag, result } = now
   return {
     status: 200,
     headers: { 'content-type': 'application/json', ...(etag !== undefined && { etag }) },
     body: discloseAnswer(body, tableMembers, { vended: false, masked: true }),
     result,
-    found: committed,
+    resolved: committed,
   }
 }

@@ -37,7 +37,7 @@ async function deny(
   reason: string,
 ): Promise<never> {
   // The audit removes the intent, which must not be written after it.
-  await intent.written()
+  await intent.idle()
   const rejected = { ...intent.on(base), table: judged.table }
   await intent.stages.time('record', () => recordRejection(parts, intent.tenant, rejected, judged, reason))
   throw new Fault('policy_denied', `policy denied: ${reason}`)
@@ -49,22 +49,22 @@ async function refuseUnjudged(parts: GatewayParts, intent: PendingIntent, detail
   throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { detail })
 }
 
-/** How a judged change is forwarded, and how it is found where the answer was lost. */
+/** How a judged change is forwarded, and how a lost answer is resolved. */
 export interface Forward<T> {
   readonly send: () => Promise<T>
   /** Never rejects; undefined where it cannot be told that the change was made. */
-  readonly find: () => Promise<T | undefined>
+  readonly resolve: () => Promise<T | undefined>
 }
 
 /**
- * Forwards a change whose intent is durable. A lost answer is replaced by what `find` finds.
+ * Forwards a change whose intent is durable. A lost answer is resolved.
  * @throws what `send` throws: the intent is withdrawn where the upstream surely did not take the change, and stays for
  *   recovery where that is unknown
  */
 export async function forwardDurable<T>(
   parts: GatewayParts,
   intent: PendingIntent,
-  { send, find }: Forward<T>,
+  { send, resolve }: Forward<T>,
 ): Promise<T> {
   parts.passCrashPoint('commit-not-forwarded')
   const answer = await intent.stages.time('forward', async () => {
@@ -76,8 +76,8 @@ export async function forwardDurable<T>(
         throw error
       }
       parts.passCrashPoint('answer-lost')
-      const found = await find()
-      if (found !== undefined) return found
+      const resolved = await resolve()
+      if (resolved !== undefined) return resolved
       const { commitId } = intent.withoutBase
       parts.log.error({ err: error, commitId }, 'commit state unknown; its intent stays')
       throw error

@@ -10,7 +10,7 @@ import { warningHeader } from '../base/faults.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { commitTable, type TableCommitted } from '../commit/commit-table.ts'
 import { commitTransaction, type TransactionCommitted } from '../commit/commit-transaction.ts'
-import { type Act, enter, type Surface } from '../door.ts'
+import { type Handler, runPipeline, type Surface } from '../pipeline.ts'
 import { openOnCachedTable } from '../speculative/cached-table.ts'
 import type { CommitAuth } from '../speculative/speculative-start.ts'
 import { tableCommit } from '../stages/open-commit.ts'
@@ -26,7 +26,7 @@ export async function answerLiteral(
   findSession: () => Promise<Session | undefined>,
   auth: CommitAuth,
 ): Promise<Response> {
-  return await enter(parts, literalSurface, request, { ...auth, findSession })
+  return await runPipeline(parts, literalSurface, request, { ...auth, findSession })
 }
 
 const literalSurface: Surface<LiteralPath> = {
@@ -37,17 +37,17 @@ const literalSurface: Surface<LiteralPath> = {
   takesBody: () => true,
   // Both operations are commits to single tables, which every upstream serves.
   assertServed: async () => {},
-  actOf: async (path, body, start) =>
+  handlerOf: async (path, body, start) =>
     path.kind === 'transaction-commit'
-      ? await actOnTransaction(body)
-      : actOnTable(path, start?.commit.request ?? (await readCommitRequest(body.bytes))),
+      ? await handlerOfTransaction(body)
+      : handlerOfTable(path, start?.commit.request ?? (await readCommitRequest(body.bytes))),
   errorResponse: literalErrorResponse,
 }
 
-function actOnTable(
+function handlerOfTable(
   { table }: Extract<LiteralPath, { kind: 'table-commit' }>,
   commitRequest: Awaited<ReturnType<typeof readCommitRequest>>,
-): Act<LiteralPath> {
+): Handler<LiteralPath> {
   return async (ask) => {
     const { parts, upstream, start } = ask
     const commit = start?.commit ?? tableCommit(ask, table, commitRequest)
@@ -56,7 +56,7 @@ function actOnTable(
   }
 }
 
-async function actOnTransaction(body: CommitBody): Promise<Act<LiteralPath>> {
+async function handlerOfTransaction(body: CommitBody): Promise<Handler<LiteralPath>> {
   const changes = await readTransactionRequest(body.bytes)
   return async ({ parts, upstream, tenant, identified, receivedAtMs, request, stages }) => {
     const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }

@@ -1,5 +1,5 @@
 /**
- * Finds a catalog change whose answer was lost, as lost-commit.ts does for commits. Only where nothing else can have
+ * Resolves the lost answer of a catalog change, as lost-commit.ts does for commits. Only where nothing else can have
  * made what is there now: a table or view under a new name does not say who created it, so creations, views and
  * namespaces are left to recovery.
  */
@@ -23,7 +23,7 @@ export interface LostAction {
   readonly registers: string | undefined
 }
 
-export interface FoundAction {
+export interface ResolvedAction {
   readonly response: ForwardedResponse & { readonly body: Uint8Array }
   /** Set where the action wrote metadata. */
   readonly committed?: CommittedTable
@@ -33,19 +33,23 @@ export interface FoundAction {
  * The answer to a change that was surely made.
  * @returns undefined where it cannot be told within `limits.lostAnswerWithinMs` that it was made; never throws
  */
-export async function findLostAction(
+export async function resolveLostAction(
   parts: GatewayParts,
   upstream: Upstream,
   lost: LostAction,
-): Promise<FoundAction | undefined> {
-  const find = finders[lost.intent.action ?? 'update-table']
-  if (find === undefined) return undefined
-  return await untilMade(parts, lost.intent, (signal) => find(upstream, lost, signal))
+): Promise<ResolvedAction | undefined> {
+  const resolve = resolvers[lost.intent.action ?? 'update-table']
+  if (resolve === undefined) return undefined
+  return await untilMade(parts, lost.intent, (signal) => resolve(upstream, lost, signal))
 }
 
-type Find = (upstream: Upstream, lost: LostAction, signal: AbortSignal) => Promise<FoundAction | undefined>
+type Resolve = (
+  upstream: Upstream,
+  lost: LostAction,
+  signal: AbortSignal,
+) => Promise<ResolvedAction | undefined>
 
-const finders: { readonly [action in NonNullable<CommitIntent['action']>]?: Find } = {
+const resolvers: { readonly [action in NonNullable<CommitIntent['action']>]?: Resolve } = {
   'drop-table': async (upstream, { intent }, signal) =>
     (await loadNow(upstream.catalog, intent.table, signal)) === undefined ? noContent : undefined,
 
@@ -70,7 +74,7 @@ const finders: { readonly [action in NonNullable<CommitIntent['action']>]?: Find
   },
 }
 
-const noContent: FoundAction = { response: { status: 204, headers: {}, body: new Uint8Array() } }
+const noContent: ResolvedAction = { response: { status: 204, headers: {}, body: new Uint8Array() } }
 
 function holds(table: LoadTableResult, metadataLocation: string): boolean {
   return historyOf(table).some((entry) => entry.metadataLocation === metadataLocation)

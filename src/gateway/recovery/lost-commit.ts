@@ -1,5 +1,5 @@
 /**
- * Finds the commit whose answer was lost, before the client is answered: clients delete their data files after a
+ * Resolves a lost answer before the client is answered: clients delete their data files after a
  * failure, so a commit that was made must not be reported as one that may not have been. Only a commit that was
  * surely made is found here; one that is not there may still be under way upstream, and is left to recovery (ADR 4).
  */
@@ -14,7 +14,7 @@ import { committedAt } from './committed-at.ts'
 import { decideIntents } from './decide.ts'
 import { lookAtTable, staleIntent, type TableNow } from './look.ts'
 
-export interface FoundCommit {
+export interface ResolvedCommit {
   /** The table as it is now, which may be past the commit. */
   readonly now: TableNow
   readonly committed: CommittedTable
@@ -28,12 +28,12 @@ export const lostAnswerWaitsMs: readonly number[] = [0, 100, 300, 600, 1_000]
  * @param intent durable, and owned by this process
  * @returns undefined where it cannot be told within `limits.lostAnswerWithinMs` that the commit was made; never throws
  */
-export async function findLostCommit(
+export async function resolveLostCommit(
   parts: GatewayParts,
   { catalog }: Upstream,
   tenant: TenantId,
   intent: CommitIntent,
-): Promise<FoundCommit | undefined> {
+): Promise<ResolvedCommit | undefined> {
   const mine = new Set([intent.commitId])
   return await untilMade(parts, intent, async (signal) => {
     const now = await lookAtTable(parts, catalog, tenant, intent.table, mine, { signal, othersWaitMs: 0 })

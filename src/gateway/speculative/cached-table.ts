@@ -9,8 +9,8 @@ import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change } from '../stages/change.ts'
-import { applicable, bindingsOf, type ReachedVerdict } from '../stages/judge.ts'
-import type { Captured } from '../stages/loads.ts'
+import { applicable, bindingsOf, type SpeculativeVerdict } from '../stages/judge.ts'
+import type { Outcome } from '../stages/loads.ts'
 import { type Opening, openCommit, type TableCommit } from '../stages/open-commit.ts'
 
 /**
@@ -27,11 +27,11 @@ export async function openOnCachedTable(
   if (cached === undefined) return opening
   opening.intent.declare(cached.metadataLocation)
   const verdict = opening.loads.governance.then((loaded) => judgeCached(parts, commit, cached, loaded))
-  return { ...opening, reached: reachedOn(cached, verdict) }
+  return { ...opening, speculativeVerdict: verdictOn(cached, verdict) }
 }
 
 /** Gives a verdict to the commit if the table is still the one that the verdict was reached on. */
-export function reachedOn(cached: CachedTable, verdict: Promise<Verdict | undefined>): ReachedVerdict {
+export function verdictOn(cached: CachedTable, verdict: Promise<Verdict | undefined>): SpeculativeVerdict {
   return async (base) => (base === cached ? await verdict : undefined)
 }
 
@@ -43,7 +43,7 @@ export async function judgeCached(
   parts: GatewayParts,
   change: Change,
   cached: CachedTable,
-  loaded: Captured<WriteGovernance>,
+  loaded: Outcome<WriteGovernance>,
 ): Promise<Verdict | undefined> {
   const policies = loaded.ok ? applicable(loaded.value.policies, change.request) : []
   if (policies.length === 0) return undefined

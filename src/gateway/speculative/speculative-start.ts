@@ -18,11 +18,11 @@ import { type GovernanceRow, readWriteGovernance } from '../../store/policies.ts
 import { readCommitRequest } from '../../wire/iceberg/commit-request.ts'
 import type { CommitBody } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
-import type { CallerKey, KnownCaller } from '../base/speculative-cache.ts'
+import type { CallerKey, ReturningCaller } from '../base/speculative-cache.ts'
 import { StageTimes } from '../base/stage-times.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { baseOf, capture, startTableLoad } from '../stages/loads.ts'
+import { baseOf, outcomeOf, startTableLoad } from '../stages/loads.ts'
 import {
   assertCommits,
   type Opening,
@@ -30,7 +30,7 @@ import {
   type TableCommit,
   tableCommit,
 } from '../stages/open-commit.ts'
-import { judgeCached, reachedOn } from './cached-table.ts'
+import { judgeCached, verdictOn } from './cached-table.ts'
 
 /** The authentication that a request needs beside its session. */
 export interface CommitAuth {
@@ -58,7 +58,7 @@ export interface SpeculativeStart extends Opening {
 }
 
 /**
- * Begins the commit, if its caller and its table are known and have not changed.
+ * Begins the commit, if its caller and its table are cached and have not changed.
  * @returns undefined otherwise, and for whatever fails: the commit then goes step by step, and fails in its order.
  *   Never rejects
  */
@@ -75,14 +75,14 @@ export async function startSpeculatively(
     // The table is loaded only once the body is whole: while a body comes slowly the table may change.
     const body = await call.stages.time('body', () => call.body)
     const { session, credential } = caller
-    const known = parts.tables.get(session.tenant, credential, call.table)
-    if (known === undefined) return undefined
+    const cached = parts.tables.get(session.tenant, credential, call.table)
+    if (cached === undefined) return undefined
     const upstream = { credential, catalog: parts.catalogs.get(session.tenant, credential) }
     await call.assertServed(upstream)
     const { tenant } = session
     const load = startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
     const commit = await readCommit(parts, auth, call, session, body)
-    const opening = await begin(parts, { key, caller, upstream, commit, known, load })
+    const opening = await begin(parts, { key, caller, upstream, commit, cached, load })
     return opening && { ...opening, session, upstream, commit }
   } catch {
     return undefined
@@ -126,16 +126,16 @@ async function readCommit(
   const commitRequest = await readCommitRequest(body.bytes)
   assertCommits({ request: commitRequest, table })
   const receivedAtMs = parts.clock.now()
-  const asked = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
-  return tableCommit(asked, table, commitRequest)
+  const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
+  return tableCommit(whole, table, commitRequest)
 }
 
 interface Beginning {
   readonly key: CallerKey
-  readonly caller: KnownCaller
+  readonly caller: ReturningCaller
   readonly upstream: Upstream
   readonly commit: TableCommit
-  readonly known: CachedTable
+  readonly cached: CachedTable
   /** Under way. */
   readonly load: Promise<CachedTable>
 }
@@ -143,14 +143,14 @@ interface Beginning {
 /** @returns undefined where the store did not confirm the caller; then no intent was written */
 async function begin(
   parts: GatewayParts,
-  { key, caller, upstream, commit, known, load }: Beginning,
+  { key, caller, upstream, commit, cached, load }: Beginning,
 ): Promise<Opening | undefined> {
   const { tenant, table, stages } = commit
   const base = baseOf(load, commit.request)
   const pending = await pendingIntent(parts, upstream, commit)
   const session = { key: key.session, tenant, prefix: key.prefix, fingerprint: caller.fingerprint }
   let answer: { readonly row: GovernanceRow | undefined } | undefined
-  pending.declare(known.metadataLocation, async (intent) => {
+  pending.declare(cached.metadataLocation, async (intent) => {
     const ask = () => beginCommit(parts.store, session, intent, parts.intentTimes)
     const row = await stages.time('session', () => stages.time('policies', ask))
     answer = { row }
@@ -158,10 +158,11 @@ async function begin(
   })
   // Both questions are sent before this thread turns to the verdict.
   await afterSending()
-  const kept = parts.speculative.governance(tenant, table)
+  const assumed = parts.speculative.governance(tenant, table)
   const apart = new StageTimes()
-  const onKept = kept && judgeCached(parts, { ...commit, stages: apart }, known, held(kept.governance))
-  await pending.written()
+  const onAssumed =
+    assumed && judgeCached(parts, { ...commit, stages: apart }, cached, held(assumed.governance))
+  await pending.idle()
   const confirmed = rowOf(answer)
   if (confirmed === undefined) {
     parts.speculative.forgetCaller(key)
@@ -169,21 +170,21 @@ async function begin(
     if (answer === undefined) await pending.withdraw()
     return undefined
   }
-  if (kept !== undefined && onKept !== undefined && confirmed.governance === kept.text) {
-    await onKept
+  if (assumed !== undefined && onAssumed !== undefined && confirmed.governance === assumed.text) {
+    await onAssumed
     stages.adopt(apart)
-    const governance = Promise.resolve(held(kept.governance))
-    return { loads: { base, governance }, intent: pending, reached: reachedOn(known, onKept) }
+    const governance = Promise.resolve(held(assumed.governance))
+    return { loads: { base, governance }, intent: pending, speculativeVerdict: verdictOn(cached, onAssumed) }
   }
-  const governance = await capture(Promise.try(readWriteGovernance, confirmed))
+  const governance = await outcomeOf(Promise.try(readWriteGovernance, confirmed))
   if (governance.ok && confirmed.governance !== null)
     parts.speculative.rememberGovernance(tenant, table, {
       text: confirmed.governance,
       governance: governance.value,
     })
-  const verdict = judgeCached(parts, commit, known, governance)
+  const verdict = judgeCached(parts, commit, cached, governance)
   const loads = { base, governance: Promise.resolve(governance) }
-  return { loads, intent: pending, reached: reachedOn(known, verdict) }
+  return { loads, intent: pending, speculativeVerdict: verdictOn(cached, verdict) }
 }
 
 const held = <T>(value: T) => ({ ok: true, value }) as const

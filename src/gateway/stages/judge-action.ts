@@ -21,7 +21,7 @@ import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change, Judged } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
-import { capture } from './loads.ts'
+import { outcomeOf } from './loads.ts'
 import { isAnythingMasked, staysMasked } from './masked.ts'
 import { keptByPin } from './pinned.ts'
 import {
@@ -69,7 +69,7 @@ export async function judgeAction(
 ): Promise<Judged> {
   const { tenant, table, destination, stages } = change
   const loads = [table, ...(destination === undefined ? [] : [destination])].map((name) =>
-    capture(
+    outcomeOf(
       stages.time('policies', () =>
         name.name === ''
           ? loadPoliciesBelow(parts.store, tenant, name.namespace).then(unpinned)
@@ -219,7 +219,7 @@ async function shedBy(
       policyId: lost.id,
       outcomes: [],
     }
-  // Asked for every principal: one whom a mask exempts could otherwise remove it for all others.
+  // WholeRequest for every principal: one whom a mask exempts could otherwise remove it for all others.
   if (await staysMasked(parts, tenant, table, destination)) return undefined
   const reason = `${tableName(destination)} is governed less than ${tableName(table)}: its filters and masks do not apply there`
   return { kind: 'deny', reason, policyId: '', outcomes: [] }

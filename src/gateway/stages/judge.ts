@@ -28,12 +28,12 @@ import {
  * A verdict that was reached on this table with these policies while both were still being confirmed. Undefined where
  * there is none: then the policies are evaluated.
  */
-export type ReachedVerdict = (base: CachedTable | undefined) => Promise<Verdict | undefined>
+export type SpeculativeVerdict = (base: CachedTable | undefined) => Promise<Verdict | undefined>
 
 /**
  * The verdict on one change of one table. A failure to load policies is the verdict `unavailable`.
  * @param base the table as it has loaded; undefined where the change creates it
- * @param reached a verdict that was reached speculatively, where there may be one
+ * @param speculative gives a verdict that was reached early, where there is one
  * @throws Fault `conflict` or `bad_request` for updates that cannot be applied
  */
 export async function judgeChange(
@@ -41,7 +41,7 @@ export async function judgeChange(
   change: Change,
   base: CachedTable | undefined,
   loads: Pick<Loads, 'governance'>,
-  reached: ReachedVerdict = async () => undefined,
+  speculative: SpeculativeVerdict = async () => undefined,
 ): Promise<Judged> {
   const { table, request } = change
   const loaded = await loads.governance
@@ -51,7 +51,7 @@ export async function judgeChange(
   const policies = applicable(all, request)
   const kept = expiresPinned(table, pinnedSnapshotId, request)
   if (kept !== undefined) return { base, table, policies, verdict: kept }
-  const early = await reached(base)
+  const early = await speculative(base)
   // An unknown update may expire the pinned snapshot; evaluating refuses it.
   const mayUnpin = pinnedSnapshotId !== undefined && !request.updates.every(isKnownUpdate)
   const verdict =

@@ -10,14 +10,14 @@ import { loadCurrent, unlessAbsent } from './load-current.ts'
 
 /** What a verdict rests on, under way. Neither promise rejects. */
 export interface Loads {
-  readonly base: Promise<Captured<CachedTable | undefined>>
-  readonly governance: Promise<Captured<WriteGovernance>>
+  readonly base: Promise<Outcome<CachedTable | undefined>>
+  readonly governance: Promise<Outcome<WriteGovernance>>
 }
 
 /** Begins to load the table and its policies, side by side. */
 export function startLoads(parts: GatewayParts, upstream: Upstream, change: Change): Loads {
   const { tenant, table, stages } = change
-  const governance = capture(stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table)))
+  const governance = outcomeOf(stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table)))
   return { governance, base: baseOf(startTableLoad(parts, upstream, change), change.request) }
 }
 
@@ -35,7 +35,7 @@ export function startTableLoad(
 /** What a change applies to; undefined for a table that it creates. */
 export function baseOf(load: Promise<CachedTable>, { requirements }: CommitRequest): Loads['base'] {
   const creates = requirements.some((requirement) => requirement.get('type') === 'assert-create')
-  return capture(unlessAbsent(load, creates))
+  return outcomeOf(unlessAbsent(load, creates))
 }
 
 /** The table that a change applies to, once it has loaded. @throws what its load threw */
@@ -45,12 +45,12 @@ export async function loadedBase({ base }: Pick<Loads, 'base'>): Promise<CachedT
   return loaded.value
 }
 
-export type Captured<T> =
+export type Outcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly thrown: unknown }
 
 /** The result of a promise as a value, so that a failure waits for its turn. Never rejects. */
-export async function capture<T>(promise: Promise<T>): Promise<Captured<T>> {
+export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await promise }
   } catch (thrown) {

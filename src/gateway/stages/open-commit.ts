@@ -14,7 +14,7 @@ import type { GatewayParts } from '../base/parts.ts'
 import { PendingIntent } from '../base/pending-intent.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
-import type { ReachedVerdict } from './judge.ts'
+import type { SpeculativeVerdict } from './judge.ts'
 import { type Loads, startLoads } from './loads.ts'
 
 export interface TableCommit extends Change {
@@ -25,27 +25,27 @@ export interface TableCommit extends Change {
 }
 
 /** What is known of a request once its body is whole. */
-export interface Asked extends Omit<TableCommit, 'request' | 'table' | 'idempotencyKey' | 'signal'> {
+export interface WholeRequest extends Omit<TableCommit, 'request' | 'table' | 'idempotencyKey' | 'signal'> {
   readonly request: Request
 }
 
 /** The commit that a request asks for. */
 export function tableCommit(
-  { request, commitId, tenant, identified, body, receivedAtMs, stages }: Asked,
+  { request, commitId, tenant, identified, body, receivedAtMs, stages }: WholeRequest,
   table: TableRef,
   commitRequest: CommitRequest,
 ): TableCommit {
   const idempotencyKey = request.headers.get('idempotency-key') ?? undefined
-  const asked = { commitId, tenant, identified, body, receivedAtMs, stages }
-  return { ...asked, table, request: commitRequest, idempotencyKey, signal: request.signal }
+  const whole = { commitId, tenant, identified, body, receivedAtMs, stages }
+  return { ...whole, table, request: commitRequest, idempotencyKey, signal: request.signal }
 }
 
 /** What a commit has begun. */
 export interface Opening {
   readonly loads: Loads
   readonly intent: PendingIntent
-  /** Given by a speculative start only. */
-  readonly reached?: ReachedVerdict
+  /** Set by speculative work only. */
+  readonly speculativeVerdict?: SpeculativeVerdict
 }
 
 /**
@@ -64,7 +64,7 @@ export async function openCommit(
   return { loads, intent: await pendingIntent(parts, upstream, commit) }
 }
 
-/** @throws Fault `bad_request` for what is wrong with the request itself, before anything is asked for it */
+/** @throws Fault `bad_request` for a body that is wrong by itself */
 export function assertCommits({ request, table }: Pick<TableCommit, 'request' | 'table'>): void {
   assertIdentifierMatches(request, table)
   snapshotIdsAdded(request)

@@ -1,5 +1,5 @@
 /**
- * The one door to the gateway: the ordered steps of SPEC 4.1 that every request takes, whichever surface it came to.
+ * The one entry point of the gateway: the ordered steps of SPEC 4.1 that every request takes, on either surface.
  * A surface says what its paths mean, what an operation does and how a failure is worded; only the order is kept here.
  */
 
@@ -20,12 +20,12 @@ import {
   type SpeculativeStart,
   startSpeculatively,
 } from './speculative/speculative-start.ts'
-import type { Asked } from './stages/open-commit.ts'
+import type { WholeRequest } from './stages/open-commit.ts'
 import { openUpstream } from './stages/open-upstream.ts'
 import { type ArrivingBody, startBody, wholeBody } from './stages/read-body.ts'
 
 /** A request past session, path, principal, body and credential: what every operation works with. */
-export interface Ask<Path> extends Asked {
+export interface PipelineRequest<Path> extends WholeRequest {
   readonly parts: GatewayParts
   readonly path: Path
   readonly upstream: Upstream
@@ -34,7 +34,7 @@ export interface Ask<Path> extends Asked {
 }
 
 /** Does what an operation asks for. */
-export type Act<Path> = (ask: Ask<Path>) => Promise<Response>
+export type Handler<Path> = (ask: PipelineRequest<Path>) => Promise<Response>
 
 /** What the surfaces differ in. */
 export interface Surface<Path extends { readonly prefix: string }> {
@@ -50,18 +50,22 @@ export interface Surface<Path extends { readonly prefix: string }> {
   /** @throws Fault `not_acceptable` where the upstream does not serve the operation */
   readonly assertServed: (upstream: Upstream, path: Path, signal: AbortSignal) => Promise<void>
   /** The operation. What it throws comes before the credential is looked at: here a surface may parse the body. */
-  readonly actOf: (path: Path, body: CommitBody, start: SpeculativeStart | undefined) => Promise<Act<Path>>
+  readonly handlerOf: (
+    path: Path,
+    body: CommitBody,
+    start: SpeculativeStart | undefined,
+  ) => Promise<Handler<Path>>
   readonly errorResponse: (fault: Fault) => Response
 }
 
-/** How it is found out who asks. */
+/** How the pipeline finds the session and the principal. */
 export interface Caller extends CommitAuth {
   /** The tenant middleware; undefined where the route was mounted without it (SPEC 5). @throws Fault */
   readonly findSession: () => Promise<Session | undefined>
 }
 
 /** Answers one request. Every failure becomes the surface's answer to it; the first failing step decides. */
-export async function enter<Path extends { readonly prefix: string }>(
+export async function runPipeline<Path extends { readonly prefix: string }>(
   parts: GatewayParts,
   surface: Surface<Path>,
   request: Request,
@@ -98,15 +102,15 @@ export async function enter<Path extends { readonly prefix: string }>(
       if (gated) assertMayCommit(session)
     }
     const receivedAtMs = start?.commit.receivedAtMs ?? parts.clock.now()
-    const act = await surface.actOf(path, body, start)
+    const handle = await surface.handlerOf(path, body, start)
     const upstream = start?.upstream ?? (await openUpstream(parts, session, path.prefix))
     if (start === undefined) {
       if (surface.tableOf(path)) await rememberCaller(parts, caller, request, session, upstream)
       await surface.assertServed(upstream, path, request.signal)
     }
     const { tenant } = session
-    const asked = { request, commitId, tenant, identified, body, receivedAtMs, stages }
-    response = await act({ ...asked, parts, path, upstream, start })
+    const whole = { request, commitId, tenant, identified, body, receivedAtMs, stages }
+    response = await handle({ ...whole, parts, path, upstream, start })
   } catch (thrown) {
     const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId
     const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
