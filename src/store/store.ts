@@ -43,7 +43,7 @@ export interface StoreOptions {
   readonly onCypher?: (seconds: number) => void
 }
 
-/** Functions whose first parameter is the tenant, and whose first statement enters it (migrations 0080, 0140). */
+/** Functions whose first parameter is the tenant, and whose first statement enters it (`migrations/functions/`). */
 export type TenantFunction = 'load_policies' | 'load_read' | 'open_intent' | 'record_usage' | 'record_verdict'
 /** Functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session'

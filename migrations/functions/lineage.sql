@@ -1,12 +1,12 @@
--- Receiving lineage events (SPEC 2.8, 4.3): inbox rows and edges of a batch of events in one call, which
--- runs SERIALIZABLE. Works with the caller's rights and search_path.
+-- Receiving lineage events: inbox rows and edges of a batch of events in one call, which runs SERIALIZABLE. Works
+-- with the caller's rights and search_path.
 --
--- Look-ups are correlated subqueries, one index probe each, and sequential scans are off: the embedded
--- database never gathers statistics, and a plan made for an empty graph must not be kept for a large one.
+-- Look-ups are correlated subqueries, one index probe each, and sequential scans are off. The embedded database never
+-- gathers statistics, and a plan made for an empty graph must not be kept for a large one.
 
--- The shortest way along LINEAGE_OF from one of `sources` to one of `targets` in 1 to `hops` edges, or null.
--- Breadth first with every node visited once, so that it costs what the neighbourhood costs.
-create function svc.lineage_path(sources ag_catalog.graphid[], targets ag_catalog.graphid[], hops int)
+-- The shortest path along LINEAGE_OF from one of `sources` to one of `targets` in 1 to `hops` edges, or null. Breadth
+-- first, every node visited once, so that it costs what the neighbourhood costs.
+create or replace function svc.lineage_path(sources ag_catalog.graphid[], targets ag_catalog.graphid[], hops int)
 returns ag_catalog.graphid[]
 language plpgsql set enable_seqscan = off as $$
 declare
@@ -39,7 +39,7 @@ begin
 end $$;
 
 -- The nodes of these datasets, in their order; null where there is none.
-create function svc.dataset_nodes(datasets jsonb) returns ag_catalog.graphid[]
+create or replace function svc.dataset_nodes(datasets jsonb) returns ag_catalog.graphid[]
 language plpgsql set enable_seqscan = off as $$
 begin
   return array(
@@ -49,13 +49,13 @@ begin
     from jsonb_array_elements(datasets) with ordinality list (item, place) order by place);
 end $$;
 
--- The id of an edge between two nodes of our ids; those may be long.
-create function svc.pair_id(a text, b text) returns text
+-- The id of an edge between two nodes whose ids may be long.
+create or replace function svc.pair_id(a text, b text) returns text
 language sql immutable strict
 return encode(sha256(convert_to(a || chr(31) || b, 'UTF8')), 'hex');
 
--- Makes the nodes of datasets and jobs that are not there yet.
-create function svc.ensure_lineage_nodes(datasets jsonb, jobs jsonb) returns void
+-- Creates the nodes of datasets and jobs that do not exist yet.
+create or replace function svc.ensure_lineage_nodes(datasets jsonb, jobs jsonb) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
   insert into "Dataset" (properties)
@@ -78,9 +78,9 @@ begin
     on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
 end $$;
 
--- Merges one event's edges between datasets, all or none; their nodes exist.
--- Gives null, or the datasets of the cycle that the edges would close, from an output to an input.
-create function svc.merge_lineage(e jsonb) returns jsonb
+-- Merges one event's edges between datasets, all or none; their nodes exist. Returns null, or the datasets of the
+-- cycle that the edges would close, from an output to an input.
+create or replace function svc.merge_lineage(e jsonb) returns jsonb
 language plpgsql set enable_seqscan = off as $$
 declare
   tenant uuid := svc.current_tenant();
@@ -148,7 +148,7 @@ begin
 end $$;
 
 -- Draws PRODUCED_BY from every output of these events to its job; both nodes exist.
-create function svc.link_jobs(events jsonb) returns void
+create or replace function svc.link_jobs(events jsonb) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
   insert into "PRODUCED_BY" (start_id, end_id, properties)
@@ -172,8 +172,8 @@ begin
     on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
 end $$;
 
--- Remembers which table a dataset is, and links the two where the table is known.
-create function svc.claim_tables(datasets jsonb) returns void
+-- Records which table a dataset is, and links the two where the table is known.
+create or replace function svc.claim_tables(datasets jsonb) returns void
 language plpgsql set enable_seqscan = off as $$
 declare
   dataset jsonb;
@@ -194,9 +194,8 @@ begin
   end loop;
 end $$;
 
--- Draws STORED_AS from the datasets of a table to its node, where that exists.
--- Gives how many edges are new.
-create function svc.link_datasets(table_id text) returns bigint
+-- Draws STORED_AS from the datasets of a table to its node, where that exists. Returns the number of new edges.
+create or replace function svc.link_datasets(table_id text) returns bigint
 language plpgsql set enable_seqscan = off as $$
 declare
   drawn bigint;
@@ -215,10 +214,10 @@ begin
   return drawn;
 end $$;
 
--- Stores a batch of events and, where `merging`, merges their edges. An event that is stored already and
--- merged is `repeated` and changes nothing; one that is stored and not merged is merged now.
--- `bodies` holds the raw bodies end to end; each event tells its offset and length.
-create function svc.receive_lineage(events jsonb, bodies bytea, merging boolean)
+-- Stores a batch of events and, where `merging`, merges their edges. A stored event that is merged already is
+-- `repeated` and changes nothing; a stored event that is not merged yet is merged now. `bodies` holds the raw bodies
+-- end to end; each event names its offset and length.
+create or replace function svc.receive_lineage(events jsonb, bodies bytea, merging boolean)
 returns table (place int, outcome text, refusal jsonb)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -316,9 +315,7 @@ begin
   end if;
 end $$;
 
-revoke all on function svc.lineage_path, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
-  svc.merge_lineage, svc.link_jobs, svc.claim_tables,
-  svc.link_datasets, svc.receive_lineage from public;
+revoke all on function svc.lineage_path, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes, svc.merge_lineage,
+  svc.link_jobs, svc.claim_tables, svc.link_datasets, svc.receive_lineage from public;
 grant execute on function svc.lineage_path, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
-  svc.merge_lineage, svc.link_jobs, svc.claim_tables,
-  svc.link_datasets, svc.receive_lineage to svc_tenant;
+  svc.merge_lineage, svc.link_jobs, svc.claim_tables, svc.link_datasets, svc.receive_lineage to svc_tenant;

@@ -1,0 +1,36 @@
+-- What the tables are built on: row-level policies and triggers call these functions, so this file is applied before
+-- the tables, and may name none. A trigger's function belongs here; the trigger belongs to the file of its table.
+
+-- The tenant of this transaction, or null. A LOCAL setting reads '' after its transaction, not NULL.
+create or replace function svc.current_tenant() returns uuid
+  language sql stable parallel safe
+  return nullif(current_setting('app.tenant_id', true), '')::uuid;
+
+-- Enters a tenant's context until the transaction ends. What follows looks rows up by a key. Only plans by index are
+-- admitted, because a plan is kept: one made while a label was empty would read the whole label on each call. It
+-- returns a value, so that it can be called in an expression, which costs less than a query.
+create or replace function svc.enter(tenant uuid) returns boolean
+language plpgsql as $$
+declare
+  name text := replace(tenant::text, '-', '_');
+  was text;
+begin
+  if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
+  was := set_config('app.tenant_id', tenant::text, true);
+  was := set_config('search_path', 't_' || name || ', g_' || name || ', svc, ag_catalog, pg_catalog', true);
+  was := set_config('enable_seqscan', 'off', true);
+  was := set_config('enable_bitmapscan', 'off', true);
+  was := set_config('enable_hashjoin', 'off', true);
+  was := set_config('enable_mergejoin', 'off', true);
+  return true;
+end $$;
+
+-- The trigger of append-only tables and labels.
+create or replace function svc.refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'svc.% is append-only', tg_table_name using errcode = 'insufficient_privilege';
+end $$;
+
+revoke all on function svc.current_tenant, svc.enter, svc.refuse_change from public;
+grant execute on function svc.current_tenant to svc_tenant, svc_admin;
+grant execute on function svc.enter to svc_tenant;
