@@ -129,8 +129,8 @@ begin
   update "Classification" set properties = properties operator(ag_catalog.||) facts::text::ag_catalog.agtype
     where id = classification_node;
 
-  -- Where the gateway knows the snapshot, that node; else one of our own, so that a verdict which is written
-  -- later still makes the node that reconciliation looks for.
+  -- The snapshot's node where the gateway knows it, else a node of detection's own. A verdict that is recorded later
+  -- still creates the node that reconciliation looks for.
   select s.id into snapshot_node from "Snapshot" s
     where ag_catalog.agtype_access_operator(variadic array[s.properties, '"id"'::ag_catalog.agtype])
       = to_jsonb(case when octet_length(finding.snapshot_metadata_location) <= 1024 then finding.snapshot_metadata_location

@@ -1,5 +1,6 @@
--- What the tables are built on: row-level policies and triggers call these functions, so this file is applied before
--- the tables, and may name none. A trigger's function belongs here; the trigger belongs to the file of its table.
+-- What the tables are built on: row-level policies and triggers call these functions. This file is applied before the
+-- tables, so no declaration here names a table. A trigger's function belongs here; the trigger itself belongs to the
+-- file of its table in control/ or tenant/.
 
 -- The tenant of this transaction, or null. A LOCAL setting reads '' after its transaction, not NULL.
 create or replace function svc.current_tenant() returns uuid

@@ -12,7 +12,7 @@ language plpgsql set enable_seqscan = off as $$
 declare
   frontier ag_catalog.graphid[] := sources;
   seen ag_catalog.graphid[] := sources;
-  -- Where in `seen` each level begins.
+  -- The place in `seen` at which each level begins.
   starts int[] := array[1];
   here ag_catalog.graphid;
   path ag_catalog.graphid[];
@@ -90,7 +90,7 @@ declare
   width int := jsonb_array_length(outputs);
   sources ag_catalog.graphid[];
   targets ag_catalog.graphid[];
-  -- Of the pair (input i, output o) at (i - 1) * width + o.
+  -- The pair (input i, output o) is at (i - 1) * width + o.
   pairs text[];
   edges ag_catalog.graphid[];
   cycle ag_catalog.graphid[];
@@ -106,8 +106,8 @@ begin
         = to_jsonb(pair)::text::ag_catalog.agtype)
     from unnest(pairs) with ordinality list (pair, place) order by place);
 
-  -- Every output is to be reachable from every input, so any way from an output to an input closes a cycle,
-  -- and the ways that are there already suffice to find one. No new edge, no new cycle.
+  -- Every output becomes reachable from every input, so any path from an output to an input closes a cycle. The
+  -- edges that exist already suffice to find one. Without a new edge there is no new cycle.
   if array_position(edges, null) is not null then
     sources := svc.dataset_nodes(inputs);
     targets := svc.dataset_nodes(outputs);
@@ -133,7 +133,7 @@ begin
       on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
   end if;
 
-  -- The latest event's columns stand, whichever comes last.
+  -- The columns of the latest event stay, in whatever order events arrive.
   if columns <> '{}' then
     for place in 1 .. cardinality(pairs) loop
       continue when edges[place] is null or not columns ? (place - 1)::text;
@@ -237,13 +237,13 @@ declare
 begin
   if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
   if merging then
-    -- SPEC 4.3's lock per source dataset, in one order for the whole batch. Names share 1,024 locks: an event
-    -- with very many inputs must not exhaust the server's lock table.
+    -- One lock per source dataset, taken in one order for the whole batch. Names share 1,024 locks, so that an event
+    -- with very many inputs does not exhaust the server's lock table.
     perform pg_advisory_xact_lock(hashtext('lineage ' || tenant), bucket) from (
       select distinct hashtext(i ->> 'id') & 1023 as bucket
       from jsonb_array_elements(events) item, jsonb_array_elements(item -> 'inputs') i order by 1) locks;
-    -- Once for the batch: each statement that writes a label table has a price of its own. A dataset of an
-    -- event that is refused is a dataset all the same.
+    -- Once for the batch, because each statement that writes a label table has a cost of its own. The datasets of a
+    -- refused event get their nodes too.
     perform svc.ensure_lineage_nodes(
       (select coalesce(jsonb_agg(item), '[]') from (
         select distinct on (item ->> 'id') item from jsonb_array_elements(events) event,

@@ -10,7 +10,7 @@ declare
   table_node ag_catalog.graphid;
   other ag_catalog.agtype;
 begin
-  -- Two puts of one id that differ in kind must not both find nothing.
+  -- Without the lock, two puts of one id that differ in kind could both find no policy of another kind.
   perform pg_advisory_xact_lock(hashtextextended('policy ' || svc.current_tenant() || (policy ->> 'id'), 0));
   select ag_catalog.agtype_access_operator(variadic array[p.properties, '"kind"'::ag_catalog.agtype]) into other
     from (select properties from "Policy" union all select properties from "RetentionPolicy") p
@@ -53,7 +53,7 @@ declare
   wanted ag_catalog.agtype := to_jsonb(table_id)::text::ag_catalog.agtype;
   governance text;
 begin
-  -- The sentinel is on the table of the empty name, and comes by the same path.
+  -- The sentinel is on the table with the empty name, and is loaded by the same path.
   select '[' || string_agg('["' || governing.edge || '",' || governing.properties || ']', ',') || ']' into governance
     from "Table" t cross join lateral (
       select 'SCHEMA_GOVERNS' as edge, p.properties::text as properties
@@ -65,7 +65,7 @@ begin
       select 'RETAINS', p.properties::text
         from "RETAINS" e join "RetentionPolicy" p on p.id = e.start_id where e.end_id = t.id
       union all
-      -- The pin is the newest of its events.
+      -- The pin is its newest event.
       (select 'PINS', p.properties::text
         from "PINS" e join "PinEvent" p on p.id = e.start_id where e.end_id = t.id
         order by agtype_access_operator(variadic array[p.properties, '"seq"'::agtype]) desc limit 1)) governing

@@ -18,7 +18,7 @@ begin
     c as materialized (
       select h.start_id, c.id, c.properties from "HAS_COLUMN" h join "Column" c on c.id = h.end_id
         where h.start_id = any(array(select id from t))),
-    -- Columns that were dropped name their table themselves.
+    -- A dropped column names its table itself.
     d as materialized (
       select c.id, c.properties from "Column" c
         where agtype_access_operator(variadic array[c.properties, '"table_id"'::agtype]) = any(wanted)
@@ -31,7 +31,7 @@ begin
       select 'table', null::graphid, id, properties from t
       union all select 'contract', e.end_id, null, k.properties
         from "GOVERNS" e join "Contract" k on k.id = e.start_id where e.end_id = any(array(select id from t))
-      -- The pin is the newest of its events.
+      -- The pin is its newest event.
       union all select 'pin', t.id, null, p.properties
         from t cross join lateral (
           select p.properties from "PINS" e join "PinEvent" p on p.id = e.start_id where e.end_id = t.id

@@ -15,7 +15,7 @@ begin
   with logged as materialized (
     select a.audit_seq, a.commit_id, a.created_at, a.metadata_location, svc.is_table_action(a.action) as intended,
       to_jsonb(a.commit_id)::text::ag_catalog.agtype as edge_key,
-      -- The id that a location has as a node.
+      -- The id of the location's node.
       to_jsonb(case when octet_length(a.metadata_location) <= 1024 then a.metadata_location
         else 'sha256:' || encode(sha256(convert_to(a.metadata_location, 'UTF8')), 'hex') end)::text::ag_catalog.agtype as snapshot_key,
       jsonb_build_object('commit_id', a.commit_id, 'committer', a.committer, 'decision', a.decision, 'reason', a.reason,

@@ -1,4 +1,5 @@
--- Look-ups of service sessions. They precede the tenant, so svc_admin owns them and they run with its rights.
+-- Look-ups of service sessions. They precede the tenant, so svc_admin owns them and they run with its
+-- rights. It may create in the schema for the length of this file only.
 
 grant create on schema svc to svc_admin;
 set local role svc_admin;

@@ -18,7 +18,7 @@ declare
   space_node ag_catalog.graphid;
   outer_node ag_catalog.graphid;
 begin
-  -- One transaction writes a table's edge, all levels above it and the row: where that is, they are.
+  -- One transaction writes the table's edge, all namespaces above it and this row. Where the row exists, they do.
   perform from svc.ingested_table g where g.tenant_id = tenant and g.table_id = this_table;
   if not found then
     for space in select * from jsonb_array_elements(described -> 'namespaces') loop
@@ -28,7 +28,7 @@ begin
       end if;
       outer_node := space_node;
     end loop;
-    -- A table and a namespace may have one key: `a.b` and `a.b`.
+    -- A table and a namespace may have the same key, as table `a.b` and namespace `a.b`.
     perform svc.ensure_edge('IN_NAMESPACE', 'table' || chr(31) || this_table, table_node, outer_node, '{}');
     insert into svc.ingested_table (tenant_id, table_id, as_of_ms) values (tenant, this_table, received)
       on conflict on constraint ingested_table_pkey do nothing;
@@ -46,7 +46,7 @@ begin
     from jsonb_array_elements(columns) c
     on conflict (agtype_access_operator(variadic array[properties, '"id"'::agtype]))
     do update set properties = "Column".properties operator(ag_catalog.||) excluded.properties;
-  -- A dropped column keeps its node (its tags are history) and loses its place in the table.
+  -- A dropped column loses its place in the table, and keeps its node because its tags are history.
   delete from "HAS_COLUMN" h
     where h.start_id = table_node and h.end_id not in (
       select (select n.id from "Column" n
@@ -104,7 +104,7 @@ begin
     end if;
   end if;
 
-  -- Most commits leave the table as it is. What a late scan has attached since shows in the number.
+  -- Most commits do not change the table. Columns that a late scan has attached since show in their number.
   update svc.ingested_table g
     set as_of_ms = received, snapshot_node = node, snapshot_id = v ->> 'snapshot_id',
       snapshot_key = v ->> 'snapshot_key'

@@ -189,7 +189,11 @@ async function inTransaction(
     await work()
     await sql.unsafe('commit').simple()
   } catch (error) {
-    await sql.unsafe('rollback').simple()
+    // It fails where the connection was lost, which is then the error to tell.
+    await sql
+      .unsafe('rollback')
+      .simple()
+      .catch(() => {})
     throw error
   }
 }
