@@ -220,6 +220,8 @@ async function* runRows(
       yield batch
       watch.busy()
     }
+    // Nothing of it is left that could be given.
+    progress.confirm = () => undefined
     outcome = 'completed'
   } catch (thrown) {
     failure = watch.reason() ?? runError(thrown)
