@@ -12,6 +12,9 @@ create table svc.tenant (
   state text not null default 'active' check (state in ('active', 'suspended')),
   created_at timestamptz not null default now()
 );
+-- Nothing rests on a tenant or session before it exists.
+create constraint trigger governance_version after update of state on svc.tenant
+  deferrable initially deferred for each row execute function svc.raise_governance_version();
 alter table svc.tenant enable row level security, force row level security;
 create policy own_tenant on svc.tenant using (tenant_id = svc.current_tenant());
 create policy administration on svc.tenant to svc_admin using (true);

@@ -15,6 +15,8 @@ create table svc.catalog_credential (
   primary key (tenant_id, credential_id),
   unique (tenant_id, nickname)
 );
+create constraint trigger governance_version after insert or update or delete on svc.catalog_credential
+  deferrable initially deferred for each row execute function svc.raise_governance_version();
 alter table svc.catalog_credential enable row level security, force row level security;
 create policy own_tenant on svc.catalog_credential using (tenant_id = svc.current_tenant());
 create policy administration on svc.catalog_credential to svc_admin using (true);

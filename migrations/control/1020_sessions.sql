@@ -19,6 +19,9 @@ create table svc.service_session (
 );
 create index service_session_sub on svc.service_session (principal_sub);
 create index service_session_id on svc.service_session (session_id);
+create constraint trigger governance_version
+  after update of revoked_at, expires_at, scopes, principal_roles or delete on svc.service_session
+  deferrable initially deferred for each row execute function svc.raise_governance_version();
 alter table svc.service_session enable row level security, force row level security;
 create policy own_tenant on svc.service_session using (tenant_id = svc.current_tenant());
 create policy administration on svc.service_session to svc_admin using (true);
@@ -49,6 +52,9 @@ create table svc.browser_session (
 create index browser_session_sub on svc.browser_session (principal_sub);
 create index browser_session_sid on svc.browser_session (provider_sid);
 create index browser_session_expiry on svc.browser_session (expires_at);
+create constraint trigger governance_version
+  after update of revoked_at, expires_at, scopes, principal_roles on svc.browser_session
+  deferrable initially deferred for each row execute function svc.raise_governance_version();
 alter table svc.browser_session enable row level security, force row level security;
 create policy own_tenant on svc.browser_session using (tenant_id = svc.current_tenant());
 create policy administration on svc.browser_session to svc_admin using (true);

@@ -44,6 +44,21 @@ create table svc.read_setting (
   tenant_id uuid primary key references svc.tenant,
   readable_without_contract boolean not null
 );
+create constraint trigger governance_version after insert or update or delete on svc.read_setting
+  deferrable initially deferred for each row execute function svc.raise_governance_version();
 alter table svc.read_setting enable row level security, force row level security;
 create policy own_tenant on svc.read_setting using (tenant_id = svc.current_tenant());
 grant select, insert, update on svc.read_setting to svc_tenant;
+
+-- A number for each tenant that rises with every change of what a read rests on. A read that lasts longer than one
+-- answer compares it, and loads the rest only where it has risen. Triggers raise it, so no writer can forget to.
+create table svc.governance_version (
+  tenant_id uuid primary key references svc.tenant,
+  version bigint not null,
+  -- The transaction that raised it last: each raises it once.
+  raised_in xid8 not null
+);
+alter table svc.governance_version enable row level security, force row level security;
+create policy own_tenant on svc.governance_version using (tenant_id = svc.current_tenant());
+create policy administration on svc.governance_version to svc_admin using (true);
+grant select, insert, update on svc.governance_version to svc_tenant, svc_admin;

@@ -32,6 +32,26 @@ begin
   raise exception 'svc.% is append-only', tg_table_name using errcode = 'insufficient_privilege';
 end $$;
 
-revoke all on function svc.current_tenant, svc.enter, svc.refuse_change from public;
+-- Raises the governance version of a tenant: the row's, or the trigger's one argument. Triggers call it deferred. So the
+-- row is locked last and takes part in no deadlock, and the number rises with the transaction that made the change.
+create or replace function svc.raise_governance_version() returns trigger language plpgsql as $$
+declare
+  tenant uuid;
+  raised bigint;
+begin
+  if tg_nargs = 1 then tenant := tg_argv[0];
+  elsif tg_op = 'DELETE' then tenant := old.tenant_id;
+  else tenant := new.tenant_id;
+  end if;
+  insert into svc.governance_version as v (tenant_id, version, raised_in)
+    values (tenant, 1, pg_catalog.pg_current_xact_id())
+    on conflict (tenant_id) do update set version = v.version + 1, raised_in = excluded.raised_in
+      where v.raised_in <> excluded.raised_in
+    returning v.version into raised;
+  if raised is not null then perform pg_catalog.pg_notify('svc_governance', format('%s %s', tenant, raised)); end if;
+  return null;
+end $$;
+
+revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.raise_governance_version from public;
 grant execute on function svc.current_tenant to svc_tenant, svc_admin;
 grant execute on function svc.enter to svc_tenant;

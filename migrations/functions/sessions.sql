@@ -9,11 +9,11 @@ set local role svc_admin;
 -- tenant is known, so as svc_admin. The caller needs the secret, or an access token for the id.
 create or replace function svc.find_service_session(digest bytea, id uuid, prefix text)
 returns table (session_id uuid, tenant_id uuid, organization_id text, principal_sub text, principal_email text,
-  principal_roles jsonb, scopes jsonb, credential_id uuid, version bigint, catalog_kind text, nickname text,
-  endpoint text, config jsonb, sealed bytea, fingerprint text)
+  principal_roles jsonb, scopes jsonb, expires_at timestamptz, credential_id uuid, version bigint, catalog_kind text,
+  nickname text, endpoint text, config jsonb, sealed bytea, fingerprint text)
 language sql stable security definer set search_path = svc, pg_catalog as $$
   select s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email, s.principal_roles, s.scopes,
-    c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config, c.sealed,
+    s.expires_at, c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config, c.sealed,
     encode(sha256(convert_to(row(s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email,
       s.principal_roles, s.scopes, c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config,
       c.sealed)::text, 'UTF8')), 'hex')
