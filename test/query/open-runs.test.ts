@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, orderFields, replaceSchema } from '../../demo/commits.ts'
-import { systemClock } from '../../src/base/clock.ts'
 import { Fault } from '../../src/base/fault.ts'
 import { TableStates } from '../../src/catalog/table-states.ts'
 import type { ResultBatch } from '../../src/core/result-batch.ts'
@@ -418,7 +417,7 @@ describe('a run that is left open', () => {
   const timedOut = '57014 canceling statement due to statement timeout'
 
   test('ends when its time is over, engine and all, and gives no more rows of what was pulled', async () => {
-    queries = build({ queryMs: 50, pace })
+    queries = build({ queryMs: 1_000 })
     const { run, next } = await opened()
     await eventually(isClosed)
     expect(await run.confirm()?.catch(told)).toBe(timedOut)
@@ -426,7 +425,7 @@ describe('a run that is left open', () => {
   })
 
   test('ends when nobody has asked for its rows for too long', async () => {
-    queries = build({ queryIdleMs: 50, clock: systemClock })
+    queries = build({ queryIdleMs: 50 })
     const { run, next } = await opened()
     await eventually(isClosed)
     const idle = '57014 canceling statement because its rows were not fetched in time'

@@ -124,7 +124,7 @@ describe('a cursor gives no more rows', () => {
   })
 
   test('once statement_timeout has passed since it was first fetched from', async () => {
-    await ask("SET statement_timeout = '300ms'")
+    await ask("SET statement_timeout = '2s'")
     await openCursor()
     const ended = await eventually(async () => {
       const answers = await ask('FETCH c')
