@@ -71,10 +71,12 @@ export async function runPipeline<Path extends { readonly prefix: string }>(
   request: Request,
   caller: Caller,
 ): Promise<Response> {
-  const commitId = crypto.randomUUID()
-  let stages = new StageTimes()
-  let session: Session | undefined
-  let gated = surface.isGated(undefined)
+  const passage: Passage = {
+    commitId: crypto.randomUUID(),
+    stages: new StageTimes(),
+    session: undefined,
+    gated: surface.isGated(undefined),
+  }
   let outcome = 'approved'
   let response: Response
   try {
@@ -82,46 +84,82 @@ export async function runPipeline<Path extends { readonly prefix: string }>(
     if (open !== undefined) return await open
     const matched = tryMatch(surface, request)
     const arriving = request.method === 'POST' ? startBody(request) : undefined
-    const start = await speculate(parts, surface, caller, { request, commitId, stages, arriving, matched })
-    if (start === undefined) stages = stages.restarted()
-    const findSession = async () => tenantContext(await caller.findSession())
-
-    session = start?.session ?? (await stages.time('session', findSession))
-    if (!matched.ok) throw matched.thrown
-    const path = matched.path
-    if (path instanceof Response) return path
-    gated = surface.isGated(path)
-    if (gated) assertMayCommit(session)
-    const identified =
-      start?.commit.identified ?? (await caller.identify(request.headers, peerAddress(request), session))
-    let body = start?.commit.body ?? noBody
-    if (start === undefined && request.method === 'POST' && surface.takesBody(path)) {
-      const whole = await wholeBody({ request, stages }, arriving, session, findSession)
-      body = whole.body
-      session = whole.session
-      if (gated) assertMayCommit(session)
-    }
-    const receivedAtMs = start?.commit.receivedAtMs ?? parts.clock.now()
-    const handle = await surface.handlerOf(path, body, start)
-    const upstream = start?.upstream ?? (await openUpstream(parts, session, path.prefix))
-    if (start === undefined) {
-      if (surface.tableOf(path)) await rememberCaller(parts, caller, request, session, upstream)
-      await surface.assertServed(upstream, path, request.signal)
-    }
-    const { tenant } = session
-    const whole = { request, commitId, tenant, identified, body, receivedAtMs, stages }
-    response = await handle({ ...whole, parts, path, upstream, start })
+    const call = { parts, surface, request, caller, passage, matched, arriving }
+    const ready = (await startEarly(call)) ?? (await takeSteps(call))
+    if (ready instanceof Response) return ready
+    response = await ready.handle(ready.request)
   } catch (thrown) {
-    const decisionId = thrown instanceof TransactionFault ? thrown.commitId : commitId
+    const decisionId = thrown instanceof TransactionFault ? thrown.commitId : passage.commitId
     const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
     outcome = fault.kind === 'policy_denied' ? 'rejected' : fault.kind
     logFault(parts, fault, decisionId)
     response = surface.errorResponse(fault)
-    if (gated && isVerdict(fault)) response.headers.set('x-svc-decision-id', decisionId)
+    if (passage.gated && isVerdict(fault)) response.headers.set('x-svc-decision-id', decisionId)
   }
-  if (gated) countCommit(parts, stages, outcome)
-  addTiming(parts, request, session, response, stages)
+  if (passage.gated) countCommit(parts, passage.stages, outcome)
+  addTiming(parts, request, passage.session, response, passage.stages)
   return response
+}
+
+/** What the answer needs to know of a request, however far it came. */
+interface Passage {
+  readonly commitId: string
+  stages: StageTimes
+  session: Session | undefined
+  gated: boolean
+}
+
+interface Call<Path extends { readonly prefix: string }> {
+  readonly parts: GatewayParts
+  readonly surface: Surface<Path>
+  readonly request: Request
+  readonly caller: Caller
+  readonly passage: Passage
+  readonly matched: Matched<Path>
+  readonly arriving: ArrivingBody | undefined
+}
+
+interface Ready<Path> {
+  readonly handle: Handler<Path>
+  readonly request: PipelineRequest<Path>
+}
+
+/**
+ * Steps 1 to 7 of SPEC 4.1.
+ * @returns the answer to a method that the path does not take, or the operation with all that it needs
+ */
+async function takeSteps<Path extends { readonly prefix: string }>(
+  call: Call<Path>,
+): Promise<Ready<Path> | Response> {
+  const { parts, surface, request, caller, passage, matched, arriving } = call
+  const { commitId, stages } = passage
+  const findSession = async () => tenantContext(await caller.findSession())
+  const found = await stages.time('session', findSession)
+  passage.session = found
+
+  if (!matched.ok) throw matched.thrown
+  const { path } = matched
+  if (path instanceof Response) return path
+  passage.gated = surface.isGated(path)
+  if (passage.gated) assertMayCommit(found)
+
+  const identified = await caller.identify(request.headers, peerAddress(request), found)
+
+  const takesBody = request.method === 'POST' && surface.takesBody(path)
+  const { body, session } = takesBody
+    ? await wholeBody({ request, stages }, arriving, found, findSession)
+    : { body: noBody, session: found }
+  passage.session = session
+  if (passage.gated) assertMayCommit(session)
+  const receivedAtMs = parts.clock.now()
+
+  const handle = await surface.handlerOf(path, body, undefined)
+
+  const upstream = await openUpstream(parts, session, path.prefix)
+  if (surface.tableOf(path)) await rememberCaller(parts, caller, request, session, upstream)
+  await surface.assertServed(upstream, path, request.signal)
+  const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
+  return { handle, request: { ...whole, parts, path, upstream, start: undefined } }
 }
 
 type Matched<Path> =
@@ -140,29 +178,36 @@ function tryMatch<Path extends { readonly prefix: string }>(
   }
 }
 
-interface Early<Path> {
-  readonly request: Request
-  readonly commitId: string
-  readonly stages: StageTimes
-  readonly arriving: ArrivingBody | undefined
-  readonly matched: Matched<Path>
-}
-
-/** A speculative start for a single-table commit with a small body; undefined for all else. Never rejects. */
-async function speculate<Path extends { readonly prefix: string }>(
-  parts: GatewayParts,
-  surface: Surface<Path>,
-  caller: Caller,
-  { request, commitId, stages, arriving, matched }: Early<Path>,
-): Promise<SpeculativeStart | undefined> {
-  if (arriving === undefined || !matched.ok || matched.path instanceof Response) return undefined
-  const { path } = matched
-  const table = surface.tableOf(path)
-  if (table === undefined) return undefined
-  return await startSpeculatively(parts, caller, {
-    ...{ request, commitId, stages, table, prefix: path.prefix, body: arriving.body },
-    assertServed: (upstream) => surface.assertServed(upstream, path, request.signal),
-  })
+/**
+ * The same for a single-table commit that starts speculatively: the store has confirmed what the steps would find.
+ * @returns undefined where it does not: then the steps are taken
+ */
+async function startEarly<Path extends { readonly prefix: string }>(
+  call: Call<Path>,
+): Promise<Ready<Path> | undefined> {
+  const { parts, surface, request, caller, passage, matched, arriving } = call
+  const { commitId, stages } = passage
+  const path = matched.ok && !(matched.path instanceof Response) ? matched.path : undefined
+  const table = path && surface.tableOf(path)
+  const start =
+    path && table && arriving
+      ? await startSpeculatively(parts, caller, {
+          ...{ request, commitId, stages, table, prefix: path.prefix, body: arriving.body },
+          assertServed: (upstream) => surface.assertServed(upstream, path, request.signal),
+        })
+      : undefined
+  if (path === undefined || start === undefined) {
+    passage.stages = stages.restarted()
+    return undefined
+  }
+  passage.session = start.session
+  passage.gated = surface.isGated(path)
+  assertMayCommit(start.session)
+  const { upstream } = start
+  const { tenant, identified, body, receivedAtMs } = start.commit
+  const handle = await surface.handlerOf(path, body, start)
+  const whole = { request, commitId, tenant, identified, body, receivedAtMs, stages }
+  return { handle, request: { ...whole, parts, path, upstream, start } }
 }
 
 /** @throws Fault `forbidden` */
