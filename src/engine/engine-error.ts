@@ -16,6 +16,8 @@ export type EngineErrorCode =
   | '22P02'
   | '22007'
   | '22008'
+  /** invalid_escape_sequence: a LIKE pattern that ends in its escape. */
+  | '22025'
   /** data_exception: another one. */
   | '22000'
   /** cardinality_violation: a scalar subquery gave several rows. */

@@ -43,6 +43,11 @@ const rules: readonly Rule[] = [
     message: 'invalid input syntax',
   },
   {
+    pattern: /^Syntax Error: Like pattern must not end with escape character/is,
+    code: '22025',
+    message: 'LIKE pattern must not end with escape character',
+  },
+  {
     pattern: /^Not implemented Error: Period must be greater than 0/is,
     code: '22008',
     message: 'stride must be greater than zero',
