@@ -60,6 +60,12 @@ const rules: readonly Rule[] = [
     message: 'The statement is correct, but the engine cannot run it.',
   },
   {
+    // All else of it is refused when a statement is compiled.
+    pattern: /^Binder Error: column \S+ must appear in the GROUP BY clause/is,
+    code: '42803',
+    message: 'subquery uses ungrouped column from outer query',
+  },
+  {
     pattern: /More than one row returned by a subquery/is,
     code: '21000',
     message: 'more than one row returned by a subquery used as an expression',
