@@ -12,6 +12,7 @@ import { groupExprs } from '../resolve/grouping.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import type { Dialect } from './dialect.ts'
 import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
+import { type GroupedBelow, groupedBelow } from './grouped-below.ts'
 import { groupingSets } from './grouping.ts'
 import { emitMask } from './mask.ts'
 
@@ -132,8 +133,11 @@ function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
   const limit = query.limit && emitCount(emitter, query.limit)
   const offset = query.offset && emitCount(emitter, query.offset)
   const tail = emitter.dialect.limit(limit, offset)
+  const queryOf = (by: Emitter) => (each: Query) => emitQuery(by, each, table)
+  const below = body.kind === 'select' ? groupedBelow(emitter, body, queryOf) : undefined
+  const above = below?.emitter ?? emitter
   const sort = (keys: readonly SortKey[]) =>
-    keys.length > 0 ? ` ORDER BY ${emitSort(emitter, keys, true)}` : ''
+    keys.length > 0 ? ` ORDER BY ${emitSort(above, keys, true)}` : ''
   if (body.kind === 'values') {
     const rows = body.rows.map((row) => `(${row.map((each) => emitExpression(emitter, each)).join(', ')})`)
     const names = query.columns.map((_, index) => `c${index + 1}`)
@@ -143,8 +147,9 @@ function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
     const [left, right] = [body.left, body.right].map((side) => emitSide(emitter, side, table))
     return `${left} ${body.op}${body.all ? ' ALL' : ''} ${right}${sort(orderBy)}${tail}`
   }
-  if (body.distinctOn) return emitDistinctOn(emitter, body, orderBy, tail, table)
-  return `${emitSelect(emitter, body, [], table)}${sort(orderBy)}${tail}`
+  if (body.distinctOn) return emitDistinctOn(emitter, body, orderBy, tail, table, below)
+  const order = sort(orderBy)
+  return `${emitSelect(emitter, body, [], table, below)}${order}${tail}`
 }
 
 /** A number of rows: a literal's digits, or a parameter. */
@@ -168,19 +173,28 @@ function emitSide(emitter: Emitter, side: Query, table: WriteTable): string {
   return `SELECT ${side.columns.map((_, index) => `c${index + 1}`).join(', ')} FROM (${sql}) AS u`
 }
 
-function emitSelect(emitter: Emitter, select: Select, more: readonly string[], table: WriteTable): string {
-  const sub = (each: Parameters<typeof emitExpression>[1]) => emitExpression(emitter, each)
+function emitSelect(
+  emitter: Emitter,
+  select: Select,
+  more: readonly string[],
+  table: WriteTable,
+  below: GroupedBelow | undefined,
+): string {
+  const above = below?.emitter ?? emitter
+  const sub = (each: Expr) => emitExpression(above, each)
   const targets = select.targets.map((each, index) => `${sub(each)} AS c${index + 1}`)
   const from = select.from.map((item) => emitItem(emitter, item, table)).join(' CROSS JOIN ')
   if (select.groupDistinct) throw notSupported('GROUP BY DISTINCT')
   // Without a key or an aggregate DuckDB makes one group of several sets.
   const isKeyless = select.groupBy.length > 0 && select.groupBy.flatMap(groupExprs).length === 0
   const having = [...(select.having ? [sub(select.having)] : []), ...(isKeyless ? ['count(*) >= 0'] : [])]
+  const where = select.where ? ` WHERE ${emitCondition(emitter, select.where)}` : ''
+  const rows = `${from && ` FROM ${from}`}${where}`
+  const groups = emitGroups(above, select.groupBy)
   return [
     `SELECT ${select.distinct ? 'DISTINCT ' : ''}${[...targets, ...more].join(', ')}`,
-    from && ` FROM ${from}`,
-    select.where && ` WHERE ${emitCondition(emitter, select.where)}`,
-    emitGroups(emitter, select.groupBy),
+    below ? below.from(rows) : rows,
+    groups,
     having.length > 0 && ` HAVING ${having.join(' AND ')}`,
   ]
     .filter(Boolean)
@@ -201,17 +215,18 @@ function emitDistinctOn(
   orderBy: readonly SortKey[],
   tail: string,
   table: WriteTable,
+  below: GroupedBelow | undefined,
 ): string {
-  const on = (select.distinctOn ?? [])
-    .map((each) => notOrdinal(each, emitExpression(emitter, each)))
-    .join(', ')
-  const order = orderBy.length > 0 ? ` ORDER BY ${emitSort(emitter, orderBy, false)}` : ''
-  const keys = orderBy.map(({ expr }, index) => `${emitExpression(emitter, expr)} AS k${index + 1}`)
+  const above = below?.emitter ?? emitter
+  const on = (select.distinctOn ?? []).map((each) => notOrdinal(each, emitExpression(above, each))).join(', ')
+  const order = orderBy.length > 0 ? ` ORDER BY ${emitSort(above, orderBy, false)}` : ''
+  const keys = orderBy.map(({ expr }, index) => `${emitExpression(above, expr)} AS k${index + 1}`)
   const inner = emitSelect(
     emitter,
     select,
     [...keys, `row_number() OVER (PARTITION BY ${on}${order}) AS rn`],
     table,
+    below,
   )
   const names = select.targets.map((_, index) => `c${index + 1}`).join(', ')
   const outer = orderBy.map(
