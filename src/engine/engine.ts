@@ -7,6 +7,7 @@ import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
+import type { EngineErrorCode } from './engine-error.ts'
 
 /** One column that a run must deliver, exactly. */
 export interface EngineColumn {
@@ -84,6 +85,41 @@ export interface EngineSession {
   close(): Promise<void>
 }
 
+/** How a run ended: with all of its rows, or by an error. */
+export type Ending = 'whole' | EngineErrorCode
+
+/** A statement that failed, to be run once more over copies of what its reader sees. */
+export interface CopiedStatement {
+  readonly tables: readonly TableSnapshot[]
+  readonly run: EngineRun
+  /** By which the statement failed. */
+  readonly failed: EngineErrorCode
+  /** Whether filters or masks keep something from its reader; where they do not, row deletes alone might. */
+  readonly hides: boolean
+  readonly columns: readonly EngineColumn[]
+  /** Of all copies together. */
+  readonly rowsMax: number
+  readonly bytesMax: number
+  /** @param relation how the SQL names a table */
+  write(relation: (table: GovernedTable) => string): string
+  /**
+   * @param copy how the SQL names a copy, by its id
+   * @returns the SELECT of each copy by its id, and the statement, which reads nothing but copies
+   */
+  writeCopied(
+    relation: (table: GovernedTable) => string,
+    copy: (id: string) => string,
+  ): { readonly copies: ReadonlyMap<string, string>; readonly sql: string }
+}
+
+/**
+ * What came of it. `unsteady`: the statement itself does not fail so any more. `different`: it fails over its tables,
+ * and over copies of what its reader sees it ends as `copied` says. `busy`: there was no place that nobody wants.
+ */
+export type CopiedRun =
+  | { readonly outcome: 'same' | 'unsteady' | 'nothing_hidden' | 'busy' | 'too_large' }
+  | { readonly outcome: 'different'; readonly copied: Ending }
+
 export interface Engine {
   readonly dialect: DialectName
   /**
@@ -91,5 +127,10 @@ export interface Engine {
    * @throws EngineError where a snapshot cannot be read whole, the queue is full or `signal` fires
    */
   open(tables: readonly TableSnapshot[], run: EngineRun): Promise<EngineSession>
+  /**
+   * Never waits for a place, and gives its own up for a statement that waits. Absent where the engine makes no copies.
+   * @throws EngineError where it could not be told, the run's end included
+   */
+  runOnCopies?(statement: CopiedStatement): Promise<CopiedRun>
   close(): Promise<void>
 }

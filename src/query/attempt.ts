@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import { tableKey } from '../core/table-ref.ts'
-import type { EngineSession, EngineStats, TableSnapshot } from '../engine/engine.ts'
+import type { EngineColumn, EngineSession, EngineStats, TableSnapshot } from '../engine/engine.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { CompiledQuery } from './compile.ts'
@@ -39,6 +39,8 @@ export class Attempt {
   engine: string | undefined
   /** `performance.now()` when the engine was open. */
   openedMs: number | undefined
+  /** Of the digests that are this run's own. */
+  readonly salt: Uint8Array = crypto.getRandomValues(new Uint8Array(32))
   readonly #stop = new AbortController()
   readonly #heard: (() => void)[] = []
   readonly #rows: AsyncGenerator<ResultBatch, void, undefined>
@@ -110,10 +112,9 @@ export class Attempt {
     const snapshots = snapshotsOf(load)
     const engine = await engineOf(parts.engines, run.context.tenant, loaded.credential)
     const { dialect } = engine
-    const salt = crypto.getRandomValues(new Uint8Array(32))
     const emitted = compiled.emit(dialect)
     const render = (relation: (table: GovernedTable) => string) =>
-      renderSql(emitted, dialect, { relation, salt, parameters: run.parameters })
+      renderSql(emitted, dialect, { relation, salt: this.salt, parameters: run.parameters })
     // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
     compiled.checkParameters(run.parameters)
     render(() => '')
@@ -129,9 +130,7 @@ export class Attempt {
     const sql = render((table) => session.relation(table))
     if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
       throw new SqlError('54001', 'The statement is too complex.')
-    // The emitted statement names its outputs c1, c2, …: the client's names never reach the engine.
-    const columns = compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
-    const result = session.run({ sql, columns })
+    const result = session.run({ sql, columns: outputsOf(load) })
     this.#stats = () => result.stats()
     yield* result
     this.#done = true
@@ -163,7 +162,12 @@ function ended(): SqlError {
   return new SqlError('57014', 'The query was ended.')
 }
 
-function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
+/** The emitted statement names its outputs c1, c2, …: the client's names never reach the engine. */
+export function outputsOf({ compiled }: Load): readonly EngineColumn[] {
+  return compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
+}
+
+export function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
   return compiled.reads.map(({ table }) => {
     const snapshot = loaded.snapshots.get(tableKey(table.ref))
     if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')

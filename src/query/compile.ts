@@ -60,6 +60,17 @@ export interface CompiledQuery {
    * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
    */
   readonly emit: (dialect: DialectName) => readonly SqlPart[]
+  /** Whether a row filter or a mask keeps from its result what its tables hold. */
+  readonly hides: boolean
+  /** The same statement over copies of what its reader sees of each table. @throws as emit */
+  readonly emitCopied: (dialect: DialectName) => CopiedSql
+}
+
+/** A statement in two steps: copies are made first, and it reads nothing else. */
+export interface CopiedSql {
+  /** What each copy holds, by its id. */
+  readonly copies: ReadonlyMap<string, readonly SqlPart[]>
+  readonly statement: readonly SqlPart[]
 }
 
 /**
@@ -86,6 +97,9 @@ function compile(input: CompileInput): CompiledQuery {
   const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
+  const drops = [...protections.values()].some(({ filters }) => filters.length > 0)
+  const barrier = () => drops && canFail(query)
+  const split = (sql: string) => splitSlots(sql, tablesById, types)
   return {
     columns: query.columns.map(({ name, type, size }) => ({ name, type, size })),
     parameters: Array.from(
@@ -100,9 +114,22 @@ function compile(input: CompileInput): CompiledQuery {
     },
     emit: (dialect) => {
       try {
-        const drops = [...protections.values()].some(({ filters }) => filters.length > 0)
-        const sql = emitStatement(dialects[dialect], query, protections, drops && canFail(query))
-        return splitSlots(sql, tablesById, types)
+        return split(emitStatement(dialects[dialect], query, protections, barrier()))
+      } catch (thrown) {
+        throw toSqlError(thrown)
+      }
+    },
+    hides: [...protections.values()].some(
+      ({ filters, columns }) => filters.length > 0 || columns.some(({ mask }) => mask !== undefined),
+    ),
+    emitCopied: (dialect) => {
+      try {
+        const copies = new Map<string, string>()
+        const sql = emitStatement(dialects[dialect], query, protections, barrier(), copies)
+        return {
+          copies: new Map([...copies].map(([id, copy]) => [id, split(copy)])),
+          statement: split(sql),
+        }
       } catch (thrown) {
         throw toSqlError(thrown)
       }

@@ -16,6 +16,8 @@ import type { Proofs } from './own-relations.ts'
 export interface SessionParts {
   readonly held: HeldConnection
   readonly tables: ReadonlyMap<GovernedTable, TableAtHand>
+  /** Names of the temporary relations that the statement may read. */
+  readonly readable: ReadonlySet<string>
   /** Fires when the run is cancelled or over its time; its reason is an EngineError. */
   readonly signal: AbortSignal
   readonly garbage: NativeGarbage
@@ -173,12 +175,15 @@ async function prepare(
 }
 
 /** The very text that ran last on the connection was proven, and is prepared, over the same relations. */
-async function preparedText({ held, tables, proofs }: Native, sql: string): Promise<DuckDBPreparedStatement> {
+async function preparedText(
+  { held, readable, proofs }: Native,
+  sql: string,
+): Promise<DuckDBPreparedStatement> {
   const { connection, last } = held
   if (last?.sql === sql) return last.prepared
   // Here, and not whenever it is collected: its plan holds a file open.
   last?.prepared.destroySync()
-  await proofs.assertOwnRelations(connection, sql, new Set([...tables.values()].map(({ view }) => view)))
+  await proofs.assertOwnRelations(connection, sql, readable)
   return await connection.prepare(sql)
 }
 

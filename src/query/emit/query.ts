@@ -18,6 +18,7 @@ import { emitMask } from './mask.ts'
  *
  * @param protections by the id of a table's appearance; a table without one is not written
  * @param barrier whether dropped rows must be blank to everything outside the protecting subquery
+ * @param copies takes what protects each table, by the id of its appearance: the statement then reads copies of these
  * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning, 54001 for too long a text
  */
 export function emitStatement(
@@ -25,6 +26,7 @@ export function emitStatement(
   query: Query,
   protections: ReadonlyMap<string, Protection>,
   barrier: boolean,
+  copies?: Map<string, string>,
 ): string {
   let raw: GovernedTable | undefined
   const emitter: Emitter = {
@@ -49,7 +51,9 @@ export function emitStatement(
     conditions.set(filters, condition)
     const sql = emitProtected(emitter, item, protection, condition, barrier)
     raw = undefined
-    return sql
+    if (copies === undefined) return `(${sql}) AS ${item.id}`
+    copies.set(item.id, sql)
+    return `${slotMark}c${item.id}${slotMark} AS ${item.id}`
   }
   const sql = emitQuery(emitter, query, table)
   if (sql.length > limits.compiledStatementBytesMax)
@@ -74,7 +78,7 @@ function emitProtected(
   })
   const relation = `${slotMark}r${item.id}${slotMark}`
   const where = isFiltered ? ` WHERE ${condition}` : ''
-  return `(SELECT ${columns.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}) AS ${item.id}`
+  return `SELECT ${columns.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}`
 }
 
 function emitMasked(
