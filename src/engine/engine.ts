@@ -76,10 +76,19 @@ export interface EngineResult extends AsyncIterable<ResultBatch> {
   stats(): EngineStats
 }
 
-/** One open engine session for one statement; `close` frees the snapshots and the engine's place. */
-export interface EngineSession {
+/** Tables that are open for one statement. */
+export interface OpenTables {
   /** How the emitted SQL names a table: a relation's SQL, to be used once per mention. */
   relation(table: GovernedTable): string
+  /**
+   * Whether the relation drops rows that the table's files still hold: what the statement does to such a table must
+   * not fail on them. False where the engine sees to that itself.
+   */
+  hasDeletes(table: GovernedTable): boolean
+}
+
+/** One open engine session for one statement; `close` frees the snapshots and the engine's place. */
+export interface EngineSession extends OpenTables {
   /** @throws EngineError on a pull, never at the call: see engine-error.ts for what it may say */
   run(statement: EngineStatement): EngineResult
   close(): Promise<void>
@@ -100,14 +109,13 @@ export interface CopiedStatement {
   /** Of all copies together. */
   readonly rowsMax: number
   readonly bytesMax: number
-  /** @param relation how the SQL names a table */
-  write(relation: (table: GovernedTable) => string): string
+  write(opened: OpenTables): string
   /**
    * @param copy how the SQL names a copy, by its id
    * @returns the SELECT of each copy by its id, and the statement, which reads nothing but copies
    */
   writeCopied(
-    relation: (table: GovernedTable) => string,
+    opened: OpenTables,
     copy: (id: string) => string,
   ): { readonly copies: ReadonlyMap<string, string>; readonly sql: string }
 }

@@ -7,11 +7,11 @@ import type { Logger } from 'pino'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import { tableKey } from '../core/table-ref.ts'
-import type { EngineColumn, EngineSession, EngineStats, TableSnapshot } from '../engine/engine.ts'
+import type { EngineColumn, EngineSession, EngineStats, OpenTables, TableSnapshot } from '../engine/engine.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { CompiledQuery } from './compile.ts'
-import { renderSql } from './emit/render.ts'
+import { renderSql, type SqlPart } from './emit/render.ts'
 import type { LoadedTables } from './load-tables.ts'
 import type { QueryContext } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
@@ -112,12 +112,11 @@ export class Attempt {
     const snapshots = snapshotsOf(load)
     const engine = await engineOf(parts.engines, run.context.tenant, loaded.credential)
     const { dialect } = engine
-    const emitted = compiled.emit(dialect)
-    const render = (relation: (table: GovernedTable) => string) =>
+    const render = (emitted: readonly SqlPart[], relation: (table: GovernedTable) => string) =>
       renderSql(emitted, dialect, { relation, salt: this.salt, parameters: run.parameters })
     // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
     compiled.checkParameters(run.parameters)
-    render(() => '')
+    render(compiled.emit(dialect), () => '')
     const { signal } = this.#stop
     signal.throwIfAborted()
     this.engine = dialect
@@ -127,7 +126,7 @@ export class Attempt {
     if (this.#ending !== undefined) throw ended()
     this.#session = session
     this.openedMs = performance.now()
-    const sql = render((table) => session.relation(table))
+    const sql = render(compiled.emit(dialect, deletesIn(load, session)), (table) => session.relation(table))
     if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
       throw new SqlError('54001', 'The statement is too complex.')
     const result = session.run({ sql, columns: outputsOf(load) })
@@ -165,6 +164,12 @@ function ended(): SqlError {
 /** The emitted statement names its outputs c1, c2, …: the client's names never reach the engine. */
 export function outputsOf({ compiled }: Load): readonly EngineColumn[] {
   return compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
+}
+
+/** Its tables whose files hold rows that were deleted. */
+export function deletesIn({ compiled }: Load, opened: OpenTables): ReadonlySet<GovernedTable> {
+  const tables = compiled.reads.map(({ table }) => table)
+  return new Set(tables.filter((table) => opened.hasDeletes(table)))
 }
 
 export function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {

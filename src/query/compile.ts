@@ -7,9 +7,9 @@ import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { ColumnRange } from '../engine/engine.ts'
+import { barrierOf } from './barrier.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
-import { canFail } from './fallible.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedPolicy, appliedPolicies, protectTables } from './protect.ts'
@@ -57,13 +57,14 @@ export interface CompiledQuery {
   /**
    * The SQL for an engine, to be rendered for a run (emit/render.ts).
    *
+   * @param deletes tables whose files hold rows that were deleted, where the engine leaves it to its SQL to drop them
    * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
    */
-  readonly emit: (dialect: DialectName) => readonly SqlPart[]
+  readonly emit: (dialect: DialectName, deletes?: ReadonlySet<GovernedTable>) => readonly SqlPart[]
   /** Whether a row filter or a mask keeps from its result what its tables hold. */
   readonly hides: boolean
   /** The same statement over copies of what its reader sees of each table. @throws as emit */
-  readonly emitCopied: (dialect: DialectName) => CopiedSql
+  readonly emitCopied: (dialect: DialectName, deletes: ReadonlySet<GovernedTable>) => CopiedSql
 }
 
 /** A statement in two steps: copies are made first, and it reads nothing else. */
@@ -97,8 +98,15 @@ function compile(input: CompileInput): CompiledQuery {
   const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
-  const drops = [...protections.values()].some(({ filters }) => filters.length > 0)
-  const barrier = () => drops && canFail(query)
+  const written = (
+    dialect: DialectName,
+    deletes: ReadonlySet<GovernedTable> | undefined,
+    copies?: Map<string, string>,
+  ) => {
+    const hasDeletes = (id: string) => deletes?.has(tablesById.get(id) as GovernedTable) === true
+    const barrier = barrierOf(dialect, query, protections, hasDeletes)
+    return emitStatement(dialects[dialect], query, protections, barrier, copies)
+  }
   const split = (sql: string) => splitSlots(sql, tablesById, types)
   return {
     columns: query.columns.map(({ name, type, size }) => ({ name, type, size })),
@@ -112,9 +120,9 @@ function compile(input: CompileInput): CompiledQuery {
     checkParameters: (parameters) => {
       if (areLong(parameters)) checkValueSizes(query, parameters)
     },
-    emit: (dialect) => {
+    emit: (dialect, deletes) => {
       try {
-        return split(emitStatement(dialects[dialect], query, protections, barrier()))
+        return split(written(dialect, deletes))
       } catch (thrown) {
         throw toSqlError(thrown)
       }
@@ -122,14 +130,11 @@ function compile(input: CompileInput): CompiledQuery {
     hides: [...protections.values()].some(
       ({ filters, columns }) => filters.length > 0 || columns.some(({ mask }) => mask !== undefined),
     ),
-    emitCopied: (dialect) => {
+    emitCopied: (dialect, deletes) => {
       try {
         const copies = new Map<string, string>()
-        const sql = emitStatement(dialects[dialect], query, protections, barrier(), copies)
-        return {
-          copies: new Map([...copies].map(([id, copy]) => [id, split(copy)])),
-          statement: split(sql),
-        }
+        const statement = split(written(dialect, deletes, copies))
+        return { copies: new Map([...copies].map(([id, copy]) => [id, split(copy)])), statement }
       } catch (thrown) {
         throw toSqlError(thrown)
       }

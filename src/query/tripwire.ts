@@ -9,7 +9,7 @@ import type { EngineErrorCode } from '../engine/engine-error.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { Metrics, TripwireSkip } from '../telemetry/metrics.ts'
-import { type Attempt, outputsOf, snapshotsOf } from './attempt.ts'
+import { type Attempt, deletesIn, outputsOf, snapshotsOf } from './attempt.ts'
 import { renderSql } from './emit/render.ts'
 import type { SqlError } from './sql-error.ts'
 import type { QueryProgress } from './usage-of.ts'
@@ -78,7 +78,10 @@ export class Tripwire {
   heed({ queryId, fingerprint, attempt }: QueryProgress, { sqlState }: SqlError): void {
     if (this.#ended.signal.aborted || attempt?.openedMs === undefined || !isDataError(sqlState)) return
     if (attempt.engine !== 'duckdb') return
-    if (this.#queue.length >= this.#bounds.queueMax) return this.#skip('queue_full')
+    if (this.#queue.length >= this.#bounds.queueMax) {
+      this.#skip('queue_full')
+      return
+    }
     const deadlineMs = performance.now() + this.#bounds.lookMs
     this.#queue.push({ queryId, fingerprint, attempt, failed: sqlState, deadlineMs })
     this.#working ??= this.#work()
@@ -96,37 +99,45 @@ export class Tripwire {
       // The query's answer comes first.
       await this.#pause()
       const look = this.#queue.shift()
-      if (look === undefined || this.#ended.signal.aborted) break
+      if (look === undefined) break
       try {
+        this.#ended.signal.throwIfAborted()
         await this.#look(look)
       } catch (cause) {
-        if (this.#ended.signal.aborted) break
-        this.#skip(performance.now() >= look.deadlineMs ? 'late' : 'failed')
+        const isLate = performance.now() >= look.deadlineMs
+        this.#skip(this.#ended.signal.aborted ? 'stopped' : isLate ? 'late' : 'failed')
         // What the engine says of it may quote values.
         this.#parts.log.debug({ queryId: look.queryId, err: cause }, 'an error could not be looked into')
       }
     }
-    for (const _ of this.#queue.splice(0)) this.#skip('stopped')
     this.#working = undefined
   }
 
+  /** @throws whatever the engine throws, and the signal's reason once its time is up */
   async #look(look: Look): Promise<void> {
     const { parts, run, load } = look.attempt
     const engine = await engineOf(parts.engines, run.context.tenant, load.loaded.credential)
+    const leftMs = Math.max(0, look.deadlineMs - performance.now())
+    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(Math.ceil(leftMs))])
+    const statement = copiedStatement(look, this.#bounds, signal)
     for (;;) {
-      const leftMs = look.deadlineMs - performance.now()
-      if (leftMs <= 0) return this.#skip('late')
-      const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(Math.ceil(leftMs))])
-      const found = await engine.runOnCopies?.(copiedStatement(look, this.#bounds, signal))
-      if (found?.outcome !== 'busy') return this.#tell(look, found)
+      signal.throwIfAborted()
+      const found = await engine.runOnCopies?.(statement)
+      if (found === undefined) return
+      if (found.outcome !== 'busy') {
+        this.#tell(look, found)
+        return
+      }
       await this.#pause()
-      if (this.#ended.signal.aborted) return this.#skip('stopped')
     }
   }
 
-  #tell({ queryId, fingerprint, failed }: Look, found: Told | undefined): void {
-    if (found === undefined || found.outcome === 'nothing_hidden') return
-    if (found.outcome === 'too_large') return this.#skip('too_large')
+  #tell({ queryId, fingerprint, failed }: Look, found: Told): void {
+    if (found.outcome === 'nothing_hidden') return
+    if (found.outcome === 'too_large') {
+      this.#skip('too_large')
+      return
+    }
     this.#parts.metrics.tripwireRuns.inc({ outcome: found.outcome })
     if (found.outcome !== 'different') return
     const { copied } = found
@@ -174,9 +185,13 @@ function copiedStatement(
     columns: outputsOf(load),
     rowsMax,
     bytesMax,
-    write: (relation) => renderSql(load.compiled.emit('duckdb'), 'duckdb', { ...options, relation }),
-    writeCopied(relation, copy) {
-      const { copies, statement } = load.compiled.emitCopied('duckdb')
+    write(opened) {
+      const emitted = load.compiled.emit('duckdb', deletesIn(load, opened))
+      return renderSql(emitted, 'duckdb', { ...options, relation: opened.relation })
+    },
+    writeCopied(opened, copy) {
+      const { relation } = opened
+      const { copies, statement } = load.compiled.emitCopied('duckdb', deletesIn(load, opened))
       const select = (id: string) => renderSql(copies.get(id) ?? [], 'duckdb', { ...options, relation })
       return {
         copies: new Map([...copies.keys()].map((id) => [id, select(id)])),

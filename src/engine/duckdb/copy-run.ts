@@ -6,7 +6,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { openStorage } from '../../storage/storage.ts'
-import type { CopiedRun, CopiedStatement, Ending, EngineStatement } from '../engine.ts'
+import type { CopiedRun, CopiedStatement, Ending, EngineStatement, OpenTables } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import type { ReadScope } from './file-cache.ts'
@@ -14,7 +14,7 @@ import { interruptible } from './interruptible.ts'
 import { LocalFiles } from './local-files.ts'
 import { newConnection, type SessionHost, tablesAtHand, viewsOf } from './open-session.ts'
 import type { TableAtHand } from './open-table.ts'
-import { duckdbSession } from './session.ts'
+import { duckdbSession, openTables } from './session.ts'
 
 /** Ends a run without an outcome. */
 class Skipped extends Error {
@@ -37,10 +37,10 @@ export async function runOnCopies(
   const files = new LocalFiles(host.instance, host.cache, host.shapes, scope)
   try {
     const tables = await tablesAtHand(host, scope, asked.tables, { storage, files, signal })
-    // A relation that is no plain text has deletes.
-    const isHiding = asked.hides || [...tables.values()].some(({ relation }) => typeof relation !== 'string')
-    if (!isHiding) return { outcome: 'nothing_hidden' }
-    return await compared({ host, tables, signal }, asked)
+    const opened = openTables(tables)
+    if (!asked.hides && !asked.tables.some(({ table }) => opened.hasDeletes(table)))
+      return { outcome: 'nothing_hidden' }
+    return await compared({ host, tables, opened, signal }, asked)
   } catch (thrown) {
     const reason: unknown = signal.aborted ? signal.reason : thrown
     if (reason instanceof Skipped) return { outcome: reason.outcome }
@@ -55,6 +55,7 @@ export async function runOnCopies(
 interface Copying {
   readonly host: SessionHost
   readonly tables: ReadonlyMap<GovernedTable, TableAtHand>
+  readonly opened: OpenTables
   readonly signal: AbortSignal
 }
 
@@ -63,7 +64,7 @@ async function compared(copying: Copying, asked: CopiedStatement): Promise<Copie
   if (copied === asked.failed) return { outcome: 'same' }
   // A statement that ends now so, now otherwise, tells nothing of what is hidden.
   const again = await onConnection(copying, (connection) => {
-    const sql = asked.write(relationIn(copying))
+    const sql = asked.write(copying.opened)
     return ending(copying, connection, viewsOf(copying.tables), { sql, columns: asked.columns })
   })
   return again === asked.failed ? { outcome: 'different', copied } : { outcome: 'unsteady' }
@@ -89,8 +90,8 @@ async function copiedEnding(
   connection: DuckDBConnection,
   asked: CopiedStatement,
 ): Promise<Ending> {
-  const { host, tables, signal } = copying
-  const { copies, sql } = asked.writeCopied(relationIn(copying), (id) => `temp.main.${copyName(id)}`)
+  const { host, tables, opened, signal } = copying
+  const { copies, sql } = asked.writeCopied(opened, (id) => `temp.main.${copyName(id)}`)
   let { rowsMax, bytesMax } = asked
   for (const [id, select] of copies) {
     await host.proofs.assertOwnRelations(connection, select, viewsOf(tables))
@@ -130,6 +131,8 @@ async function ending(
   readable: ReadonlySet<string>,
   statement: EngineStatement,
 ): Promise<Ending> {
+  // That it was refused would pass for an error of the data.
+  await host.proofs.assertOwnRelations(connection, statement.sql, readable)
   const session = duckdbSession({
     held: { connection },
     tables,
@@ -150,13 +153,5 @@ async function ending(
     return code
   } finally {
     await session.close()
-  }
-}
-
-function relationIn({ tables }: Copying): (table: GovernedTable) => string {
-  return (table) => {
-    const open = tables.get(table)
-    if (open === undefined) throw new EngineError('XX000', 'The statement reads what was not opened for it.')
-    return `temp.main.${open.view}`
   }
 }

@@ -3,7 +3,7 @@
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
-import type { EngineResult, EngineSession, EngineStatement } from '../engine.ts'
+import type { EngineResult, EngineSession, EngineStatement, OpenTables } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
@@ -59,12 +59,7 @@ export function duckdbSession(given: SessionParts): EngineSession {
     isClosed: false,
   }
   return {
-    relation(table) {
-      const open = parts.tables.get(table)
-      if (open === undefined)
-        throw new EngineError('XX000', 'The statement reads what was not opened for it.')
-      return `temp.main.${open.view}`
-    },
+    ...openTables(parts.tables),
     run(statement) {
       // A second run on the connection would cut the first one short.
       if (used) throw new EngineError('XX000', 'A session runs one statement.')
@@ -75,6 +70,19 @@ export function duckdbSession(given: SessionParts): EngineSession {
       closing ??= closeOnce(parts)
       return closing
     },
+  }
+}
+
+/** What the emitted SQL needs to know of tables that are at hand on its connection. */
+export function openTables(tables: ReadonlyMap<GovernedTable, TableAtHand>): OpenTables {
+  return {
+    relation(table) {
+      const open = tables.get(table)
+      if (open === undefined)
+        throw new EngineError('XX000', 'The statement reads what was not opened for it.')
+      return `temp.main.${open.view}`
+    },
+    hasDeletes: (table) => typeof tables.get(table)?.relation === 'function',
   }
 }
 
