@@ -36,7 +36,9 @@ export function emitStatement(
     query: (each) => emitQuery(emitter, each, table),
     column: (relation, index) => `${relation}.c${index + 1}`,
     bareColumn: (relation, index) =>
-      barrier.hides({ id: relation }, index) ? `${relation}.b${index + 1}` : `${relation}.c${index + 1}`,
+      isWrittenTwice(barrier, { id: relation }, index)
+        ? `${relation}.b${index + 1}`
+        : `${relation}.c${index + 1}`,
   }
   // A statement that names a table twice filters it twice alike.
   const conditions = new Map<readonly Expr[], string>()
@@ -59,6 +61,11 @@ export function emitStatement(
 }
 
 const same = (sql: string): string => sql
+
+/** Whether a column stands behind the barrier, as `c…`, and beside it without, as `b…`. */
+function isWrittenTwice(barrier: Barrier, item: Pick<TableItem, 'id'>, index: number): boolean {
+  return barrier.hides(item, index) && barrier.isReadBare(item, index)
+}
 
 /** Writes a policy's expressions, which read the raw columns alone. @param form what each of them becomes */
 function rawEmitter(emitter: Emitter, table: GovernedTable, form: (sql: string) => string): Emitter {
@@ -98,7 +105,7 @@ function emitProtected(
     const value = emitMasked(emitter, item.table, column, guardsMask ? hidden : same)
     if (!barrier.hides(item, index) && !guardsMask && !blanksAll) return [`${value} AS c${index + 1}`]
     const shown = hidden(value)
-    if (!barrier.hides(item, index) || !barrier.isReadBare(item, index)) return [`${shown} AS c${index + 1}`]
+    if (!isWrittenTwice(barrier, item, index)) return [`${shown} AS c${index + 1}`]
     return [`${shown} AS c${index + 1}`, `${guardsMask ? shown : value} AS b${index + 1}`]
   })
   const relation = `${slotMark}r${item.id}${slotMark}`
