@@ -172,6 +172,7 @@ export function deletesIn({ compiled }: Load, opened: OpenTables): ReadonlySet<G
   return new Set(tables.filter((table) => opened.hasDeletes(table)))
 }
 
+/** What it reads, at the snapshots that were loaded. @throws SqlError XX000 where one was not */
 export function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
   return compiled.reads.map(({ table }) => {
     const snapshot = loaded.snapshots.get(tableKey(table.ref))

@@ -38,7 +38,7 @@ export interface RunParts extends LoadParts {
   readonly clock: Clock
   readonly log: Logger
   /** Looks into errors of the engine; nobody does where absent. */
-  readonly tripwire?: Tripwire
+  readonly tripwire?: Pick<Tripwire, 'heed'>
   /** Milliseconds that a run may take; default limits.queryMs. */
   readonly queryMs?: number
 }

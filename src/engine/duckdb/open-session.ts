@@ -104,6 +104,7 @@ interface Opening {
   readonly signal: AbortSignal
 }
 
+/** The tables' files, brought here. @throws as tableAtHand, and EngineError where a snapshot cannot be planned */
 export async function tablesAtHand(
   host: SessionHost,
   scope: ReadScope,
