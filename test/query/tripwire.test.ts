@@ -112,6 +112,7 @@ async function failed(
     surface: 'pgwire',
     catalog: 'main',
     searchPath: [],
+    reader: { stillValid: async () => true },
   } as const
   const log = createLogger({ level: 'silent' })
   const run = { context, queryId: crypto.randomUUID(), parameters: [] }
