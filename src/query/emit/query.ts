@@ -21,6 +21,7 @@ import { emitMask } from './mask.ts'
  *
  * @param protections by the id of a table's appearance; a table without one is not written
  * @param barrier where hidden values need a barrier; see barrier.ts
+ * @param copies takes what protects each table, by the id of its appearance: the statement then reads copies of these
  * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning, 54001 for too long a text
  */
 export function emitStatement(
@@ -28,6 +29,7 @@ export function emitStatement(
   query: Query,
   protections: ReadonlyMap<string, Protection>,
   barrier: Barrier,
+  copies?: Map<string, string>,
 ): string {
   const emitter: Emitter = {
     dialect,
@@ -35,7 +37,9 @@ export function emitStatement(
     query: (each) => emitQuery(emitter, each, table),
     column: (relation, index) => `${relation}.c${index + 1}`,
     bareColumn: (relation, index) =>
-      barrier.hides({ id: relation }, index) ? `${relation}.b${index + 1}` : `${relation}.c${index + 1}`,
+      isWrittenTwice(barrier, { id: relation }, index)
+        ? `${relation}.b${index + 1}`
+        : `${relation}.c${index + 1}`,
   }
   // A statement that names a table twice filters it twice alike.
   const conditions = new Map<readonly Expr[], string>()
@@ -46,7 +50,10 @@ export function emitStatement(
     const form = filtersCanFail && barrier.aroundPolicies ? dialect.flat : same
     const condition = conditions.get(filters) ?? emitFilters(rawEmitter(emitter, item.table, form), filters)
     conditions.set(filters, condition)
-    return emitProtected(emitter, item, protection, condition, barrier)
+    const sql = emitProtected(emitter, item, protection, condition, barrier)
+    if (copies === undefined) return `(${sql}) AS ${item.id}`
+    copies.set(item.id, sql)
+    return `${slotMark}c${item.id}${slotMark} AS ${item.id}`
   }
   const sql = emitQuery(emitter, query, table)
   if (sql.length > limits.compiledStatementBytesMax)
@@ -55,6 +62,11 @@ export function emitStatement(
 }
 
 const same = (sql: string): string => sql
+
+/** Whether a column stands behind the barrier, as `c…`, and beside it without, as `b…`. */
+function isWrittenTwice(barrier: Barrier, item: Pick<TableItem, 'id'>, index: number): boolean {
+  return barrier.hides(item, index) && barrier.isReadBare(item, index)
+}
 
 /** Writes a policy's expressions, which read the raw columns alone. @param form what each of them becomes */
 function rawEmitter(emitter: Emitter, table: GovernedTable, form: (sql: string) => string): Emitter {
@@ -94,12 +106,12 @@ function emitProtected(
     const value = emitMasked(emitter, item.table, column, guardsMask ? hidden : same)
     if (!barrier.hides(item, index) && !guardsMask && !blanksAll) return [`${value} AS c${index + 1}`]
     const shown = hidden(value)
-    if (!barrier.hides(item, index) || !barrier.isReadBare(item, index)) return [`${shown} AS c${index + 1}`]
+    if (!isWrittenTwice(barrier, item, index)) return [`${shown} AS c${index + 1}`]
     return [`${shown} AS c${index + 1}`, `${guardsMask ? shown : value} AS b${index + 1}`]
   })
   const relation = `${slotMark}r${item.id}${slotMark}`
   const where = isFiltered ? ` WHERE ${condition}` : ''
-  return `(SELECT ${outputs.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}) AS ${item.id}`
+  return `SELECT ${outputs.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}`
 }
 
 /** @param form what a raw column becomes that the mask reads */
