@@ -51,6 +51,7 @@ const dataErrors: ReadonlySet<string> = new Set<EngineErrorCode>([
   '22007',
   '22008',
   '22012',
+  '22025',
   '22P02',
   'XX000',
 ])
