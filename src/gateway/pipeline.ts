@@ -29,6 +29,8 @@ export interface PipelineRequest<Path> extends WholeRequest {
   readonly parts: GatewayParts
   readonly path: Path
   readonly upstream: Upstream
+  /** Whether the session has the scope `commit`. */
+  readonly mayCommit: boolean
   /** What of a single-table commit has been begun speculatively. */
   readonly start: SpeculativeStart | undefined
 }
@@ -159,7 +161,8 @@ async function takeSteps<Path extends { readonly prefix: string }>(
   if (surface.tableOf(path)) await rememberCaller(parts, caller, request, session, upstream)
   await surface.assertServed(upstream, path, request.signal)
   const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
-  return { handle, request: { ...whole, parts, path, upstream, start: undefined } }
+  const mayCommit = session.scopes.includes('commit')
+  return { handle, request: { ...whole, parts, path, upstream, mayCommit, start: undefined } }
 }
 
 type Matched<Path> =
@@ -207,7 +210,7 @@ async function startEarly<Path extends { readonly prefix: string }>(
   const { tenant, identified, body, receivedAtMs } = start.commit
   const handle = await surface.handlerOf(path, body, start)
   const whole = { request, commitId, tenant, identified, body, receivedAtMs, stages }
-  return { handle, request: { ...whole, parts, path, upstream, start } }
+  return { handle, request: { ...whole, parts, path, upstream, mayCommit: true, start } }
 }
 
 /** @throws Fault `forbidden` */

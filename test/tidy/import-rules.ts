@@ -25,7 +25,7 @@ const layers: readonly (readonly string[])[] = [
  */
 const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gateway: [
-    ['base', 'client-surface/disclosure.ts'],
+    ['base'],
     ['stages', 'recovery'],
     ['commit', 'speculative'],
     ['pipeline.ts'],

@@ -8,6 +8,7 @@ import type { TableRef } from '../../core/table-ref.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
+import { tableMembers } from '../base/disclosure.ts'
 import { assertName } from '../base/path.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit/commit-action.ts'
 import { commitTable } from '../commit/commit-table.ts'
@@ -16,7 +17,6 @@ import { openOnCachedTable } from '../speculative/cached-table.ts'
 import { tableCommit } from '../stages/open-commit.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { upstreamPath } from './client-path.ts'
-import { tableMembers } from './disclosure.ts'
 import {
   answer,
   delegationOf,
@@ -29,6 +29,9 @@ import {
   verdictHeaders,
 } from './surface-request.ts'
 
+/** Of answers to commits, which are echoed, and of views, which nothing masks. */
+const unmasked = { vended: false, masked: false, whole: true } as const
+
 const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: ${what}.`))
 
 /** updateTable: SPEC 4.1's commit. */
@@ -38,8 +41,8 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
   const opening = start ?? (await openOnCachedTable(parts, upstream, commit))
   const { response, warnings } = await commitTable(parts, upstream, commit, opening)
   const { etag } = response.headers
-  const stripped = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
-  return answer(200, withLocation(stripped, response.result.metadataLocation), {
+  const stripped = await discloseAccepted(response.body, tableMembers, unmasked)
+  return answer(200, withLocation(stripped.body, response.result.metadataLocation), {
     ...(etag !== undefined && { etag }),
     ...verdictHeaders(commitId, warnings),
   })
@@ -108,8 +111,9 @@ async function tableAnswer(surface: SurfaceRequest, action: Action): Promise<Res
   const disclosure = await disclosureOf(surface, action.table)
   const { response, warnings } = await change(surface, action, disclosure.vended)
   const { etag } = response.headers
-  return answer(200, discloseAccepted(response.body, tableMembers, disclosure), {
-    ...(etag !== undefined && !disclosure.masked && { etag }),
+  const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosure)
+  return answer(200, body, {
+    ...(etag !== undefined && !masked && { etag }),
     ...verdictHeaders(surface.commitId, warnings),
   })
 }
@@ -132,8 +136,9 @@ export async function dropTable(surface: SurfaceRequest): Promise<Response> {
 /** unregisterTable: a drop that leaves all files, and tells where the metadata is. */
 export async function unregisterTable(surface: SurfaceRequest): Promise<Response> {
   const action = { action: 'unregister-table', table: nameOf(surface), update: new Map() } as const
+  const disclosure = await disclosureOf(surface, action.table)
   const { response, warnings } = await change(surface, action)
-  const body = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
+  const { body } = await discloseAccepted(response.body, tableMembers, { ...disclosure, vended: false })
   return answer(200, body, verdictHeaders(surface.commitId, warnings))
 }
 
@@ -194,7 +199,7 @@ export async function replaceView(surface: SurfaceRequest): Promise<Response> {
 
 async function viewAnswer(surface: SurfaceRequest, action: Action): Promise<Response> {
   const { response, warnings } = await change(surface, action)
-  const body = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
+  const { body } = await discloseAccepted(response.body, tableMembers, unmasked)
   return answer(200, body, verdictHeaders(surface.commitId, warnings))
 }
 

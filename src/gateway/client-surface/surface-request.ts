@@ -6,11 +6,11 @@ import type { PolicyOutcome } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import type { CommitBody } from '../base/body.ts'
+import { type Disclosed, type Disclosure, discloseAnswer } from '../base/disclosure.ts'
 import { warningHeader } from '../base/faults.ts'
 import type { PipelineRequest } from '../pipeline.ts'
 import { isMasked } from '../stages/masked.ts'
 import type { ClientPath } from './client-path.ts'
-import { type Disclosure, discloseAnswer } from './disclosure.ts'
 
 export interface SurfaceRequest extends PipelineRequest<ClientPath> {
   readonly query: URLSearchParams
@@ -47,10 +47,11 @@ export function delegationOf({ request }: SurfaceRequest): string | undefined {
  * @throws Fault `unavailable` where it cannot be told whether the table is masked
  */
 export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
-  const { parts, tenant, identified, upstream } = surface
+  const { parts, tenant, identified, upstream, mayCommit } = surface
   const masked = await isMasked(parts, tenant, table, identified)
   const vends = upstream.catalog.capabilities().credentialVending
-  return { masked, vended: vends && !masked && delegationOf(surface) !== undefined }
+  const vended = vends && !masked && delegationOf(surface) !== undefined
+  return { masked, vended, commits: mayCommit }
 }
 
 /** JSON as it is sent, or nothing. */
@@ -78,13 +79,13 @@ export function verdictHeaders(
  * An accepted change's answer, stripped.
  * @throws Fault `commit_unknown` where it cannot be read: the change was made, so no client may clean up
  */
-export function discloseAccepted(
+export async function discloseAccepted(
   body: Uint8Array,
   kept: readonly string[],
   disclosure: Disclosure,
-): Uint8Array<ArrayBuffer> {
+): Promise<Disclosed> {
   try {
-    return discloseAnswer(body, kept, disclosure)
+    return await discloseAnswer(body, kept, disclosure)
   } catch (cause) {
     throw new Fault(
       'commit_unknown',

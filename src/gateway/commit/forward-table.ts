@@ -4,10 +4,10 @@ import { inNextTurn } from '../../base/turn.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
 import type { CommittedTable } from '../../core/commit.ts'
 import { committedTable } from '../../wire/iceberg/table-metadata.ts'
+import { discloseAnswer, tableMembers } from '../base/disclosure.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { discloseAnswer, tableMembers } from '../client-surface/disclosure.ts'
 import { type ResolvedCommit, resolveLostCommit } from '../recovery/lost-commit.ts'
 import { assertRefsAbsent } from '../stages/assert-refs-absent.ts'
 import type { Judged } from '../stages/change.ts'
@@ -52,7 +52,7 @@ export async function forwardTable(
       }),
     resolve: async () => {
       const resolved = await resolveLostCommit(parts, upstream, commit.tenant, intent.intent)
-      return resolved && answerOf(resolved)
+      return resolved && (await answerOf(resolved))
     },
   })
   await record(parts, commit, intent, judged, response)
@@ -94,12 +94,13 @@ function remember(
 }
 
 /** What the upstream would have answered, without the configuration that loads carry. */
-function answerOf({ now, committed }: ResolvedCommit): Forwarded {
-  const { body, etag, result } = now
+async function answerOf({ now, committed }: ResolvedCommit): Promise<Forwarded> {
+  const { etag, result } = now
+  const { body } = await discloseAnswer(now.body, tableMembers, { vended: false, masked: true, whole: true })
   return {
     status: 200,
     headers: { 'content-type': 'application/json', ...(etag !== undefined && { etag }) },
-    body: discloseAnswer(body, tableMembers, { vended: false, masked: true }),
+    body,
     result,
     resolved: committed,
   }
