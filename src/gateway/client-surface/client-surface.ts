@@ -128,8 +128,8 @@ function clientSurface(issueToken: IssueToken | undefined): Surface<ClientPath> 
     // A body is parsed by its handler, once the upstream is known to serve the operation.
     handlerOf:
       async ({ operation }) =>
-      (ask) =>
-        handlers[operation]({ ...ask, query: new URL(ask.request.url).searchParams }),
+      (call) =>
+        handlers[operation]({ ...call, query: new URL(call.request.url).searchParams }),
     errorResponse,
   }
 }

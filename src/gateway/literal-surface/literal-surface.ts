@@ -48,9 +48,9 @@ function handlerOfTable(
   { table }: Extract<LiteralPath, { kind: 'table-commit' }>,
   commitRequest: Awaited<ReturnType<typeof readCommitRequest>>,
 ): Handler<LiteralPath> {
-  return async (ask) => {
-    const { parts, upstream, start } = ask
-    const commit = start?.commit ?? tableCommit(ask, table, commitRequest)
+  return async (call) => {
+    const { parts, upstream, start } = call
+    const commit = start?.commit ?? tableCommit(call, table, commitRequest)
     const opening = start ?? (await openOnCachedTable(parts, upstream, commit))
     return commitAnswer(commit.commitId, await commitTable(parts, upstream, commit, opening))
   }
