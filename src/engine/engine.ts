@@ -79,6 +79,11 @@ export interface EngineResult extends AsyncIterable<ResultBatch> {
 export interface EngineSession {
   /** How the emitted SQL names a table: a relation's SQL, to be used once per mention. */
   relation(table: GovernedTable): string
+  /**
+   * Whether the relation drops rows that the table's files still hold: what the statement does to such a table must
+   * not fail on them. False where the engine sees to that itself.
+   */
+  hasDeletes(table: GovernedTable): boolean
   /** @throws EngineError on a pull, never at the call: see engine-error.ts for what it may say */
   run(statement: EngineStatement): EngineResult
   close(): Promise<void>

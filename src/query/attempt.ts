@@ -11,7 +11,7 @@ import type { EngineSession, EngineStats, TableSnapshot } from '../engine/engine
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { CompiledQuery } from './compile.ts'
-import { renderSql } from './emit/render.ts'
+import { renderSql, type SqlPart } from './emit/render.ts'
 import type { LoadedTables } from './load-tables.ts'
 import type { QueryContext } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
@@ -111,12 +111,11 @@ export class Attempt {
     const engine = await engineOf(parts.engines, run.context.tenant, loaded.credential)
     const { dialect } = engine
     const salt = crypto.getRandomValues(new Uint8Array(32))
-    const emitted = compiled.emit(dialect)
-    const render = (relation: (table: GovernedTable) => string) =>
+    const render = (emitted: readonly SqlPart[], relation: (table: GovernedTable) => string) =>
       renderSql(emitted, dialect, { relation, salt, parameters: run.parameters })
     // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
     compiled.checkParameters(run.parameters)
-    render(() => '')
+    render(compiled.emit(dialect), () => '')
     const { signal } = this.#stop
     signal.throwIfAborted()
     this.engine = dialect
@@ -126,7 +125,9 @@ export class Attempt {
     if (this.#ending !== undefined) throw ended()
     this.#session = session
     this.openedMs = performance.now()
-    const sql = render((table) => session.relation(table))
+    const tables = compiled.reads.map(({ table }) => table)
+    const deletes = new Set(tables.filter((table) => session.hasDeletes(table)))
+    const sql = render(compiled.emit(dialect, deletes), (table) => session.relation(table))
     if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
       throw new SqlError('54001', 'The statement is too complex.')
     // The emitted statement names its outputs c1, c2, …: the client's names never reach the engine.

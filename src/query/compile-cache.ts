@@ -5,7 +5,6 @@
 
 import { createHash } from 'node:crypto'
 import { Lru } from '../base/lru.ts'
-import type { DialectName } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { type CompiledQuery, type CompileInput, compileQuery } from './compile.ts'
 import type { SqlPart } from './emit/render.ts'
@@ -34,12 +33,13 @@ export class CompileCache {
 }
 
 function emittedOnce(compiled: CompiledQuery): CompiledQuery {
-  const emitted = new Map<DialectName, readonly SqlPart[]>()
+  const emitted = new Map<string, readonly SqlPart[]>()
   return {
     ...compiled,
-    emit: (dialect) => {
-      const parts = emitted.get(dialect) ?? compiled.emit(dialect)
-      emitted.set(dialect, parts)
+    emit: (dialect, deletes) => {
+      const key = `${dialect} ${compiled.reads.map(({ table }) => deletes?.has(table) === true)}`
+      const parts = emitted.get(key) ?? compiled.emit(dialect, deletes)
+      emitted.set(key, parts)
       return parts
     },
   }

@@ -7,9 +7,9 @@ import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { ColumnRange } from '../engine/engine.ts'
+import { barrierOf } from './barrier.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
-import { canFail } from './fallible.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedPolicy, appliedPolicies, protectTables } from './protect.ts'
@@ -57,9 +57,10 @@ export interface CompiledQuery {
   /**
    * The SQL for an engine, to be rendered for a run (emit/render.ts).
    *
+   * @param deletes tables whose files hold rows that were deleted, where the engine leaves it to its SQL to drop them
    * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
    */
-  readonly emit: (dialect: DialectName) => readonly SqlPart[]
+  readonly emit: (dialect: DialectName, deletes?: ReadonlySet<GovernedTable>) => readonly SqlPart[]
 }
 
 /**
@@ -98,10 +99,11 @@ function compile(input: CompileInput): CompiledQuery {
     checkParameters: (parameters) => {
       if (areLong(parameters)) checkValueSizes(query, parameters)
     },
-    emit: (dialect) => {
+    emit: (dialect, deletes) => {
       try {
-        const drops = [...protections.values()].some(({ filters }) => filters.length > 0)
-        const sql = emitStatement(dialects[dialect], query, protections, drops && canFail(query))
+        const hasDeletes = (id: string) => deletes?.has(tablesById.get(id) as GovernedTable) === true
+        const barrier = barrierOf(dialect, query, protections, hasDeletes)
+        const sql = emitStatement(dialects[dialect], query, protections, barrier)
         return splitSlots(sql, tablesById, types)
       } catch (thrown) {
         throw toSqlError(thrown)

@@ -1,7 +1,6 @@
 /**
- * Whether an expression of a statement could fail on a row that a row filter drops. Engines may take a statement's
- * own conditions before the filter's, so these rows must then be blank; what only makes the result is computed of
- * rows that are left. Told from the types alone, for every engine at once.
+ * Whether an expression can fail, told from its types alone and for every engine at once. An error that a hidden
+ * row causes tells of that row, so barrier.ts keeps hidden values from whatever can fail.
  */
 
 import { elementOf, isArray, type NumericSize, type SqlType } from '../core/sql-type.ts'
@@ -17,7 +16,7 @@ interface Seen {
 }
 
 /**
- * Whether anything that is computed beneath the result of a statement can fail.
+ * Whether a condition of a statement can fail, for an engine that computes results of the rows that are left.
  *
  * @param query the whole statement
  */
@@ -25,7 +24,7 @@ export function canFail(query: Query): boolean {
   return queryCanFail(query, true, { conditions: new Set(), results: new Set() })
 }
 
-/** Whether an expression of a policy can fail. */
+/** Whether an expression can fail anywhere, its subqueries included. */
 export function expressionCanFail(expr: Expr): boolean {
   return exprCanFail(expr, false, { conditions: new Set(), results: new Set() })
 }
@@ -93,7 +92,8 @@ function exprCanFail(expr: Expr, isResult: boolean, seen: Seen): boolean {
   return childrenOf(expr).some((child) => exprCanFail(child, below, seen))
 }
 
-function nodeCanFail(expr: Expr): boolean {
+/** Whether an expression itself can fail, whatever its arguments do; an aggregate's own failure does not count. */
+export function nodeCanFail(expr: Expr): boolean {
   switch (expr.kind) {
     case 'cast':
       return castCanFail(expr.arg.type, expr.type, expr.size)
@@ -103,6 +103,8 @@ function nodeCanFail(expr: Expr): boolean {
       if (expr.def === special.like || expr.def === special.iLike) return pattern?.kind !== 'literal'
       return expr.def.fallible || decimalsCanFail(expr.args)
     }
+    case 'window':
+      return expr.call.kind === 'call' && nodeCanFail(expr.call)
     case 'in':
       return decimalsCanFail([expr.arg, ...expr.list])
     case 'array':
@@ -122,8 +124,11 @@ function nodeCanFail(expr: Expr): boolean {
 const moments: readonly SqlType[] = ['timestamp', 'timestamptz']
 
 function castCanFail(from: SqlType, to: SqlType, size: NumericSize | undefined): boolean {
-  if (isArray(from) && isArray(to)) return castCanFail(elementOf(from), elementOf(to), size)
-  if (isString(to) || to === 'float8') return isString(from) && !isString(to)
+  // DuckDB casts all children of a list, those of hidden rows as well.
+  if (isArray(from) && isArray(to)) return elementOf(from) !== elementOf(to) || size !== undefined
+  if (to === 'float8') return isString(from)
+  // A timestamp may lie in a year that has no text.
+  if (isString(to)) return moments.includes(from)
   if (from === to) return size !== undefined
   if (isInteger(from)) return !isFloat(to) && !(to === 'numeric' && size === undefined) && !isWider(from, to)
   // A date may lie beyond all timestamps.
@@ -135,8 +140,11 @@ function isWider(from: SqlType, to: SqlType): boolean {
   return order.indexOf(from) < order.indexOf(to)
 }
 
-/** Engines bring decimals that meet to one scale: a large one may have no place beside a long fraction. */
-function decimalsCanFail(exprs: readonly (Expr | Typed)[]): boolean {
+/**
+ * Whether decimals that meet may have no common form: engines bring them to one scale, and a large one may have no
+ * place beside a long fraction.
+ */
+export function decimalsCanFail(exprs: readonly (Expr | Typed)[]): boolean {
   const decimals = exprs.filter(({ type }) => type === 'numeric' || type === 'numeric[]')
   if (decimals.length < 2 || decimals.some((each) => 'kind' in each && each.kind === 'aggregate'))
     return false

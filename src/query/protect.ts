@@ -30,13 +30,15 @@ export interface ProtectedColumn {
   readonly mask?: AttachedMask | undefined
   /** The resolved expression of apply-expression, of the column's type. */
   readonly expression?: Expr | undefined
+  /** Whether the mask can fail on some value. */
+  readonly fallible: boolean
 }
 
 export interface Protection {
   readonly filters: readonly Expr[]
   readonly columns: readonly ProtectedColumn[]
-  /** Whether a mask could fail on a row that a filter drops. */
-  readonly fallible: boolean
+  /** Whether a row filter can fail on some row. */
+  readonly filtersCanFail: boolean
 }
 
 export interface AppliedPolicy {
@@ -74,8 +76,7 @@ export function protectTables(
       const own = filters.get(table) ?? resolveFilters(table, principal)
       filters.set(table, own)
       const columns = [...used].sort((a, b) => a - b).map((index) => protectColumn(table, index, principal))
-      const fallible = columns.some(({ expression }) => expression && expressionCanFail(expression))
-      protections.set(id, { filters: own, columns, fallible })
+      protections.set(id, { filters: own, columns, filtersCanFail: own.some(expressionCanFail) })
     } catch (cause) {
       throw new SqlError('42501', `permission denied for table ${table.tableName}`, undefined, {
         cause,
@@ -173,8 +174,14 @@ function protectColumn(table: GovernedTable, index: number, principal: Principal
   if (column === undefined) throw new SqlError('42703', 'there is no such column')
   const { mask, problem } = chooseMask(column.masks, column.type, column.required)
   if (problem !== undefined) throw new SqlError('42501', problem)
-  if (mask?.expression === undefined) return { index, mask }
-  return { index, mask, expression: resolveMask(table, column, mask, principal) }
+  if (mask?.expression === undefined) return { index, mask, fallible: isTruncation(mask) }
+  const expression = resolveMask(table, column, mask, principal)
+  return { index, mask, expression, fallible: expressionCanFail(expression) }
+}
+
+/** The first year that an engine knows may begin before its first moment. */
+function isTruncation(mask: AttachedMask | undefined): boolean {
+  return mask?.action === 'truncate-to-year' || mask?.action === 'truncate-to-month'
 }
 
 function resolveFilter(

@@ -39,6 +39,7 @@ export function scriptedEngine(): ScriptedEngine {
             if (at === undefined) throw new Error('a relation that was not opened')
             return `"${table.tableName}@${at.snapshotId ?? 'empty'}"`
           },
+          hasDeletes: () => false,
           run(statement) {
             one.statement = statement
             const rows = scripted.rows(statement, run)

@@ -63,6 +63,7 @@ export function duckdbSession(given: SessionParts): EngineSession {
         throw new EngineError('XX000', 'The statement reads what was not opened for it.')
       return `temp.main.${open.view}`
     },
+    hasDeletes: (table) => typeof parts.tables.get(table)?.relation === 'function',
     run(statement) {
       // A second run on the connection would cut the first one short.
       if (used) throw new EngineError('XX000', 'A session runs one statement.')

@@ -79,6 +79,7 @@ function openSession(
 ): EngineSession {
   const statements: TrinoStatement[] = []
   return {
+    hasDeletes: () => false,
     relation({ ref }) {
       const sql = relations.get(tableKey(ref))
       if (sql === undefined) throw new EngineError('XX000', 'a table of the statement was not opened')

@@ -13,6 +13,8 @@ export interface Dialect {
   readonly cast: (sql: string, from: SqlType, to: SqlType, size?: NumericSize | undefined) => string
   /** A raw column as its served type. */
   readonly raw: (sql: string, type: IcebergType) => string
+  /** The same value behind a barrier, where the engine needs one; see barrier.ts. */
+  readonly flat: (sql: string) => string
   /** Text with each digit as `n`, and all but digits and punctuation as `x`. */
   readonly maskedText: (sql: string) => string
   /** A raw column, in its served type, at the start of its year or month. */

@@ -3,6 +3,7 @@
 import { quoteText } from '../../base/sql-text.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import { elementOf, isArray, type NumericSize, type ScalarType, type SqlType } from '../../core/sql-type.ts'
+import { flat } from '../flat.ts'
 import { notSupported } from '../sql-error.ts'
 import { isInteger, isNumber, isString, servedType } from '../types.ts'
 import type { Dialect } from './dialect.ts'
@@ -55,6 +56,8 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   const target = typeName(to, size)
   if (isString(to)) return toText(sql, from)
   if (isString(from)) return fromText(sql, to, target)
+  // The whole list is cast, hidden rows' elements as well.
+  if (isArray(from) && isArray(to)) return `CAST(${flat(sql)} AS ${target})`
   if (to === 'numeric' && size === undefined) {
     if (from === 'int2' || from === 'int4') return `CAST(${sql} AS DECIMAL(10,0))`
     if (from === 'int8') return `CAST(${sql} AS DECIMAL(19,0))`
@@ -133,6 +136,7 @@ export const duckdb: Dialect = {
   literal,
   cast,
   raw,
+  flat,
   maskedText,
   truncated,
   sha256,

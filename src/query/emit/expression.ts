@@ -1,6 +1,7 @@
 /** Writes expressions. Identifiers are ours, literals go through the dialect, no text of a statement does. */
 
 import { limits } from '../../limits.ts'
+import { nodeCanFail } from '../fallible.ts'
 import type { Template } from '../functions/definition.ts'
 import type { AggregateExpr, CallExpr, Expr, FrameBound, Query, SortKey, WindowExpr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
@@ -11,8 +12,12 @@ import { emitArray, emitLiteral } from './literal.ts'
 export interface Emitter {
   readonly dialect: Dialect
   readonly query: (query: Query) => string
+  /** Whether what can fail is written so that the engine knows it; see barrier.ts. */
+  readonly marksFallible: boolean
   /** A column of a relation, by its place. */
   readonly column: (relation: string, index: number) => string
+  /** The same column for a condition that cannot fail. */
+  readonly bareColumn: (relation: string, index: number) => string
 }
 
 /** The mark around what is filled in when the statement runs; no text can hold it. */
@@ -37,13 +42,15 @@ function write(emitter: Emitter, expr: Expr): string {
     case 'parameter':
       return `CAST(${slotMark}p${expr.number}${slotMark} AS ${dialect.typeName(expr.type)})`
     case 'cast': {
-      const sql = dialect.cast(sub(expr.arg), expr.arg.type, expr.type, expr.size)
+      const sql = dialect.cast(marked(emitter, expr, expr.arg), expr.arg.type, expr.type, expr.size)
       return expr.length === undefined || !isString(expr.type)
         ? sql
         : `substr(${sql}, 1, ${Number(expr.length)})`
     }
-    case 'call':
-      return fill(dialect.template(expr.def), expr, expr.args.map(sub), expr.def.name)
+    case 'call': {
+      const args = expr.args.map((arg, index) => (index === 0 ? marked(emitter, expr, arg) : sub(arg)))
+      return fill(dialect.template(expr.def), expr, args, expr.def.name)
+    }
     case 'aggregate':
       return emitAggregate(emitter, expr, '')
     case 'window':
@@ -54,28 +61,44 @@ function write(emitter: Emitter, expr: Expr): string {
     case 'is':
       return emitIs(dialect, expr.test, sub(expr.arg))
     case 'case': {
-      const whens = expr.whens.map(({ when, result }) => `WHEN ${sub(when)} THEN ${sub(result)}`)
+      const whens = expr.whens.map(
+        ({ when, result }) => `WHEN ${sub(when)} THEN ${marked(emitter, expr, result)}`,
+      )
       return `CASE ${whens.join(' ')}${expr.otherwise ? ` ELSE ${sub(expr.otherwise)}` : ''} END`
     }
     case 'array':
-      return emitArray(dialect, expr.elements.map(sub), expr.type)
+      return emitArray(
+        dialect,
+        expr.elements.map((each) => marked(emitter, expr, each)),
+        expr.type,
+      )
     case 'in':
-      return `(${sub(expr.arg)} IN (${expr.list.map(sub).join(', ')}))`
+      return `(${marked(emitter, expr, expr.arg)} IN (${expr.list.map(sub).join(', ')}))`
     case 'grouping':
       return `CAST(grouping(${expr.args.map(sub).join(', ')}) AS INTEGER)`
     case 'subquery': {
       const query = emitter.query(expr.query)
       if (expr.form === 'exists') return `EXISTS (${query})`
       if (expr.form === 'scalar') return `(${query})`
-      if (expr.form === 'rows') return emitRowsIn(emitter, expr.args.map(sub), query)
+      const args = expr.args.map((arg) => marked(emitter, expr, arg))
+      if (expr.form === 'rows') return emitRowsIn(emitter, args, query)
       if (expr.form === 'in') {
-        const args = expr.args.map(sub)
         return `(${args.length === 1 ? args[0] : `(${args.join(', ')})`} IN (${query}))`
       }
       if (dialect.arraySubquery === undefined) throw notSupported('ARRAY of a subquery on this engine')
       return dialect.arraySubquery(query)
     }
   }
+}
+
+/**
+ * An argument of what can fail by a conversion that DuckDB does not count as one that throws: behind `flat` it does.
+ * Texts are converted by templates that say so themselves, and so does a function that is marked fallible.
+ */
+function marked(emitter: Emitter, parent: Expr, arg: Expr): string {
+  const sql = emitExpression(emitter, arg)
+  const saysSo = parent.kind === 'call' ? parent.def.fallible : parent.kind === 'cast' && isString(arg.type)
+  return emitter.marksFallible && !saysSo && nodeCanFail(parent) ? emitter.dialect.flat(sql) : sql
 }
 
 /** TRUE where a row is the same; NULL where one may be, for all that its NULLs say. */

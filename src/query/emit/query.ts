@@ -1,9 +1,11 @@
 /** Writes queries: every relation and column under a name of ours, every governed table protected. */
 
 import { quoteIdentifier } from '../../base/sql-text.ts'
-import type { GovernedTable } from '../../core/governed-table.ts'
+import type { GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
 import { isMaskAction } from '../../core/mask.ts'
 import { limits } from '../../limits.ts'
+import type { Barrier } from '../barrier.ts'
+import { conjuncts, isBare } from '../exposure.ts'
 import type { Expr, FromItem, GroupElement, Query, Select, SortKey, TableItem } from '../ir.ts'
 import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
 import { groupExprs } from '../resolve/grouping.ts'
@@ -17,39 +19,33 @@ import { emitMask } from './mask.ts'
  * Writes a statement, with marks where values are filled in at run (see render.ts).
  *
  * @param protections by the id of a table's appearance; a table without one is not written
- * @param barrier whether dropped rows must be blank to everything outside the protecting subquery
+ * @param barrier where hidden values need a barrier; see barrier.ts
  * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning, 54001 for too long a text
  */
 export function emitStatement(
   dialect: Dialect,
   query: Query,
   protections: ReadonlyMap<string, Protection>,
-  barrier: boolean,
+  barrier: Barrier,
 ): string {
-  let raw: GovernedTable | undefined
   const emitter: Emitter = {
     dialect,
+    marksFallible: barrier.marksFallible,
     query: (each) => emitQuery(emitter, each, table),
-    column: (relation, index) => {
-      if (relation !== rawAlias) return `${relation}.c${index + 1}`
-      const column = raw?.columns[index]
-      if (column === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
-      return dialect.raw(`${rawAlias}.${quoteIdentifier(column.name)}`, column.type)
-    },
+    column: (relation, index) => `${relation}.c${index + 1}`,
+    bareColumn: (relation, index) =>
+      barrier.hides({ id: relation }, index) ? `${relation}.b${index + 1}` : `${relation}.c${index + 1}`,
   }
   // A statement that names a table twice filters it twice alike.
   const conditions = new Map<readonly Expr[], string>()
   const table = (item: TableItem): string => {
     const protection = protections.get(item.id)
     if (protection === undefined) throw new SqlError('42501', 'permission denied')
-    raw = item.table
-    const { filters } = protection
-    const condition =
-      conditions.get(filters) ?? filters.map((each) => emitExpression(emitter, each)).join(' AND ')
+    const { filters, filtersCanFail } = protection
+    const form = filtersCanFail && barrier.aroundPolicies ? dialect.flat : same
+    const condition = conditions.get(filters) ?? emitFilters(rawEmitter(emitter, item.table, form), filters)
     conditions.set(filters, condition)
-    const sql = emitProtected(emitter, item, protection, condition, barrier)
-    raw = undefined
-    return sql
+    return emitProtected(emitter, item, protection, condition, barrier)
   }
   const sql = emitQuery(emitter, query, table)
   if (sql.length > limits.compiledStatementBytesMax)
@@ -57,40 +53,70 @@ export function emitStatement(
   return sql
 }
 
+const same = (sql: string): string => sql
+
+/** Writes a policy's expressions, which read the raw columns alone. @param form what each of them becomes */
+function rawEmitter(emitter: Emitter, table: GovernedTable, form: (sql: string) => string): Emitter {
+  const column = (relation: string, index: number) => {
+    const found = relation === rawAlias ? table.columns[index] : undefined
+    if (found === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
+    return form(emitter.dialect.raw(physical(found), found.type))
+  }
+  return { ...emitter, column, bareColumn: column }
+}
+
+function physical({ name }: GovernedColumn): string {
+  return `${rawAlias}.${quoteIdentifier(name)}`
+}
+
+function emitFilters(emitter: Emitter, filters: readonly Expr[]): string {
+  return filters.map((each) => emitExpression(emitter, each)).join(' AND ')
+}
+
 /** @param condition of the rows that may be seen; empty where that is all of them */
 function emitProtected(
   emitter: Emitter,
   item: TableItem,
-  protection: Protection,
+  { columns, filters }: Protection,
   condition: string,
-  barrier: boolean,
+  barrier: Barrier,
 ): string {
-  const isFiltered = protection.filters.length > 0
-  const columns = protection.columns.map((column) => {
-    const value = emitMasked(emitter, item.table, column)
-    const shown =
-      (barrier || protection.fallible) && isFiltered ? `CASE WHEN ${condition} THEN ${value} END` : value
-    return `${shown} AS c${column.index + 1}`
+  const { dialect } = emitter
+  const isFiltered = filters.length > 0
+  const ifVisible = (sql: string) => (isFiltered ? `CASE WHEN ${condition} THEN ${sql} END` : sql)
+  const hidden = (sql: string) => dialect.flat(ifVisible(sql))
+  // For an engine without barriers around policies a mask that can fail is one more reason to blank all.
+  const blanksAll = !barrier.aroundPolicies && columns.some(({ fallible }) => fallible)
+  const outputs = columns.flatMap((column) => {
+    const { index } = column
+    const guardsMask = column.fallible && barrier.aroundPolicies
+    const value = emitMasked(emitter, item.table, column, guardsMask ? hidden : same)
+    if (!barrier.hides(item, index) && !guardsMask && !blanksAll) return [`${value} AS c${index + 1}`]
+    const shown = hidden(value)
+    if (!barrier.hides(item, index) || !barrier.isReadBare(item, index)) return [`${shown} AS c${index + 1}`]
+    return [`${shown} AS c${index + 1}`, `${guardsMask ? shown : value} AS b${index + 1}`]
   })
   const relation = `${slotMark}r${item.id}${slotMark}`
   const where = isFiltered ? ` WHERE ${condition}` : ''
-  return `(SELECT ${columns.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}) AS ${item.id}`
+  return `(SELECT ${outputs.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}) AS ${item.id}`
 }
 
+/** @param form what a raw column becomes that the mask reads */
 function emitMasked(
   emitter: Emitter,
   table: GovernedTable,
   { index, mask, expression }: ProtectedColumn,
+  form: (sql: string) => string,
 ): string {
   const column = table.columns[index]
   if (column === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
-  const raw = emitter.column(rawAlias, index)
-  if (mask === undefined) return raw
-  if (expression !== undefined) return emitExpression(emitter, expression)
+  const raw = rawEmitter(emitter, table, form)
+  if (mask === undefined) return raw.column(rawAlias, index)
+  if (expression !== undefined) return emitExpression(raw, expression)
   if (!isMaskAction(mask.action) || mask.action === 'apply-expression')
     throw new SqlError('42501', 'permission denied')
-  const physical = `${rawAlias}.${quoteIdentifier(column.name)}`
-  return emitMask(emitter.dialect, mask.action, physical, column.type, `${slotMark}s${slotMark}`)
+  const salt = `${slotMark}s${slotMark}`
+  return emitMask(emitter.dialect, mask.action, form(physical(column)), column.type, salt)
 }
 
 type WriteTable = (item: TableItem) => string
@@ -153,12 +179,19 @@ function emitSelect(emitter: Emitter, select: Select, more: readonly string[], t
   return [
     `SELECT ${select.distinct ? 'DISTINCT ' : ''}${[...targets, ...more].join(', ')}`,
     from && ` FROM ${from}`,
-    select.where && ` WHERE ${sub(select.where)}`,
+    select.where && ` WHERE ${emitCondition(emitter, select.where)}`,
     emitGroups(emitter, select.groupBy),
     having.length > 0 && ` HAVING ${having.join(' AND ')}`,
   ]
     .filter(Boolean)
     .join('')
+}
+
+/** A condition of WHERE or ON. What cannot fail in it reads columns without their barrier. */
+function emitCondition(emitter: Emitter, condition: Expr): string {
+  const bare = { ...emitter, column: emitter.bareColumn }
+  const written = conjuncts(condition).map((each) => emitExpression(isBare(each) ? bare : emitter, each))
+  return written.length === 1 ? written.join('') : `(${written.join(' AND ')})`
 }
 
 /** The first row of each group, by a row number: engines differ in DISTINCT ON, or lack it. */
@@ -221,7 +254,7 @@ function emitItem(emitter: Emitter, item: FromItem, table: WriteTable): string {
       const right = emitItem(emitter, item.right, table)
       if (item.type === 'CROSS') return `(${left} CROSS JOIN ${right})`
       if (item.on === undefined) throw new SqlError('42601', 'A join needs a condition.')
-      return `(${left} ${item.type} JOIN ${right} ON ${emitExpression(emitter, item.on)})`
+      return `(${left} ${item.type} JOIN ${right} ON ${emitCondition(emitter, item.on)})`
     }
   }
 }

@@ -151,5 +151,6 @@ export const windowFunctions: ReadonlyMap<string, readonly FunctionDef[]> = byNa
     'anyelement',
     `nth_value[{0}, CASE WHEN {1} < 1 THEN error('argument of nth_value must be greater than zero') ELSE {1} END]`,
     'nth_value[{0}, {1}]',
+    may,
   ),
 ])

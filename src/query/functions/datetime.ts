@@ -1,6 +1,7 @@
 /** Dates, times and intervals. The session's time zone is UTC; weeks are ISO weeks, Sunday is day 0. */
 
 import type { SqlType } from '../../core/sql-type.ts'
+import { flat } from '../flat.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template, type TemplateCall } from './definition.ts'
 import { toCharTemplate } from './to-char.ts'
@@ -146,9 +147,13 @@ const part =
     if (template === null || template === undefined) throw notSupported(`extract(${name}) on this engine`)
     const sql = intervalPart(name, type) ?? template
     // As a function: a `$` in a replacement's text has a meaning of its own.
-    const written = sql.replaceAll('{0}', () =>
-      engine === 'trino' && type === 'timestamptz' ? `(${value} AT TIME ZONE 'UTC')` : value,
-    )
+    const read =
+      engine === 'trino' && type === 'timestamptz'
+        ? `(${value} AT TIME ZONE 'UTC')`
+        : engine === 'duckdb' && type === 'date' && name === 'epoch'
+          ? flat(value)
+          : value
+    const written = sql.replaceAll('{0}', () => read)
     if (result === 'DOUBLE') return `CAST(${written} AS DOUBLE)`
     if (name === 'epoch') return `CAST(${written} AS DECIMAL(25,6))`
     return /^(second|milliseconds|julian)$/.test(name) ? written : `CAST(${written} AS DECIMAL(18,0))`
@@ -184,9 +189,11 @@ const ofOurEra = "CASE WHEN {0} < 1 THEN error('date field value out of range') 
 const instantTypes = ['timestamp', 'timestamptz'] as const
 const partTypes = ['timestamp', 'timestamptz', 'date', 'time', 'interval'] as const
 const literal = { literal: [0] }
+/** At the ends of an engine's range they fail. */
+const ranged = { ...literal, fallible: true }
 
 export const datetimeFunctions: readonly FunctionDef[] = [
-  fn('date_trunc', 'text timestamp', 'timestamp', dateTrunc('duckdb'), dateTrunc('trino'), literal),
+  fn('date_trunc', 'text timestamp', 'timestamp', dateTrunc('duckdb'), dateTrunc('trino'), ranged),
   fn(
     'date_trunc',
     'text timestamptz',
@@ -194,7 +201,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     ([, value = ''], { literals }) =>
       instantOf(`date_trunc(${truncUnit(literals[0], 'duckdb')}, make_timestamp(epoch_us(${value})))`, value),
     dateTrunc('trino'),
-    literal,
+    ranged,
   ),
   fn('date_trunc', 'text date', 'timestamptz', truncDate.duckdb, truncDate.trino, {
     ...literal,
@@ -218,7 +225,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     ([, value], { literals }) => `timezone(${zone(literals[0])}, ${value})`,
     // Back to UTC: Trino's fields of such a time are those of its own zone.
     ([, value], { literals }) => `(with_timezone(${value}, ${zone(literals[0])}) AT TIME ZONE 'UTC')`,
-    literal,
+    ranged,
   ),
   fn(
     'timezone',
@@ -226,7 +233,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'timestamp',
     ([, value], { literals }) => `timezone(${zone(literals[0])}, ${value})`,
     ([, value], { literals }) => `CAST(${value} AT TIME ZONE ${zone(literals[0])} AS TIMESTAMP(6))`,
-    literal,
+    ranged,
   ),
   ...instantTypes.map((type) =>
     fn('to_char', `${type} text`, 'text', toCharTemplate('duckdb'), toCharTemplate('trino'), {
@@ -239,8 +246,8 @@ export const datetimeFunctions: readonly FunctionDef[] = [
   fn('current_date', '', 'date', 'CAST(now() AS DATE)', 'CAST(current_timestamp(6) AS DATE)'),
   fn('current_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
   fn('localtimestamp', '', 'timestamp', 'CAST(now() AS TIMESTAMP)', 'localtimestamp(6)'),
-  fn('age', 'timestamp timestamp', 'interval', 'age({0}, {1})', null, { fallible: true }),
-  fn('age', 'timestamptz timestamptz', 'interval', 'age({0}, {1})', null, { fallible: true }),
+  fn('age', 'timestamp timestamp', 'interval', `age(${flat('{0}')}, {1})`, null, { fallible: true }),
+  fn('age', 'timestamptz timestamptz', 'interval', `age(${flat('{0}')}, {1})`, null, { fallible: true }),
   fn(
     'make_date',
     'int4 int4 int4',
@@ -261,7 +268,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'to_timestamp',
     'float8',
     'timestamptz',
-    'to_timestamp({0})',
+    `to_timestamp(${flat('{0}')})`,
     'CAST(from_unixtime({0}) AS TIMESTAMP(6) WITH TIME ZONE)',
     { fallible: true },
   ),

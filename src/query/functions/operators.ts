@@ -1,6 +1,7 @@
 /** Operators other than comparison and logic, by PostgreSQL's overloads. */
 
 import { quoteText } from '../../base/sql-text.ts'
+import { flat } from '../flat.ts'
 import { notSupported } from '../sql-error.ts'
 import { appended, joined, prepended } from './collections.ts'
 import { instantOf } from './datetime.ts'
@@ -105,7 +106,10 @@ const floats = (['float4', 'float8'] as const).flatMap((type) => [
 
 /** In UTC, as a timestamp: DuckDB adds the hours and days of an interval to an instant before its months. */
 const instantMoved = (instant: string, sign: '+' | '-', interval: string): string =>
-  instantOf(`(make_timestamp(epoch_us(${instant})) ${sign} ${interval})`, `(${instant} ${sign} ${interval})`)
+  instantOf(
+    `(make_timestamp(epoch_us(${instant})) ${sign} ${interval})`,
+    `(${flat(instant)} ${sign} ${interval})`,
+  )
 
 /** A date becomes a timestamp before an interval is added: what Trino adds to dates is days only. */
 const dates: FunctionDef[] = [
@@ -143,7 +147,7 @@ const dates: FunctionDef[] = [
     may,
   ),
   fn('-', 'timestamp timestamp', 'interval', '({0} - {1})', '({0} - {1})', may),
-  fn('-', 'timestamptz timestamptz', 'interval', '({0} - {1})', '({0} - {1})', may),
+  fn('-', 'timestamptz timestamptz', 'interval', `(${flat('{0}')} - {1})`, '({0} - {1})', may),
   fn('+', 'date time', 'timestamp', '({0} + {1})', null, may),
   fn('+', 'time interval', 'time', '({0} + {1})', null),
   fn('-', 'time interval', 'time', '({0} - {1})', null),
@@ -152,7 +156,7 @@ const dates: FunctionDef[] = [
   fn('*', 'interval int4', 'interval', '({0} * {1})', '({0} * {1})', may),
   fn('*', 'int4 interval', 'interval', '({1} * {0})', '({0} * {1})', may),
   fn('*', 'interval int8', 'interval', '({0} * {1})', '({0} * {1})', may),
-  fn('-', 'interval', 'interval', '(-{0})'),
+  fn('-', 'interval', 'interval', '(-{0})', '(-{0})', may),
 ]
 
 const texts: FunctionDef[] = [

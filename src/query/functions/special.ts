@@ -1,6 +1,7 @@
 /** Forms that PostgreSQL's grammar knows by other means than a function's name. */
 
 import { quoteText } from '../../base/sql-text.ts'
+import { flat } from '../flat.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 import { similarRegex } from './pattern.ts'
 
@@ -33,13 +34,18 @@ const extremum = (name: 'greatest' | 'least') =>
 export const greatest = extremum('greatest')
 export const least = extremum('least')
 
-/** The pattern's escape is a backslash by then. */
-export const like = fn('like', 'text text', 'bool', `({0} LIKE {1} ESCAPE '\\')`)
+/** The pattern's escape is a backslash by then. DuckDB does not know that a pattern may be malformed. */
+const likeTemplate =
+  (operator: 'LIKE' | 'ILIKE'): Template =>
+  ([text, pattern = ''], { literals }) =>
+    `(${text} ${operator} ${literals[1] === undefined ? flat(pattern) : pattern} ESCAPE '\\')`
+
+export const like = fn('like', 'text text', 'bool', likeTemplate('LIKE'), `({0} LIKE {1} ESCAPE '\\')`)
 export const iLike = fn(
   'ilike',
   'text text',
   'bool',
-  `({0} ILIKE {1} ESCAPE '\\')`,
+  likeTemplate('ILIKE'),
   `(lower({0}) LIKE lower({1}) ESCAPE '\\')`,
 )
 

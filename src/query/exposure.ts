@@ -1,0 +1,187 @@
+/**
+ * Which columns of a statement's tables are read by something that can fail, directly or through the columns of
+ * subqueries. It knows no policy and no engine; barrier.ts decides what becomes of such a column.
+ */
+
+import { decimalsCanFail, expressionCanFail, nodeCanFail } from './fallible.ts'
+import { type ColumnExpr, childrenOf, type Expr, type FromItem, type Query, type Select } from './ir.ts'
+import { groupExprs } from './resolve/grouping.ts'
+import { SqlError } from './sql-error.ts'
+
+/** Places of columns, from 0, by the id of a table's appearance. */
+export type ColumnPlaces = ReadonlyMap<string, ReadonlySet<number>>
+
+export interface Exposure {
+  /** Columns that something reads which can fail. */
+  readonly exposed: ColumnPlaces
+  /** Columns that a condition reads which cannot fail: see `isBare`. */
+  readonly bare: ColumnPlaces
+}
+
+/** The exposure of a whole statement. @throws SqlError XX000 where a column's relation is not known */
+export function exposureOf(query: Query): Exposure {
+  const walk: Walk = {
+    relations: new Map(),
+    ctes: new Map(),
+    exposed: new Map(),
+    bare: new Map(),
+    seen: new Set(),
+  }
+  walkQuery(walk, query)
+  return walk
+}
+
+/** The conditions that are ANDed in one. */
+export function conjuncts(condition: Expr): readonly Expr[] {
+  return condition.kind === 'logic' && condition.op === 'AND'
+    ? condition.args.flatMap(conjuncts)
+    : [condition]
+}
+
+/**
+ * Whether a condition may read columns without a barrier: it cannot fail, so it tells nothing of hidden rows, and
+ * the engine can leave row groups unread by it. Columns of an outer query are not its own to choose.
+ */
+export function isBare(condition: Expr): boolean {
+  return !expressionCanFail(condition) && isLocal(condition)
+}
+
+function isLocal(expr: Expr): boolean {
+  if (expr.kind === 'column') return expr.levelsUp === 0
+  return expr.kind !== 'subquery' && childrenOf(expr).every(isLocal)
+}
+
+interface Walk {
+  readonly relations: Map<string, FromItem>
+  readonly ctes: Map<string, Query>
+  readonly exposed: Map<string, Set<number>>
+  readonly bare: Map<string, Set<number>>
+  /** Columns and queries that were exposed already. */
+  readonly seen: Set<string | Query | Expr>
+}
+
+function add(places: Map<string, Set<number>>, { relation, index }: ColumnExpr): void {
+  const known = places.get(relation) ?? new Set()
+  places.set(relation, known.add(index))
+}
+
+function walkQuery(walk: Walk, query: Query): void {
+  for (const { id, query: cte } of query.ctes) {
+    walk.ctes.set(id, cte)
+    walkQuery(walk, cte)
+  }
+  const { body } = query
+  if (body.kind === 'select') walkSelect(walk, body)
+  else if (body.kind === 'values') for (const expr of body.rows.flat()) walkExpr(walk, expr)
+  else {
+    const { left, right } = body
+    walkQuery(walk, left)
+    walkQuery(walk, right)
+    for (const [index, column] of left.columns.entries())
+      if (decimalsCanFail([column, right.columns[index] ?? column])) exposeOutput(walk, query, index)
+  }
+  for (const { expr } of query.orderBy) walkExpr(walk, expr)
+}
+
+function walkSelect(walk: Walk, select: Select): void {
+  const { from, targets, where, groupBy, having, distinctOn = [] } = select
+  for (const item of from) register(walk, item)
+  for (const item of from) walkItem(walk, item)
+  if (where) walkCondition(walk, where)
+  for (const expr of [...targets, ...groupBy.flatMap(groupExprs), ...distinctOn]) walkExpr(walk, expr)
+  if (having) walkExpr(walk, having)
+}
+
+/** Items of one FROM may name each other. */
+function register(walk: Walk, item: FromItem): void {
+  if (item.kind !== 'join') {
+    walk.relations.set(item.id, item)
+    return
+  }
+  register(walk, item.left)
+  register(walk, item.right)
+}
+
+function walkItem(walk: Walk, item: FromItem): void {
+  if (item.kind === 'subquery') walkQuery(walk, item.query)
+  if (item.kind === 'function')
+    for (const arg of item.args) {
+      walkExpr(walk, arg)
+      expose(walk, arg)
+    }
+  if (item.kind !== 'join') return
+  walkItem(walk, item.left)
+  walkItem(walk, item.right)
+  if (item.on) walkCondition(walk, item.on)
+}
+
+function walkCondition(walk: Walk, condition: Expr): void {
+  for (const each of conjuncts(condition))
+    if (isBare(each)) addColumns(walk.bare, each)
+    else walkExpr(walk, each)
+}
+
+function addColumns(places: Map<string, Set<number>>, expr: Expr): void {
+  if (expr.kind === 'column') add(places, expr)
+  for (const child of childrenOf(expr)) addColumns(places, child)
+}
+
+/**
+ * An expression is looked at as one: what fails in it may be reached only where another column of it has a certain
+ * value. Only an aggregate parts it, since no engine computes one before the filters below it.
+ */
+function walkExpr(walk: Walk, expr: Expr): void {
+  if (expr.kind === 'column' || expr.kind === 'literal' || expr.kind === 'parameter') return
+  if (expr.kind === 'aggregate') {
+    for (const child of childrenOf(expr)) walkExpr(walk, child)
+    return
+  }
+  const inner: Expr[] = []
+  if (canFailHere(walk, expr, inner)) expose(walk, expr)
+  for (const each of inner) walkExpr(walk, each)
+}
+
+/** @param inner takes the aggregates that stand in the expression */
+function canFailHere(walk: Walk, expr: Expr, inner: Expr[]): boolean {
+  if (expr.kind === 'aggregate') {
+    inner.push(expr)
+    return false
+  }
+  if (expr.kind === 'subquery') walkQuery(walk, expr.query)
+  // Of a window's aggregate the arguments are computed row by row, as all else here.
+  const below = childrenOf(expr).map((child) => canFailHere(walk, child, inner))
+  return nodeCanFail(expr) || below.includes(true)
+}
+
+/** Exposes every column that the expression reads, but not what it aggregates. */
+function expose(walk: Walk, expr: Expr): void {
+  if (expr.kind === 'aggregate' || walk.seen.has(expr)) return
+  walk.seen.add(expr)
+  if (expr.kind === 'column') exposeColumn(walk, expr)
+  if (expr.kind === 'subquery')
+    for (const index of expr.query.columns.keys()) exposeOutput(walk, expr.query, index)
+  for (const child of childrenOf(expr)) expose(walk, child)
+}
+
+function exposeColumn(walk: Walk, column: ColumnExpr): void {
+  const { relation, index } = column
+  // A column of a set operation's own result, which ORDER BY names by its place.
+  if (relation === '') return
+  const item = walk.relations.get(relation)
+  const query =
+    item?.kind === 'cte' ? walk.ctes.get(item.cte) : item?.kind === 'subquery' ? item.query : undefined
+  if (item?.kind === 'table') add(walk.exposed, column)
+  else if (item?.kind === 'function') for (const arg of item.args) expose(walk, arg)
+  else if (query !== undefined) exposeOutput(walk, query, index)
+  else throw new SqlError('XX000', 'The statement could not be compiled.')
+}
+
+function exposeOutput(walk: Walk, { body }: Query, index: number): void {
+  const exprs = body.kind === 'values' ? body.rows.map((row) => row[index]) : []
+  if (body.kind === 'select') exprs.push(body.targets[index])
+  if (body.kind === 'set') {
+    exposeOutput(walk, body.left, index)
+    exposeOutput(walk, body.right, index)
+  }
+  for (const expr of exprs) if (expr) expose(walk, expr)
+}
