@@ -159,14 +159,19 @@ async function run(
   const { table } = snapshot
   try {
     const compiled = compileQuery({ text, principal, tables: [table], searchPath: ['s'] })
-    const emitted = compiled.emit('duckdb')
+    compiled.emit('duckdb')
     const session = await engine.open(
       compiled.reads.map(() => ({ ...snapshot, ranges: compiled.ranges.get(table) })),
       runBy(),
     )
     try {
+      const deletes = new Set(session.hasDeletes(table) ? [table] : [])
       const relation = (of: GovernedTable) => session.relation(of)
-      const sql = renderSql(emitted, 'duckdb', { relation, salt: new Uint8Array(32), parameters: [] })
+      const sql = renderSql(compiled.emit('duckdb', deletes), 'duckdb', {
+        relation,
+        salt: new Uint8Array(32),
+        parameters: [],
+      })
       const result = session.run({
         sql,
         columns: compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size })),

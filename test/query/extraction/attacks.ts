@@ -72,18 +72,23 @@ export const places: Readonly<Record<string, (expression: string) => string>> = 
   CTE: (e) => `WITH s AS (SELECT (${e}) IS NULL AS x FROM t) SELECT x, count(*) FROM s GROUP BY x`,
 }
 
-/** Where each attack is tried; the other places are taken by turns. */
-const always = ['select list', 'WHERE', 'FILTER']
-const others = Object.keys(places).filter((name) => !always.includes(name))
+/** What asks anything of a text, and so is tried in every place. */
+const everywhere = textAttacks.slice(0, 2)
 
-/** Every attack in the places where it is tried: text in all of them, since its errors can ask anything. */
-export function statementsOf(
-  tried: readonly ErrorAttack[],
-): readonly { readonly name: string; readonly text: string }[] {
+export interface PlacedAttack {
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Attacks as statements: some in every place, the others in two.
+ * @param turn another number gives other places
+ */
+export function statementsOf(tried: readonly ErrorAttack[], turn: number): readonly PlacedAttack[] {
+  const names = Object.keys(places)
   return tried.flatMap((attack, index) => {
-    const turns = [0, 1].map((turn) => others[(2 * index + turn) % others.length] ?? 'CTE')
-    const names = textAttacks.slice(0, 2).includes(attack) ? Object.keys(places) : [...always, ...turns]
-    return names.map((place) => ({
+    const turns = [0, 1].map((more) => names[(2 * (index + turn) + more) % names.length] ?? 'WHERE')
+    return (everywhere.includes(attack) ? names : turns).map((place) => ({
       name: `${attack.name} in ${place}`,
       text: places[place]?.(attack.expression) ?? '',
     }))
