@@ -22,8 +22,9 @@ afterAll(() => pairs.close())
 /** One for each case: writing tables takes longer than statements do. */
 const files: readonly FileName[] = ['mixed-dictionary', 'sorted-dictionary', 'spark', 'mixed-plain']
 const short = cases.map((governance, index) => [governance, files[index % files.length] ?? 'spark'] as const)
+const named = short.map(([governance, file]) => [governance.name, file, governance] as const)
 
-test.each(short)('%o shows the rows of its twin in %s', async (governance, file) => {
+test.each(named)('%s: all of %s is what its twin holds', async (_, file, governance) => {
   const pair = await pairs.pair(governance, file)
   const everything = { text: 'SELECT * FROM t ORDER BY id', ordered: true }
   const [seen, expected] = [await pair.outcome(everything, 'hostile'), await pair.outcome(everything, 'twin')]

@@ -95,12 +95,21 @@ function written(fixtures: FixtureReader, table: WireTable): WrittenTable {
   }
 }
 
-const floats = [700, 701, 1021, 1022]
+const floats: ReadonlyMap<number, number> = new Map([
+  [700, 5],
+  [1021, 5],
+  [701, 9],
+  [1022, 9],
+])
+const numerics = [1700, 1231]
 
-/** A cell as text. Sums of floats are as near as their order of adding lets them be. */
+/** A cell as text, sums of floats as near as their order of adding lets them be, and decimals at any scale. */
 function cellOf(cell: unknown, oid: number): unknown {
-  if (cell === null || !floats.includes(oid)) return cell
+  const digits = floats.get(oid)
+  if (cell === null || (digits === undefined && !numerics.includes(oid))) return cell
   return String(cell).replace(/-?\d[\d.]*(e[+-]?\d+)?/g, (number) =>
-    String(Number(Number(number).toPrecision(oid === 700 || oid === 1021 ? 5 : 9))),
+    digits === undefined
+      ? number.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')
+      : String(Number(Number(number).toPrecision(digits))),
   )
 }
