@@ -38,6 +38,8 @@ const fields: readonly Field[] = [
 ]
 const rowFilter = "region <> 'north'"
 
+const and = (filter: string): string => (filter === '' ? ' WHERE' : `${filter} AND`)
+
 /** The same statement for both: the baseline names the files where the read path names the table. */
 const statements = {
   'aggregate by group': (from: string, filter: string) =>
@@ -45,8 +47,17 @@ const statements = {
   'aggregate by month': (from: string, filter: string) =>
     `SELECT date_trunc('month', ordered_on) AS m, count(*) AS n, sum(quantity) AS q FROM ${from}${filter} GROUP BY 1 ORDER BY 1`,
   'count of a day': (from: string, filter: string) =>
-    `SELECT count(*) AS n FROM ${from}${filter === '' ? ' WHERE' : `${filter} AND`} ordered_on = date '2024-03-01'`,
+    `SELECT count(*) AS n FROM ${from}${and(filter)} ordered_on = date '2024-03-01'`,
   rows: (from: string, filter: string) => `SELECT id, status, amount FROM ${from}${filter}`,
+  // Behind the barrier, for their columns are read by what can fail (src/query/barrier.ts).
+  'pattern from a text of few values': (from: string, filter: string) =>
+    `SELECT count(*) AS n FROM ${from}${and(filter)} 'sent' LIKE replace(status, 'x', 'y')`,
+  'range of ids': (from: string, filter: string) =>
+    `SELECT sum(quantity) AS n FROM ${from}${and(filter)} id BETWEEN 1000 AND 9000`,
+  'sum over a range of ids': (from: string, filter: string) =>
+    `SELECT sum(id * 2) AS n FROM ${from}${and(filter)} id BETWEEN 1000 AND 9000`,
+  'range of a sum': (from: string, filter: string) =>
+    `SELECT sum(quantity) AS n FROM ${from}${and(filter)} id + 1 BETWEEN 1001 AND 9001`,
 }
 
 type Sql = (from: string, filter: string) => string
@@ -59,7 +70,7 @@ const texts = ['again', 'new'] as const
 
 /** With a condition that all rows meet, another one for each number. */
 function varied(sql: Sql, number: number): Sql {
-  return (from, filter) => sql(from, `${filter === '' ? ' WHERE' : `${filter} AND`} quantity > ${-number}`)
+  return (from, filter) => sql(from, `${and(filter)} quantity > ${-number}`)
 }
 
 const tenant = '00000000-0000-4000-8000-000000000001' as TenantId
