@@ -44,3 +44,10 @@ test(`300 statements tell nothing of hidden rows by rows or errors (seed ${seed}
   expect(kinds.equal - failed).toBeGreaterThan(200)
   expect(failed).toBeGreaterThan(10)
 })
+
+test('a filter that lets one row too many through is found', async () => {
+  const filter = "region = 'eu' OR id = 2"
+  const pair = await pairs.pair({ name: 'too wide a filter', filter, files: [] }, 'mixed-plain')
+  const { differences } = await runPairs({ seed, from: 0, count: 40, pairOf: async () => pair })
+  expect(differences.length).toBeGreaterThan(0)
+})

@@ -36,6 +36,12 @@ function typed(random: Random, names: Names, type: SqlType): string {
 const where = (random: Random, names: Names) =>
   random.below(3) === 0 ? '' : ` WHERE ${condition(random, names)}`
 
+/** The columns of two relations. */
+function both(one: string, other: string): Names {
+  const more = namesOf(other)
+  return new Map([...namesOf(one)].map(([type, names]) => [type, [...names, ...(more.get(type) ?? [])]]))
+}
+
 /** Targets of a subquery, and what is known of them above it. */
 function derived(random: Random, names: Names): { readonly list: string; readonly above: Names } {
   const types = Array.from({ length: 1 + random.below(3) }, () => random.pick(comparable))
@@ -128,15 +134,11 @@ const shapes: readonly ((random: Random) => Statement)[] = [
     return unordered(`SELECT t.id, ${form} ${window} FROM t${where(random, own)}`)
   },
   (random) => {
-    const both = new Map(
-      [...namesOf('a')].map(
-        ([type, names]) => [type, [...names, ...(namesOf('b').get(type) ?? [])]] as const,
-      ),
-    )
+    const names = both('a', 'b')
     const kind = random.pick(['JOIN', 'LEFT JOIN', 'FULL JOIN'])
-    const more = kind === 'JOIN' ? ` AND ${condition(random, both)}` : ''
+    const more = kind === 'JOIN' ? ` AND ${condition(random, names)}` : ''
     return unordered(
-      `SELECT ${targets(random, both)} FROM t a ${kind} t b ON a.id = b.id${more}${where(random, both)}`,
+      `SELECT ${targets(random, names)} FROM t a ${kind} t b ON a.id = b.id${more}${where(random, names)}`,
     )
   },
   (random) => {
@@ -166,6 +168,56 @@ const shapes: readonly ((random: Random) => Statement)[] = [
       `SELECT count(*) FROM (SELECT t.id, ${expression(random, own, type, 1)} AS x FROM t OFFSET 0) s JOIN t ON t.id = s.id AND ${condition(random, s)}`,
     )
   },
+  (random) => {
+    const keys = [any(random, own), any(random, own)].join(', ')
+    const sets = random.pick([`ROLLUP (${keys})`, `CUBE (${keys})`, `GROUPING SETS ((${keys}), ())`])
+    return unordered(`SELECT ${aggregate(random, own)} FROM t${where(random, own)} GROUP BY ${sets}`)
+  },
+  (random) => {
+    const outer = both('t', 'u')
+    return unordered(
+      `SELECT t.id, (SELECT max(u.id) FROM t u WHERE u.id = t.id AND ${condition(random, outer)}) FROM t WHERE ${condition(random, own)}`,
+    )
+  },
+  (random) =>
+    unordered(
+      `SELECT count(*) FROM t WHERE ${random.pick(['', 'NOT '])}EXISTS (SELECT 1 FROM t u WHERE u.id = t.id AND ${condition(random, both('t', 'u'))})`,
+    ),
+  (random) => {
+    const { list, above } = derived(random, own)
+    const side = () => `SELECT ${list} FROM t${where(random, own)}`
+    return unordered(
+      `SELECT ${targets(random, above)} FROM (${side()} UNION ALL ${side()}) s${where(random, above)}`,
+    )
+  },
+  (random) => {
+    const { list, above } = derived(random, own)
+    const inner = `SELECT ${list} FROM t${where(random, own)} ORDER BY t.id LIMIT ${1 + random.below(300)}`
+    return unordered(`SELECT ${targets(random, above)} FROM (${inner}) s${where(random, above)}`)
+  },
+  (random) => {
+    const { list, above } = derived(random, own)
+    return unordered(
+      `SELECT t.id, ${targets(random, above)} FROM t CROSS JOIN LATERAL (SELECT ${list}) s${where(random, above)}`,
+    )
+  },
+  (random) => {
+    const { list, above } = derived(random, own)
+    return unordered(
+      `SELECT count(*) FROM t LEFT JOIN (SELECT t.id AS i, ${list} FROM t${where(random, own)}) s ON t.id = s.i AND ${condition(random, above)}`,
+    )
+  },
+  (random) => {
+    const type = random.pick(['text', 'int4', 'date', 'timestamp', 'float8'] as const)
+    const sign = random.pick(['= ANY', '<> ALL'])
+    return unordered(
+      `SELECT count(*) FROM t WHERE ${typed(random, own, type)} ${sign} (SELECT ${typed(random, namesOf('u'), type)} FROM t u WHERE ${condition(random, namesOf('u'))})`,
+    )
+  },
+  (random) =>
+    unordered(
+      `SELECT t.id, sum(t.n4) OVER (ORDER BY t.id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), max(${typed(random, own, 'text')}) FILTER (WHERE ${condition(random, own)}) OVER (PARTITION BY t.tier) FROM t${where(random, own)}`,
+    ),
   (random) => unordered(`SELECT ${hot(random)} FROM t`),
   (random) => unordered(`SELECT count(*) FROM t WHERE (${hot(random)}) IS NOT NULL`),
   (random) =>
