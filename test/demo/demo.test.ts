@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -54,6 +54,15 @@ const queriesIn = (text: string) =>
 
 const left = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('covenant-'))
 
+/** What the README says that one sees. */
+const shownByReadme = (
+  /^## Try it$.*?^```text\n(.*?)^```/ms.exec(
+    readFileSync(new URL('../../README.md', import.meta.url), 'utf8'),
+  )?.[1] ?? ''
+)
+  .split('\n')
+  .filter((line) => line !== '')
+
 describe('the demo', () => {
   test('shows each outcome as announced, without colour, ends with 0 and leaves nothing behind', async () => {
     using place = temporary()
@@ -89,6 +98,12 @@ describe('the demo', () => {
     ])
     expect(stdout).toContain('commit_rejected_total{reason="policy_engine_unavailable"} +1')
     expect(stdout).toContain('12 steps, all as announced.')
+    expect(shownByReadme.length).toBeGreaterThan(5)
+    let from = 0
+    for (const line of shownByReadme) {
+      expect(stdout.slice(from)).toContain(line)
+      from = stdout.indexOf(line, from) + line.length
+    }
     for (const { printed } of readSteps) expect(stdout).toContain(`\n\n${printed}`)
     expect(stdout).not.toContain('\u001b')
     expect(await child.exited).toBe(0)

@@ -58,7 +58,12 @@ byHandTest('curl is there: the walk-through of the README does what the README s
 })
 
 test('the README and the pages of docs/ link to files that exist', () => {
-  const pages = ['README.md', 'ARCHITECTURE.md', ...new Bun.Glob('docs/**/*.md').scanSync({ cwd: root })]
+  const pages = [
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    ...new Bun.Glob('docs/**/*.md').scanSync({ cwd: root }),
+  ]
   expect(pages.length).toBeGreaterThan(5)
   const broken = pages.flatMap((page) => {
     const text = readFileSync(join(root, page), 'utf8')
@@ -71,7 +76,12 @@ test('the README and the pages of docs/ link to files that exist', () => {
 })
 
 test('files of the project that a page names are there', () => {
-  const pages = ['README.md', 'ARCHITECTURE.md', ...new Bun.Glob('docs/**/*.md').scanSync({ cwd: root })]
+  const pages = [
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    ...new Bun.Glob('docs/**/*.md').scanSync({ cwd: root }),
+  ]
   const named = pages.flatMap((page) =>
     [
       ...readFileSync(join(root, page), 'utf8').matchAll(

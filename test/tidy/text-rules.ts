@@ -124,6 +124,17 @@ export const textRules: readonly TextRule[] = [
     counterexample: 'a/tmp/x',
   },
   {
+    name: 'phrase that only its author understands',
+    where: /^(?:docs\/.*|README|ARCHITECTURE|CONTRIBUTING)\.md$/,
+    except: /^docs\/reference\/glossary\.md$/,
+    // Outside of code spans, which quote names.
+    banned:
+      /(?<=^(?:[^`\n]*`[^`\n]*`)*[^`\n]*)\b(?:anew|in vain|who(?:m)?ever|counts? no more|what of it|(?:is|are) told of|heeds?|as it (?:came|was)|aloud|mend|thereof)\b/gim,
+    instead: 'the word of docs/reference/glossary.md 4, or name the person, the thing and the act',
+    example: 'The policies are loaded anew.',
+    counterexample: 'The test `whoever reads` shows it.',
+  },
+  {
     name: 'host of a package registry',
     where: /./,
     except: /^bun\.lock$/,
