@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cases } from './differential/cases.ts'
-import type { FileName } from './differential/files.ts'
+import type { FileName } from './differential/file-names.ts'
 import { openPairs, type Pairs } from './differential/pairs.ts'
 import { runPairs } from './differential/run-pairs.ts'
 

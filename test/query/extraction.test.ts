@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { CaseMask, GovernanceCase } from './differential/cases.ts'
-import type { FileName } from './differential/files.ts'
+import type { FileName } from './differential/file-names.ts'
 import type { Outcome } from './differential/pairs.ts'
 import { startWireTables, type WireTable, type WireTables } from './differential/wire.ts'
 import { attacks, listAttacks, statementsOf } from './extraction/attacks.ts'

@@ -2,7 +2,7 @@
 
 import type { MaskAction } from '../../../src/core/mask.ts'
 import { columns, isList } from './columns.ts'
-import type { FileName } from './files.ts'
+import type { FileName } from './file-names.ts'
 
 export interface CaseMask {
   readonly action: MaskAction

@@ -7,24 +7,13 @@ import { quoteText } from '../../../src/base/sql-text.ts'
 import type { IcebergType } from '../../../src/core/iceberg-type.ts'
 import { applyMask, type MaskAction, type MaskValue } from '../../../src/core/mask.ts'
 import type { GovernanceCase } from './cases.ts'
-import { columns, type FixtureColumn, fieldsOf, isInFileOf, isList, type Writer } from './columns.ts'
-
-export type FileName =
-  | 'mixed-dictionary'
-  | 'mixed-plain'
-  | 'sorted-dictionary'
-  | 'sorted-groups'
-  | 'runs-dictionary'
-  | 'spark'
-/** Whether rows that nobody may see hold hostile values, or copies of what is seen. */
-export type FileKind = 'hostile' | 'harmless'
+import { columns, type FixtureColumn, fieldsOf, isInFileOf, isList } from './columns.ts'
+import { type FileKind, type FileName, writerOf } from './file-names.ts'
 
 export interface FixtureFile {
   readonly bytes: Uint8Array
   readonly recordCount: number
 }
-
-export const writerOf = (name: FileName): Writer => (name === 'spark' ? 'spark' : 'pyarrow')
 
 /** Rows that everybody may see, in every case. */
 export const visible = "region = 'eu'"

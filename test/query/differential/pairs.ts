@@ -20,7 +20,8 @@ import {
 } from '../../support/engine.ts'
 import type { GovernanceCase } from './cases.ts'
 import { fieldsOf } from './columns.ts'
-import { bytesOf, type FileKind, type FileName, type FixtureReader, openFixtures, writerOf } from './files.ts'
+import { type FileKind, type FileName, writerOf } from './file-names.ts'
+import { bytesOf, type FixtureReader, openFixtures } from './files.ts'
 
 /** Rows as text, each equal where its values are; or the error as a client is told of it. */
 export type Outcome = { readonly rows: readonly string[] } | { readonly error: string }

@@ -2,7 +2,7 @@
 
 import type { Random } from '../fuzz.ts'
 import { cases, type GovernanceCase } from './cases.ts'
-import type { FileName } from './files.ts'
+import type { FileName } from './file-names.ts'
 import type { Comparison, Pair } from './pairs.ts'
 import { randomOfPair, statementOf } from './statements.ts'
 

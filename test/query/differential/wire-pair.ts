@@ -1,7 +1,7 @@
 /** A pair of tables that a running service serves. */
 
 import type { GovernanceCase } from './cases.ts'
-import type { FileName } from './files.ts'
+import type { FileName } from './file-names.ts'
 import { compareBy, type Pair } from './pairs.ts'
 import type { WireTables } from './wire.ts'
 

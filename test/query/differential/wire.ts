@@ -5,7 +5,8 @@ import { tableInFolder } from '../../../demo/lake/iceberg-writer.ts'
 import { type Lake, startLake, type WrittenTable } from '../../support/lake.ts'
 import type { GovernanceCase } from './cases.ts'
 import { fieldsOf } from './columns.ts'
-import { type FileKind, type FileName, type FixtureReader, openFixtures, writerOf } from './files.ts'
+import { type FileKind, type FileName, writerOf } from './file-names.ts'
+import { type FixtureReader, openFixtures } from './files.ts'
 import { type Outcome, type Statement, writeFile } from './pairs.ts'
 
 export interface WireTables extends AsyncDisposable {
