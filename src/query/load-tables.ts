@@ -47,6 +47,8 @@ export interface StoredLoad {
 export interface LoadedTables extends StoredLoad {
   /** The service session that counted when this was loaded, where that was asked. */
   readonly sessionId: string | undefined
+  /** Of the tenant, as of what the store says. */
+  readonly governanceVersion: bigint
   readonly tables: readonly GovernedTable[]
   /** By tableKey; of the tables that may be read. */
   readonly snapshots: ReadonlyMap<string, ReadSnapshot>
@@ -92,6 +94,7 @@ export async function loadTables(
     credential,
     governances,
     sessionId,
+    governanceVersion: stored.governanceVersion,
     tables: present.map(({ table }) => table),
     snapshots: new Map(
       present.flatMap(({ table, snapshot }) =>

@@ -1,4 +1,4 @@
--- A tenant's lineage inbox (SPEC 2.8, 4.3), the cycles that the sweep finds, and what finds a dataset's table.
+-- A tenant's lineage inbox, the cycles that the sweep finds, and how far the sweep went.
 
 create sequence {{schema}}.lineage_seq;
 
@@ -30,7 +30,7 @@ create table {{schema}}.lineage_inbox (
   constraint first_of_its_run check (kind = 'run')
 );
 
--- What differs from the first event of its run, and the events that belong to no run.
+-- Further events of a run that differ from its first, and events that belong to no run.
 create table {{schema}}.lineage_event (
   like {{schema}}.lineage_inbox including defaults including constraints,
   primary key (event_seq),
@@ -41,7 +41,7 @@ alter table {{schema}}.lineage_event drop constraint first_of_its_run;
 create table {{schema}}.lineage_cycle (
   tenant_id uuid not null default '{{tenant}}' check (tenant_id = '{{tenant}}'),
   cycle_id uuid primary key default gen_random_uuid(),
-  -- Of the datasets on it, in an order of their own: one cycle has one key, wherever it was entered.
+  -- Made of the cycle's datasets in a fixed order, so that one cycle has one key wherever the sweep entered it.
   cycle_key text not null,
   datasets jsonb not null,
   detected_at timestamptz not null default now(),
@@ -50,7 +50,7 @@ create table {{schema}}.lineage_cycle (
 );
 create unique index lineage_cycle_open on {{schema}}.lineage_cycle (cycle_key) where resolved_at is null;
 
--- Up to which edge the last sweep went: where there is no newer one, there is no new cycle.
+-- The newest edge that the last sweep saw. Without a newer one there is no new cycle.
 create table {{schema}}.lineage_sweep (
   tenant_id uuid primary key default '{{tenant}}' check (tenant_id = '{{tenant}}'),
   last_edge text not null,
@@ -62,14 +62,13 @@ declare
   t text;
 begin
   foreach t in array array['lineage_inbox', 'lineage_event', 'lineage_cycle', 'lineage_sweep'] loop
-    execute format('alter table {{schema}}.%I enable row level security', t);
-    execute format('alter table {{schema}}.%I force row level security', t);
+    execute format('alter table {{schema}}.%I enable row level security, force row level security', t);
     execute format('create policy own_tenant on {{schema}}.%I
       using (''{{tenant}}'' = nullif(current_setting(''app.tenant_id'', true), ''''))', t);
   end loop;
   foreach t in array array['lineage_inbox', 'lineage_event'] loop
     execute format('create index %I on {{schema}}.%I (next_attempt_at) where state = ''pending''', t || '_pending', t);
-    -- What was received does not change.
+    -- What was received never changes.
     execute format('grant select, insert, update (state, refusal, attempts, next_attempt_at, last_error)
       on {{schema}}.%I to svc_tenant', t);
   end loop;
@@ -77,9 +76,3 @@ end $$;
 grant usage on sequence {{schema}}.lineage_seq to svc_tenant;
 grant select, insert, update (last_seen_at, resolved_at) on {{schema}}.lineage_cycle to svc_tenant;
 grant select, insert, update on {{schema}}.lineage_sweep to svc_tenant;
-
-create index "Dataset_table_id" on {{graph}}."Dataset"
-  (ag_catalog.agtype_access_operator(variadic array[properties, '"table_id"'::ag_catalog.agtype]));
-
--- The sweep and the pages of the graph go by edge.
-create unique index "LINEAGE_OF_id" on {{graph}}."LINEAGE_OF" (id);

@@ -1,18 +1,18 @@
--- Receiving lineage events (SPEC 2.8, 4.3): inbox rows and edges of a batch of events in one call, which
--- runs SERIALIZABLE. Works with the caller's rights and search_path.
+-- Receiving lineage events: inbox rows and edges of a batch of events in one call, which runs SERIALIZABLE. Works
+-- with the caller's rights and search_path.
 --
--- Look-ups are correlated subqueries, one index probe each, and sequential scans are off: the embedded
--- database never gathers statistics, and a plan made for an empty graph must not be kept for a large one.
+-- Look-ups are correlated subqueries, one index probe each, and sequential scans are off. The embedded database never
+-- gathers statistics, and a plan made for an empty graph must not be kept for a large one.
 
--- The shortest way along LINEAGE_OF from one of `sources` to one of `targets` in 1 to `hops` edges, or null.
--- Breadth first with every node visited once, so that it costs what the neighbourhood costs.
-create function svc.lineage_path(sources ag_catalog.graphid[], targets ag_catalog.graphid[], hops int)
+-- The shortest path along LINEAGE_OF from one of `sources` to one of `targets` in 1 to `hops` edges, or null. Breadth
+-- first, every node visited once, so that it costs what the neighbourhood costs.
+create or replace function svc.lineage_path(sources ag_catalog.graphid[], targets ag_catalog.graphid[], hops int)
 returns ag_catalog.graphid[]
 language plpgsql set enable_seqscan = off as $$
 declare
   frontier ag_catalog.graphid[] := sources;
   seen ag_catalog.graphid[] := sources;
-  -- Where in `seen` each level begins.
+  -- The place in `seen` at which each level begins.
   starts int[] := array[1];
   here ag_catalog.graphid;
   path ag_catalog.graphid[];
@@ -39,7 +39,7 @@ begin
 end $$;
 
 -- The nodes of these datasets, in their order; null where there is none.
-create function svc.dataset_nodes(datasets jsonb) returns ag_catalog.graphid[]
+create or replace function svc.dataset_nodes(datasets jsonb) returns ag_catalog.graphid[]
 language plpgsql set enable_seqscan = off as $$
 begin
   return array(
@@ -49,13 +49,13 @@ begin
     from jsonb_array_elements(datasets) with ordinality list (item, place) order by place);
 end $$;
 
--- The id of an edge between two nodes of our ids; those may be long.
-create function svc.pair_id(a text, b text) returns text
+-- The id of an edge between two nodes whose ids may be long.
+create or replace function svc.pair_id(a text, b text) returns text
 language sql immutable strict
 return encode(sha256(convert_to(a || chr(31) || b, 'UTF8')), 'hex');
 
--- Makes the nodes of datasets and jobs that are not there yet.
-create function svc.ensure_lineage_nodes(datasets jsonb, jobs jsonb) returns void
+-- Creates the nodes of datasets and jobs that do not exist yet.
+create or replace function svc.ensure_lineage_nodes(datasets jsonb, jobs jsonb) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
   insert into "Dataset" (properties)
@@ -78,9 +78,9 @@ begin
     on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
 end $$;
 
--- Merges one event's edges between datasets, all or none; their nodes exist.
--- Gives null, or the datasets of the cycle that the edges would close, from an output to an input.
-create function svc.merge_lineage(e jsonb) returns jsonb
+-- Merges one event's edges between datasets, all or none; their nodes exist. Returns null, or the datasets of the
+-- cycle that the edges would close, from an output to an input.
+create or replace function svc.merge_lineage(e jsonb) returns jsonb
 language plpgsql set enable_seqscan = off as $$
 declare
   tenant uuid := svc.current_tenant();
@@ -90,7 +90,7 @@ declare
   width int := jsonb_array_length(outputs);
   sources ag_catalog.graphid[];
   targets ag_catalog.graphid[];
-  -- Of the pair (input i, output o) at (i - 1) * width + o.
+  -- The pair (input i, output o) is at (i - 1) * width + o.
   pairs text[];
   edges ag_catalog.graphid[];
   cycle ag_catalog.graphid[];
@@ -106,8 +106,8 @@ begin
         = to_jsonb(pair)::text::ag_catalog.agtype)
     from unnest(pairs) with ordinality list (pair, place) order by place);
 
-  -- Every output is to be reachable from every input, so any way from an output to an input closes a cycle,
-  -- and the ways that are there already suffice to find one. No new edge, no new cycle.
+  -- Every output becomes reachable from every input, so any path from an output to an input closes a cycle. The
+  -- edges that exist already suffice to find one. Without a new edge there is no new cycle.
   if array_position(edges, null) is not null then
     sources := svc.dataset_nodes(inputs);
     targets := svc.dataset_nodes(outputs);
@@ -133,7 +133,7 @@ begin
       on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
   end if;
 
-  -- The latest event's columns stand, whichever comes last.
+  -- The columns of the latest event stay, in whatever order events arrive.
   if columns <> '{}' then
     for place in 1 .. cardinality(pairs) loop
       continue when edges[place] is null or not columns ? (place - 1)::text;
@@ -148,7 +148,7 @@ begin
 end $$;
 
 -- Draws PRODUCED_BY from every output of these events to its job; both nodes exist.
-create function svc.link_jobs(events jsonb) returns void
+create or replace function svc.link_jobs(events jsonb) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
   insert into "PRODUCED_BY" (start_id, end_id, properties)
@@ -172,8 +172,8 @@ begin
     on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
 end $$;
 
--- Remembers which table a dataset is, and links the two where the table is known.
-create function svc.claim_tables(datasets jsonb) returns void
+-- Records which table a dataset is, and links the two where the table is known.
+create or replace function svc.claim_tables(datasets jsonb) returns void
 language plpgsql set enable_seqscan = off as $$
 declare
   dataset jsonb;
@@ -194,9 +194,8 @@ begin
   end loop;
 end $$;
 
--- Draws STORED_AS from the datasets of a table to its node, where that exists.
--- Gives how many edges are new.
-create function svc.link_datasets(table_id text) returns bigint
+-- Draws STORED_AS from the datasets of a table to its node, where that exists. Returns the number of new edges.
+create or replace function svc.link_datasets(table_id text) returns bigint
 language plpgsql set enable_seqscan = off as $$
 declare
   drawn bigint;
@@ -215,10 +214,10 @@ begin
   return drawn;
 end $$;
 
--- Stores a batch of events and, where `merging`, merges their edges. An event that is stored already and
--- merged is `repeated` and changes nothing; one that is stored and not merged is merged now.
--- `bodies` holds the raw bodies end to end; each event tells its offset and length.
-create function svc.receive_lineage(events jsonb, bodies bytea, merging boolean)
+-- Stores a batch of events and, where `merging`, merges their edges. A stored event that is merged already is
+-- `repeated` and changes nothing; a stored event that is not merged yet is merged now. `bodies` holds the raw bodies
+-- end to end; each event names its offset and length.
+create or replace function svc.receive_lineage(events jsonb, bodies bytea, merging boolean)
 returns table (place int, outcome text, refusal jsonb)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -238,13 +237,13 @@ declare
 begin
   if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
   if merging then
-    -- SPEC 4.3's lock per source dataset, in one order for the whole batch. Names share 1,024 locks: an event
-    -- with very many inputs must not exhaust the server's lock table.
+    -- One lock per source dataset, taken in one order for the whole batch. Names share 1,024 locks, so that an event
+    -- with very many inputs does not exhaust the server's lock table.
     perform pg_advisory_xact_lock(hashtext('lineage ' || tenant), bucket) from (
       select distinct hashtext(i ->> 'id') & 1023 as bucket
       from jsonb_array_elements(events) item, jsonb_array_elements(item -> 'inputs') i order by 1) locks;
-    -- Once for the batch: each statement that writes a label table has a price of its own. A dataset of an
-    -- event that is refused is a dataset all the same.
+    -- Once for the batch, because each statement that writes a label table has a cost of its own. The datasets of a
+    -- refused event get their nodes too.
     perform svc.ensure_lineage_nodes(
       (select coalesce(jsonb_agg(item), '[]') from (
         select distinct on (item ->> 'id') item from jsonb_array_elements(events) event,
@@ -316,9 +315,7 @@ begin
   end if;
 end $$;
 
-revoke all on function svc.lineage_path, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
-  svc.merge_lineage, svc.link_jobs, svc.claim_tables,
-  svc.link_datasets, svc.receive_lineage from public;
+revoke all on function svc.lineage_path, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes, svc.merge_lineage,
+  svc.link_jobs, svc.claim_tables, svc.link_datasets, svc.receive_lineage from public;
 grant execute on function svc.lineage_path, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
-  svc.merge_lineage, svc.link_jobs, svc.claim_tables,
-  svc.link_datasets, svc.receive_lineage to svc_tenant;
+  svc.merge_lineage, svc.link_jobs, svc.claim_tables, svc.link_datasets, svc.receive_lineage to svc_tenant;

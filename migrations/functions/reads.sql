@@ -1,14 +1,11 @@
--- The call that a statement of the read path is loaded by (0100) with fewer plan nodes and less text, and with the
--- caller's session beside it: one call says what governs the tables and whether who asks still counts.
+-- What a query asks of the store: what governs its tables, and the record of its usage. Each is one call that is a
+-- transaction of its own. The governance is one value, compared as a whole with the one before.
 
-drop function svc.load_read(uuid, text, text);
-drop function svc.governance(text);
-
--- Everything that governs reading tables: [kind, subject, id, properties], joined by commas and without the brackets
--- around them all. `id` is that of a table, column or tag in the graph; `subject` is the id of what a row is about.
--- Runs in the tenant's context, through whose search_path the label tables are named. Plans by index alone are
--- admitted, as in svc.enter; a list of ids is one scan of an index.
-create function svc.governance(ids text) returns text
+-- What governs reading tables: [kind, subject, id, properties], joined by commas, without the brackets around the
+-- list. `id` is that of a table, column or tag in the graph; `subject` is the id of what a row is about. Runs in the
+-- tenant's context, whose search_path names the label tables. Only plans by index are admitted, as in svc.enter; a
+-- list of ids is one scan of an index.
+create or replace function svc.governance(ids text) returns text
 language plpgsql stable set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set enable_bitmapscan = off as $$
 declare
@@ -21,7 +18,7 @@ begin
     c as materialized (
       select h.start_id, c.id, c.properties from "HAS_COLUMN" h join "Column" c on c.id = h.end_id
         where h.start_id = any(array(select id from t))),
-    -- Columns that were dropped name their table themselves.
+    -- A dropped column names its table itself.
     d as materialized (
       select c.id, c.properties from "Column" c
         where agtype_access_operator(variadic array[c.properties, '"table_id"'::agtype]) = any(wanted)
@@ -34,7 +31,7 @@ begin
       select 'table', null::graphid, id, properties from t
       union all select 'contract', e.end_id, null, k.properties
         from "GOVERNS" e join "Contract" k on k.id = e.start_id where e.end_id = any(array(select id from t))
-      -- The pin is the newest of its events.
+      -- The pin is its newest event.
       union all select 'pin', t.id, null, p.properties
         from t cross join lateral (
           select p.properties from "PINS" e join "PinEvent" p on p.id = e.start_id where e.end_id = t.id
@@ -58,12 +55,12 @@ begin
     select string_agg(concat('["', kind, '","', subject, '","', id, '",', properties, ']'), ',') from found);
 end $$;
 
--- The governance of tables, and the tenant's catalog credential of a nickname beside it; always one row. Where a
--- session is given, also whether it is one of the tenant's that counts now and may read, as svc.find_service_session
--- tells it.
-create function svc.load_read(tenant uuid, prefix text, ids text, session uuid)
+-- The governance of tables with its version, of one snapshot of the database, and the tenant's catalog credential of a
+-- nickname; always one row. Where a session is given, also whether it is one of the tenant's, is valid now and may
+-- read, by the rules of svc.find_service_session.
+create or replace function svc.load_read(tenant uuid, prefix text, ids text, session uuid)
 returns table (credential_id uuid, version bigint, catalog_kind text, nickname text, endpoint text, config jsonb,
-  sealed bytea, governance text, session_counts boolean)
+  sealed bytea, governance text, session_counts boolean, governance_version bigint)
 language plpgsql as $$
 #variable_conflict use_column
 begin
@@ -73,12 +70,13 @@ begin
       case when $4 is not null then exists (
         select from svc.service_session s join svc.tenant t on t.tenant_id = s.tenant_id
         where s.tenant_id = $1 and s.session_id = $4 and s.revoked_at is null and t.state = 'active'
-          and (s.expires_at is null or s.expires_at > clock_timestamp()) and s.scopes ? 'read') end
+          and (s.expires_at is null or s.expires_at > clock_timestamp()) and s.scopes ? 'read') end,
+      coalesce((select v.version from svc.governance_version v where v.tenant_id = $1), 0)
     from (select) one left join svc.catalog_credential c on c.tenant_id = $1 and c.nickname = $2;
 end $$;
 
--- Writes a query's record, and ends its mark as one under way where it has one (0120).
-create function svc.record_usage(tenant uuid, query_id uuid, started_ms float8, principal_sub text,
+-- Writes a query's usage record, and ends its row in svc.query_under_way where `was_opened`.
+create or replace function svc.record_usage(tenant uuid, query_id uuid, started_ms float8, principal_sub text,
   principal_source text, surface text, catalog text, engine text, contracts text, reads text, policies text,
   rows_out bigint, bytes_out bigint, bytes_scanned bigint, queue_ms float8, plan_ms float8, run_ms float8,
   outcome text, sqlstate text, fingerprint text, was_opened boolean) returns void

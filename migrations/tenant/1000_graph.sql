@@ -1,6 +1,8 @@
--- One tenant's schema and graph. Runs as svc_owner with app.tenant_id set; {{schema}}, {{graph}} and
--- {{tenant}} stand for its names. A policy is constant for a graph: it costs one comparison a query,
--- not one a row; writes check the row's tenant_id as well.
+-- One tenant's schema and graph: labels, indexes, policies, rights. Runs as svc_owner with app.tenant_id set.
+-- {{schema}}, {{graph}} and {{tenant}} stand for the tenant's names.
+--
+-- A row-level policy compares a constant of the graph, so it costs one comparison a query, not one a row. Writes
+-- check the row's tenant_id as well.
 create schema {{schema}};
 grant usage on schema {{schema}} to svc_tenant;
 
@@ -41,18 +43,46 @@ end $$;
 -- Finds the nodes of a parent snapshot.
 create index "Snapshot_snapshot_key" on {{graph}}."Snapshot"
   (ag_catalog.agtype_access_operator(variadic array[properties, '"snapshot_key"'::ag_catalog.agtype]));
+-- Finds the columns that a table no longer has. Their masks and tags stay, because older snapshots still hold their
+-- values. A column names its table from its next commit, mask or tag on.
+create index "Column_table_id" on {{graph}}."Column"
+  (ag_catalog.agtype_access_operator(variadic array[properties, '"table_id"'::ag_catalog.agtype]));
+-- Finds the datasets of a table.
+create index "Dataset_table_id" on {{graph}}."Dataset"
+  (ag_catalog.agtype_access_operator(variadic array[properties, '"table_id"'::ag_catalog.agtype]));
+-- The sweep for cycles and the pages of the lineage graph go by edge.
+create unique index "LINEAGE_OF_id" on {{graph}}."LINEAGE_OF" (id);
 
 grant usage on schema {{graph}} to svc_tenant;
 grant select, insert, update, delete on all tables in schema {{graph}} to svc_tenant;
 grant usage on all sequences in schema {{graph}} to svc_tenant;
 
--- The tenant sentinel: a policy of each kind on a table that cannot exist (its name is empty). Loading a
--- table's policies loads these by the same path; a load without them is no verdict.
+-- Pins are events that nobody changes. The trigger fires for each row, because a statement on the labels' parent
+-- table would not fire a statement's trigger here.
 do $$
 declare
-  shelf ag_catalog.graphid := svc.ensure_node('Table', '', '{"sentinel": true}');
+  label text;
 begin
-  perform svc.ensure_edge('SCHEMA_GOVERNS', '', svc.ensure_node('Policy', '', '{"sentinel": true}'), shelf, '{}');
-  perform svc.ensure_edge('WRITE_GOVERNS', '', svc.ensure_node('Policy', '', '{"sentinel": true}'), shelf, '{}');
-  perform svc.ensure_edge('RETAINS', '', svc.ensure_node('RetentionPolicy', '', '{"sentinel": true}'), shelf, '{}');
+  foreach label in array array['PinEvent', 'PINS'] loop
+    execute format('revoke delete, truncate on {{graph}}.%I from svc_tenant', label);
+    execute format('create trigger append_only before update or delete on {{graph}}.%I
+      for each row execute function svc.refuse_change()', label);
+    execute format('create trigger append_only_whole before truncate on {{graph}}.%I
+      for each statement execute function svc.refuse_change()', label);
+  end loop;
+end $$;
+
+-- AGE 1.8 counts the statements on every label by a trigger, for the cache of its variable-length paths. Those paths
+-- ignore row-level security, so this service never asks for them, and the count would only make each verdict slower.
+-- Past 128 graphs a server AGE gives the count up, with a warning at each statement. Anyone who asks for such paths
+-- by hand opens a new session for it, or writes a query of labels and fixed length.
+do $$
+declare
+  label regclass;
+begin
+  for label in select g.tgrelid from pg_trigger g join pg_class c on c.oid = g.tgrelid
+    where c.relnamespace = '{{graph}}'::regnamespace and g.tgname = '_age_cache_invalidate'
+  loop
+    execute format('alter table %s disable trigger _age_cache_invalidate', label);
+  end loop;
 end $$;
