@@ -46,7 +46,7 @@ test(
         return random.pick(wired)
       },
       onPair(index) {
-        if (index % 5_000 === 4_999)
+        if (index % 1_000 === 999)
           console.log(`seed ${seed}: ${index + 1} pairs; resume with --from ${index + 1}`)
       },
     })

@@ -73,6 +73,15 @@ const otherMasks: Readonly<Record<string, CaseMask>> = {
   tags: { action: 'apply-expression', expression: 'CASE WHEN tier > 2 THEN tags END' },
 }
 
+/** Expressions of the column's type that fail on hidden values, written alike in both dialects. */
+const failing: Readonly<Record<string, string>> = {
+  digits: 'CAST(CAST(digits AS integer) + 1 AS text)',
+  day_text: 'CAST(CAST(day_text AS date) AS text)',
+  n4: '100 % n4',
+  f8: 'sqrt(f8)',
+  ts: "ts + interval '1 month'",
+}
+
 export const cases: readonly GovernanceCase[] = [
   { name: 'a filter that is pushed down', filter: pushed, files: every },
   { name: 'a filter that is not pushed down', filter: notPushed, files: every },
@@ -99,6 +108,17 @@ export const cases: readonly GovernanceCase[] = [
       pattern: { action: 'show-first-4' },
       digits: { action: 'mask-alphanum' },
     },
+    files: every,
+  },
+  {
+    name: 'policies that fail on hidden values',
+    filter: `CASE WHEN ${pushed} THEN coalesce('X' NOT LIKE replace(name, 'SECRET', '\\'), true) END`,
+    masks: Object.fromEntries(
+      Object.entries(failing).map(([column, value]): [string, CaseMask] => [
+        column,
+        { action: 'apply-expression', expression: `CASE WHEN ${pushed} THEN ${value} END` },
+      ]),
+    ),
     files: every,
   },
   { name: 'deletes by position', deletes: 'position', files: every },
