@@ -54,8 +54,8 @@ test(
       `seed ${seed}, pairs ${from} to ${from + count - 1}, ${overWire} over the wire:`,
       result.kinds,
     )
+    if (result.reordered.length > 0) console.log(result.reordered.join('\n\n'))
     expect(result.differences.join('\n\n')).toBe('')
-    expect(overWire).toBeGreaterThan(0)
   },
   count > 1_000 ? 6 * hours : 120_000,
 )
