@@ -76,7 +76,7 @@ describe.each(named)('%s over %s', (_, file, governance, turn) => {
       else if (!Bun.deepEquals(seen, await askTwin(text))) told.push(name)
     }
     expect(told).toEqual([])
-    expect(answered).toBeGreaterThan(60)
+    expect(answered).toBeGreaterThan(40)
   })
 
   test.each(Object.keys(oracles))('keeps a hidden text from being read through %s', async (name) => {

@@ -72,23 +72,20 @@ export const places: Readonly<Record<string, (expression: string) => string>> = 
   CTE: (e) => `WITH s AS (SELECT (${e}) IS NULL AS x FROM t) SELECT x, count(*) FROM s GROUP BY x`,
 }
 
-/** What asks anything of a text, and so is tried in every place. */
-const everywhere = textAttacks.slice(0, 2)
-
 export interface PlacedAttack {
   readonly name: string
   readonly text: string
 }
 
 /**
- * Attacks as statements: some in every place, the others in two.
+ * Attacks as statements: the first in every place, since it can ask anything of a text, the others in one.
  * @param turn another number gives other places
  */
 export function statementsOf(tried: readonly ErrorAttack[], turn: number): readonly PlacedAttack[] {
   const names = Object.keys(places)
   return tried.flatMap((attack, index) => {
-    const turns = [0, 1].map((more) => names[(2 * (index + turn) + more) % names.length] ?? 'WHERE')
-    return (everywhere.includes(attack) ? names : turns).map((place) => ({
+    const one = names[(index + 2 * turn) % names.length] ?? 'WHERE'
+    return (index === 0 ? names : [one]).map((place) => ({
       name: `${attack.name} in ${place}`,
       text: places[place]?.(attack.expression) ?? '',
     }))
