@@ -294,6 +294,14 @@ export const limits = {
   engineProofBytes: 16 * MiB,
   /** Memory of DuckDB that hangs on garbage before it is collected. */
   engineGarbageBytes: 16 * MiB,
+
+  /** Errors that wait to be looked into (query/tripwire.ts); milliseconds after the answer before, and until, one is. */
+  tripwireQueueMax: 8,
+  tripwireDelayMs: 1_000,
+  tripwireMs: 60_000,
+  /** Rows, and bytes of their text, that are copied for one look. */
+  tripwireRowsMax: 2_000_000,
+  tripwireBytesMax: 64 * MiB,
 } as const
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
@@ -316,6 +324,8 @@ if (limits.pgwireTenantConnectionsMax > limits.pgwireConnectionsMax)
   throw new Error('limits: one tenant must not hold more connections than the process')
 if (limits.queryMs + limits.engineCloseMs + 2 * limits.storeStatementMs >= limits.queryLeaseMs)
   throw new Error('limits: a run must end, and be recorded, within its lease')
+if (limits.tripwireDelayMs * 10 > limits.tripwireMs)
+  throw new Error('limits: most of the time for a look must be left for the look')
 if (limits.queryIdleMs >= limits.queryMs) throw new Error('limits: an idle run would end by its time first')
 if (limits.governanceAskMs >= limits.governanceStaleMs)
   throw new Error('limits: a version must be asked for before rows may no longer rest on it')

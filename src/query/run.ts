@@ -33,12 +33,15 @@ import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
 import { Guesses, guessKey, proven } from './speculation.ts'
 import { SqlError } from './sql-error.ts'
+import type { Tripwire } from './tripwire.ts'
 import { namesOf, type QueryProgress, usageOf } from './usage-of.ts'
 
 export interface RunParts extends LoadParts {
   readonly engines: EngineKinds
   readonly clock: Clock
   readonly log: Logger
+  /** Looks into errors of the engine; nobody does where absent. */
+  readonly tripwire?: Pick<Tripwire, 'heed'>
   /** Milliseconds that a run may take; default limits.queryMs. */
   readonly queryMs?: number
   /** Milliseconds that a run may wait for its reader; default limits.queryIdleMs. */
@@ -237,6 +240,7 @@ async function* runRows(
     // Neither waits for the other: what the record says is known once the rows have ended.
     const ended = progress.attempt?.end()
     await finish(parts, context, progress, outcome, failure).finally(() => ended)
+    if (outcome === 'failed' && failure) parts.tripwire?.heed(progress, failure)
   }
 }
 
