@@ -45,6 +45,7 @@ test(
         overWire++
         return random.pick(wired)
       },
+      onDifference: (told) => console.log(told),
       onPair(index) {
         if (index % 1_000 === 999)
           console.log(`seed ${seed}: ${index + 1} pairs; resume with --from ${index + 1}`)
@@ -54,7 +55,6 @@ test(
       `seed ${seed}, pairs ${from} to ${from + count - 1}, ${overWire} over the wire:`,
       result.kinds,
     )
-    if (result.reordered.length > 0) console.log(result.reordered.join('\n\n'))
     expect(result.differences.join('\n\n')).toBe('')
   },
   count > 1_000 ? 6 * hours : 120_000,

@@ -14,6 +14,8 @@ export interface PairsRun {
   readonly pairOf: (random: Random, index: number) => Promise<Pair>
   /** Called after each. */
   readonly onPair?: (index: number) => void
+  /** Told of each difference at once: a run that is ended has told of those that it found. */
+  readonly onDifference?: (told: string) => void
 }
 
 export interface PairsResult {
@@ -35,7 +37,14 @@ export function anyCase(random: Random): readonly [GovernanceCase, FileName] {
   return [governance, random.pick(governance.files)]
 }
 
-export async function runPairs({ seed, from, count, pairOf, onPair }: PairsRun): Promise<PairsResult> {
+export async function runPairs({
+  seed,
+  from,
+  count,
+  pairOf,
+  onPair,
+  onDifference,
+}: PairsRun): Promise<PairsResult> {
   const kinds = { equal: 0, leak: 0, unlike: 0, order: 0 }
   const differences: string[] = []
   const reordered: string[] = []
@@ -48,6 +57,7 @@ export async function runPairs({ seed, from, count, pairOf, onPair }: PairsRun):
     kinds[compared.kind]++
     if (compared.failed) failed++
     const told = `seed ${seed}, pair ${index}: ${compared.kind} under ${pair.name}\n${statement.text}\n${compared.difference}`
+    if (compared.kind !== 'equal') onDifference?.(told)
     if (compared.kind === 'leak' || compared.kind === 'unlike') differences.push(told)
     if (compared.kind === 'order') reordered.push(told)
     onPair?.(index)
