@@ -23,13 +23,13 @@ import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
 import { openEngines, prepareReadDirectory } from './engine/open-engines.ts'
-import type { PassCrashPoint } from './gateway/crash-points.ts'
-import { Foretold } from './gateway/foretold.ts'
-import type { GatewayParts } from './gateway/parts.ts'
+import type { PassCrashPoint } from './gateway/base/crash-points.ts'
+import type { GatewayParts } from './gateway/base/parts.ts'
+import { SpeculativeCache } from './gateway/base/speculative-cache.ts'
+import { TableCache } from './gateway/base/table-cache.ts'
+import { lostAnswerWaitsMs } from './gateway/recovery/lost-commit.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
-import { settleWaitsMs } from './gateway/recovery/settle.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
-import { TableCache } from './gateway/table-cache.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
 import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
@@ -86,7 +86,7 @@ export interface AppOptions {
   /** The keys that sign licenses; a test brings its own, so that it needs no walkthrough. */
   readonly licenseKeys?: readonly LicenseKey[]
   /** Those of the gateway unless a test shortens them. */
-  readonly settleWaitsMs?: readonly number[]
+  readonly lostAnswerWaitsMs?: readonly number[]
   /** For which detection and jobs stand back; a test brings one that is quieter sooner. */
   readonly commits?: RightOfWay
 }
@@ -140,12 +140,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     catalogs,
     policies,
     tables: new TableCache(limits.metadataCacheBytes),
-    foretold: new Foretold(),
+    speculative: new SpeculativeCache(),
     metrics,
     log,
     clock: options.clock ?? systemClock,
     intentTimes: options.intentTimes ?? intentTimes,
-    settleWaitsMs: options.settleWaitsMs ?? settleWaitsMs,
+    lostAnswerWaitsMs: options.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
     // Roles that nobody verified exempt from nothing.
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),

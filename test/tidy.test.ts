@@ -1,7 +1,7 @@
 /** Keeps the architecture's rules; the rules themselves are tables in tidy/. */
 
 import { describe, expect, test } from 'bun:test'
-import { findCycles, findDeadFiles, findWrongImports } from './tidy/import-rules.ts'
+import { findCycles, findDeadFiles, findWrongImports, findWrongInnerImports } from './tidy/import-rules.ts'
 import { readProject, type SourceFile } from './tidy/source-files.ts'
 import { findBannedText, findLongFiles, findMissingHeaders, textRules } from './tidy/text-rules.ts'
 
@@ -16,6 +16,10 @@ describe('the project', () => {
 
   test('imports one way, layer by layer', () => {
     expect(findWrongImports(source)).toEqual([])
+  })
+
+  test('imports one way inside a part that has layers of its own', () => {
+    expect(findWrongInnerImports(source)).toEqual([])
   })
 
   test('has no import cycles', () => {
@@ -81,6 +85,34 @@ describe('the rules', () => {
       if (sentence === undefined) expect(found).toEqual([])
       else expect(found).toEqual([expect.stringContaining(sentence)])
     }
+  })
+
+  const wrongInside: [name: string, path: string, specifier: string, sentence: string | undefined][] = [
+    ['down', 'src/gateway/commit/a.ts', '../stages/b.ts', undefined],
+    ['within one folder', 'src/gateway/stages/a.ts', './b.ts', undefined],
+    ['from a surface to the pipeline', 'src/gateway/literal-surface/a.ts', '../pipeline.ts', undefined],
+    ['from another part', 'src/gateway/base/a.ts', '../../store/b.ts', undefined],
+    ['from a part without inner layers', 'src/query/a.ts', './b/c.ts', undefined],
+    ['up', 'src/gateway/stages/a.ts', '../commit/b.ts', 'commit stands above stages'],
+    ['recovery from a stage', 'src/gateway/stages/a.ts', '../recovery/b.ts', 'recovery stands beside stages'],
+    [
+      'what is speculative from the plain commit',
+      'src/gateway/commit/a.ts',
+      '../speculative/b.ts',
+      'speculative stands beside commit',
+    ],
+    [
+      'a surface from the pipeline',
+      'src/gateway/pipeline.ts',
+      './client-surface/b.ts',
+      'stands above pipeline.ts',
+    ],
+    ['a folder that has no layer', 'src/gateway/more/a.ts', '../base/b.ts', 'in no layer of gateway'],
+  ]
+  test.each(wrongInside)('inside a part, import %s', (_, path, specifier, sentence) => {
+    const found = findWrongInnerImports([{ path, text: `import { b } from '${specifier}'\n` }])
+    if (sentence === undefined) expect(found).toEqual([])
+    else expect(found).toEqual([expect.stringContaining(sentence)])
   })
 
   const files = (edges: Record<string, string>): SourceFile[] =>

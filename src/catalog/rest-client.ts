@@ -163,7 +163,7 @@ class RestCatalog implements Catalog {
     if (state === undefined) return result
     try {
       const request = { method: 'GET', path: `${path}${encodeURIComponent(state)}` } as const
-      const { status, body } = await this.#session.call(request, limits.settleWithinMs, undefined)
+      const { status, body } = await this.#session.call(request, limits.lostAnswerWithinMs, undefined)
       if (status !== 200) return result
       return { ...result, metadataLocation: (await readResult(body)).metadataLocation }
     } catch {

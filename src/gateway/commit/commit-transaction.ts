@@ -3,32 +3,27 @@
  * other. There is no transaction across tables: what was accepted before a failure stays, and is audited.
  */
 
-import { bodyOf } from '../auth/read-body.ts'
-import { Fault } from '../base/fault.ts'
-import { inParallel } from '../base/in-parallel.ts'
-import { jsonObject, stringifyJson } from '../base/json.ts'
-import type { PolicyOutcome } from '../core/decision.ts'
-import { tableName } from '../core/table-ref.ts'
-import { limits } from '../limits.ts'
-import type { TableChange } from '../wire/iceberg/commit-request.ts'
-import { currentSnapshotId } from '../wire/iceberg/table-metadata.ts'
-import type { GatewayParts } from './parts.ts'
-import { faultOf } from './render-error.ts'
-import { forwardCommit, intentOf, type TableCommit } from './stages/forward-commit.ts'
-import { DeclaredIntent } from './stages/intent.ts'
-import {
-  assertAllowed,
-  type Judged,
-  judgeChange,
-  type Settled,
-  settle,
-  startLoads,
-  warningsOf,
-} from './stages/judge.ts'
-import type { Upstream } from './stages/open-upstream.ts'
-import { recordRejection } from './stages/record.ts'
+import { Fault } from '../../base/fault.ts'
+import { inParallel } from '../../base/in-parallel.ts'
+import { jsonObject, stringifyJson } from '../../base/json.ts'
+import type { PolicyOutcome } from '../../core/decision.ts'
+import { tableName } from '../../core/table-ref.ts'
+import { limits } from '../../limits.ts'
+import type { TableChange } from '../../wire/iceberg/commit-request.ts'
+import { currentSnapshotId } from '../../wire/iceberg/table-metadata.ts'
+import { bodyOfText } from '../base/body.ts'
+import { faultOf } from '../base/faults.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { Upstream } from '../base/upstream.ts'
+import type { Judged } from '../stages/change.ts'
+import { judgeChange } from '../stages/judge.ts'
+import { loadedBase, type Outcome, outcomeOf, startLoads } from '../stages/loads.ts'
+import { pendingIntent, type TableCommit } from '../stages/open-commit.ts'
+import { warningsOf } from '../stages/verdicts.ts'
+import { forwardTable } from './forward-table.ts'
+import { passVerdict } from './outcomes.ts'
 
-/** Without an Idempotency-Key: upstream it would name several requests. */
+/** No Idempotency-Key is passed on, because upstream the same key would name several requests. */
 export interface TransactionCommit
   extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages'> {
   readonly changes: readonly TableChange[]
@@ -47,7 +42,7 @@ export interface TransactionCommitted {
   readonly warnings: readonly PolicyOutcome[]
 }
 
-/** A failure of a transaction: which table's, and whether commits on other tables stay. */
+/** A failed transaction: the table that failed, and how many commits on other tables stay. */
 export class TransactionFault extends Error {
   override readonly name = 'TransactionFault'
 
@@ -88,32 +83,27 @@ export async function commitTransaction(
         idempotencyKey: undefined,
         commitId: crypto.randomUUID(),
         table: identifier,
-        body: await bodyOf(Buffer.from(text)),
+        body: await bodyOfText(text),
         request: { identifier, requirements, updates },
       }
     }),
   )
   const judged = await inParallel(commits, limits.transactionLoadsMax, (commit) =>
-    settle(judgeChange(parts, commit, startLoads(parts, upstream, commit), () => {})),
+    outcomeOf(judge(parts, upstream, commit)),
   )
   const steps = await passGate(parts, upstream, commits, judged)
 
   const results: TableResult[] = []
   for (const { commit, judged } of steps) {
     try {
-      const declared = new DeclaredIntent(
-        parts,
-        commit.tenant,
-        await intentOf(upstream, commit),
-        commit.stages,
-      )
-      declared.declare(judged.base?.metadataLocation ?? '')
-      await declared.durable()
-      const { result, settled } = await forwardCommit(parts, upstream, commit, declared, judged)
+      const intent = await pendingIntent(parts, upstream, commit)
+      intent.declare(judged.base?.metadataLocation ?? '')
+      await intent.durable()
+      const { result, resolved } = await forwardTable(parts, upstream, commit, intent, judged)
       results.push({
         commitId: commit.commitId,
-        newSnapshotId: settled ? settled.snapshot?.snapshotId : currentSnapshotId(result.metadata),
-        newMetadataLocation: settled?.metadataLocation ?? result.metadataLocation,
+        newSnapshotId: resolved ? resolved.snapshot?.snapshotId : currentSnapshotId(result.metadata),
+        newMetadataLocation: resolved?.metadataLocation ?? result.metadataLocation,
       })
     } catch (thrown) {
       throw failed(commit, faultOf(thrown), results.length)
@@ -122,12 +112,17 @@ export async function commitTransaction(
   return { results, warnings: steps.flatMap(({ judged }) => warningsOf(judged.verdict)) }
 }
 
+async function judge(parts: GatewayParts, upstream: Upstream, commit: TableCommit): Promise<Judged> {
+  const loads = startLoads(parts, upstream, commit)
+  return await judgeChange(parts, commit, await loadedBase(loads), loads)
+}
+
 /** What failed to load comes first, then the verdicts, both in input order: SPEC 4.1's order of steps. */
 async function passGate(
   parts: GatewayParts,
   upstream: Upstream,
   commits: readonly TableCommit[],
-  judged: readonly Settled<Judged>[],
+  judged: readonly Outcome<Judged>[],
 ): Promise<readonly Step[]> {
   const steps: Step[] = []
   for (const [index, commit] of commits.entries()) {
@@ -137,17 +132,9 @@ async function passGate(
     steps.push({ commit, judged: one.value })
   }
   for (const { commit, judged } of steps) {
-    const { verdict } = judged
-    if (verdict.kind === 'allow') continue
+    if (judged.verdict.kind === 'allow') continue
     try {
-      if (verdict.kind === 'deny') {
-        const baseMetadataLocation = judged.base?.metadataLocation ?? ''
-        const intent = { ...(await intentOf(upstream, commit)), baseMetadataLocation }
-        await commit.stages.time('record', () =>
-          recordRejection(parts, commit.tenant, intent, judged, verdict.reason),
-        )
-      } else parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
-      assertAllowed(verdict)
+      await passVerdict(parts, judged, await pendingIntent(parts, upstream, commit))
     } catch (thrown) {
       throw named(commit, faultOf(thrown))
     }

@@ -87,7 +87,7 @@ test('so does a commit on the client surface', async () => {
   expect(called).toEqual(atOnce)
 })
 
-test('a session without the scope `commit` has no head start, and may not commit', async () => {
+test('a session without the scope `commit` is not started speculatively, and may not commit', async () => {
   const { secret } = await createServiceSession(service.store, service.owner.tenant, {
     name: 'reader',
     principal: { sub: 'reader', roles: [] },
@@ -193,7 +193,7 @@ test('policies that cannot be read deny nothing and allow nothing: 503', async (
   expect(await response.text()).toBe('policy-engine-unavailable')
 })
 
-test('a body that cannot be read is 400, as without a head start', async () => {
+test('a body that cannot be read is 400, as without a speculative start', async () => {
   expect((await commit(service, '{"requirements":')).status).toBe(400)
   const other = JSON.stringify({
     identifier: { namespace: ['sales'], name: 'other' },

@@ -1,7 +1,6 @@
-/** Step 12 and 13 of SPEC 4.1: a verdict's WriteEvent, with the snapshot of what was accepted. */
+/** Steps 12 and 13 of SPEC 4.1: a verdict's WriteEvent, and the snapshot of what was accepted. */
 
-import { Fault, type FaultKind } from '../../base/fault.ts'
-import { CatalogError } from '../../catalog/catalog.ts'
+import { Fault } from '../../base/fault.ts'
 import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
@@ -10,7 +9,8 @@ import type { TenantId } from '../../core/tenant.ts'
 import { isAudited } from '../../store/audit.ts'
 import { closeIntent } from '../../store/commit-intents.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { PendingIntent } from '../base/pending-intent.ts'
 
 export interface Decided {
   readonly policies: readonly Policy[]
@@ -19,7 +19,7 @@ export interface Decided {
 
 /**
  * Records a denial and counts it.
- * @throws Fault `unavailable` where it could not be recorded: an unaudited denial is not told as one
+ * @throws Fault `unavailable` where it could not be recorded: a denial is not reported before it is audited
  */
 export async function recordRejection(
   parts: GatewayParts,
@@ -49,18 +49,30 @@ export async function recordRejection(
 }
 
 /**
- * Records what the upstream accepted. Never throws: what could not be written stays as an intent for recovery.
+ * Records what the upstream accepted. Never throws: where it cannot be written, the intent stays for recovery.
  * @param committed reads the upstream's answer; not given where the action writes no metadata
  * @param mayRepeat whether that may be the answer to an earlier request, which an Idempotency-Key brings back: then
  *   nothing was written, and what is on record already is not recorded again
  */
 export async function recordApproval(
   parts: GatewayParts,
+  pending: PendingIntent,
+  decided: Decided,
+  committed: (() => CommittedTable) | undefined,
+  mayRepeat: boolean,
+): Promise<void> {
+  await pending.stages.time('record', () =>
+    approve(parts, pending.tenant, pending.intent, decided, committed, mayRepeat),
+  )
+}
+
+async function approve(
+  parts: GatewayParts,
   tenant: TenantId,
   intent: CommitIntent,
   decided: Decided,
-  committed?: () => CommittedTable,
-  mayRepeat = false,
+  committed: (() => CommittedTable) | undefined,
+  mayRepeat: boolean,
 ): Promise<void> {
   const which = { commitId: intent.commitId, table: tableName(intent.table) }
   try {
@@ -91,21 +103,4 @@ export async function recordApproval(
     return
   }
   parts.passCrashPoint('approval-recorded')
-}
-
-/** Kinds by which an adapter says that nothing was sent, or that what was sent was refused. */
-const notCommitted: ReadonlySet<FaultKind> = new Set([
-  'upstream_failed',
-  'bad_request',
-  'misconfigured',
-  'not_acceptable',
-  'not_found',
-  'conflict',
-  'unprocessable',
-  'not_implemented',
-])
-
-/** Whether a failed forward says that the upstream's state did not change; a doubt is a no. */
-export function surelyNotCommitted(error: unknown): boolean {
-  return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
 }

@@ -1,10 +1,9 @@
-/** Failures and warnings of the gateway in HTTP (SPEC 7). Only the literal paths answer 403 and 503 in text. */
+/** Failures and warnings of the gateway as HTTP knows them (SPEC 7). Each surface words them itself. */
 
-import { Fault, type FaultKind, toFault } from '../base/fault.ts'
-import { CatalogError, type CatalogErrorCode } from '../catalog/catalog.ts'
-import type { PolicyOutcome } from '../core/decision.ts'
-import { limits } from '../limits.ts'
-import { errorResponse, faultHeaders, faultStatus } from '../wire/iceberg/fault-response.ts'
+import { Fault, type FaultKind, toFault } from '../../base/fault.ts'
+import { CatalogError, type CatalogErrorCode } from '../../catalog/catalog.ts'
+import type { PolicyOutcome } from '../../core/decision.ts'
+import { limits } from '../../limits.ts'
 import type { GatewayParts } from './parts.ts'
 
 const sentinels = {
@@ -14,7 +13,7 @@ const sentinels = {
   ErrAdapterStub: { kind: 'upstream_failed', type: 'BadGatewayException' },
 } satisfies Record<CatalogErrorCode, { kind: FaultKind; type: string }>
 
-/** What clients tell apart from a table that is missing: its namespace, or a file of it. */
+/** Types that clients tell apart from a missing table: a missing namespace, or a missing file. */
 const notFoundTypes: ReadonlySet<string> = new Set(['NoSuchNamespaceException', 'NotFoundException'])
 
 /** Any thrown value as a Fault; the four sentinels become the kinds that SPEC 7 gives them. */
@@ -24,16 +23,6 @@ export function faultOf(thrown: unknown): Fault {
   const said = thrown.upstream?.type
   const exact = kind === 'not_found' && said !== undefined && notFoundTypes.has(said)
   return new Fault(kind, thrown.publicMessage, { cause: thrown, type: exact ? said : type })
-}
-
-/** As {@link errorResponse}, but a denial and an unavailable policy engine are plain text (SPEC 7). */
-export function literalErrorResponse(fault: Fault): Response {
-  if (fault.kind !== 'policy_denied' && fault.kind !== 'policy_engine_unavailable')
-    return errorResponse(fault)
-  return new Response(fault.publicMessage, {
-    status: faultStatus(fault.kind),
-    headers: { 'content-type': 'text/plain; charset=utf-8', ...faultHeaders(fault) },
-  })
 }
 
 /**

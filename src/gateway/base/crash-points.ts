@@ -13,14 +13,14 @@ export const crashPoints = [
   'rejection-recorded',
   /** Allowed, the intent names the right base, and the upstream has seen nothing. */
   'commit-not-forwarded',
-  /** The upstream was asked, and its answer is lost; the table is not looked at yet. */
+  /** The upstream was asked and its answer is lost; nobody has looked at the table yet. */
   'answer-lost',
-  /** The upstream answered, or the table shows what it would have; nothing but the intent remembers that it was asked. */
+  /** The upstream answered, or the table shows that the commit was made; only the intent is on record. */
   'commit-forwarded',
   'approval-recorded',
 ] as const
 
 export type CrashPoint = (typeof crashPoints)[number]
 
-/** Told of each point as it is passed; does nothing outside of tests. */
+/** Called at each point; does nothing outside of tests. */
 export type PassCrashPoint = (point: CrashPoint) => void

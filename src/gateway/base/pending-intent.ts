@@ -1,6 +1,7 @@
 /**
- * The intent of one commit: durable before anything is forwarded, gone once the verdict is (DESIGN). It may
- * be declared while the table still loads, on a foretold base, and again if the table has moved since.
+ * The intent of one commit on its way to the store: durable before anything is forwarded, and removed by the
+ * transaction that writes the verdict (DESIGN). It may be declared before the table has loaded, on the base that the
+ * cache holds, and again once the table turns out to have moved.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -8,10 +9,10 @@ import type { CommitIntent } from '../../core/commit.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { closeIntent, openIntent } from '../../store/commit-intents.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from './parts.ts'
 import type { StageTimes } from './stage-times.ts'
 
-export class DeclaredIntent {
+export class PendingIntent {
   #intent: CommitIntent | undefined
   #written: Promise<void> = Promise.resolve()
   #declaredAtMs = 0
@@ -33,7 +34,7 @@ export class DeclaredIntent {
       openIntent(this.parts.store, this.tenant, intent, this.parts.intentTimes),
   ): void {
     if (this.#intent?.baseMetadataLocation === baseMetadataLocation) return
-    const intent = { ...this.withoutBase, baseMetadataLocation }
+    const intent = this.on(baseMetadataLocation)
     if (this.#intent === undefined) this.#declaredAtMs = this.parts.clock.now()
     this.#intent = intent
     this.#written = this.#written.then(async () => {
@@ -71,15 +72,20 @@ export class DeclaredIntent {
     }
   }
 
-  /** Once nothing of the intent is being written any more, whether or not it was. */
-  async settled(): Promise<void> {
+  /** The intent with this base, whether or not it was ever declared. */
+  on(baseMetadataLocation: string): CommitIntent {
+    return { ...this.withoutBase, baseMetadataLocation }
+  }
+
+  /** Resolves once no write of the intent is under way, whether it succeeded or failed. Never rejects. */
+  async idle(): Promise<void> {
     await this.#written.catch(() => {})
   }
 
-  /** For a commit that the upstream surely did not take. What fails here is left to recovery. */
+  /** Removes the intent of a commit that the upstream surely did not take. What fails here is left to recovery. */
   async withdraw(): Promise<void> {
     if (this.#intent === undefined) return
-    await this.settled()
+    await this.idle()
     try {
       await closeIntent(this.parts.store, this.tenant, this.withoutBase.commitId)
     } catch (err) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/base/fault.ts'
-import { matchIcebergPath } from '../../src/gateway/iceberg-path.ts'
+import { matchLiteralPath } from '../../src/gateway/literal-surface/literal-path.ts'
 
 const url = (path: string) => `http://localhost:8080/v1/iceberg/${path}`
 
@@ -16,7 +16,7 @@ function kindOf(run: () => unknown): string {
 
 describe('the literal paths', () => {
   test('names the prefix and the table of a single-table commit', () => {
-    expect(matchIcebergPath('POST', url('main/namespaces/sales/tables/orders'))).toEqual({
+    expect(matchLiteralPath('POST', url('main/namespaces/sales/tables/orders'))).toEqual({
       kind: 'table-commit',
       prefix: 'main',
       table: { namespace: ['sales'], name: 'orders' },
@@ -24,7 +24,7 @@ describe('the literal paths', () => {
   })
 
   test('names the prefix of a multi-table commit', () => {
-    expect(matchIcebergPath('POST', url('main/transactions/commit'))).toEqual({
+    expect(matchLiteralPath('POST', url('main/transactions/commit'))).toEqual({
       kind: 'transaction-commit',
       prefix: 'main',
     })
@@ -46,13 +46,13 @@ describe('the literal paths', () => {
     'main/namespaces/sales/tables/a@branch',
     'main%2F..%2Fother/transactions/commit',
   ])('answers 400 to %p', (path) => {
-    expect(kindOf(() => matchIcebergPath('POST', url(path)))).toBe('bad_request')
+    expect(kindOf(() => matchLiteralPath('POST', url(path)))).toBe('bad_request')
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD'])('answers 405 to %s', (method) => {
-    expect(kindOf(() => matchIcebergPath(method, url('main/namespaces/sales/tables/orders')))).toBe(
+    expect(kindOf(() => matchLiteralPath(method, url('main/namespaces/sales/tables/orders')))).toBe(
       'method_not_allowed',
     )
-    expect(kindOf(() => matchIcebergPath(method, url('main/transactions/commit')))).toBe('method_not_allowed')
+    expect(kindOf(() => matchLiteralPath(method, url('main/transactions/commit')))).toBe('method_not_allowed')
   })
 })

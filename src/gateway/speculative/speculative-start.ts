@@ -1,38 +1,41 @@
 /**
- * The beginning of a single-table commit by a caller that has been here before. What such a commit rests on is known
- * already but for its confirmation, so everything is asked at once: the upstream for the table, and the store, in
- * one call, whether session and credential still hold, for the policies, and to make the intent durable. Nothing
- * is answered or forwarded before the store has confirmed; until then the upstream is at most asked to load.
+ * A speculative start: the beginning of a single-table commit by a caller that has committed to the table before. All
+ * that it rests on is kept in memory and only has to be confirmed, so everything is asked at once: the upstream for the
+ * table, and the store, in one call, whether session and credential still hold, for the policies, and to make the
+ * intent durable. Nothing is answered or forwarded before the store has confirmed; until then the upstream is asked to
+ * load at most. What is not confirmed is dropped, and the commit is taken step by step.
  */
 
 import { sessionCredential } from '../../auth/credentials.ts'
 import type { ReadSessionKey } from '../../auth/find-session.ts'
 import { peerAddress } from '../../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
-import type { Body } from '../../auth/read-body.ts'
 import { afterSending } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { beginCommit } from '../../store/begin-commit.ts'
 import { type GovernanceRow, readWriteGovernance } from '../../store/policies.ts'
+import { readCommitRequest } from '../../wire/iceberg/commit-request.ts'
+import type { CommitBody } from '../base/body.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { CallerKey, ReturningCaller } from '../base/speculative-cache.ts'
+import { StageTimes } from '../base/stage-times.ts'
+import type { CachedTable } from '../base/table-cache.ts'
+import type { Upstream } from '../base/upstream.ts'
+import { baseOf, outcomeOf, startTableLoad } from '../stages/loads.ts'
 import {
-  assertIdentifierMatches,
-  readCommitRequest,
-  snapshotIdsAdded,
-} from '../../wire/iceberg/commit-request.ts'
-import type { CallerKey, KnownCaller } from '../foretold.ts'
-import type { GatewayParts } from '../parts.ts'
-import type { CachedTable } from '../table-cache.ts'
-import { intentOf, type TableCommit } from './forward-commit.ts'
-import { DeclaredIntent } from './intent.ts'
-import { baseOf, foretell, type Loads, settle, startTableLoad } from './judge.ts'
-import type { Upstream } from './open-upstream.ts'
-import { StageTimes } from './stage-times.ts'
+  assertCommits,
+  type Opening,
+  pendingIntent,
+  type TableCommit,
+  tableCommit,
+} from '../stages/open-commit.ts'
+import { judgeCached, verdictOn } from './cached-table.ts'
 
-/** What of the authentication a commit takes once its session is known or foretold. */
+/** The authentication that a request needs beside its session. */
 export interface CommitAuth {
   readonly identify: IdentifyPrincipal
-  /** Absent: no commit has a head start. */
+  /** Absent: no commit is started speculatively. */
   readonly readSessionKey?: ReadSessionKey
 }
 
@@ -42,57 +45,51 @@ export interface CommitCall {
   readonly table: TableRef
   readonly commitId: string
   readonly stages: StageTimes
-  readonly body: Promise<Body>
+  readonly body: Promise<CommitBody>
   /** @throws where the upstream does not serve the operation */
-  readonly assertServed?: (upstream: Upstream) => Promise<void>
+  readonly assertServed: (upstream: Upstream) => Promise<void>
 }
 
-/** What of a commit has been begun. */
-export interface Opening {
-  readonly loads: Loads
-  readonly declared: DeclaredIntent
-}
-
-export interface HeadStart extends Opening {
-  /** Confirmed. */
+/** All of it confirmed by the store. */
+export interface SpeculativeStart extends Opening {
   readonly session: Session
   readonly upstream: Upstream
   readonly commit: TableCommit
 }
 
 /**
- * Begins the commit, if its caller and its table are known and still as they were.
+ * Begins the commit, if its caller and its table are cached and have not changed.
  * @returns undefined otherwise, and for whatever fails: the commit then goes step by step, and fails in its order.
  *   Never rejects
  */
-export async function takeHeadStart(
+export async function startSpeculatively(
   parts: GatewayParts,
   auth: CommitAuth,
   call: CommitCall,
-): Promise<HeadStart | undefined> {
+): Promise<SpeculativeStart | undefined> {
   try {
     const key = await callerKey(auth, call.request, call.prefix)
-    const caller = key && parts.foretold.caller(key)
+    const caller = key && parts.speculative.caller(key)
     if (key === undefined || caller === undefined) return undefined
     if (!caller.session.scopes.includes('commit')) return undefined
-    // A table that was asked for while the body came slowly would not be the one that the commit applies to.
+    // The table is loaded only once the body is whole: while a body comes slowly the table may change.
     const body = await call.stages.time('body', () => call.body)
     const { session, credential } = caller
-    const known = parts.tables.get(session.tenant, credential, call.table)
-    if (known === undefined) return undefined
+    const cached = parts.tables.get(session.tenant, credential, call.table)
+    if (cached === undefined) return undefined
     const upstream = { credential, catalog: parts.catalogs.get(session.tenant, credential) }
-    await call.assertServed?.(upstream)
+    await call.assertServed(upstream)
     const { tenant } = session
     const load = startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
     const commit = await readCommit(parts, auth, call, session, body)
-    const opening = await begin(parts, { key, caller, upstream, commit, known, load })
+    const opening = await begin(parts, { key, caller, upstream, commit, cached, load })
     return opening && { ...opening, session, upstream, commit }
   } catch {
     return undefined
   }
 }
 
-/** What the next commit of this caller begins with; does nothing for a session that has no key. */
+/** Keeps what a speculative start of this caller's next commit needs; does nothing for a session that has no key. */
 export async function rememberCaller(
   parts: GatewayParts,
   auth: CommitAuth,
@@ -104,7 +101,7 @@ export async function rememberCaller(
   if (registered?.credential === undefined || registered.credential.id !== credential.id) return
   const key = await callerKey(auth, request, registered.prefix)
   if (key === undefined) return
-  parts.foretold.rememberCaller(key, { session, credential, fingerprint: registered.fingerprint })
+  parts.speculative.rememberCaller(key, { session, credential, fingerprint: registered.fingerprint })
 }
 
 async function callerKey(
@@ -123,32 +120,22 @@ async function readCommit(
   auth: CommitAuth,
   { request, table, commitId, stages }: CommitCall,
   session: Session,
-  body: Body,
+  body: CommitBody,
 ): Promise<TableCommit> {
   const identified = await auth.identify(request.headers, peerAddress(request), session)
   const commitRequest = await readCommitRequest(body.bytes)
-  assertIdentifierMatches(commitRequest, table)
-  snapshotIdsAdded(commitRequest)
-  return {
-    commitId,
-    tenant: session.tenant,
-    table,
-    identified,
-    body,
-    request: commitRequest,
-    receivedAtMs: parts.clock.now(),
-    idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
-    signal: request.signal,
-    stages,
-  }
+  assertCommits({ request: commitRequest, table })
+  const receivedAtMs = parts.clock.now()
+  const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
+  return tableCommit(whole, table, commitRequest)
 }
 
 interface Beginning {
   readonly key: CallerKey
-  readonly caller: KnownCaller
+  readonly caller: ReturningCaller
   readonly upstream: Upstream
   readonly commit: TableCommit
-  readonly known: CachedTable
+  readonly cached: CachedTable
   /** Under way. */
   readonly load: Promise<CachedTable>
 }
@@ -156,48 +143,51 @@ interface Beginning {
 /** @returns undefined where the store did not confirm the caller; then no intent was written */
 async function begin(
   parts: GatewayParts,
-  { key, caller, upstream, commit, known, load }: Beginning,
+  { key, caller, upstream, commit, cached, load }: Beginning,
 ): Promise<Opening | undefined> {
   const { tenant, table, stages } = commit
   const base = baseOf(load, commit.request)
-  const declared = new DeclaredIntent(parts, tenant, await intentOf(upstream, commit), stages)
+  const pending = await pendingIntent(parts, upstream, commit)
   const session = { key: key.session, tenant, prefix: key.prefix, fingerprint: caller.fingerprint }
   let answer: { readonly row: GovernanceRow | undefined } | undefined
-  declared.declare(known.metadataLocation, async (intent) => {
+  pending.declare(cached.metadataLocation, async (intent) => {
     const ask = () => beginCommit(parts.store, session, intent, parts.intentTimes)
     const row = await stages.time('session', () => stages.time('policies', ask))
     answer = { row }
-    if (row === undefined) throw new Error('the caller is not as it was')
+    if (row === undefined) throw new Error('the session, the credential or the policies have changed')
   })
   // Both questions are sent before this thread turns to the verdict.
   await afterSending()
-  const guess = parts.foretold.governance(tenant, table)
+  const assumed = parts.speculative.governance(tenant, table)
   const apart = new StageTimes()
-  const guessed =
-    guess && foretell(parts, { ...commit, stages: apart }, known, { ok: true, value: guess.governance })
-  await declared.settled()
+  const onAssumed =
+    assumed && judgeCached(parts, { ...commit, stages: apart }, cached, held(assumed.governance))
+  await pending.idle()
   const confirmed = rowOf(answer)
   if (confirmed === undefined) {
-    parts.foretold.forgetCaller(key)
-    // An answer that was lost may have been one.
-    if (answer === undefined) await declared.withdraw()
+    parts.speculative.forgetCaller(key)
+    // The store may have written the intent although its answer was lost.
+    if (answer === undefined) await pending.withdraw()
     return undefined
   }
-  if (guess !== undefined && confirmed.governance === guess.text) {
-    const governance = Promise.resolve({ ok: true, value: guess.governance } as const)
-    await guessed
+  if (assumed !== undefined && onAssumed !== undefined && confirmed.governance === assumed.text) {
+    await onAssumed
     stages.adopt(apart)
-    return { loads: { base, governance, known, foretold: guessed }, declared }
+    const governance = Promise.resolve(held(assumed.governance))
+    return { loads: { base, governance }, intent: pending, speculativeVerdict: verdictOn(cached, onAssumed) }
   }
-  const governance = await settle(Promise.try(readWriteGovernance, confirmed))
+  const governance = await outcomeOf(Promise.try(readWriteGovernance, confirmed))
   if (governance.ok && confirmed.governance !== null)
-    parts.foretold.rememberGovernance(tenant, table, {
+    parts.speculative.rememberGovernance(tenant, table, {
       text: confirmed.governance,
       governance: governance.value,
     })
-  const foretold = foretell(parts, commit, known, governance)
-  return { loads: { base, governance: Promise.resolve(governance), known, foretold }, declared }
+  const verdict = judgeCached(parts, commit, cached, governance)
+  const loads = { base, governance: Promise.resolve(governance) }
+  return { loads, intent: pending, speculativeVerdict: verdictOn(cached, verdict) }
 }
 
-// Its assignment in a callback is not seen by the compiler.
+const held = <T>(value: T) => ({ ok: true, value }) as const
+
+// The compiler does not see that a callback assigns it.
 const rowOf = (answer: { readonly row: GovernanceRow | undefined } | undefined) => answer?.row

@@ -3,11 +3,11 @@
  * is still the table's current metadata is asked of the upstream on every commit.
  */
 
-import type { JsonObject } from '../base/json.ts'
-import { Lru } from '../base/lru.ts'
-import type { CatalogCredential } from '../core/catalog.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { Lru } from '../../base/lru.ts'
+import type { CatalogCredential } from '../../core/catalog.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
 
 export interface CachedTable {
   /** The upstream's answer as it came. */

@@ -6,11 +6,11 @@
 import { inNextTurn } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from './parts.ts'
 
 /**
  * - `session`: session and catalog credential
- * - `body`: what of reading, hashing and parsing the body was left once the session was found
+ * - `body`: the rest of reading and hashing the body, once the session was found
  * - `load`: the table's metadata from the upstream
  * - `policies`: their load from the store
  * - `evaluate`: applying the updates and judging
@@ -35,13 +35,13 @@ export class StageTimes {
 
   constructor(readonly startMs = performance.now()) {}
 
-  /** Counts what was timed apart, since it did count in the end. */
-  adopt(apart: StageTimes): void {
-    this.#taken.push(...apart.#taken)
+  /** Adds the times of speculative work whose result is used. */
+  adopt(speculative: StageTimes): void {
+    this.#taken.push(...speculative.#taken)
   }
 
-  /** The times of a commit that begins again, without what was timed so far but in the same whole. */
-  anew(): StageTimes {
+  /** For a commit that starts over: stages are timed from zero, the whole still from its beginning. */
+  restarted(): StageTimes {
     return new StageTimes(this.startMs)
   }
 
@@ -72,15 +72,15 @@ export function countCommit(
   { metrics }: Pick<GatewayParts, 'metrics'>,
   stages: StageTimes,
   outcome: string,
-  ms: number,
 ): void {
+  const ms = performance.now() - stages.startMs
   inNextTurn(() => {
     metrics.commitDurationMs.observe({ outcome }, ms)
     stages.observe(metrics)
   })
 }
 
-/** Tells the client where the time went, where it asks by `X-Svc-Timing: 1` and is an administrator or in the demo. */
+/** Adds `Server-Timing` where an administrator, or anyone in the demo, asks by `X-Svc-Timing: 1`. */
 export function addTiming(
   { demo }: Pick<GatewayParts, 'demo'>,
   request: Request,

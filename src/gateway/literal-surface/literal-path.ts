@@ -1,29 +1,22 @@
 /**
- * The paths under /v1/iceberg (SPEC 4.1, 4.2). They are matched here and not by a router, because an
+ * The literal paths under /v1/iceberg (SPEC 4.1, 4.2). They are matched here and not by a router, because an
  * identifier that does not fit its pattern is 400, which a router would call 404.
  */
 
-import { Fault } from '../base/fault.ts'
-import type { TableRef } from '../core/table-ref.ts'
-import { assertName } from './client-surface/client-path.ts'
+import { Fault } from '../../base/fault.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import { assertName, root } from '../base/path.ts'
 
-export type IcebergPath =
+export type LiteralPath =
   | { readonly kind: 'table-commit'; readonly prefix: string; readonly table: TableRef }
   | { readonly kind: 'transaction-commit'; readonly prefix: string }
-
-const root = '/v1/iceberg/'
-
-/** The {prefix} of a path under /v1/iceberg, unchecked. */
-export function prefixOf(pathname: string): string {
-  return pathname.slice(root.length).split('/', 1)[0] ?? ''
-}
 
 /**
  * What a request to `url` asks of the gateway.
  * @throws Fault `bad_request` where an identifier is malformed or the path names no route,
  *   `method_not_allowed` where the route takes POST only
  */
-export function matchIcebergPath(method: string, url: string): IcebergPath {
+export function matchLiteralPath(method: string, url: string): LiteralPath {
   const pathname = new URL(url).pathname
   const segments = pathname.startsWith(root) ? pathname.slice(root.length).split('/') : []
   const [prefix = '', first, namespace = '', third, name = ''] = segments
@@ -40,17 +33,4 @@ export function matchIcebergPath(method: string, url: string): IcebergPath {
   assertName('{namespace} in the path', namespace)
   assertName('{table} in the path', name)
   return { kind: 'table-commit', prefix, table: { namespace: [namespace], name } }
-}
-
-/** The path of a commit to a table; undefined for any other request, a malformed one too. */
-export function literalCommitPath(
-  method: string,
-  url: string,
-): Extract<IcebergPath, { kind: 'table-commit' }> | undefined {
-  try {
-    const path = matchIcebergPath(method, url)
-    return path.kind === 'table-commit' ? path : undefined
-  } catch {
-    return undefined
-  }
 }
