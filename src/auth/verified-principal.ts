@@ -6,7 +6,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
-import { peerAddress } from './peer-address.ts'
+import { peerAddress } from '../http/peer-address.ts'
 import type { IdentifyPrincipal } from './principal-chain.ts'
 
 /** Roles that open more than a tenant's own reading and writing. */

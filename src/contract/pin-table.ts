@@ -1,11 +1,11 @@
 /** Pinning a table to a snapshot that its upstream catalog holds. */
 
-import type { Fields } from '../auth/administration/body.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import type { Fields } from '../http/fields.ts'
 import { findCatalogCredential } from '../store/catalog-credentials.ts'
 import type { ContractStore } from '../store/contracts.ts'
 import { type PinEvent, pinTable, unpinTable } from '../store/pins.ts'

@@ -1,6 +1,5 @@
 /** What a contract declares of its table, read from a request: shape and bounds, before the graph is asked. */
 
-import { Fields } from '../auth/administration/body.ts'
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
 import {
@@ -10,6 +9,7 @@ import {
   type SchemaRelationship,
 } from '../core/contract-schema.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
+import { Fields } from '../http/fields.ts'
 import { limits } from '../limits.ts'
 
 /** Members of a contract that declare its schema. */

@@ -3,12 +3,12 @@
  * forward, audit. Once the upstream accepted, the answer is its answer.
  */
 
-import { bodyOf } from '../auth/read-body.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { ForwardedResponse, ForwardRequest } from '../catalog/catalog.ts'
 import { catalogOf } from '../core/catalog.ts'
 import { type CommitIntent, writesMetadata } from '../core/commit.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
+import { bodyOf } from '../http/read-body.ts'
 import { committedTable, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from './parts.ts'
 import { type SettledAction, settleAction } from './recovery/settle-action.ts'

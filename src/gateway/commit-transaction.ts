@@ -3,12 +3,12 @@
  * other. There is no transaction across tables: what was accepted before a failure stays, and is audited.
  */
 
-import { bodyOf } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import { inParallel } from '../base/in-parallel.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
 import { tableName } from '../core/table-ref.ts'
+import { bodyOf } from '../http/read-body.ts'
 import { limits } from '../limits.ts'
 import type { TableChange } from '../wire/iceberg/commit-request.ts'
 import { currentSnapshotId } from '../wire/iceberg/table-metadata.ts'

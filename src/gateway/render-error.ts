@@ -3,8 +3,8 @@
 import { Fault, type FaultKind, toFault } from '../base/fault.ts'
 import { CatalogError, type CatalogErrorCode } from '../catalog/catalog.ts'
 import type { PolicyOutcome } from '../core/decision.ts'
+import { errorResponse, faultHeaders, faultStatus } from '../http/fault-response.ts'
 import { limits } from '../limits.ts'
-import { errorResponse, faultHeaders, faultStatus } from '../wire/iceberg/fault-response.ts'
 import type { GatewayParts } from './parts.ts'
 
 const sentinels = {

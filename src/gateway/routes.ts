@@ -5,9 +5,9 @@
 
 import { Elysia } from 'elysia'
 import { requireSession, tenantContext } from '../auth/guard.ts'
-import { peerAddress } from '../auth/peer-address.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
 import type { Session } from '../core/session.ts'
+import { peerAddress } from '../http/peer-address.ts'
 import { readCommitRequest, readTransactionRequest } from '../wire/iceberg/commit-request.ts'
 import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/serve.ts'

@@ -1,8 +1,8 @@
 /** The lineage graph and the events of a run as JSON. */
 
-import { pageOf } from '../auth/page-query.ts'
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { pageOf } from '../http/page-query.ts'
 import { listRunEvents, type StoredEvent } from '../store/lineage.ts'
 import {
   type LineageEdge,

@@ -1,14 +1,14 @@
 /** POST /v1/lineage (SPEC 4.3, 7) and the lineage resources under /api/v1/lineage. */
 
 import { Elysia } from 'elysia'
-import { answerFaults } from '../auth/answer.ts'
 import { type FindSession, requireSession, tenantContext } from '../auth/guard.ts'
-import { peerAddress } from '../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
-import { readBodyOf } from '../auth/read-body.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import type { Session } from '../core/session.ts'
+import { answerFaults } from '../http/answer.ts'
+import { peerAddress } from '../http/peer-address.ts'
+import { readBodyOf } from '../http/read-body.ts'
 import { limits } from '../limits.ts'
 import { describeCycle } from './describe-cycle.ts'
 import { graphDetail, runDetail } from './open-api.ts'

@@ -3,7 +3,6 @@
  * of the last commits. Loads what governs its tables, compiles, says what protects them; nothing is run.
  */
 
-import type { Fields } from '../auth/administration/body.ts'
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { saltBytesMin } from '../core/mask.ts'
@@ -12,6 +11,7 @@ import { readEngineOf } from '../core/read-engine.ts'
 import type { DialectName } from '../core/sql-type.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import type { Fields } from '../http/fields.ts'
 import { loadGovernances } from '../store/governance.ts'
 import { governedTable } from '../store/governed-table.ts'
 import { type CompiledQuery, compileQuery, type TableRead } from './compile.ts'

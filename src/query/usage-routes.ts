@@ -1,14 +1,14 @@
 /** GET /api/v1/usage: records of the read path in pages, and their totals. */
 
 import { Elysia } from 'elysia'
-import { answerFaults } from '../auth/answer.ts'
 import { requireSession } from '../auth/guard.ts'
-import { pageOf } from '../auth/page-query.ts'
 import { verifiedPrincipal } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import { parseRfc3339 } from '../base/rfc3339.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { usageOutcomes } from '../core/usage.ts'
+import { answerFaults } from '../http/answer.ts'
+import { pageOf } from '../http/page-query.ts'
 import {
   type ListedUsage,
   listUsage,

@@ -11,6 +11,7 @@ const layers: readonly (readonly string[])[] = [
   ['store', 'catalog'],
   ['storage'],
   ['engine'],
+  ['http'],
   ['auth'],
   ['gateway', 'query', 'lineage', 'detection', 'contract'],
   ['server'],

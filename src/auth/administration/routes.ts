@@ -9,14 +9,14 @@ import type { Clock } from '../../base/clock.ts'
 import { Fault, toFault } from '../../base/fault.ts'
 import type { Operation } from '../../base/json-schema.ts'
 import { sameSecret } from '../../base/same-secret.ts'
+import { answerFaults, wrongMethod } from '../../http/answer.ts'
+import type { Asking } from '../../http/fields.ts'
+import { pathMatches } from '../../http/route-path.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { Store } from '../../store/store.ts'
-import { answerFaults, wrongMethod } from '../answer.ts'
 import { type FindSession, requireSession } from '../guard.ts'
 import type { IdentifyPrincipal } from '../principal-chain.ts'
-import { pathMatches } from '../route-path.ts'
 import { requireRole, verifiedPrincipal } from '../verified-principal.ts'
-import type { Asking } from './body.ts'
 import {
   catalogsDetail,
   changeCatalogDetail,

@@ -3,11 +3,11 @@
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { type Asking, readFields } from '../../http/fields.ts'
+import { pageOf } from '../../http/page-query.ts'
 import { listBrowserSessions, revokeBrowserSession } from '../../store/browser-sessions.ts'
 import { createServiceSession, listServiceSessions, revokeServiceSession } from '../../store/sessions.ts'
 import type { Store } from '../../store/store.ts'
-import { pageOf } from '../page-query.ts'
-import { type Asking, readFields } from './body.ts'
 
 /**
  * A new service session from the request's body; the answer holds its secret.

@@ -4,6 +4,8 @@ import { Fault } from '../../base/fault.ts'
 import { type CatalogKind, catalogKinds } from '../../core/catalog.ts'
 import { parseTenantId, type TenantId } from '../../core/tenant.ts'
 import { checkCatalogSettings } from '../../engine/check-credential.ts'
+import { type Asking, readFields } from '../../http/fields.ts'
+import { pageOf } from '../../http/page-query.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import {
   listCatalogCredentials,
@@ -13,8 +15,6 @@ import {
 } from '../../store/catalog-credentials.ts'
 import type { Store } from '../../store/store.ts'
 import { createTenant, getTenant, listTenants, resumeTenant, suspendTenant } from '../../store/tenants.ts'
-import { pageOf } from '../page-query.ts'
-import { type Asking, readFields } from './body.ts'
 
 const noTenant = () => new Fault('not_found', 'There is no such tenant.')
 const noCredential = () => new Fault('not_found', 'The tenant has no catalog credential of this nickname.')

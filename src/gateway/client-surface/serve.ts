@@ -1,14 +1,14 @@
 /** The client surface: who asks, for which operation, and what its handler's failure looks like. */
 
-import { wrongMethod } from '../../auth/answer.ts'
 import { type FindSession, requireSession } from '../../auth/guard.ts'
 import type { IssueToken } from '../../auth/oauth-token.ts'
-import { peerAddress } from '../../auth/peer-address.ts'
-import { type Body, readBody } from '../../auth/read-body.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Session } from '../../core/session.ts'
+import { wrongMethod } from '../../http/answer.ts'
+import { errorResponse } from '../../http/fault-response.ts'
+import { peerAddress } from '../../http/peer-address.ts'
+import { type Body, readBody } from '../../http/read-body.ts'
 import { limits } from '../../limits.ts'
-import { errorResponse } from '../../wire/iceberg/fault-response.ts'
 import { TransactionFault } from '../commit-transaction.ts'
 import { prefixOf } from '../iceberg-path.ts'
 import type { GatewayParts } from '../parts.ts'

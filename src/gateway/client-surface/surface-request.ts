@@ -1,12 +1,12 @@
 /** One request to the client surface, past session, path and principal: what every handler works with. */
 
-import type { Body } from '../../auth/read-body.ts'
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { Body } from '../../http/read-body.ts'
 import { limits } from '../../limits.ts'
 import type { GatewayParts } from '../parts.ts'
 import { warningHeader } from '../render-error.ts'

@@ -1,7 +1,7 @@
 /** A request's body while it comes, and who asks once it is whole. */
 
-import { type Body, readBody } from '../../auth/read-body.ts'
 import type { Session } from '../../core/session.ts'
+import { type Body, readBody } from '../../http/read-body.ts'
 import { limits } from '../../limits.ts'
 import type { StageTimes } from './stage-times.ts'
 

@@ -1,6 +1,5 @@
 /** Steps 11 to 13 of SPEC 4.1 for one table: forward the commit, write its audit, ingest its snapshot. */
 
-import type { Body } from '../../auth/read-body.ts'
 import { inNextTurn } from '../../base/turn.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
 import { catalogOf } from '../../core/catalog.ts'
@@ -8,6 +7,7 @@ import type { CommitIntent, CommittedTable } from '../../core/commit.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { Body } from '../../http/read-body.ts'
 import { type CommitRequest, snapshotIdsAdded } from '../../wire/iceberg/commit-request.ts'
 import { committedTable } from '../../wire/iceberg/table-metadata.ts'
 import { discloseAnswer, tableMembers } from '../client-surface/disclosure.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { readBody, readBodyOf } from '../../src/auth/read-body.ts'
 import { Fault } from '../../src/base/fault.ts'
 import { nextTurn } from '../../src/base/turn.ts'
+import { readBody, readBodyOf } from '../../src/http/read-body.ts'
 
 const bytesMax = 1_000
 

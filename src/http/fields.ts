@@ -1,11 +1,11 @@
 /** JSON bodies of administration: read under the cap, field by field, each problem one sentence. */
 
-import { Fault } from '../../base/fault.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
-import { parseRfc3339 } from '../../base/rfc3339.ts'
-import { type SessionScope, sessionScopes } from '../../core/session.ts'
-import { limits } from '../../limits.ts'
-import { readBodyOf } from '../read-body.ts'
+import { Fault } from '../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../base/json.ts'
+import { parseRfc3339 } from '../base/rfc3339.ts'
+import { type SessionScope, sessionScopes } from '../core/session.ts'
+import { limits } from '../limits.ts'
+import { readBodyOf } from './read-body.ts'
 
 /** The fields of one request's body. Every reader throws Fault `bad_request` naming the field. */
 export class Fields {

@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino'
 import { Fault, type FaultKind, toFault } from '../base/fault.ts'
-import { errorResponse } from '../wire/iceberg/fault-response.ts'
+import { errorResponse } from './fault-response.ts'
 
 /** What nobody but we can mend. */
 const ours: ReadonlySet<FaultKind> = new Set(['internal', 'misconfigured', 'tenant_context_missing'])

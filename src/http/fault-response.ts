@@ -1,7 +1,7 @@
 /** Faults as HTTP answers with an Iceberg ErrorModel body: the one table from kinds to statuses (SPEC 7). */
 
-import type { Fault, FaultKind } from '../../base/fault.ts'
-import { errorModel } from './error-model.ts'
+import type { Fault, FaultKind } from '../base/fault.ts'
+import { errorModel } from '../wire/iceberg/error-model.ts'
 
 const statuses = {
   bad_request: 400,
