@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import { AccessTokens } from './auth/access-token.ts'
 import { administrationRoutes } from './auth/administration/routes.ts'
+import { admitter } from './auth/admit.ts'
 import { ownBearerReader, readUnverifiedBearer, tokenVerifier, verifyingBearerReader } from './auth/bearer.ts'
 import { sessionFinder, sessionKeyReader } from './auth/find-session.ts'
 import { IdentityProvider } from './auth/login/identity-provider.ts'
@@ -30,6 +31,7 @@ import { recoverIntents } from './gateway/recovery/recover-intents.ts'
 import { settleWaitsMs } from './gateway/recovery/settle.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
 import { TableCache } from './gateway/table-cache.ts'
+import { bind } from './http/declare.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
 import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
@@ -44,7 +46,7 @@ import { checkPolicies } from './query/protect.ts'
 import type { QueryService } from './query/query-service.ts'
 import { queryRoutes } from './query/routes.ts'
 import { queryService } from './query/run.ts'
-import { usageRoutes } from './query/usage-routes.ts'
+import { usageOperations } from './query/usage/operations.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
@@ -54,6 +56,7 @@ import { listenMetrics, opsRoutes } from './server/ops.ts'
 import type { CatalogService } from './server/pgwire/catalog-service.ts'
 import { readCertificate } from './server/pgwire/read-certificate.ts'
 import { startPgwire } from './server/pgwire/start-pgwire.ts'
+import { operationRoutes } from './server/rest/mount.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
 import { isMaskedFor } from './store/governed-table.ts'
@@ -172,6 +175,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     issueToken: oauthTokenIssuer(store, tokens),
   }
   const { internalAdminOrgId } = config.idp
+  const admit = admitter({ ...auth, licensed, internalAdminOrgId })
 
   const lineage = new LineageReceiver({ store, metrics, log })
   const engines = options.engines ?? openEngines({ addressRules: rules, catalogs, ...config.readEngine })
@@ -191,7 +195,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       lineageRoutes({ receiver: lineage, clock }, auth),
       contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
       queryRoutes({ ...auth, store, states, log }),
-      usageRoutes({ ...auth, store, log }),
+      operationRoutes(bind(usageOperations, { store }), admit, log),
       detectionRoutes({
         ...auth,
         store,

@@ -4,11 +4,12 @@ import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
-import { type PrivilegedRole, requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import { requireRoleOf, verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { Operation } from '../base/json-schema.ts'
 import type { TableStates } from '../catalog/table-states.ts'
+import type { PrivilegedRole } from '../core/principal.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { answerFaults } from '../http/answer.ts'
@@ -129,7 +130,7 @@ async function requireChanger(
   ...roles: readonly PrivilegedRole[]
 ): Promise<{ readonly tenant: TenantId; readonly actor: string }> {
   const session = await requireSession(request, findSession, 'admin')
-  const { sub } = await requireRole(identify, request, session, ...roles)
+  const { sub } = await requireRoleOf(identify, request, session, ...roles)
   return { tenant: session.tenant, actor: sub }
 }
 
@@ -156,7 +157,7 @@ async function showPins(parts: ContractParts, request: Request, params: Params):
 
 async function showSettings(parts: ContractParts, request: Request): Promise<Response> {
   const session = await requireSession(request, parts.findSession, 'read')
-  await requireRole(parts.identify, request, session, 'steward', 'administrator')
+  await requireRoleOf(parts.identify, request, session, 'steward', 'administrator')
   return Response.json(settingsView(await readSettings(parts.store, session.tenant)))
 }
 
@@ -174,7 +175,7 @@ async function saveSettings(parts: ContractParts, request: Request): Promise<Res
 /** Changes hold the text of policies, so they are for those who may see it. */
 async function showChanges(parts: ContractParts, request: Request): Promise<Response> {
   const session = await requireSession(request, parts.findSession, 'read')
-  await requireRole(parts.identify, request, session, 'steward', 'administrator')
+  await requireRoleOf(parts.identify, request, session, 'steward', 'administrator')
   return Response.json(await listContractChanges(parts.store, session.tenant, pageOf(request)))
 }
 

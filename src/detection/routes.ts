@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
-import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import { requireRoleOf, verifiedPrincipal } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../base/json.ts'
 import { classes } from '../core/classification.ts'
@@ -149,7 +149,7 @@ async function postDecision(parts: DetectionRouteParts, request: Request, id: st
   // Taking a Tag away is declassification: a steward attests to it (SPEC 2.10).
   const declassifies = decision !== 'confirm'
   const principal = declassifies
-    ? await requireRole(parts.identify, request, session, 'steward')
+    ? await requireRoleOf(parts.identify, request, session, 'steward')
     : await verifiedPrincipal(parts.identify, request, session)
   if (declassifies && reason.trim() === '') throw new Fault('bad_request', 'An attestation needs a reason.')
   const finding = await decideFinding(parts.store, session.tenant, id, {

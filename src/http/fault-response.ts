@@ -59,10 +59,13 @@ export function faultStatus(kind: FaultKind): number {
 /** The Iceberg ErrorModel answer, in JSON. */
 export function errorResponse(fault: Fault): Response {
   const status = statuses[fault.kind]
-  return new Response(errorModel(status, fault.type ?? types[fault.kind], fault.publicMessage), {
-    status,
-    headers: { 'content-type': 'application/json', ...faultHeaders(fault) },
-  })
+  return new Response(
+    errorModel(status, fault.type ?? types[fault.kind], fault.publicMessage, fault.members),
+    {
+      status,
+      headers: { 'content-type': 'application/json', ...faultHeaders(fault) },
+    },
+  )
 }
 
 /** Headers that go with a kind, whatever the body's form: Retry-After, Allow, WWW-Authenticate. */

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import { type FindSession, requireSession } from '../auth/guard.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
-import { requireRole, verifiedPrincipal } from '../auth/verified-principal.ts'
+import { requireRoleOf, verifiedPrincipal } from '../auth/verified-principal.ts'
 import { answerFaults } from '../http/answer.ts'
 import { errorResponse } from '../http/fault-response.ts'
 import { readFields } from '../http/fields.ts'
@@ -41,7 +41,7 @@ async function answerExplain(parts: QueryParts & LoadParts, request: Request): P
     ),
     caller,
   )
-  if (input.impersonates) await requireRole(parts.identify, request, session, 'steward')
+  if (input.impersonates) await requireRoleOf(parts.identify, request, session, 'steward')
   try {
     const isSteward = caller.roles.includes('steward')
     return Response.json(await explain(parts, session.tenant, input, isSteward, request.signal))

@@ -4,7 +4,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { Fault, toFault } from '../base/fault.ts'
 import { wrongMethod } from '../http/answer.ts'
 import { errorResponse } from '../http/fault-response.ts'
-import { pathMatches } from '../http/route-path.ts'
+import { pathMatches } from '../http/operation-path.ts'
 import { type DescribedRoute, openApiDocument, type RouteDetail } from './open-api.ts'
 
 export interface Routes {

@@ -19,9 +19,9 @@ import {
   time,
   uuid,
 } from '../../base/json-schema.ts'
+import { commercialCapabilities } from '../../core/capability.ts'
 import { catalogKinds } from '../../core/catalog.ts'
 import { sessionScopes } from '../../core/session.ts'
-import { commercialCapabilities } from '../../license/capabilities.ts'
 
 const scopes = list(oneOf(sessionScopes))
 const principal = object({ sub: text, 'email?': text, roles: list(text) })

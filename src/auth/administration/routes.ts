@@ -11,12 +11,12 @@ import type { Operation } from '../../base/json-schema.ts'
 import { sameSecret } from '../../base/same-secret.ts'
 import { answerFaults, wrongMethod } from '../../http/answer.ts'
 import type { Asking } from '../../http/fields.ts'
-import { pathMatches } from '../../http/route-path.ts'
+import { pathMatches } from '../../http/operation-path.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { Store } from '../../store/store.ts'
 import { type FindSession, requireSession } from '../guard.ts'
 import type { IdentifyPrincipal } from '../principal-chain.ts'
-import { requireRole, verifiedPrincipal } from '../verified-principal.ts'
+import { requireRoleOf, verifiedPrincipal } from '../verified-principal.ts'
 import {
   catalogsDetail,
   changeCatalogDetail,
@@ -177,7 +177,7 @@ function ownTable(parts: AdministrationParts): readonly Route<Request>[] {
   const { store, clock, identify, findSession } = parts
   const administrator = async (request: Request) => {
     const session = await requireSession(request, findSession, 'admin')
-    await requireRole(identify, request, session, 'administrator')
+    await requireRoleOf(identify, request, session, 'administrator')
     return session.tenant
   }
   return [
