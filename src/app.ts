@@ -18,7 +18,10 @@ import { addressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
-import { contractRoutes } from './contract/routes.ts'
+import { oversightOperations } from './contract/oversight-operations.ts'
+import { pinOperations } from './contract/pin-operations.ts'
+import { policyOperations } from './contract/policy-operations.ts'
+import { tableOperations } from './contract/table-operations.ts'
 import type { TenantId } from './core/tenant.ts'
 import { detectionRoutes } from './detection/routes.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
@@ -193,9 +196,20 @@ export async function startApp(options: AppOptions): Promise<App> {
     [
       gatewayRoutes(gateway, auth),
       lineageRoutes({ receiver: lineage, clock }, auth),
-      contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
       queryRoutes({ ...auth, store, states, log }),
-      operationRoutes(bind(usageOperations, { store }), admit, log),
+      operationRoutes(
+        [
+          ...bind([...tableOperations, ...policyOperations, ...pinOperations, ...oversightOperations], {
+            store,
+            clock,
+            states,
+            checkPolicies,
+          }),
+          ...bind(usageOperations, { store }),
+        ],
+        admit,
+        log,
+      ),
       detectionRoutes({
         ...auth,
         store,

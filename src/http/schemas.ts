@@ -2,6 +2,8 @@
 
 import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 
+import type { TableRef } from '../core/table-ref.ts'
+
 /** Any string. */
 export const text = Type.String()
 /** A string that is not empty. */
@@ -65,4 +67,17 @@ export const pageInput = {
 /** One page of a listing. */
 export function pageOf<T extends TSchema>(items: T) {
   return object({ items: list(items), next: maybe(said(text, 'the `after` of the next page')) })
+}
+
+const identifier = Type.String({ pattern: '^[a-zA-Z0-9_-]+$' })
+
+/** A table in a path: `{namespace}/{table}`, the levels of its namespace joined by %1F, as Iceberg REST has it. */
+export const tableAddress = {
+  namespace: said(list(identifier, { minItems: 1 }), 'its levels joined by %1F'),
+  table: identifier,
+}
+
+/** What a table's address names. */
+export function addressed({ namespace, table }: { namespace: readonly string[]; table: string }): TableRef {
+  return { namespace, name: table }
 }

@@ -1,15 +1,29 @@
 /** What governs reading a table, as the API shows it. */
 
+import { Fault } from '../base/fault.ts'
 import type { ContractSchema } from '../core/contract-schema.ts'
-import type { Governance, StoredMask } from '../store/governance.ts'
-import type { PinEvent } from '../store/pins.ts'
-import type { ReadSettings } from '../store/read-settings.ts'
+import type { Principal } from '../core/principal.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { loadDeclaredSchema } from '../store/declared-schema.ts'
+import { type Governance, loadGovernance, type StoredMask } from '../store/governance.ts'
+import type { Store } from '../store/store.ts'
+
+/** A table for a principal: readers learn of columns and tags, and stewards of filters and masks. @throws Fault `not_found` */
+export async function showTable(store: Store, tenant: TenantId, table: TableRef, { roles }: Principal) {
+  const [governance, schema] = await Promise.all([
+    loadGovernance(store, tenant, table),
+    loadDeclaredSchema(store, tenant, table),
+  ])
+  if (governance === undefined) throw new Fault('not_found', 'There is no such table.')
+  return tableView(governance, schema, roles.includes('steward'))
+}
 
 /**
  * @param schema what the contract declares
- * @param withPolicies false: for readers, who learn of columns and tags but not of filters and masks
+ * @param withPolicies whether filters and masks are shown
  */
-export function tableView(
+function tableView(
   { ref, contract, pin, columns, rowFilters }: Governance,
   schema: ContractSchema | undefined,
   withPolicies: boolean,
@@ -48,14 +62,4 @@ function maskView({ policyId, action, expression, exemptRoles, origin }: StoredM
     exempt_roles: exemptRoles,
     ...(origin.kind === 'tag' && { tag: origin.tag }),
   }
-}
-
-/** One pin event, as the API shows it. */
-export function pinView({ sequence, kind, snapshotId, catalog, by, at }: PinEvent) {
-  return { sequence, kind, snapshot_id: snapshotId, catalog, by, at }
-}
-
-/** The tenant's settings, as the API shows them. */
-export function settingsView({ readableWithoutContract }: ReadSettings) {
-  return { readable_without_contract: readableWithoutContract }
 }
