@@ -6,8 +6,6 @@
 import { Fault } from '../base/fault.ts'
 import type { IdentifiedPrincipal, Principal, PrivilegedRole } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
-import { peerAddress } from '../http/peer-address.ts'
-import type { IdentifyPrincipal } from './principal-chain.ts'
 
 /**
  * The principal of a read or of a privileged action: the verified certificate's or bearer's; else the
@@ -26,25 +24,4 @@ export function requireRole(principal: Principal, ...roles: readonly PrivilegedR
   if (roles.some((role) => principal.roles.includes(role))) return
   const names = roles.map((role) => `\`${role}\``).join(' or ')
   throw new Fault('forbidden', `This takes the role ${names}, from a verified credential.`)
-}
-
-/** As `verifiedPart`, of a request. @throws Fault `unauthenticated` as the principal chain does */
-export async function verifiedPrincipal(
-  identify: IdentifyPrincipal,
-  request: Request,
-  session: Session,
-): Promise<Principal> {
-  return verifiedPart(await identify(request.headers, peerAddress(request), session), session)
-}
-
-/** As `requireRole`, of a request. @throws Fault as both */
-export async function requireRoleOf(
-  identify: IdentifyPrincipal,
-  request: Request,
-  session: Session,
-  ...roles: readonly PrivilegedRole[]
-): Promise<Principal> {
-  const principal = await verifiedPrincipal(identify, request, session)
-  requireRole(principal, ...roles)
-  return principal
 }

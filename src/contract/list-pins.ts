@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { pageView } from '../http/page-view.ts'
 import { loadGovernance } from '../store/governance.ts'
 import type { PageRequest } from '../store/page.ts'
 import { listPins, type PinEvent } from '../store/pins.ts'
@@ -12,8 +13,7 @@ import type { Store } from '../store/store.ts'
 export async function listTablePins(store: Store, tenant: TenantId, table: TableRef, page: PageRequest) {
   if ((await loadGovernance(store, tenant, table)) === undefined)
     throw new Fault('not_found', 'There is no such table.')
-  const { items, next } = await listPins(store, tenant, table, page)
-  return { items: items.map(pinView), next }
+  return pageView(await listPins(store, tenant, table, page), pinView)
 }
 
 /** One pin event, as the API shows it. */

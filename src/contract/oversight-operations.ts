@@ -1,5 +1,6 @@
 /** Operations on a tenant's settings for reading, and on the record of who changed what. */
 
+import { pageRequest, pageView } from '../http/page-view.ts'
 import {
   anyObject,
   flag,
@@ -12,7 +13,7 @@ import {
   text,
   time,
 } from '../http/schemas.ts'
-import { contractActions, listContractChanges } from '../store/contract-changes.ts'
+import { contractActions, listContractChanges, type RecordedChange } from '../store/contract-changes.ts'
 import { putReadSettings, readSettings } from '../store/read-settings.ts'
 import { operation, overseeing, root } from './parts.ts'
 
@@ -62,17 +63,11 @@ export const oversightOperations = [
       }),
     ),
     run: async ({ parts, caller }, page) => {
-      const { items, next } = await listContractChanges(parts.store, caller.tenant, page)
-      return {
-        items: items.map(({ at, actor, action, subject, value }) => ({
-          at,
-          actor,
-          action,
-          subject,
-          value: value as Readonly<Record<string, unknown>> | undefined,
-        })),
-        next,
-      }
+      return pageView(await listContractChanges(parts.store, caller.tenant, pageRequest(page)), changeView)
     },
   }),
 ]
+
+function changeView({ at, actor, action, subject, value }: RecordedChange) {
+  return { at, actor, action, subject, value: value as Readonly<Record<string, unknown>> | undefined }
+}

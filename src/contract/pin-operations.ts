@@ -1,5 +1,6 @@
 /** Operations on the snapshot that a table is read at. */
 
+import { pageRequest } from '../http/page-view.ts'
 import {
   addressed,
   int64,
@@ -39,8 +40,8 @@ export const pinOperations = [
     input: object({ ...tableAddress, ...pageInput }),
     output: pageOf(pin),
     faults: { not_found: 'There is no such table.' },
-    run: ({ parts, caller }, { limit, after, ...table }) =>
-      listTablePins(parts.store, caller.tenant, addressed(table), { limit, after }),
+    run: ({ parts, caller }, { limit, page_token, ...table }) =>
+      listTablePins(parts.store, caller.tenant, addressed(table), pageRequest({ limit, page_token })),
   }),
   operation({
     name: 'pin_table',

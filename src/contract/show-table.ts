@@ -29,7 +29,7 @@ function tableView(
   withPolicies: boolean,
 ) {
   return {
-    ...ref,
+    table: { namespace: ref.namespace, name: ref.name },
     contract: contract && { ...contract, state: 'active', ...schema },
     ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
     columns: columns

@@ -10,6 +10,7 @@ import {
   ordinal,
   said,
   tableAddress,
+  tableIdentifier,
   text,
 } from '../http/schemas.ts'
 import { deleteContract, putContract } from '../store/contracts.ts'
@@ -33,8 +34,7 @@ const rowFilter = object({
   ...origin,
 })
 const table = object({
-  namespace: list(text),
-  name: text,
+  table: tableIdentifier,
   contract: maybe(object({ id: text, version: ordinal, state: text, ...schemaMembers })),
   pinned_snapshot_id: maybe(said(text, 'decimal')),
   columns: list(

@@ -2,6 +2,7 @@
 
 import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 
+import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
 
 /** Any string. */
@@ -61,12 +62,17 @@ export function object<const T extends Readonly<Record<string, TSchema>>>(member
 /** Which page of a listing a request asks for. */
 export const pageInput = {
   limit: maybe(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-  after: maybe(said(text, '`next` of the page before')),
+  page_token: maybe(said(text, '`next_page_token` of the page before; opaque')),
+}
+
+/** Members of an answer that is one page of a listing. */
+export function pageMembers<T extends TSchema>(items: T) {
+  return { items: list(items), next_page_token: maybe(said(text, 'absent on the last page')) }
 }
 
 /** One page of a listing. */
 export function pageOf<T extends TSchema>(items: T) {
-  return object({ items: list(items), next: maybe(said(text, 'the `after` of the next page')) })
+  return object(pageMembers(items))
 }
 
 const identifier = Type.String({ pattern: '^[a-zA-Z0-9_-]+$' })
@@ -80,4 +86,28 @@ export const tableAddress = {
 /** What a table's address names. */
 export function addressed({ namespace, table }: { namespace: readonly string[]; table: string }): TableRef {
   return { namespace, name: table }
+}
+
+/** A table in a body or an answer: Iceberg's identifier. */
+export const tableIdentifier = object({ namespace: list(nonEmpty, { minItems: 1 }), name: nonEmpty })
+
+/** A table that a listing is narrowed to, in a query. */
+export const tableFilter = {
+  namespace: maybe(
+    said(list(nonEmpty, { minItems: 1 }), 'of the table, its levels joined by %1F; goes with `table`'),
+  ),
+  table: maybe(said(nonEmpty, 'goes with `namespace`')),
+}
+
+/** The table that a filter names. @throws Fault `bad_request` where one of the two is missing */
+export function filteredTable({
+  namespace,
+  table,
+}: {
+  namespace?: readonly string[] | undefined
+  table?: string | undefined
+}): TableRef | undefined {
+  if (namespace === undefined && table === undefined) return undefined
+  if (namespace !== undefined && table !== undefined) return { namespace, name: table }
+  throw new Fault('bad_request', '`namespace` and `table` name a table together: give both, or neither.')
 }

@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { isCalendarTime } from '../base/rfc3339.ts'
-import type { HitSource, RunState } from '../core/detection.ts'
+import type { HitSource, RunState, ScanReport } from '../core/detection.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { tableOf } from './detection-runs.ts'
@@ -19,7 +19,7 @@ export interface DetectionRun {
   readonly attempt: number
   /** Why it failed; '' otherwise. */
   readonly reason: string
-  readonly report: Readonly<Record<string, unknown>>
+  readonly report: Partial<ScanReport>
   readonly createdAt: Date
   readonly finishedAt: Date | undefined
 }
@@ -32,7 +32,7 @@ export interface DetectionAttempt {
   readonly finishedAt: Date | undefined
   readonly outcome: 'done' | 'failed' | 'lost' | undefined
   readonly reason: string
-  readonly report: Readonly<Record<string, unknown>>
+  readonly report: Partial<ScanReport>
 }
 
 interface RunRow {
@@ -44,7 +44,7 @@ interface RunRow {
   readonly state: RunState
   readonly attempt: number
   readonly reason: string
-  readonly report: Readonly<Record<string, unknown>>
+  readonly report: Partial<ScanReport>
   readonly created_at: Date
   readonly finished_at: Date | null
   readonly position: string
@@ -138,7 +138,7 @@ export async function findRun(
         readonly finished_at: Date | null
         readonly outcome: DetectionAttempt['outcome'] | null
         readonly reason: string
-        readonly report: Readonly<Record<string, unknown>>
+        readonly report: Partial<ScanReport>
       }>(
         `select attempt, cause, requested_by, started_at, finished_at, outcome, reason, report
          from svc.detection_attempt where tenant_id = $1 and run_id = $2 order by attempt desc limit 100`,

@@ -41,7 +41,7 @@ export interface LineageQuery extends PageRequest {
   readonly start: LineageNode
   readonly direction: LineageDirection
   /** Default 3, at most 5 (SPEC 1, 8). */
-  readonly depth?: number
+  readonly depth?: number | undefined
   readonly signal?: AbortSignal
 }
 

@@ -43,7 +43,7 @@ describe('a secret', () => {
     )
     const jwt = new UnsecuredJWT({ sub: 'x', note: canary }).encode()
     const commitPath = `/v1/iceberg/${prefix}/namespaces/sales/tables/orders`
-    const credential = { kind: 'alpha', endpoint: 'https://catalog.example' }
+    const credential = { catalog_kind: 'alpha', endpoint: 'https://catalog.example' }
     const admin = `/admin/tenants/${service.owner.tenant}/catalogs/planted`
     const body = JSON.stringify({ id: canary, event: canary })
     const planted: [method: string, path: string, options: Parameters<typeof call>[3]][] = [

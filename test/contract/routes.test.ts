@@ -73,8 +73,7 @@ test('what is put is shown to a steward, in part to a reader, and not to a forei
     await status('PUT', '/api/v1/contracts/tags/key/masks/k', { action: 'replace-with-null' }),
   ]).toEqual([204, 204, 204, 204, 204])
   expect(await shown()).toEqual({
-    namespace: ['n', 'm'],
-    name: 't',
+    table: { namespace: ['n', 'm'], name: 't' },
     contract: { id: 'people', version: 1, state: 'active' },
     columns: [
       {

@@ -28,7 +28,7 @@ const resources = ({ run, finding }: Ids) =>
     ['GET', `runs/${run}`, undefined, 200],
     ['GET', 'findings', undefined, 200],
     ['POST', `findings/${finding}/decisions`, { decision: 'reject', reason: 'synthetic' }, 200],
-    ['POST', 'rescans', { namespace: ['sales'], table: 'people' }, 202],
+    ['POST', 'rescans', { table: { namespace: ['sales'], name: 'people' } }, 202],
   ] as const
 
 /** What became of each resource: its path, status, and the refusal if there is one. */

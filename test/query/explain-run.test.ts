@@ -134,8 +134,8 @@ test.each(engines)(
     expect({ status, ...answer }).toMatchObject({
       status: 200,
       dialect,
-      reads: [{ ...people, snapshot: { id: String(snapshots[1]), pinned: false } }],
-      policies: [{ policyId: 'hide', column: 'mail' }],
+      reads: [{ table: people, snapshot: { id: String(snapshots[1]), pinned: false } }],
+      policies: [{ id: 'hide', column: 'mail' }],
     })
     expect(listed(answer)).toEqual(after)
     expect(await prepared(catalog)).toEqual(after)
@@ -150,8 +150,8 @@ test.each(engines)(
       expect({ status, ...answer }).toMatchObject({
         status: 200,
         dialect,
-        reads: [{ ...people, snapshot: { id: String(snapshots[0]), pinned: true } }],
-        policies: [{ policyId: 'hide', column: 'email' }],
+        reads: [{ table: people, snapshot: { id: String(snapshots[0]), pinned: true } }],
+        policies: [{ id: 'hide', column: 'email' }],
       })
       expect(listed(answer)).toEqual(before)
       expect(await prepared(catalog)).toEqual(before)
@@ -199,7 +199,7 @@ test('over the wire EXPLAIN follows the database’s engine and the session’s 
       `Engine: ${dialect}`,
       `Reads hr.people at snapshot ${snapshots[1]}: id, mail, phone`,
     ])
-    expect(lines.some((line) => line.startsWith('Policy: {"policyId":"hide"'))).toBe(true)
+    expect(lines.some((line) => line.startsWith('Policy: {"id":"hide"'))).toBe(true)
   }
 })
 

@@ -236,7 +236,7 @@ describe('a change of what governs a table', () => {
     await putRowFilter(on, { table: orders }, { id: 'f', expression: 'id > 77', exemptRoles: ['auditor'] })
     expect(await sqlNow()).toContain('77')
     expect(await lastUsage()).toMatchObject({
-      policies: [{ id: 'f', kind: 'row_filter', table: 'sales.orders' }],
+      policies: [{ id: 'f', kind: 'row_filter', table: orders }],
     })
     await putMask(
       on,

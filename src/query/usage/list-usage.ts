@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { pageView } from '../../http/page-view.ts'
 import type { PageRequest } from '../../store/page.ts'
 import type { Store } from '../../store/store.ts'
 import { type ListedUsage, listUsage, type UsageFilter } from '../../store/usage.ts'
@@ -22,8 +23,7 @@ export async function listUsageRecords(
   filter: UsageFilter,
   page: PageRequest,
 ) {
-  const { items, next } = await listUsage(store, tenant, filter, page)
-  return { items: items.map(usageView), next }
+  return pageView(await listUsage(store, tenant, filter, page), usageView)
 }
 
 function usageView(usage: ListedUsage) {
@@ -36,7 +36,12 @@ function usageView(usage: ListedUsage) {
     catalog: usage.catalog,
     engine: usage.engine,
     contracts: usage.contracts,
-    reads: usage.reads,
+    reads: usage.reads.map(({ namespace, name, columns, snapshot_id, pinned }) => ({
+      table: { namespace, name },
+      columns,
+      snapshot_id,
+      pinned,
+    })),
     policies: usage.policies,
     rows_out: usage.rowsOut,
     bytes_out: usage.bytesOut,

@@ -2,6 +2,7 @@
 
 import { usageOutcomes } from '../../core/usage.ts'
 import { operationsOf } from '../../http/declare.ts'
+import { pageRequest } from '../../http/page-view.ts'
 import {
   count,
   flag,
@@ -13,6 +14,7 @@ import {
   pageInput,
   pageOf,
   said,
+  tableIdentifier,
   text,
   time,
   uuid,
@@ -34,8 +36,7 @@ const filters = {
   ...pageInput,
 }
 const read = object({
-  namespace: list(text),
-  name: text,
+  table: tableIdentifier,
   columns: list(text),
   snapshot_id: maybe(said(text, 'decimal')),
   pinned: maybe(flag),
@@ -54,7 +55,7 @@ const record = object({
     object({
       id: text,
       kind: oneOf(['row_filter', 'column_mask']),
-      table: text,
+      table: tableIdentifier,
       column: maybe(text),
       action: maybe(text),
     }),
@@ -89,8 +90,13 @@ export const usageOperations = [
     input: object(filters),
     output: pageOf(record),
     faults,
-    run: ({ parts, caller }, { limit, after, ...filter }) =>
-      listUsageRecords(parts.store, caller.tenant, visibleUsage(filter, caller.principal), { limit, after }),
+    run: ({ parts, caller }, { limit, page_token, ...filter }) =>
+      listUsageRecords(
+        parts.store,
+        caller.tenant,
+        visibleUsage(filter, caller.principal),
+        pageRequest({ limit, page_token }),
+      ),
   }),
   operation({
     name: 'total_usage',
@@ -103,9 +109,9 @@ export const usageOperations = [
     input: object({ by: oneOf(usageGroups), ...filters }),
     output: pageOf(total),
     faults,
-    run: ({ parts, caller }, { by, limit, after, ...filter }) => {
+    run: ({ parts, caller }, { by, limit, page_token, ...filter }) => {
       const visible = visibleUsage(filter, caller.principal)
-      return totalUsageBy(parts.store, caller.tenant, visible, by, { limit, after })
+      return totalUsageBy(parts.store, caller.tenant, visible, by, pageRequest({ limit, page_token }))
     },
   }),
 ]

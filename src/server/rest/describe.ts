@@ -107,7 +107,7 @@ function parametersOf(operation: Operation): readonly Parameter[] {
 /** What follows from access and input, and what the operation says besides, by status. */
 function refusals(operation: Operation): Readonly<Record<number, Content>> {
   const { access, faults, input } = operation
-  const takesBody = placesOf(operation).body.length > 0
+  const takesBody = 'run' in operation && placesOf(operation).body.length > 0
   const reasons: Partial<Record<FaultKind, string>> = {
     ...(input !== undefined && { bad_request: 'A parameter or the body is malformed; see `error.message`.' }),
     ...(takesBody && { payload_too_large: 'The body is too large.' }),

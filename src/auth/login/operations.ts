@@ -1,11 +1,10 @@
 /** /login, /callback and /logout (SPEC 5): a browser's way to a session. */
 
-import { Elysia } from 'elysia'
-import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { SessionScope } from '../../core/session.ts'
-import { answerFaults } from '../../http/answer.ts'
+import { operationsOf } from '../../http/declare.ts'
+import { maybe, object, said, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { createBrowserSession, endBrowserSession } from '../../store/browser-sessions.ts'
 import type { Store } from '../../store/store.ts'
@@ -14,7 +13,6 @@ import { useOnce } from '../../store/used-once.ts'
 import { assertSameOrigin, clearCookie, readCookie, sessionCookie, setCookie } from '../credentials.ts'
 import type { CompletedLogin, IdentityProvider } from './identity-provider.ts'
 import { localPath, openLogin, sealLogin } from './login-state.ts'
-import { callbackDetail, loginDetail, logoutDetail } from './open-api.ts'
 
 export interface LoginParts {
   readonly store: Store
@@ -24,29 +22,62 @@ export interface LoginParts {
   readonly publicUrl: () => URL
   readonly internalAdminOrgId: string | undefined
   readonly clock: Clock
-  readonly log: Logger
 }
 
 const loginCookie = '__Host-svc_login'
 const afterLogin = '/api/v1/session'
 
-/** The three routes. */
-export function loginRoutes(parts: LoginParts) {
-  const raw = { parse: 'none' } as const
-  return new Elysia({ name: 'login' })
-    .get('/login', ({ request }) => answerFaults(parts.log, () => begin(parts, request)), {
-      ...raw,
-      detail: loginDetail,
-    })
-    .get('/callback', ({ request }) => answerFaults(parts.log, () => complete(parts, request)), {
-      ...raw,
-      detail: callbackDetail,
-    })
-    .post('/logout', ({ request }) => answerFaults(parts.log, () => logOut(parts, request)), {
-      ...raw,
-      detail: logoutDetail,
-    })
+const operation = operationsOf<LoginParts>()
+const tag = 'login'
+const unavailable = {
+  not_found: 'No identity provider is configured.',
+  unavailable: 'The identity provider or the database is not available. Try again.',
 }
+
+export const loginOperations = [
+  operation({
+    name: 'begin_login',
+    tag,
+    summary: 'Sends the browser to the identity provider',
+    method: 'GET',
+    path: '/login',
+    access: { open: 'everyone' },
+    input: object({ return_to: maybe(said(text, 'path on this service to come back to')) }),
+    status: 302,
+    faults: unavailable,
+    answer: ({ parts, request }) => begin(parts, request),
+  }),
+  operation({
+    name: 'complete_login',
+    tag,
+    summary: 'Where the identity provider returns to: makes the session, and its cookie',
+    method: 'GET',
+    path: '/callback',
+    access: { open: 'everyone' },
+    input: object({ code: maybe(text), state: maybe(text) }),
+    status: 302,
+    faults: {
+      bad_request: 'The login was not begun in this browser, is over, or too long ago.',
+      unauthenticated: 'The identity provider refused.',
+      forbidden: 'The organization has no active tenant.',
+      ...unavailable,
+    },
+    answer: ({ parts, request }) => complete(parts, request),
+  }),
+  operation({
+    name: 'log_out',
+    tag,
+    summary: 'Ends the session of the browser',
+    method: 'POST',
+    path: '/logout',
+    access: { open: 'browser' },
+    faults: {
+      unauthenticated: 'There is no session to end.',
+      forbidden: 'The request comes from another site’s page.',
+    },
+    answer: ({ parts, request }) => logOut(parts, request),
+  }),
+]
 
 function configured({ provider }: LoginParts): IdentityProvider {
   if (provider === undefined)

@@ -3,18 +3,17 @@
  * looked at, and a delivery counts once.
  */
 
-import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Secret } from '../../base/secret.ts'
-import { answerFaults } from '../../http/answer.ts'
+import { operationsOf } from '../../http/declare.ts'
 import { readBody } from '../../http/read-body.ts'
+import { anyObject, maybe, object, oneOf } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { type ProviderEvent, recordProviderEvent } from '../../store/provider-events.ts'
 import type { Store } from '../../store/store.ts'
 import { readBillingEvent, readIdentityEvent } from './events.ts'
-import { billingDetail, identityDetail } from './open-api.ts'
 import { type Scheme, standard, stripe, workos } from './schemes.ts'
 import { verifySignature } from './signature.ts'
 
@@ -33,31 +32,52 @@ interface Kind {
   readonly read: (body: Uint8Array, messageId: string | undefined) => ProviderEvent
 }
 
-/** The two routes. */
-export function webhookRoutes(parts: WebhookParts) {
-  const identity: Kind = {
-    ...parts.identityProvider,
-    schemes: [workos, standard],
-    read: readIdentityEvent,
-  }
-  const billing: Kind = {
-    ...parts.billing,
-    schemes: [stripe, standard],
-    read: readBillingEvent,
-  }
-  const raw = { parse: 'none' } as const
-  return new Elysia({ name: 'provider-webhooks' })
-    .post(
-      '/webhooks/identity-provider',
-      ({ request }) => answerFaults(parts.log, () => receive(parts, identity, request)),
-      { ...raw, detail: identityDetail },
-    )
-    .post(
-      '/webhooks/billing',
-      ({ request }) => answerFaults(parts.log, () => receive(parts, billing, request)),
-      { ...raw, detail: billingDetail },
-    )
+const operation = operationsOf<WebhookParts>()
+const standardHeaders = {
+  'webhook-id': { description: 'of Standard Webhooks' },
+  'webhook-timestamp': { description: 'of Standard Webhooks' },
+  'webhook-signature': { description: 'of Standard Webhooks: `v1,<base64>`' },
 }
+const common = {
+  tag: 'webhooks',
+  description: 'Signed by the provider’s own scheme, or by Standard Webhooks: one of the two is there.',
+  method: 'POST',
+  access: { open: 'signature' },
+  input: object({ data: maybe(anyObject) }, { additionalProperties: true }),
+  output: object({ received: oneOf(['recorded', 'known']) }),
+  faults: {
+    bad_request: 'There is no signature header, or the event is malformed.',
+    unauthenticated: 'No secret is configured, or the signature does not hold.',
+    conflict: 'This delivery was received before.',
+    gone: 'The webhook is switched off.',
+    payload_too_large: 'The body is too large.',
+  },
+} as const
+
+export const webhookOperations = [
+  operation({
+    ...common,
+    name: 'receive_identity_event',
+    summary: 'Events of the identity provider',
+    path: '/webhooks/identity-provider',
+    headers: { 'WorkOS-Signature': { description: '`t=<ms>, v1=<hex>`' }, ...standardHeaders },
+    answer: ({ parts, request }) =>
+      receive(
+        parts,
+        { ...parts.identityProvider, schemes: [workos, standard], read: readIdentityEvent },
+        request,
+      ),
+  }),
+  operation({
+    ...common,
+    name: 'receive_billing_event',
+    summary: 'Events of the billing provider',
+    path: '/webhooks/billing',
+    headers: { 'Stripe-Signature': { description: '`t=<s>,v1=<hex>`' }, ...standardHeaders },
+    answer: ({ parts, request }) =>
+      receive(parts, { ...parts.billing, schemes: [stripe, standard], read: readBillingEvent }, request),
+  }),
+]
 
 async function receive(parts: WebhookParts, kind: Kind, request: Request): Promise<Response> {
   const { bytes } = await readBody(request, limits.webhookBodyBytesMax)
