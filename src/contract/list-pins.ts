@@ -4,9 +4,9 @@ import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
+import { listPins, type PinEvent } from '../store/contract/pins.ts'
 import { loadGovernance } from '../store/governance.ts'
 import type { PageRequest } from '../store/page.ts'
-import { listPins, type PinEvent } from '../store/pins.ts'
 import type { Store } from '../store/store.ts'
 
 /** One page of events. @throws Fault `not_found` for an unknown table, `bad_request` for a bad page token */

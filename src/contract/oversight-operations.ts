@@ -1,6 +1,6 @@
 /** Operations on a tenant's settings for reading, and on the record of who changed what. */
 
-import { pageRequest, pageView } from '../http/page-view.ts'
+import { pageRequest } from '../http/page-view.ts'
 import {
   anyObject,
   flag,
@@ -13,8 +13,9 @@ import {
   text,
   time,
 } from '../http/schemas.ts'
-import { contractActions, listContractChanges, type RecordedChange } from '../store/contract-changes.ts'
+import { contractActions } from '../store/contract/changes.ts'
 import { putReadSettings, readSettings } from '../store/read-settings.ts'
+import { listChanges } from './list-changes.ts'
 import { operation, overseeing, root } from './parts.ts'
 
 const tag = 'contracts'
@@ -62,12 +63,6 @@ export const oversightOperations = [
         value: maybe(said(anyObject, 'what was put there')),
       }),
     ),
-    run: async ({ parts, caller }, page) => {
-      return pageView(await listContractChanges(parts.store, caller.tenant, pageRequest(page)), changeView)
-    },
+    run: ({ parts, caller }, page) => listChanges(parts.store, caller.tenant, pageRequest(page)),
   }),
 ]
-
-function changeView({ at, actor, action, subject, value }: RecordedChange) {
-  return { at, actor, action, subject, value: value as Readonly<Record<string, unknown>> | undefined }
-}

@@ -5,8 +5,8 @@ import { Fault } from '../base/fault.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { OperationContext, SessionAccess } from '../core/operation.ts'
 import { operationsOf } from '../http/declare.ts'
-import type { CheckPolicies, ContractStore } from '../store/contracts.ts'
 import type { Store } from '../store/store.ts'
+import type { ChangeContext, CheckPolicies } from './change.ts'
 
 export interface ContractParts {
   readonly store: Store
@@ -30,7 +30,7 @@ export const changing = { scope: 'admin', roles: ['steward'] } as const
 export const overseeing = { scope: 'read', roles: ['steward', 'administrator'] } as const
 
 /** Where a change is made and by whom. */
-export function changeOf({ parts, caller }: OperationContext<ContractParts, SessionAccess>): ContractStore {
+export function changeOf({ parts, caller }: OperationContext<ContractParts, SessionAccess>): ChangeContext {
   const { store, checkPolicies } = parts
   return { store, checkPolicies, tenant: caller.tenant, actor: caller.principal.sub }
 }

@@ -17,7 +17,8 @@ import {
 } from '../http/schemas.ts'
 import { listTablePins } from './list-pins.ts'
 import { changeOf, changing, operation, reading, tablePath } from './parts.ts'
-import { pinSnapshot, unpinSnapshot } from './pin-table.ts'
+import { pinSnapshot } from './pin-table.ts'
+import { unpinSnapshot } from './unpin-table.ts'
 
 const pin = object({
   sequence: ordinal,
@@ -81,6 +82,6 @@ export const pinOperations = [
     input: object(tableAddress),
     output: pin,
     faults: { conflict: 'The table is not pinned.' },
-    run: (context, input) => unpinSnapshot(context.parts, changeOf(context), addressed(input)),
+    run: (context, input) => unpinSnapshot(context.parts.clock, changeOf(context), addressed(input)),
   }),
 ]

@@ -6,9 +6,9 @@ import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { findCatalogCredential } from '../store/catalog-credentials.ts'
-import type { ContractStore } from '../store/contracts.ts'
-import { pinTable, unpinTable } from '../store/pins.ts'
+import { pinTable } from '../store/contract/pins.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
+import type { ChangeContext } from './change.ts'
 import { pinView } from './list-pins.ts'
 
 export interface PinParts {
@@ -29,7 +29,7 @@ export interface WantedPin {
  */
 export async function pinSnapshot(
   { states, clock }: PinParts,
-  on: ContractStore,
+  on: ChangeContext,
   table: TableRef,
   { catalog, snapshotId }: WantedPin,
 ) {
@@ -44,11 +44,6 @@ export async function pinSnapshot(
   if (columns === undefined) throw new Fault('unprocessable', 'The table has no schema of the snapshot.')
   const change = { table, actor: on.actor, atMs: clock.now() }
   return pinView(await pinTable(on.store, on.tenant, change, { snapshotId, schemaId, columns, catalog }))
-}
-
-/** Ends a pin. @throws Fault `conflict` where the table is not pinned */
-export async function unpinSnapshot({ clock }: PinParts, on: ContractStore, table: TableRef) {
-  return pinView(await unpinTable(on.store, on.tenant, { table, actor: on.actor, atMs: clock.now() }))
 }
 
 async function loadState(load: () => Promise<TableState>): Promise<TableState> {

@@ -2,9 +2,14 @@
 
 import { maskActions } from '../core/mask.ts'
 import { addressed, list, maybe, nonEmpty, object, oneOf, said, tableAddress, text } from '../http/schemas.ts'
-import type { FilterTarget, MaskTarget } from '../store/contract-targets.ts'
-import { deleteMask, deleteRowFilter, deleteTag, putMask, putRowFilter, putTag } from '../store/contracts.ts'
+import type { FilterTarget, MaskTarget } from '../store/contract/targets.ts'
+import { deleteMask } from './delete-mask.ts'
+import { deleteRowFilter } from './delete-row-filter.ts'
+import { deleteTag } from './delete-tag.ts'
 import { changeOf, changing, operation, removed, root, tablePath } from './parts.ts'
+import { putMask } from './put-mask.ts'
+import { putRowFilter } from './put-row-filter.ts'
+import { putTag } from './put-tag.ts'
 
 const common = { tag: 'contracts', access: changing } as const
 const columnPath = `${tablePath}/columns/{column}` as const

@@ -5,7 +5,7 @@ import type { ContractSchema } from '../core/contract-schema.ts'
 import type { Principal } from '../core/principal.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { loadDeclaredSchema } from '../store/declared-schema.ts'
+import { loadDeclaredSchema } from '../store/contract/declared-schema.ts'
 import { type Governance, loadGovernance, type StoredMask } from '../store/governance.ts'
 import type { Store } from '../store/store.ts'
 

@@ -13,8 +13,9 @@ import {
   tableIdentifier,
   text,
 } from '../http/schemas.ts'
-import { deleteContract, putContract } from '../store/contracts.ts'
+import { deleteContract } from './delete-contract.ts'
 import { changeOf, changing, operation, reading, removed, tablePath } from './parts.ts'
+import { putContract } from './put-contract.ts'
 import { readContractSchema, schemaMembers } from './read-schema.ts'
 import { showTable } from './show-table.ts'
 

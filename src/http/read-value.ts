@@ -4,6 +4,7 @@
  */
 
 import { Fault } from '../base/fault.ts'
+import { int64Max, int64Min } from '../base/int64.ts'
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '../base/json.ts'
 import { parseRfc3339 } from '../base/rfc3339.ts'
 
@@ -54,7 +55,9 @@ const readers: Readonly<Record<Kind, Reader>> = {
   time: (_, value) => (typeof value === 'string' ? parseRfc3339(value) : undefined),
   int64: (_, value) => {
     const isDigits = typeof value === 'string' && /^-?\d{1,19}$/.test(value)
-    return typeof value === 'bigint' || isDigits ? BigInt(value) : undefined
+    if (typeof value !== 'bigint' && !isDigits) return undefined
+    const number = BigInt(value)
+    return number >= int64Min && number <= int64Max ? number : undefined
   },
   integer: (schema, value) => {
     const number = typeof value === 'bigint' ? Number(value) : value
@@ -144,7 +147,7 @@ function expected(schema: ReadableSchema): string {
       return `${noun}${minimum === undefined ? '' : ` from ${minimum}`}${maximum === undefined ? '' : ` to ${maximum}`}`
     }
     case 'array':
-      return `an array${boundsOf(minItems, maxItems, 'items')} of ${plural(schema.items ?? {})}`
+      return `an array of ${plural(schema.items ?? {})}${boundsOf(minItems, maxItems, 'items').replace(' of', ',')}`
     case 'string':
       if (pattern !== undefined) return `a string that matches ${pattern}`
       return `a string${boundsOf(minLength, maxLength, 'characters')}`

@@ -2,8 +2,8 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
-import { putContract } from '../../src/store/contracts.ts'
 import { session } from '../support/identity.ts'
 import { commit, orders, startTestService } from '../support/service.ts'
 

@@ -2,6 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Fault } from '../../src/base/fault.ts'
+import type { ChangeContext } from '../../src/contract/change.ts'
+import { deleteContract } from '../../src/contract/delete-contract.ts'
+import { deleteMask } from '../../src/contract/delete-mask.ts'
+import { deleteRowFilter } from '../../src/contract/delete-row-filter.ts'
+import { deleteTag } from '../../src/contract/delete-tag.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { putMask } from '../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../src/contract/put-row-filter.ts'
+import { putTag } from '../../src/contract/put-tag.ts'
 import type { Column } from '../../src/core/commit.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { Principal } from '../../src/core/principal.ts'
@@ -10,17 +19,7 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
-import {
-  type ContractStore,
-  deleteContract,
-  deleteMask,
-  deleteRowFilter,
-  deleteTag,
-  putContract,
-  putMask,
-  putRowFilter,
-  putTag,
-} from '../../src/store/contracts.ts'
+import { pinTable } from '../../src/store/contract/pins.ts'
 import { decideFinding, listFindings } from '../../src/store/detection-findings.ts'
 import {
   type Governance,
@@ -32,7 +31,6 @@ import {
 import { readGovernanceRows } from '../../src/store/governance-rows.ts'
 import { governedSnapshot, governedTable, isMaskedFor } from '../../src/store/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
-import { pinTable } from '../../src/store/pins.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
@@ -51,7 +49,7 @@ const officer = { sub: 'eve', roles: ['officer'] }
 let store: TestStore
 let home: TenantId
 let foreign: TenantId
-let on: ContractStore
+let on: ChangeContext
 
 beforeAll(async () => {
   store = await openTestStore()

@@ -1,7 +1,7 @@
 /** Pin events (SPEC 2.10) as the graph holds them: the current pin is the latest event. */
 
-import { Fault } from '../base/fault.ts'
-import type { Properties } from './graph.ts'
+import { Fault } from '../../base/fault.ts'
+import type { Properties } from '../graph.ts'
 
 /** The snapshot that a table is read at. */
 export interface Pin {

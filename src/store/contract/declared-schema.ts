@@ -3,16 +3,16 @@
  * the names in policies do, column names bind to field ids when they are saved, where the graph has the columns.
  */
 
-import { Fault } from '../base/fault.ts'
-import { type ContractSchema, foreignKeysOf } from '../core/contract-schema.ts'
-import type { BoundNames } from '../core/governed-table.ts'
-import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { readGovernances } from './governance.ts'
-import { type Properties, parseAgtype } from './graph.ts'
-import { nodeId } from './names.ts'
-import type { Tx } from './session.ts'
-import type { Store } from './store.ts'
+import { Fault } from '../../base/fault.ts'
+import { type ContractSchema, foreignKeysOf } from '../../core/contract-schema.ts'
+import type { BoundNames } from '../../core/governed-table.ts'
+import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { readGovernances } from '../governance.ts'
+import { type Properties, parseAgtype } from '../graph.ts'
+import { nodeId } from '../names.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
 
 export interface DeclaredSchema {
   readonly schema: ContractSchema

@@ -1,10 +1,10 @@
 /** Who changed what governs reading, and when: one row a change, in the change's own transaction. */
 
-import type { TenantId } from '../core/tenant.ts'
-import { storableJson } from './names.ts'
-import { afterCount, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
-import type { Tx } from './session.ts'
-import type { Store } from './store.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { storableJson } from '../names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
 
 export const contractActions = [
   'put-contract',

@@ -3,17 +3,17 @@
  * refuses to change or delete one.
  */
 
-import { Fault } from '../base/fault.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
-import type { SchemaColumn } from '../core/table-schema.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { holdContracts, recordChange } from './contract-changes.ts'
-import { type Properties, parseAgtype } from './graph.ts'
-import { nodeId, storableJson } from './names.ts'
-import { afterCount, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
+import { Fault } from '../../base/fault.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { SchemaColumn } from '../../core/table-schema.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { type Properties, parseAgtype } from '../graph.ts'
+import { nodeId, storableJson } from '../names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
+import { holdContracts, recordChange } from './changes.ts'
 import type { Pin } from './pin-event.ts'
-import type { Tx } from './session.ts'
-import type { Store } from './store.ts'
 
 export interface PinEvent {
   /** Rises by one with each event of the table. */
