@@ -37,7 +37,7 @@ test('the commands explain what the page says', async () => {
   expect(JSON.parse(String(run))).toMatchObject({
     dialect: 'duckdb',
     principal: { sub: 'stella' },
-    reads: [{ ...orders, snapshot: { id: String(firstSnapshotId), pinned: false } }],
+    reads: [{ table: orders, snapshot: { id: String(firstSnapshotId), pinned: false } }],
   })
   expect(JSON.parse(String(alone))).toMatchObject({ dialect: 'trino', principal: { sub: 'ada' } })
 })
