@@ -1,5 +1,6 @@
 /** Operations on the contract of a table. */
 
+import { pageRequest } from '../http/page-view.ts'
 import {
   addressed,
   flag,
@@ -8,13 +9,16 @@ import {
   nonEmpty,
   object,
   ordinal,
+  pageInput,
+  pageOf,
   said,
   tableAddress,
   tableIdentifier,
   text,
 } from '../http/schemas.ts'
 import { deleteContract } from './delete-contract.ts'
-import { changeOf, changing, operation, reading, removed, tablePath } from './parts.ts'
+import { listTableContracts } from './list-contracts.ts'
+import { changeOf, changing, operation, reading, removed, root, tablePath } from './parts.ts'
 import { putContract } from './put-contract.ts'
 import { readContractSchema, schemaMembers } from './read-schema.ts'
 import { showTable } from './show-table.ts'
@@ -52,6 +56,19 @@ const table = object({
 })
 
 export const tableOperations = [
+  operation({
+    name: 'list_contracts',
+    tag: 'contracts',
+    summary: 'The tables that are under a contract, with its id, version and state',
+    method: 'GET',
+    path: `${root}/tables`,
+    access: reading,
+    input: object(pageInput),
+    output: pageOf(
+      object({ table: tableIdentifier, contract: object({ id: text, version: ordinal, state: text }) }),
+    ),
+    run: ({ parts, caller }, page) => listTableContracts(parts.store, caller.tenant, pageRequest(page)),
+  }),
   operation({
     name: 'get_table',
     tag: 'contracts',

@@ -54,6 +54,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/contracts/settings': 'read steward administrator',
   'PUT /api/v1/contracts/settings': 'admin steward administrator',
   'GET /api/v1/contracts/changes': 'read steward administrator',
+  'GET /api/v1/contracts/tables': 'read',
   'GET /api/v1/contracts/tables/:namespace/:table': 'read',
   'PUT /api/v1/contracts/tables/:namespace/:table': 'admin steward',
   'DELETE /api/v1/contracts/tables/:namespace/:table': 'admin steward',

@@ -245,6 +245,7 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
     await ask('POST', `${table}/pin`, { ...as, body })
   await succeed('GET', table, as)
   await succeed('GET', table, { secret: service.owner.secret })
+  await succeed('GET', `${root}/tables`, { secret: service.owner.secret })
   for (const path of [`${table}/pins`, `${root}/changes`]) await succeed('GET', path, as)
   await succeed('PUT', `${root}/settings`, { ...as, body: { readable_without_contract: true } })
   await succeed('GET', `${root}/settings`, as)
