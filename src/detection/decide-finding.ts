@@ -5,7 +5,7 @@ import { Fault } from '../base/fault.ts'
 import type { DetectionDecision } from '../core/detection.ts'
 import type { Principal } from '../core/principal.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { decideFinding } from '../store/detection-findings.ts'
+import { decideFinding } from '../store/detection/findings.ts'
 import type { Store } from '../store/store.ts'
 import { findingView } from './finding-view.ts'
 

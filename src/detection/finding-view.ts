@@ -14,7 +14,7 @@ import {
   time,
   uuid,
 } from '../http/schemas.ts'
-import type { ListedFinding } from '../store/detection-findings.ts'
+import type { ListedFinding } from '../store/detection/findings.ts'
 
 export const findingSchema = object({
   id: uuid,

@@ -2,7 +2,7 @@
 
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
-import { type FindingFilter, listFindings } from '../store/detection-findings.ts'
+import { type FindingFilter, listFindings } from '../store/detection/findings.ts'
 import type { Store } from '../store/store.ts'
 import { findingView } from './finding-view.ts'
 

@@ -2,7 +2,7 @@
 
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
-import { listRuns, type RunFilter } from '../store/detection-run-list.ts'
+import { listRuns, type RunFilter } from '../store/detection/run-list.ts'
 import type { Store } from '../store/store.ts'
 import { runView } from './run-view.ts'
 

@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { requestRescan } from '../store/detection-run-list.ts'
+import { requestRescan } from '../store/detection/run-list.ts'
 import type { Store } from '../store/store.ts'
 import { runView } from './run-view.ts'
 

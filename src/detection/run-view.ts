@@ -14,7 +14,7 @@ import {
   time,
   uuid,
 } from '../http/schemas.ts'
-import type { DetectionAttempt, DetectionRun } from '../store/detection-run-list.ts'
+import type { DetectionAttempt, DetectionRun } from '../store/detection/run-list.ts'
 
 const report = said(
   object({

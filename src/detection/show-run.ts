@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { findRun } from '../store/detection-run-list.ts'
+import { findRun } from '../store/detection/run-list.ts'
 import type { Store } from '../store/store.ts'
 import { attemptView, runView } from './run-view.ts'
 

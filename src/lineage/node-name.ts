@@ -6,7 +6,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { namespaceKey } from '../core/table-ref.ts'
-import type { LineageNode } from '../store/lineage-graph.ts'
+import type { LineageNode } from '../store/lineage/graph.ts'
 
 /** The name of a node, for answers and as the `node` of the next question. */
 export function nodeName(node: LineageNode): string {

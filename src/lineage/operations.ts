@@ -24,7 +24,7 @@ import {
   uuid,
 } from '../http/schemas.ts'
 import { limits } from '../limits.ts'
-import { lineageDirections } from '../store/lineage-graph.ts'
+import { lineageDirections } from '../store/lineage/graph.ts'
 import type { Store } from '../store/store.ts'
 import { type ReceiveParts, receiveEvent } from './receive-event.ts'
 import { showLineageRun } from './show-run.ts'

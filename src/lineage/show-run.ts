@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
-import { listRunEvents, type StoredEvent } from '../store/lineage.ts'
+import { listRunEvents, type StoredEvent } from '../store/lineage/events.ts'
 import { isUuid, type PageRequest } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 

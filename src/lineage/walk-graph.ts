@@ -8,7 +8,7 @@ import {
   type LineageNode,
   type LineageQuery,
   lineageAround,
-} from '../store/lineage-graph.ts'
+} from '../store/lineage/graph.ts'
 import type { Store } from '../store/store.ts'
 import { nodeName, parseNodeName } from './node-name.ts'
 

@@ -20,7 +20,7 @@ import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import { pinTable } from '../../src/store/contract/pins.ts'
-import { decideFinding, listFindings } from '../../src/store/detection-findings.ts'
+import { decideFinding, listFindings } from '../../src/store/detection/findings.ts'
 import {
   type Governance,
   loadGovernance,

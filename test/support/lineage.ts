@@ -1,7 +1,7 @@
 /** Lineage events for tests, as JSON and as the store takes them. */
 
 import { parseLineageEvent } from '../../src/lineage/parse-event.ts'
-import type { ReceivedEvent } from '../../src/store/lineage.ts'
+import type { ReceivedEvent } from '../../src/store/lineage/events.ts'
 import type { TestService } from './service.ts'
 
 export const lake = 's3://lake'

@@ -1,12 +1,12 @@
 /** What the sweep for long cycles reads of the graph, and its record of those that it found (SPEC 4.3). */
 
 import { createHash } from 'node:crypto'
-import type { LineageName } from '../core/lineage.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { parseAgtype } from './graph.ts'
-import { storableJson } from './names.ts'
-import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
-import type { Store } from './store.ts'
+import type { LineageName } from '../../core/lineage.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { parseAgtype } from '../graph.ts'
+import { storableJson } from '../names.ts'
+import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Store } from '../store.ts'
 
 /** A LINEAGE_OF edge by the numbers of its datasets, which mean something within one reading only. */
 export interface EdgeNumbers {

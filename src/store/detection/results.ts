@@ -1,14 +1,14 @@
 /** What a claimed run found (SPEC 2.9): its end, its findings, their graph, and the alert that is due. */
 
-import type { Finding } from '../core/classification.ts'
-import { alertConfidenceMin, type ScanReport } from '../core/detection.ts'
-import { tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { limits } from '../limits.ts'
-import { type ClaimedRun, endOfAttempt } from './detection-claims.ts'
-import { nodeId, storableJson, storableText } from './names.ts'
-import type { Tx } from './session.ts'
-import type { Store } from './store.ts'
+import type { Finding } from '../../core/classification.ts'
+import { alertConfidenceMin, type ScanReport } from '../../core/detection.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { nodeId, storableJson, storableText } from '../names.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
+import { type ClaimedRun, endOfAttempt } from './claims.ts'
 
 /** A finding with the column that it is about. */
 export interface ColumnFinding {

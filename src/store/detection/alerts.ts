@@ -1,9 +1,9 @@
 /** Alerts that are due (SPEC 6): put off while one replica sends them, until they were told or given up. */
 
-import { alertConfidenceMin } from '../core/detection.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { type ListedFinding, listFindings } from './detection-findings.ts'
-import type { Store } from './store.ts'
+import { alertConfidenceMin } from '../../core/detection.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import type { Store } from '../store.ts'
+import { type ListedFinding, listFindings } from './findings.ts'
 
 export interface DueAlert {
   readonly tenant: TenantId

@@ -3,12 +3,12 @@
  * again, so no crash loses a snapshot.
  */
 
-import { type TableRef, tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { tableOf } from './detection-runs.ts'
-import { nodeId, storableJson } from './names.ts'
-import type { TransactionOptions } from './session.ts'
-import type { Store } from './store.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableJson } from '../names.ts'
+import type { TransactionOptions } from '../session.ts'
+import type { Store } from '../store.ts'
+import { tableOf } from './runs.ts'
 
 export interface ClaimedRun {
   readonly tenant: TenantId

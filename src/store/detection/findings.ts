@@ -1,16 +1,16 @@
 /** What detection found (SPEC 2.9), what stewards decided about it, and both in the graph. */
 
-import type { Finding, SensitiveClass } from '../core/classification.ts'
-import type { DetectionDecision, FindingStatus } from '../core/detection.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { projectClassification } from './detection-results.ts'
-import { afterPosition } from './detection-run-list.ts'
-import { tableOf } from './detection-runs.ts'
-import { nodeId, storableText } from './names.ts'
-import { isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
-import type { Tx } from './session.ts'
-import type { Store } from './store.ts'
+import type { Finding, SensitiveClass } from '../../core/classification.ts'
+import type { DetectionDecision, FindingStatus } from '../../core/detection.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableText } from '../names.ts'
+import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
+import { projectClassification } from './results.ts'
+import { afterPosition } from './run-list.ts'
+import { tableOf } from './runs.ts'
 
 export interface ListedFinding extends Finding {
   readonly id: string

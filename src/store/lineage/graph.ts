@@ -3,16 +3,16 @@
  * upstream only and downstream downstream, so that a sibling of the start is in neither.
  */
 
-import { Fault } from '../base/fault.ts'
-import type { ColumnDependency, LineageName } from '../core/lineage.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { limits } from '../limits.ts'
-import { parseAgtype } from './graph.ts'
-import { datasetId, jobId } from './lineage.ts'
-import { nodeId } from './names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
-import type { Store } from './store.ts'
+import { Fault } from '../../base/fault.ts'
+import type { ColumnDependency, LineageName } from '../../core/lineage.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { parseAgtype } from '../graph.ts'
+import { nodeId } from '../names.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Store } from '../store.ts'
+import { datasetId, jobId } from './events.ts'
 
 export type LineageNode =
   | ({ readonly kind: 'dataset' } & LineageName)

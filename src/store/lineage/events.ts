@@ -1,15 +1,15 @@
 /** The lineage inbox (SPEC 2.8, 4.3): events stored as received, and their edges merged into the graph. */
 
 import { createHash } from 'node:crypto'
-import { Fault } from '../base/fault.ts'
-import type { LineageDataset, LineageEvent, LineageEventKind, LineageName } from '../core/lineage.ts'
-import type { IdentifiedPrincipal, PrincipalSource } from '../core/principal.ts'
-import { tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { nodeId, storableJson } from './names.ts'
-import type { Page, PageRequest } from './page.ts'
-import { toPage } from './page.ts'
-import type { Store } from './store.ts'
+import { Fault } from '../../base/fault.ts'
+import type { LineageDataset, LineageEvent, LineageEventKind, LineageName } from '../../core/lineage.ts'
+import type { IdentifiedPrincipal, PrincipalSource } from '../../core/principal.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableJson } from '../names.ts'
+import type { Page, PageRequest } from '../page.ts'
+import { toPage } from '../page.ts'
+import type { Store } from '../store.ts'
 
 export interface ReceivedEvent {
   readonly event: LineageEvent

@@ -1,12 +1,12 @@
 /** Detection runs (SPEC 2.9, 3, 6): one per snapshot, queued by whichever trigger is first. */
 
-import { Fault } from '../base/fault.ts'
-import { canonicalLocation, type Hit, type RunState } from '../core/detection.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { nodeId, storableJson } from './names.ts'
-import type { Tx } from './session.ts'
-import type { Store } from './store.ts'
+import { Fault } from '../../base/fault.ts'
+import { canonicalLocation, type Hit, type RunState } from '../../core/detection.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableJson } from '../names.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
 
 /** The table that a row names, if it names one. */
 export function tableOf(row: {

@@ -1,14 +1,14 @@
 /** Detection runs as they are listed, looked at and asked for again (SPEC 2.9). */
 
-import { Fault } from '../base/fault.ts'
-import { isCalendarTime } from '../base/rfc3339.ts'
-import type { HitSource, RunState, ScanReport } from '../core/detection.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { tableOf } from './detection-runs.ts'
-import { nodeId } from './names.ts'
-import { isUuid, type Page, type PageRequest, pageLimit, toPage } from './page.ts'
-import type { Store } from './store.ts'
+import { Fault } from '../../base/fault.ts'
+import { isCalendarTime } from '../../base/rfc3339.ts'
+import type { HitSource, RunState, ScanReport } from '../../core/detection.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId } from '../names.ts'
+import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Store } from '../store.ts'
+import { tableOf } from './runs.ts'
 
 export interface DetectionRun {
   readonly id: string
