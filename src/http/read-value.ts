@@ -28,11 +28,13 @@ export interface ReadableSchema {
 
 /**
  * @param at the member that holds the value, as `columns[2].name`; '' for a whole body
- * @returns undefined for null and undefined
+ * @returns null and undefined as they are; null only where no object is wanted
  * @throws Fault `bad_request`
  */
 export function readValue(schema: ReadableSchema, value: JsonValue | undefined, at: string): unknown {
   if (schema.anyOf !== undefined) return readAny(schema.anyOf, value, at)
+  // Of a principal or a configuration, null must not mean what leaving it out means.
+  if (value === null && schema.type === 'object') throw refusal(at, 'must be an object')
   if (value === undefined || value === null) return value
   const read = readers[kindOf(schema)](schema, value, at)
   if (read === undefined) throw refusal(at, `must be ${expected(schema)}`)

@@ -41,7 +41,7 @@ export function list<T extends TSchema>(items: T, options: object = {}): TUnsafe
   return Type.Unsafe<readonly Static<T>[]>({ type: 'array', items, ...options })
 }
 
-/** A member that may be absent; null in a request is as absent. */
+/** A member that may be absent; null in a request is as absent, but for an object. */
 export function maybe<T extends TSchema>(schema: T): TOptional<TUnsafe<Static<T> | undefined>> {
   return Type.Optional(Type.Unsafe<Static<T> | undefined>(schema))
 }

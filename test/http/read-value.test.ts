@@ -58,7 +58,7 @@ test('times become Dates, and objects of unknown members plain ones', () => {
   expect(({} as { readonly a?: unknown }).a).toBeUndefined()
 })
 
-test('null for a member that may be absent is as absent, unless null is one of its values', () => {
+test('null for a member that may be absent is as absent, unless it is an object or null is one of its values', () => {
   expect(read('{"name":"x","version":null,"note":null}')).toEqual({ name: 'x', note: null })
 })
 
@@ -91,6 +91,7 @@ describe('a refusal names the member and what was expected', () => {
       '`table.namespace` must be an array of strings, at least 1 item.',
     '{"name":"x","note":1}': '`note` must be a string or null.',
     '{"name":"x","rest":[]}': '`rest` must be an object.',
+    '{"name":"x","rest":null}': '`rest` must be an object.',
   }
   test.each(Object.entries(cases))('%s', (body, message) => {
     expect(refusal(body)).toBe(message)
