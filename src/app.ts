@@ -2,14 +2,16 @@
 
 import type { Logger } from 'pino'
 import { AccessTokens } from './auth/access-token.ts'
-import { administrationRoutes } from './auth/administration/routes.ts'
+import { adminOperations } from './auth/administration/admin-operations.ts'
+import { ownOperations } from './auth/administration/own-operations.ts'
+import { admitter } from './auth/admit.ts'
 import { ownBearerReader, readUnverifiedBearer, tokenVerifier, verifyingBearerReader } from './auth/bearer.ts'
 import { sessionFinder, sessionKeyReader } from './auth/find-session.ts'
 import { IdentityProvider } from './auth/login/identity-provider.ts'
-import { loginRoutes } from './auth/login/routes.ts'
+import { loginOperations } from './auth/login/operations.ts'
 import { type IssueToken, oauthTokenIssuer } from './auth/oauth-token.ts'
 import { principalChain } from './auth/principal-chain.ts'
-import { webhookRoutes } from './auth/webhooks/routes.ts'
+import { webhookOperations } from './auth/webhooks/operations.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { RightOfWay } from './base/right-of-way.ts'
@@ -17,9 +19,12 @@ import { addressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
 import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
-import { contractRoutes } from './contract/routes.ts'
+import { oversightOperations } from './contract/oversight-operations.ts'
+import { pinOperations } from './contract/pin-operations.ts'
+import { policyOperations } from './contract/policy-operations.ts'
+import { tableOperations } from './contract/table-operations.ts'
 import type { TenantId } from './core/tenant.ts'
-import { detectionRoutes } from './detection/routes.ts'
+import { detectionOperations } from './detection/operations.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
 import { openEngines, prepareReadDirectory } from './engine/open-engines.ts'
@@ -30,22 +35,23 @@ import { TableCache } from './gateway/base/table-cache.ts'
 import { lostAnswerWaitsMs } from './gateway/recovery/lost-commit.ts'
 import { recoverIntents } from './gateway/recovery/recover-intents.ts'
 import { gatewayRoutes } from './gateway/routes.ts'
+import { bind } from './http/declare.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
 import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
+import { lineageOperations } from './lineage/operations.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
 import { retryLineage } from './lineage/retry.ts'
-import { lineageRoutes } from './lineage/routes.ts'
 import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { explainLines } from './query/explain.ts'
+import { explainOperations } from './query/explain-operation.ts'
 import { checkPolicies } from './query/protect.ts'
 import type { QueryService } from './query/query-service.ts'
-import { queryRoutes } from './query/routes.ts'
 import { queryService } from './query/run.ts'
 import { Tripwire } from './query/tripwire.ts'
-import { usageRoutes } from './query/usage-routes.ts'
+import { usageOperations } from './query/usage/operations.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
@@ -55,6 +61,7 @@ import { listenMetrics, opsRoutes } from './server/ops.ts'
 import type { CatalogService } from './server/pgwire/catalog-service.ts'
 import { readCertificate } from './server/pgwire/read-certificate.ts'
 import { startPgwire } from './server/pgwire/start-pgwire.ts'
+import { missingAdminRoutes, operationRoutes } from './server/rest/mount.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
 import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
 import { isMaskedFor } from './store/governed-table.ts'
@@ -173,6 +180,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     issueToken: oauthTokenIssuer(store, tokens),
   }
   const { internalAdminOrgId } = config.idp
+  const admit = admitter({ ...auth, licensed, internalAdminOrgId })
 
   const lineage = new LineageReceiver({ store, metrics, log })
   const engines = options.engines ?? openEngines({ addressRules: rules, catalogs, ...config.readEngine })
@@ -187,38 +195,45 @@ export async function startApp(options: AppOptions): Promise<App> {
     baseUrl: publicUrl,
   })
   const drain = new Drain()
+  const admin = bind(adminOperations, { store, licensed, clock })
+  const operations = [
+    ...bind(lineageOperations, { receiver: lineage, clock, store }),
+    ...bind([...tableOperations, ...policyOperations, ...pinOperations, ...oversightOperations], {
+      store,
+      clock,
+      states,
+      checkPolicies,
+    }),
+    ...bind(explainOperations, { store, states }),
+    ...bind(usageOperations, { store }),
+    ...bind(detectionOperations, {
+      store,
+      queue: detection.queue,
+      enabled: config.alphaWebhookEnabled,
+      wake: () => detection.detector.wake(),
+    }),
+    ...admin,
+    ...bind(ownOperations, { store, clock }),
+    ...bind(loginOperations, {
+      store,
+      provider: identityProvider(config),
+      publicUrl,
+      internalAdminOrgId,
+      clock,
+    }),
+    ...bind(webhookOperations, {
+      store,
+      clock,
+      log,
+      identityProvider: { secret: config.idp.webhookSecret, enabled: config.idpWebhookEnabled },
+      billing: { secret: config.billingWebhookSecret, enabled: config.billingWebhookEnabled },
+    }),
+  ]
   const routes = composeRoutes(
     [
       gatewayRoutes(gateway, auth),
-      lineageRoutes({ receiver: lineage, clock }, auth),
-      contractRoutes({ ...auth, store, log, clock, states, checkPolicies }),
-      queryRoutes({ ...auth, store, states, log }),
-      usageRoutes({ ...auth, store, log }),
-      detectionRoutes({
-        ...auth,
-        store,
-        log,
-        licensed,
-        queue: detection.queue,
-        enabled: config.alphaWebhookEnabled,
-        wake: () => detection.detector.wake(),
-      }),
-      administrationRoutes({ ...auth, store, licensed, clock, log, internalAdminOrgId }),
-      loginRoutes({
-        store,
-        provider: identityProvider(config),
-        publicUrl,
-        internalAdminOrgId,
-        clock,
-        log,
-      }),
-      webhookRoutes({
-        store,
-        clock,
-        log,
-        identityProvider: { secret: config.idp.webhookSecret, enabled: config.idpWebhookEnabled },
-        billing: { secret: config.billingWebhookSecret, enabled: config.billingWebhookEnabled },
-      }),
+      operationRoutes(operations, admit, log),
+      missingAdminRoutes(admin, admit, log),
       opsRoutes({
         healthy: () => store.healthy(),
         ready: () => ({

@@ -71,9 +71,10 @@ describe('the rules', () => {
     ['config from main', 'src/main.ts', './config.ts', undefined],
     ['a part without a layer', 'src/utils/a.ts', '../core/b.ts', 'utils is in no layer'],
     ['a test from source', 'src/core/a.ts', '../../test/b.ts', 'src stands on its own'],
-    ['Elysia in a feature', 'src/gateway/commit-table.ts', 'elysia', 'HTTP belongs in a routes file'],
+    ['Elysia in a feature', 'src/gateway/commit-table.ts', 'elysia', 'declare an operation'],
     ['Elysia in routes', 'src/gateway/routes.ts', 'elysia', undefined],
-    ['Elysia in named routes', 'src/contract/tag-routes.ts', 'elysia', undefined],
+    ['Elysia in a routes file', 'src/contract/tag-routes.ts', 'elysia', 'declare an operation'],
+    ['Elysia where operations are served', 'src/server/rest/mount.ts', 'elysia', undefined],
   ]
   test.each(wrong)('import %s', (_, path, specifier, sentence) => {
     for (const form of [

@@ -4,10 +4,10 @@
  */
 
 import { tenantContext } from '../auth/guard.ts'
-import { peerAddress } from '../auth/peer-address.ts'
 import { Fault } from '../base/fault.ts'
 import type { Session } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import { peerAddress } from '../http/peer-address.ts'
 import { type CommitBody, noBody } from './base/body.ts'
 import { faultOf, logFault } from './base/faults.ts'
 import type { GatewayParts } from './base/parts.ts'

@@ -11,6 +11,7 @@ const layers: readonly (readonly string[])[] = [
   ['store', 'catalog'],
   ['storage'],
   ['engine'],
+  ['http'],
   ['auth'],
   ['gateway', 'query', 'lineage', 'detection', 'contract'],
   ['server'],
@@ -41,8 +42,8 @@ const entries = ['src/main.ts', 'src/migrate.ts', 'src/admin.ts']
 const packagePlaces: readonly { name: RegExp; allowed: RegExp; instead: string }[] = [
   {
     name: /^(elysia|@elysiajs\/.+)$/,
-    allowed: /^src\/(.*routes\.ts|auth\/guard\.ts|server\/.+)$/,
-    instead: 'HTTP belongs in a routes file, auth/guard.ts or server/; take values and return values',
+    allowed: /^src\/(gateway\/routes\.ts|server\/.+)$/,
+    instead: 'declare an operation (core/operation.ts); its route is made in server/rest',
   },
 ]
 

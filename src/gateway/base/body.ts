@@ -1,6 +1,6 @@
 /** A request's body with its digest. The only place of the gateway that uses the HTTP kit to read one. */
 
-import { type Body, bodyOf, readBody } from '../../auth/read-body.ts'
+import { type Body, bodyOf, readBody } from '../../http/read-body.ts'
 import { limits } from '../../limits.ts'
 
 export type CommitBody = Body

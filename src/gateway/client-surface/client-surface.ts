@@ -3,12 +3,12 @@
  * Every failure is an Iceberg ErrorModel.
  */
 
-import { wrongMethod } from '../../auth/answer.ts'
 import { type FindSession, requireSession } from '../../auth/guard.ts'
 import type { IssueToken } from '../../auth/oauth-token.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Session } from '../../core/session.ts'
-import { errorResponse } from '../../wire/iceberg/fault-response.ts'
+import { wrongMethod } from '../../http/answer.ts'
+import { errorResponse } from '../../http/fault-response.ts'
 import { readForm } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { assertName, prefixOf, root } from '../base/path.ts'

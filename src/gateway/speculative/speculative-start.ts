@@ -8,11 +8,11 @@
 
 import { sessionCredential } from '../../auth/credentials.ts'
 import type { ReadSessionKey } from '../../auth/find-session.ts'
-import { peerAddress } from '../../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { afterSending } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
+import { peerAddress } from '../../http/peer-address.ts'
 import { beginCommit } from '../../store/begin-commit.ts'
 import { type GovernanceRow, readWriteGovernance } from '../../store/policies.ts'
 import { readCommitRequest } from '../../wire/iceberg/commit-request.ts'
