@@ -19,7 +19,7 @@ import {
   time,
   uuid,
 } from '../../base/json-schema.ts'
-import { catalogKinds } from '../../core/catalog.ts'
+import { catalogKinds } from '../../core/catalog-kinds.ts'
 import { sessionScopes } from '../../core/session.ts'
 import { commercialCapabilities } from '../../license/capabilities.ts'
 
