@@ -184,6 +184,7 @@ async function compileStatement(
     tenant,
     principal,
     principalSource: 'session',
+    reader: { stillValid: async () => true },
     surface: 'pgwire',
     catalog,
     searchPath,

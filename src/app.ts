@@ -44,6 +44,7 @@ import { checkPolicies } from './query/protect.ts'
 import type { QueryService } from './query/query-service.ts'
 import { queryRoutes } from './query/routes.ts'
 import { queryService } from './query/run.ts'
+import { Tripwire } from './query/tripwire.ts'
 import { usageRoutes } from './query/usage-routes.ts'
 import { composeRoutes, type Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
@@ -175,7 +176,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const lineage = new LineageReceiver({ store, metrics, log })
   const engines = options.engines ?? openEngines({ addressRules: rules, catalogs, ...config.readEngine })
-  const queries = options.queries ?? queryService({ store, states, engines, clock, log })
+  const tripwire = new Tripwire({ engines, log, metrics })
+  const queries = options.queries ?? queryService({ store, states, engines, clock, log, tripwire })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
     parts: { store, catalogs, metrics, log, addressRules: rules, commits },
@@ -321,6 +323,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     licensed,
     warm: pgwire.warm,
     async stop() {
+      await tripwire.end()
       const [answered, ended] = await Promise.all([drain.close(limits.drainMs), pgwire.stop(limits.drainMs)])
       if (!answered || !ended) log.error('requests were still under way when the drain time ran out')
       // What is answered is not yet sent: the listener closes once the last byte is out.

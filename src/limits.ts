@@ -92,6 +92,16 @@ export const limits = {
   queryLeaseMs: 1_020_000,
   /** Milliseconds after a statement was compiled in which its run by the same request may use what was loaded. */
   keptLoadMs: 1_000,
+  /** Milliseconds for which nobody asks a run for its next rows, as of an open cursor. */
+  queryIdleMs: 300_000,
+  /** Tenants whose governance version is known. */
+  knownVersionsCount: 10_000,
+  /** Milliseconds after which a version is asked for again while rows go on, and for which rows may rest on one. */
+  governanceAskMs: 1_000,
+  governanceStaleMs: 2_000,
+  /** Milliseconds for which an open run waits for a store that cannot say whether it may go on, and between two tries. */
+  governanceWaitMs: 5_000,
+  governanceRetryMs: 250,
   /** Milliseconds for which a finished run waits until its engine has let go. */
   engineCloseMs: 5_000,
   /** Statements that may wait for the embedded engine, for each that it may run. */
@@ -284,6 +294,14 @@ export const limits = {
   engineProofBytes: 16 * MiB,
   /** Memory of DuckDB that hangs on garbage before it is collected. */
   engineGarbageBytes: 16 * MiB,
+
+  /** Errors that wait to be looked into (query/tripwire.ts); milliseconds after the answer before, and until, one is. */
+  tripwireQueueMax: 8,
+  tripwireDelayMs: 1_000,
+  tripwireMs: 60_000,
+  /** Rows, and bytes of their text, that are copied for one look. */
+  tripwireRowsMax: 2_000_000,
+  tripwireBytesMax: 64 * MiB,
 } as const
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
@@ -306,5 +324,10 @@ if (limits.pgwireTenantConnectionsMax > limits.pgwireConnectionsMax)
   throw new Error('limits: one tenant must not hold more connections than the process')
 if (limits.queryMs + limits.engineCloseMs + 2 * limits.storeStatementMs >= limits.queryLeaseMs)
   throw new Error('limits: a run must end, and be recorded, within its lease')
+if (limits.tripwireDelayMs * 10 > limits.tripwireMs)
+  throw new Error('limits: most of the time for a look must be left for the look')
+if (limits.queryIdleMs >= limits.queryMs) throw new Error('limits: an idle run would end by its time first')
+if (limits.governanceAskMs >= limits.governanceStaleMs)
+  throw new Error('limits: a version must be asked for before rows may no longer rest on it')
 if (limits.pgwireStatementMs > limits.pgwireStatementMsMax || limits.pgwireStatementMsMax > limits.queryMs)
   throw new Error('limits: statement times')

@@ -9,9 +9,9 @@ import { toStoreFault } from './store/store-fault.ts'
 
 const help = `Usage: bun run migrate [--status]
 
-Applies pending migrations to the database that SVC_DATABASE_URL names: the control schema and every
-tenant's schema and graph. Without the variable there is nothing to do: the embedded database migrates
-itself when the service starts.
+Applies pending migrations to the database that SVC_DATABASE_URL names: the control schema, the SQL
+functions, and every tenant's schema and graph. Without the variable there is nothing to do: the
+embedded database migrates itself when the service starts.
 
   --status  lists what is applied and pending, and changes nothing
   --help    prints this

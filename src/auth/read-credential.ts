@@ -20,6 +20,8 @@ export interface ReadCredential {
   readonly tenant: TenantId
   readonly principal: Principal
   readonly principalSource: PrincipalSource
+  /** Milliseconds since 1970 from which it is not valid; absent where it only ends by being revoked. */
+  readonly expiresAtMs?: number | undefined
   /**
    * Whether the credential counts now: not revoked or expired, its tenant active, its scope `read`.
    * @throws Fault where that cannot be told; then nothing may be answered
@@ -77,15 +79,17 @@ function mayRead({ scopes }: Session): boolean {
 }
 
 function ofSession(
-  { store }: CredentialParts,
+  { store, clock }: CredentialParts,
   session: Session,
-  alsoValid: () => boolean = () => true,
+  tokenEndsMs = Number.POSITIVE_INFINITY,
 ): ReadCredential | undefined {
   if (!mayRead(session)) return undefined
+  const alsoValid = () => tokenEndsMs > clock.now()
   return {
     tenant: session.tenant,
     principal: session.principal,
     principalSource: 'session',
+    expiresAtMs: Math.min(session.expiresAtMs ?? Number.POSITIVE_INFINITY, tokenEndsMs),
     sessionToAsk: () => (alsoValid() ? session.sessionId : undefined),
     async stillValid() {
       if (!alsoValid()) return false
@@ -99,7 +103,7 @@ async function byAccessToken(parts: CredentialParts, token: string): Promise<Rea
   const claims = await parts.tokens.verify(token)
   if (claims === undefined || !claims.scopes.includes('read')) return undefined
   const session = await findServiceSessionById(parts.store, claims.sessionId)
-  return session && ofSession(parts, session, () => claims.expiresAtMs > parts.clock.now())
+  return session && ofSession(parts, session, claims.expiresAtMs)
 }
 
 function isToken(text: string): boolean {
@@ -124,6 +128,7 @@ async function byProviderToken(
     tenant: tenant.id,
     principal,
     principalSource: 'auth_header',
+    expiresAtMs,
     async stillValid() {
       if (expiresAtMs <= clock.now()) return false
       const now = await findTenantByOrganization(store, organizationId)

@@ -6,7 +6,8 @@ export interface Pace {
   sleep(ms: number): Promise<void>
 }
 
-const processPace: Pace = { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) }
+/** The process's own. */
+export const processPace: Pace = { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) }
 
 export interface RightOfWayOptions {
   /** Milliseconds without anything at work after which what stands back goes on. */

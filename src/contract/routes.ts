@@ -146,7 +146,9 @@ async function showTable(parts: ContractParts, request: Request, params: Params)
 }
 
 async function showPins(parts: ContractParts, request: Request, params: Params): Promise<Response> {
-  const { tenant } = await requireSession(request, parts.findSession, 'read')
+  const session = await requireSession(request, parts.findSession, 'read')
+  await verifiedPrincipal(parts.identify, request, session)
+  const { tenant } = session
   const ref = tableOf(params)
   const page = pageOf(request)
   if ((await loadGovernance(parts.store, tenant, ref)) === undefined) throw noTable()

@@ -15,6 +15,8 @@ export interface Session {
   /** Whom the session was minted for. The write gateway uses its roles only (SPEC 5, step 3). */
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
+  /** Milliseconds since 1970; absent where it ends by being revoked alone, or that was not asked. */
+  readonly expiresAtMs?: number
   /** Where the session was looked up together with a {prefix}: what the tenant had registered there just then. */
   readonly registered?: {
     readonly prefix: string

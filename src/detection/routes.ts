@@ -90,13 +90,17 @@ export function detectionRoutes(parts: DetectionRouteParts) {
     )
 }
 
-/** @throws Fault `unauthenticated`, `forbidden` as requireSession does, then `forbidden` without a license */
+/**
+ * @throws Fault `unauthenticated`, `forbidden` as requireSession and the principal chain do, then `forbidden` without
+ *   a license
+ */
 async function licensedSession(
-  { findSession, licensed }: DetectionRouteParts,
+  { findSession, identify, licensed }: DetectionRouteParts,
   request: Request,
   scope: SessionScope,
 ): Promise<Session> {
   const session = await requireSession(request, findSession, scope)
+  await verifiedPrincipal(identify, request, session)
   licensed.require('detection')
   return session
 }

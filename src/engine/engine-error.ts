@@ -16,10 +16,14 @@ export type EngineErrorCode =
   | '22P02'
   | '22007'
   | '22008'
+  /** invalid_escape_sequence: a LIKE pattern that ends in its escape. */
+  | '22025'
   /** data_exception: another one. */
   | '22000'
   /** cardinality_violation: a scalar subquery gave several rows. */
   | '21000'
+  /** grouping_error: a subquery that uses a column of the query around it which is not grouped. */
+  | '42803'
   /** connection_failure: the engine or its storage cannot be reached. */
   | '08006'
   /** io_error: a snapshot cannot be read whole. */

@@ -7,6 +7,7 @@ import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
+import type { EngineErrorCode } from './engine-error.ts'
 
 /** One column that a run must deliver, exactly. */
 export interface EngineColumn {
@@ -75,8 +76,8 @@ export interface EngineResult extends AsyncIterable<ResultBatch> {
   stats(): EngineStats
 }
 
-/** One open engine session for one statement; `close` frees the snapshots and the engine's place. */
-export interface EngineSession {
+/** Tables that are open for one statement. */
+export interface OpenTables {
   /** How the emitted SQL names a table: a relation's SQL, to be used once per mention. */
   relation(table: GovernedTable): string
   /**
@@ -84,10 +85,48 @@ export interface EngineSession {
    * not fail on them. False where the engine sees to that itself.
    */
   hasDeletes(table: GovernedTable): boolean
+}
+
+/** One open engine session for one statement; `close` frees the snapshots and the engine's place. */
+export interface EngineSession extends OpenTables {
   /** @throws EngineError on a pull, never at the call: see engine-error.ts for what it may say */
   run(statement: EngineStatement): EngineResult
   close(): Promise<void>
 }
+
+/** How a run ended: with all of its rows, or by an error. */
+export type Ending = 'whole' | EngineErrorCode
+
+/** A statement that failed, to be run once more over copies of what its reader sees. */
+export interface CopiedStatement {
+  readonly tables: readonly TableSnapshot[]
+  readonly run: EngineRun
+  /** By which the statement failed. */
+  readonly failed: EngineErrorCode
+  /** Whether filters or masks keep something from its reader; where they do not, row deletes alone might. */
+  readonly hides: boolean
+  readonly columns: readonly EngineColumn[]
+  /** Of all copies together. */
+  readonly rowsMax: number
+  readonly bytesMax: number
+  write(opened: OpenTables): string
+  /**
+   * @param copy how the SQL names a copy, by its id
+   * @returns the SELECT of each copy by its id, and the statement, which reads nothing but copies
+   */
+  writeCopied(
+    opened: OpenTables,
+    copy: (id: string) => string,
+  ): { readonly copies: ReadonlyMap<string, string>; readonly sql: string }
+}
+
+/**
+ * What came of it. `unsteady`: the statement itself does not fail so any more. `different`: it fails over its tables,
+ * and over copies of what its reader sees it ends as `copied` says. `busy`: there was no place that nobody wants.
+ */
+export type CopiedRun =
+  | { readonly outcome: 'same' | 'unsteady' | 'nothing_hidden' | 'busy' | 'too_large' }
+  | { readonly outcome: 'different'; readonly copied: Ending }
 
 export interface Engine {
   readonly dialect: DialectName
@@ -96,5 +135,10 @@ export interface Engine {
    * @throws EngineError where a snapshot cannot be read whole, the queue is full or `signal` fires
    */
   open(tables: readonly TableSnapshot[], run: EngineRun): Promise<EngineSession>
+  /**
+   * Never waits for a place, and gives its own up for a statement that waits. Absent where the engine makes no copies.
+   * @throws EngineError where it could not be told, the run's end included
+   */
+  runOnCopies?(statement: CopiedStatement): Promise<CopiedRun>
   close(): Promise<void>
 }

@@ -6,6 +6,7 @@ import { type FindSession, requireSession, tenantContext } from '../auth/guard.t
 import { peerAddress } from '../auth/peer-address.ts'
 import type { IdentifyPrincipal } from '../auth/principal-chain.ts'
 import { readBodyOf } from '../auth/read-body.ts'
+import { verifiedPrincipal } from '../auth/verified-principal.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import type { Session } from '../core/session.ts'
@@ -30,8 +31,9 @@ export interface LineageAuth {
 export function lineageRoutes(parts: LineageParts, auth: LineageAuth) {
   const read = (request: Request, answer: typeof graphAnswer) =>
     answerFaults(parts.receiver.parts.log, async () => {
-      const { tenant } = await requireSession(request, auth.findSession, 'read')
-      return await answer(parts.receiver.parts.store, tenant, request)
+      const session = await requireSession(request, auth.findSession, 'read')
+      await verifiedPrincipal(auth.identify, request, session)
+      return await answer(parts.receiver.parts.store, session.tenant, request)
     })
   return (
     new Elysia({ name: 'lineage' })

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import { tableKey } from '../core/table-ref.ts'
-import type { EngineSession, EngineStats, TableSnapshot } from '../engine/engine.ts'
+import type { EngineColumn, EngineSession, EngineStats, OpenTables, TableSnapshot } from '../engine/engine.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { CompiledQuery } from './compile.ts'
@@ -39,6 +39,8 @@ export class Attempt {
   engine: string | undefined
   /** `performance.now()` when the engine was open. */
   openedMs: number | undefined
+  /** Of the digests that are this run's own. */
+  readonly salt: Uint8Array = crypto.getRandomValues(new Uint8Array(32))
   readonly #stop = new AbortController()
   readonly #heard: (() => void)[] = []
   readonly #rows: AsyncGenerator<ResultBatch, void, undefined>
@@ -110,9 +112,8 @@ export class Attempt {
     const snapshots = snapshotsOf(load)
     const engine = await engineOf(parts.engines, run.context.tenant, loaded.credential)
     const { dialect } = engine
-    const salt = crypto.getRandomValues(new Uint8Array(32))
     const render = (emitted: readonly SqlPart[], relation: (table: GovernedTable) => string) =>
-      renderSql(emitted, dialect, { relation, salt, parameters: run.parameters })
+      renderSql(emitted, dialect, { relation, salt: this.salt, parameters: run.parameters })
     // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
     compiled.checkParameters(run.parameters)
     render(compiled.emit(dialect), () => '')
@@ -125,14 +126,10 @@ export class Attempt {
     if (this.#ending !== undefined) throw ended()
     this.#session = session
     this.openedMs = performance.now()
-    const tables = compiled.reads.map(({ table }) => table)
-    const deletes = new Set(tables.filter((table) => session.hasDeletes(table)))
-    const sql = render(compiled.emit(dialect, deletes), (table) => session.relation(table))
+    const sql = render(compiled.emit(dialect, deletesIn(load, session)), (table) => session.relation(table))
     if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
       throw new SqlError('54001', 'The statement is too complex.')
-    // The emitted statement names its outputs c1, c2, …: the client's names never reach the engine.
-    const columns = compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
-    const result = session.run({ sql, columns })
+    const result = session.run({ sql, columns: outputsOf(load) })
     this.#stats = () => result.stats()
     yield* result
     this.#done = true
@@ -164,7 +161,19 @@ function ended(): SqlError {
   return new SqlError('57014', 'The query was ended.')
 }
 
-function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
+/** The emitted statement names its outputs c1, c2, …: the client's names never reach the engine. */
+export function outputsOf({ compiled }: Load): readonly EngineColumn[] {
+  return compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
+}
+
+/** Its tables whose files hold rows that were deleted. */
+export function deletesIn({ compiled }: Load, opened: OpenTables): ReadonlySet<GovernedTable> {
+  const tables = compiled.reads.map(({ table }) => table)
+  return new Set(tables.filter((table) => opened.hasDeletes(table)))
+}
+
+/** What it reads, at the snapshots that were loaded. @throws SqlError XX000 where one was not */
+export function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
   return compiled.reads.map(({ table }) => {
     const snapshot = loaded.snapshots.get(tableKey(table.ref))
     if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')

@@ -61,6 +61,17 @@ export interface CompiledQuery {
    * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
    */
   readonly emit: (dialect: DialectName, deletes?: ReadonlySet<GovernedTable>) => readonly SqlPart[]
+  /** Whether a row filter or a mask keeps from its result what its tables hold. */
+  readonly hides: boolean
+  /** The same statement over copies of what its reader sees of each table. @throws as emit */
+  readonly emitCopied: (dialect: DialectName, deletes: ReadonlySet<GovernedTable>) => CopiedSql
+}
+
+/** A statement in two steps: copies are made first, and it reads nothing else. */
+export interface CopiedSql {
+  /** What each copy holds, by its id. */
+  readonly copies: ReadonlyMap<string, readonly SqlPart[]>
+  readonly statement: readonly SqlPart[]
 }
 
 /**
@@ -87,6 +98,16 @@ function compile(input: CompileInput): CompiledQuery {
   const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
+  const written = (
+    dialect: DialectName,
+    deletes: ReadonlySet<GovernedTable> | undefined,
+    copies?: Map<string, string>,
+  ) => {
+    const hasDeletes = (id: string) => deletes?.has(tablesById.get(id) as GovernedTable) === true
+    const barrier = barrierOf(dialect, query, protections, hasDeletes)
+    return emitStatement(dialects[dialect], query, protections, barrier, copies)
+  }
+  const split = (sql: string) => splitSlots(sql, tablesById, types)
   return {
     columns: query.columns.map(({ name, type, size }) => ({ name, type, size })),
     parameters: Array.from(
@@ -101,10 +122,19 @@ function compile(input: CompileInput): CompiledQuery {
     },
     emit: (dialect, deletes) => {
       try {
-        const hasDeletes = (id: string) => deletes?.has(tablesById.get(id) as GovernedTable) === true
-        const barrier = barrierOf(dialect, query, protections, hasDeletes)
-        const sql = emitStatement(dialects[dialect], query, protections, barrier)
-        return splitSlots(sql, tablesById, types)
+        return split(written(dialect, deletes))
+      } catch (thrown) {
+        throw toSqlError(thrown)
+      }
+    },
+    hides: [...protections.values()].some(
+      ({ filters, columns }) => filters.length > 0 || columns.some(({ mask }) => mask !== undefined),
+    ),
+    emitCopied: (dialect, deletes) => {
+      try {
+        const copies = new Map<string, string>()
+        const statement = split(written(dialect, deletes, copies))
+        return { copies: new Map([...copies].map(([id, copy]) => [id, split(copy)])), statement }
       } catch (thrown) {
         throw toSqlError(thrown)
       }

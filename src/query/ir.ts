@@ -5,6 +5,7 @@
 
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { NumericSize, SqlType } from '../core/sql-type.ts'
+import { tableKey } from '../core/table-ref.ts'
 import type { AggregateDef, FunctionDef } from './functions/definition.ts'
 
 /** What a numeric is on the engines: precision and scale, or a double. */
@@ -206,12 +207,24 @@ export interface JoinItem {
 
 /** One string per expression; two that are equal mean the same in one scope. */
 export function exprKey(expr: Expr): string {
-  return JSON.stringify(expr, (key, value: unknown) => {
+  const text = JSON.stringify(expr, (key, value: unknown) => {
     if (key === 'def') return (value as FunctionDef).id
-    if (key === 'table') return undefined
+    if (key === 'table') return tableKey((value as GovernedTable).ref)
     // Its type may yet be settled.
     if (isParameter(value)) return `$${value.number}`
     return value instanceof Set ? undefined : value
+  })
+  return text.includes('"query":') ? withoutAliases(text) : text
+}
+
+/** Subqueries that are written alike have aliases of their own: what they define is named by its order. */
+function withoutAliases(text: string): string {
+  const places = new Map<string, string>()
+  for (const [, id = ''] of text.matchAll(/"id":"(\w+)"/g))
+    if (!places.has(id)) places.set(id, `#${places.size}`)
+  return text.replace(/"(id|cte|relation)":"(\w+)"/g, (whole, member: string, id: string) => {
+    const place = places.get(id)
+    return place === undefined ? whole : `"${member}":"${place}"`
   })
 }
 

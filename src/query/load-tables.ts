@@ -47,6 +47,8 @@ export interface StoredLoad {
 export interface LoadedTables extends StoredLoad {
   /** The service session that counted when this was loaded, where that was asked. */
   readonly sessionId: string | undefined
+  /** Of the tenant, as of what the store says. */
+  readonly governanceVersion: bigint
   readonly tables: readonly GovernedTable[]
   /** By tableKey; of the tables that may be read. */
   readonly snapshots: ReadonlyMap<string, ReadSnapshot>
@@ -64,8 +66,8 @@ export interface LoadOptions {
  * counts only where the store then says the same as it said then: what governs the tables was the same before the
  * upstream was asked and after, so it was when the upstream answered. Otherwise it is asked again.
  * @throws SqlError 28000 where the session does not count that the statement is asked with, 3D000 for an unknown
- *   catalog, 55000 where a pinned snapshot is gone, 58000 where the upstream does not answer; Fault of the store;
- *   the signal's reason
+ *   catalog, 42501 for a table that the upstream restricts, 55000 where a pinned snapshot is gone, 58000 where the
+ *   upstream does not answer; Fault of the store; the signal's reason
  */
 export async function loadTables(
   { store, states }: LoadParts,
@@ -92,6 +94,7 @@ export async function loadTables(
     credential,
     governances,
     sessionId,
+    governanceVersion: stored.governanceVersion,
     tables: present.map(({ table }) => table),
     snapshots: new Map(
       present.flatMap(({ table, snapshot }) =>
@@ -168,9 +171,14 @@ function readAt({ principal }: LoadContext, governance: Governance, state: Loade
   return read
 }
 
-/** @throws SqlError 55000 */
+/** @throws SqlError 42501, 55000 */
 function readState(principal: Principal, governance: Governance, state: TableState): ReadTable {
   const { pin, ref } = governance
+  if (state.restricted)
+    throw new SqlError(
+      '42501',
+      `The upstream catalog restricts reading table ${ref.name} in ways that are not applied here, so it cannot be read.`,
+    )
   const { metadataLocation } = state
   const schema = state.schemas.get(pin?.schemaId ?? state.currentSchemaId)
   const isThere = pin === undefined || state.snapshotSchemaIds.has(pin.snapshotId)

@@ -1,5 +1,6 @@
 /** What every read surface calls, so that protection cannot be skipped: prepare a statement, then run it. */
 
+import type { ReadCredential } from '../auth/read-credential.ts'
 import type { Principal } from '../core/principal.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
@@ -15,6 +16,8 @@ export interface QueryContext {
   readonly principal: Principal
   /** SPEC 5's name of the step that gave the principal. */
   readonly principalSource: string
+  /** The credential, asked again while a run is open. */
+  readonly reader: Pick<ReadCredential, 'stillValid' | 'sessionToAsk' | 'expiresAtMs'>
   readonly surface: ReadSurface
   /** Nickname of the catalog credential: the database that the client named. */
   readonly catalog: string
@@ -60,6 +63,8 @@ export interface RunOptions {
   readonly parameters?: readonly (string | null)[]
   /** Ends the query; the engine stops. */
   readonly signal: AbortSignal
+  /** Milliseconds from its start to its end, its reader's pauses included; the service's own bound where that is less. */
+  readonly timeMs?: number
   /** As in PrepareOptions. */
   readonly credential?: CredentialQuestion | undefined
 }
@@ -79,6 +84,13 @@ export interface QueryRun extends AsyncIterable<ResultBatch> {
    * @throws SqlError 58030 where it could not: no row may leave
    */
   putOnRecord(): Promise<void>
+  /**
+   * Looks whether rows of a batch that was pulled may still be given: each pull looks by itself.
+   * @returns undefined where they may; else a promise, which rejects with what ended the run where they may not: a
+   *   SqlError 55000 where a policy, pin or catalog credential has changed, 28000 where the reader's credential ended,
+   *   57014 where its time is over, 58000 where that cannot be told
+   */
+  confirm(): Promise<void> | undefined
 }
 
 export interface QueryService {

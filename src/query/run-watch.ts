@@ -1,43 +1,84 @@
-/** The end of a run by its client or by its time, as one signal that everything the run waits for is raced against. */
+/**
+ * The end of a run by its client, by its time or by what it rests on, as one signal that everything the run waits for
+ * is raced against.
+ */
 
+import type { RunCheck } from './run-check.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface RunWatch {
-  /** Fires when the client cancels or the time is up. */
+  /** Fires when the client cancels, the time is up, or the run may not go on. */
   readonly signal: AbortSignal
   /** Why it fired; undefined where it has not. */
   reason(): SqlError | undefined
+  /** Whether it fired for another reason than the client's cancelling. */
+  isOverItself(): boolean
   /** `work`, or as soon as the signal fires, its reason: what does not heed the signal holds nobody up. */
   race<T>(work: Promise<T>): Promise<T>
+  /** From now on the run waits for its client, for so long as it may, until `busy`. */
+  idle(): void
+  busy(): void
+  /** As in QueryRun: where the run may not go on, the signal fires. A client that asks is not idle. */
+  confirm(check: Pick<RunCheck, 'look'>): Promise<void> | undefined
   /** Stops watching. */
   end(): void
 }
 
-/** @param timeMs milliseconds that the run may take */
-export function watchRun(client: AbortSignal, timeMs: number): RunWatch {
+/**
+ * @param timeMs milliseconds that the run may take
+ * @param idleMs milliseconds of it that the run may wait for its client at a time
+ */
+export function watchRun(client: AbortSignal, timeMs: number, idleMs: number): RunWatch {
   const controller = new AbortController()
   const aborted = Promise.withResolvers<never>()
   aborted.promise.catch(() => {})
   let reason: SqlError | undefined
-  const stop = (message: string) => {
+  let isByClient = false
+  const stop = (why: SqlError) => {
     if (reason !== undefined) return
-    reason = new SqlError('57014', message)
+    reason = why
     aborted.reject(reason)
     controller.abort(reason)
   }
-  const onCancel = () => stop('canceling statement due to user request')
-  const timer = setTimeout(() => stop('canceling statement due to statement timeout'), timeMs)
+  const cancel = (message: string) => stop(new SqlError('57014', message))
+  const onCancel = () => {
+    isByClient ||= reason === undefined
+    cancel('canceling statement due to user request')
+  }
+  const timer = setTimeout(() => cancel('canceling statement due to statement timeout'), timeMs)
+  let idling: Timer | undefined
   client.addEventListener('abort', onCancel, { once: true })
   if (client.aborted) onCancel()
   return {
     signal: controller.signal,
     reason: () => reason,
+    isOverItself: () => reason !== undefined && !isByClient,
     race(work) {
       work.catch(() => {})
       return reason === undefined ? Promise.race([work, aborted.promise]) : Promise.reject(reason)
     },
+    idle() {
+      idling = setTimeout(
+        () => cancel('canceling statement because its rows were not fetched in time'),
+        idleMs,
+      )
+    },
+    busy() {
+      clearTimeout(idling)
+      idling = undefined
+    },
+    confirm(check) {
+      if (reason !== undefined) return Promise.reject(reason)
+      idling?.refresh()
+      const looked = check.look()
+      return looked?.catch((thrown: SqlError) => {
+        stop(thrown)
+        throw thrown
+      })
+    },
     end() {
       clearTimeout(timer)
+      clearTimeout(idling)
       client.removeEventListener('abort', onCancel)
     },
   }

@@ -5,6 +5,7 @@
 
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
+import { type Pace, processPace } from '../base/right-of-way.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
 import type { UsageOutcome } from '../core/usage.ts'
@@ -17,6 +18,7 @@ import { batchBytes } from './batch-bytes.ts'
 import { CompileCache } from './compile-cache.ts'
 import { fingerprintStatement } from './fingerprint.ts'
 import { type KeptLoad, KeptLoads } from './kept-load.ts'
+import { KnownVersions } from './known-versions.ts'
 import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
 import type {
   CredentialQuestion,
@@ -26,30 +28,42 @@ import type {
   QueryService,
   RunOptions,
 } from './query-service.ts'
+import { RunCheck } from './run-check.ts'
 import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
 import { Guesses, guessKey, proven } from './speculation.ts'
 import { SqlError } from './sql-error.ts'
+import type { Tripwire } from './tripwire.ts'
 import { namesOf, type QueryProgress, usageOf } from './usage-of.ts'
 
 export interface RunParts extends LoadParts {
   readonly engines: EngineKinds
   readonly clock: Clock
   readonly log: Logger
+  /** Looks into errors of the engine; nobody does where absent. */
+  readonly tripwire?: Pick<Tripwire, 'heed'>
   /** Milliseconds that a run may take; default limits.queryMs. */
   readonly queryMs?: number
+  /** Milliseconds that a run may wait for its reader; default limits.queryIdleMs. */
+  readonly queryIdleMs?: number
+  /** The process's own where absent. */
+  readonly pace?: Pace
 }
 
 interface Parts extends RunParts {
   readonly cache: CompileCache
   readonly kept: KeptLoads
   readonly guesses: Guesses
+  readonly pace: Pace
+  readonly versions: KnownVersions
 }
 
 /** A query service over these parts. */
 export function queryService(given: RunParts): QueryService {
   const cache = new CompileCache(limits.compiledCacheBytes)
-  const parts = { ...given, cache, kept: new KeptLoads(), guesses: new Guesses() }
+  const { store, pace = processPace } = given
+  const versions = new KnownVersions(store, pace)
+  const parts = { ...given, cache, kept: new KeptLoads(), guesses: new Guesses(), pace, versions }
   return {
     prepare: (context, text, parameterTypes = [], options = {}) =>
       prepare(parts, context, text, parameterTypes, options),
@@ -62,7 +76,8 @@ export function queryService(given: RunParts): QueryService {
         progress.onRecord ??= open(parts, context, progress)
         return progress.onRecord
       }
-      return { queryId, columns: query.columns, putOnRecord, [Symbol.asyncIterator]: () => rows }
+      const confirm = () => progress.confirm?.()
+      return { queryId, columns: query.columns, putOnRecord, confirm, [Symbol.asyncIterator]: () => rows }
     },
   }
 }
@@ -129,7 +144,9 @@ async function compileNow(
 ): Promise<Load> {
   try {
     const before = parts.guesses.last(statement.key)?.loaded
+    const askedMs = parts.pace.now()
     const loaded = await loadTables(parts, statement.context, statement.text, { ...options, before })
+    parts.versions.learn(statement.context.tenant, loaded.governanceVersion, askedMs)
     progress.loaded = loaded
     const load = compileLoaded(parts, statement, loaded)
     progress.compiled = load.compiled
@@ -187,18 +204,27 @@ async function* runRows(
   progress: QueryProgress,
   kept: KeptLoad | undefined,
 ): AsyncGenerator<ResultBatch, void, undefined> {
-  const watch = watchRun(options.signal, parts.queryMs ?? limits.queryMs)
+  const timeMs = Math.min(options.timeMs ?? Number.POSITIVE_INFINITY, parts.queryMs ?? limits.queryMs)
+  const watch = watchRun(options.signal, timeMs, parts.queryIdleMs ?? limits.queryIdleMs)
   let outcome: UsageOutcome = 'cancelled'
   let failure: SqlError | undefined
   try {
-    const attempt = await answering(parts, context, query, options, progress, watch, kept)
+    const [attempt, load] = await answering(parts, context, query, options, progress, watch, kept)
+    const check = new RunCheck(parts, context, load)
+    progress.confirm = () => watch.confirm(check)
     for (;;) {
       const { done, value: batch } = await watch.race(attempt.next())
       if (done) break
+      const looked = check.look()
+      if (looked !== undefined) await watch.race(looked)
       progress.rowsOut += batch.rowCount
       progress.bytesOut += batchBytes(batch)
+      watch.idle()
       yield batch
+      watch.busy()
     }
+    // Nothing of it is left that could be given.
+    progress.confirm = () => undefined
     outcome = 'completed'
   } catch (thrown) {
     failure = watch.reason() ?? runError(thrown)
@@ -206,15 +232,20 @@ async function* runRows(
     throw failure
   } finally {
     watch.end()
-    if (outcome === 'cancelled') failure ??= cancelled()
+    if (outcome === 'cancelled') {
+      failure ??= watch.reason() ?? cancelled()
+      // It was over before its client let go of it.
+      if (watch.isOverItself()) outcome = 'failed'
+    }
     // Neither waits for the other: what the record says is known once the rows have ended.
     const ended = progress.attempt?.end()
     await finish(parts, context, progress, outcome, failure).finally(() => ended)
+    if (outcome === 'failed' && failure) parts.tripwire?.heed(progress, failure)
   }
 }
 
 /**
- * The attempt that answers this run. One that was begun on a guess is looked at only where all of what it was
+ * The attempt that answers this run, and what was loaded for it. One that was begun on a guess is looked at only where all of what it was
  * begun on was loaded now, and is the same.
  */
 async function answering(
@@ -225,7 +256,7 @@ async function answering(
   progress: QueryProgress,
   watch: RunWatch,
   kept: KeptLoad | undefined,
-): Promise<Attempt> {
+): Promise<readonly [Attempt, Load]> {
   const run = { context, queryId: progress.queryId, parameters }
   const { text, columns, parameters: parameterTypes } = query
   const statement = asked(context, text, parameterTypes)
@@ -243,7 +274,7 @@ async function answering(
       throw new SqlError('0A000', 'cached plan must not change result type')
     const known = guessed && (await watch.race(proven(guessed, load)))
     progress.attempt = known ?? new Attempt(parts, load, run, watch.signal)
-    return progress.attempt
+    return [progress.attempt, load]
   } finally {
     if (guessed !== progress.attempt) await endVain(guessed, progress, watch.signal)
   }

@@ -13,7 +13,9 @@ const kindOf = {
   '22003': 'bad_request', // numeric_value_out_of_range
   '22007': 'bad_request', // invalid_datetime_format
   '22008': 'bad_request', // datetime_field_overflow
+  '2201B': 'bad_request', // invalid_regular_expression
   '22023': 'bad_request', // invalid_parameter_value
+  '22025': 'bad_request', // invalid_escape_sequence
   '28000': 'unauthenticated', // invalid_authorization_specification
   '3D000': 'not_found', // invalid_catalog_name
   '42501': 'forbidden', // insufficient_privilege

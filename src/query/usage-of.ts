@@ -25,6 +25,8 @@ export interface QueryProgress {
   vain?: EngineStats | undefined
   rowsOut: number
   bytesOut: number
+  /** As in QueryRun, once the run has begun. */
+  confirm?: () => Promise<void> | undefined
   /** Set once the run is put on record before its end. */
   onRecord?: Promise<void>
 }

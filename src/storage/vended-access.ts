@@ -15,6 +15,7 @@ import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { topLevelMembers } from '../wire/iceberg/members.ts'
+import { isRestricted } from '../wire/iceberg/read-restrictions.ts'
 import { reachable, s3Access, storageAccess, storageRoots } from './access.ts'
 import { parseRoots } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
@@ -115,6 +116,7 @@ interface VendedConfig {
 /** The table's own configuration stands for every location that no prefix of `storage-credentials` covers. */
 function vendedConfigs(body: Uint8Array): readonly VendedConfig[] {
   const members = topLevelMembers(body)
+  if (isRestricted(members)) throw new ReadFailure('the upstream catalog restricts reading the table')
   const read = (name: string): JsonValue | undefined => {
     const raw = members.get(name)
     return raw === undefined ? undefined : parseJson(raw, { depthMax: limits.jsonDepthMax })

@@ -1,4 +1,4 @@
-/** The beginning of a commit by a known caller: session, intent and policies in one call of the store (migration 0110). */
+/** The beginning of a commit by a known caller: session, intent and policies in one call of the store. */
 
 import type { CommitIntent } from '../core/commit.ts'
 import { tableKey } from '../core/table-ref.ts'

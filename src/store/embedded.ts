@@ -10,13 +10,14 @@ import { Duplex } from 'node:stream'
 import postgres from 'postgres'
 import { Fault } from '../base/fault.ts'
 import type { FromWorker, ToWorker } from './embedded-worker.ts'
-import { type Engine, type Link, sessionOptions } from './link.ts'
+import { type Engine, type Link, listenText, type OnNotification, sessionOptions } from './link.ts'
 
 export interface EmbeddedOptions {
   readonly dataDirectory: string
   /** A prepared data directory to start from, where `dataDirectory` is new. */
   readonly template?: string
   readonly statementMs: number
+  readonly onNotification?: OnNotification
 }
 
 /** How long a terminated worker may take to stop before the directory counts as unusable. */
@@ -44,7 +45,7 @@ export async function embeddedEngine(options: EmbeddedOptions): Promise<Engine> 
       await current
       const ended = Promise.withResolvers<void>()
       current = ended.promise
-      return openEmbeddedLink(dataDir, as, ended.resolve)
+      return openEmbeddedLink(dataDir, as, options.onNotification ?? (() => {}), ended.resolve)
     },
     listen: async () => undefined,
     async close() {
@@ -141,6 +142,7 @@ async function startWorker(dataDir: string): Promise<RunningWorker> {
 async function openEmbeddedLink(
   dataDir: string,
   as: 'tenant' | 'connecting',
+  onNotification: OnNotification,
   onEnded: () => void,
 ): Promise<Link> {
   let running: RunningWorker
@@ -173,6 +175,7 @@ async function openEmbeddedLink(
     database: 'postgres',
     // Not in the library's types: a stream in the place of a socket, already connected.
     socket: () => socket,
+    onnotify: (_: string, message: string) => onNotification(message),
     onclose: () => {
       dead = true
       void sql.end({ timeout: 0 })
@@ -205,7 +208,7 @@ async function openEmbeddedLink(
     },
   }
   try {
-    if (as === 'tenant') await sql.unsafe('set role svc_tenant').simple()
+    await sql.unsafe(as === 'tenant' ? `set role svc_tenant; ${listenText}` : listenText).simple()
     return link
   } catch (error) {
     await link.discard()

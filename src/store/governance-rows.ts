@@ -1,4 +1,4 @@
-/** What svc.governance says (migration 0140), as rows with the table, column and tag that each is about. */
+/** What svc.governance says (`migrations/functions/reads.sql`), as rows with the table, column and tag that each is about. */
 
 import { Fault } from '../base/fault.ts'
 import { type Properties, parseAgtype } from './graph.ts'

@@ -77,7 +77,8 @@ function nameInPolicies({ columns }: Governance, { current, name }: StoredColumn
   return columns.filter((column) => column.name === name).length === 1 ? name : null
 }
 
-function appliesTo(principal: Principal | undefined): (policy: StoredPolicy) => boolean {
+/** Which policies apply to a principal; undefined: all that could apply to anyone. */
+export function appliesTo(principal: Principal | undefined): (policy: StoredPolicy) => boolean {
   return ({ exemptRoles }) => !exemptRoles.some((role) => principal?.roles.includes(role))
 }
 

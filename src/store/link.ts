@@ -39,6 +39,12 @@ export interface Listening {
   close(): Promise<void>
 }
 
+/** Told what sessions hear of the store's one channel that all of them listen to. */
+export type OnNotification = (message: string) => void
+
+/** What a session is begun with: it then hears its own transactions' notifications before they have returned. */
+export const listenText = 'listen svc_governance'
+
 /** Options every session has: one connection each, so that a transaction cannot move to another. */
 export const sessionOptions = {
   max: 1,
@@ -52,6 +58,7 @@ export interface PostgresOptions {
   readonly databaseUrl: string
   readonly poolMax: number
   readonly statementMs: number
+  readonly onNotification: OnNotification
 }
 
 /** A PostgreSQL server. Session defaults travel in the start-up message, so RESET returns to them. */
@@ -120,6 +127,8 @@ async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connec
   let dead = false
   const sql = postgres(options.databaseUrl, {
     ...startUp(options, as),
+    // Not in the library's types.
+    ...{ onnotify: (_: string, message: string) => options.onNotification(message) },
     onclose: () => {
       dead = true
       // Or the library would reconnect for what is queued, and run it outside its transaction.
@@ -143,7 +152,8 @@ async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connec
   }
   try {
     // The first call of one of AGE's functions loads its library, which cypher() needs.
-    const first = as === 'tenant' ? 'select ag_catalog._graphid(1, 1)' : 'set statement_timeout = 0'
+    const first =
+      as === 'tenant' ? `select ag_catalog._graphid(1, 1); ${listenText}` : 'set statement_timeout = 0'
     await firstAnswer(sql, unansweredMs(options), sql.unsafe(first).simple())
     return link
   } catch (error) {

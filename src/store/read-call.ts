@@ -16,12 +16,15 @@ export interface ReadCall {
   readonly governances: ReadonlyMap<string, Governance>
   /** Of the session that was asked about: whether it is one of the tenant's that counts and may read. */
   readonly sessionCounts: boolean | undefined
+  /** The tenant's governance version at that moment. */
+  readonly governanceVersion: bigint
 }
 
-type Row = { readonly governance: string | null; readonly session_counts: boolean | null } & (
-  | CatalogCredentialRow
-  | { readonly credential_id: null }
-)
+type Row = {
+  readonly governance: string | null
+  readonly session_counts: boolean | null
+  readonly governance_version: string
+} & (CatalogCredentialRow | { readonly credential_id: null })
 
 export interface ReadCallOptions {
   /** A service session's, where it is to be asked about. */
@@ -54,5 +57,10 @@ export async function loadRead(
   const isAsBefore = before !== undefined && Bun.deepEquals(sealedOf.get(before), sealed, true)
   const credential = isAsBefore ? before : openCredential(store, tenant, sealed)
   sealedOf.set(credential, sealed)
-  return { credential, governances, sessionCounts: row.session_counts ?? undefined }
+  return {
+    credential,
+    governances,
+    sessionCounts: row.session_counts ?? undefined,
+    governanceVersion: BigInt(row.governance_version),
+  }
 }

@@ -97,7 +97,11 @@ export async function createServiceSession(
 export type SessionRow = Pick<
   Row,
   'session_id' | 'principal_sub' | 'principal_email' | 'principal_roles' | 'scopes'
-> & { readonly tenant_id: TenantId; readonly organization_id: string | null }
+> & {
+  readonly tenant_id: TenantId
+  readonly organization_id: string | null
+  readonly expires_at?: Date | null
+}
 
 /** The session that a row stands for. */
 export function toSession(row: SessionRow): Session {
@@ -107,6 +111,7 @@ export function toSession(row: SessionRow): Session {
     organizationId: row.organization_id ?? undefined,
     principal: toPrincipal(row),
     scopes: row.scopes,
+    ...(row.expires_at && { expiresAtMs: row.expires_at.getTime() }),
   }
 }
 

@@ -8,7 +8,7 @@ import { Fault } from '../base/fault.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { embeddedEngine } from './embedded.ts'
-import { type Engine, type Link, type Listening, postgresEngine } from './link.ts'
+import { type Engine, type Link, type Listening, type OnNotification, postgresEngine } from './link.ts'
 import { migrate } from './migrations.ts'
 import { graphName, schemaName } from './names.ts'
 import { Pool } from './pool.ts'
@@ -43,7 +43,7 @@ export interface StoreOptions {
   readonly onCypher?: (seconds: number) => void
 }
 
-/** Functions whose first parameter is the tenant, and whose first statement enters it (migrations 0080, 0140). */
+/** Functions whose first parameter is the tenant, and whose first statement enters it (`migrations/functions/`). */
 export type TenantFunction = 'load_policies' | 'load_read' | 'open_intent' | 'record_usage' | 'record_verdict'
 /** Functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session'
@@ -106,6 +106,12 @@ export interface Store {
   openLink(): Promise<Link>
   /** As `Engine.listen`. @throws Fault where the store does not answer */
   listen(channel: string, onMessage: (message: string) => void): Promise<Listening | undefined>
+  /**
+   * Told what any session here hears of the channel of governance versions, of each message perhaps several times:
+   * what a transaction of this store raises, before that has returned.
+   * @returns ends it
+   */
+  hear(listener: OnNotification): () => void
   /** Whether the database answers, and a trivial graph query too. */
   healthy(): Promise<boolean>
   close(): Promise<void>
@@ -121,7 +127,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     throw new Fault('misconfigured', 'The secrets key must have 32 bytes.')
   const notice = options.onNotice
   const statementMs = options.statementMs ?? limits.storeStatementMs
-  const engine = await openEngine(options, statementMs)
+  const listeners = new Set<OnNotification>()
+  const onNotification = (message: string) => {
+    for (const listener of listeners) listener(message)
+  }
+  const engine = await openEngine(options, { statementMs, onNotification })
   try {
     const pool = new Pool(engine)
     const link = await engine.open('connecting')
@@ -137,19 +147,22 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       notice('Embedded database: acknowledged writes survive the death of this process, not of the machine.')
       pool.adopt(link)
     } else await link.close()
-    return storeOver(engine, pool, options)
+    return storeOver(engine, pool, options, listeners)
   } catch (error) {
     await engine.close()
     throw toStoreFault(error)
   }
 }
 
-function openEngine(options: StoreOptions, statementMs: number): Promise<Engine> | Engine {
+function openEngine(
+  options: StoreOptions,
+  shared: { readonly statementMs: number; readonly onNotification: OnNotification },
+): Promise<Engine> | Engine {
   const { databaseUrl, dataDirectory, template, poolMax = 10 } = options
-  if (databaseUrl !== undefined) return postgresEngine({ databaseUrl, poolMax, statementMs })
+  if (databaseUrl !== undefined) return postgresEngine({ databaseUrl, poolMax, ...shared })
   if (dataDirectory === undefined)
     throw new Fault('misconfigured', 'Neither a database URL nor a data directory is set.')
-  return embeddedEngine({ dataDirectory, statementMs, ...(template !== undefined && { template }) })
+  return embeddedEngine({ dataDirectory, ...shared, ...(template !== undefined && { template }) })
 }
 
 const adminPath = 'svc, pg_catalog'
@@ -166,7 +179,12 @@ function checkedTenant(tenant: TenantId): TenantId {
   return parsed
 }
 
-function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
+function storeOver(
+  engine: Engine,
+  pool: Pool,
+  settings: StoreOptions,
+  listeners: Set<OnNotification>,
+): Store {
   const inside = new AsyncLocalStorage<{ open: boolean }>()
 
   function refuseNested(): void {
@@ -296,6 +314,10 @@ function storeOver(engine: Engine, pool: Pool, settings: StoreOptions): Store {
       } catch (error) {
         throw toStoreFault(error)
       }
+    },
+    hear(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
     async healthy() {
       const text = `select * from cypher('svc_health', $$ RETURN 1 $$) as (one agtype)`

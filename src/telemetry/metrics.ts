@@ -55,7 +55,14 @@ export interface Metrics {
   readonly pgwireBytes: Counter<'tenant'>
   /** `stage`: queue (behind earlier statements), plan, run (waiting for the engine), send (for the client). */
   readonly pgwireStageMs: Histogram<'tenant' | 'stage'>
+  /** `outcome`: same, different or unsteady (the statement itself does not end so again). */
+  readonly tripwireRuns: Counter<'outcome'>
+  readonly tripwireSkipped: Counter<'reason'>
 }
+
+/** Why an error was not looked into; `late`: not within its time, waiting for a place included. */
+const tripwireSkips = ['queue_full', 'too_large', 'late', 'failed', 'stopped'] as const
+export type TripwireSkip = (typeof tripwireSkips)[number]
 
 const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
 
@@ -89,6 +96,13 @@ export function createMetrics(): Metrics {
     for (const outcome of outcomes) counter.inc({ outcome }, 0)
     return counter
   }
+  const tripwireSkipped = new Counter({
+    name: 'svc_tripwire_skipped_total',
+    help: 'Errors of the embedded engine that were not looked into, by reason.',
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of tripwireSkips) tripwireSkipped.inc({ reason }, 0)
   return {
     registry,
     commitRejected,
@@ -250,5 +264,11 @@ export function createMetrics(): Metrics {
       buckets: stageBucketsMs,
       registers,
     }),
+    tripwireRuns: byOutcome(
+      'svc_tripwire_runs_total',
+      'Statements that failed and were run again over copies of what their readers see, by outcome.',
+      ['same', 'different', 'unsteady'],
+    ),
+    tripwireSkipped,
   }
 }

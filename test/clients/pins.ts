@@ -283,6 +283,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 400,
   },
+  'trino-errors': {
+    file: 'trino-errors.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino', 'python:pyiceberg'],
+    quick: false,
+    seconds: 900,
+  },
   'trino-tpch': {
     file: 'trino-tpch.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],

@@ -101,7 +101,8 @@ const listed = ({ columns }: Pick<Explained, 'columns'>) => columns.map(({ name,
 async function prepared(catalog: string) {
   const { tenant } = service.owner
   const principal = { sub: 'stella', roles: ['steward'] }
-  const place = { principalSource: 'session', surface: 'rest', catalog, searchPath: ['hr'] } as const
+  const reader = { stillValid: async () => true }
+  const place = { principalSource: 'session', reader, surface: 'rest', catalog, searchPath: ['hr'] } as const
   return listed(await service.app.queries.prepare({ tenant, principal, ...place }, statement))
 }
 

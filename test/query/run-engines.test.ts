@@ -94,6 +94,7 @@ async function rowsOf(
     tenant: service.owner.tenant,
     principal: { sub: 'ada', roles },
     principalSource: 'session',
+    reader: { stillValid: async () => true },
     surface: 'pgwire',
     catalog,
     searchPath: ['hr'],

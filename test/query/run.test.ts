@@ -85,6 +85,7 @@ const context = (change: Partial<QueryContext> = {}): QueryContext => ({
   tenant: service.owner.tenant,
   principal: { sub: 'ada', roles: ['analyst'] },
   principalSource: 'session',
+  reader: { stillValid: async () => true },
   surface: 'pgwire',
   catalog: 'main',
   searchPath: [],
@@ -309,6 +310,26 @@ describe('a change of what governs a table', () => {
 
 describe('what ends a query early', () => {
   const text = 'SELECT id FROM sales.orders'
+
+  test('is told to the tripwire where the engine ended it, once it is on record', async () => {
+    const heard: (readonly [string, string | undefined, Promise<string | undefined>])[] = []
+    queries = build({
+      tripwire: {
+        heed: ({ attempt }, { sqlState }) => {
+          heard.push([sqlState, attempt?.engine, lastUsage().then((record) => record?.sqlState)])
+        },
+      },
+    })
+    await ran('SELECT id FROM sales.nothing')
+    expect(heard).toEqual([])
+    scripted.rows = () =>
+      batches([longs(1n)], () => {
+        throw new EngineError('22012', 'division by zero')
+      })
+    expect((await ran(text)).error?.sqlState).toBe('22012')
+    expect(heard.map(([sqlState, engine]) => [sqlState, engine])).toEqual([['22012', 'duckdb']])
+    expect(await heard[0]?.[2]).toBe('22012')
+  })
 
   test.each([
     ['an error of the engine that quotes a value', () => new Error(`bad value ${canary}`), 'XX000'],

@@ -86,6 +86,7 @@ const context = (change: Partial<QueryContext> = {}): QueryContext => ({
   tenant: service.owner.tenant,
   principal: { sub: 'ada', roles: ['analyst'] },
   principalSource: 'session',
+  reader: { stillValid: async () => true },
   surface: 'pgwire',
   catalog: 'main',
   searchPath: [],

@@ -9,6 +9,8 @@ import { usageRecord } from '../support/usage.ts'
 
 setDefaultTimeout(60_000)
 
+const ownRegion = { id: 'own-region', kind: 'row_filter', table: 'sales.orders' } as const
+
 let service: TestService
 let steward: string
 let ada: string
@@ -23,7 +25,14 @@ beforeAll(async () => {
   const records = [
     usageRecord({ startedAtMs: day(1) }),
     usageRecord({ startedAtMs: day(1), principal: 'bob', reads: [...usageRecord().reads, people] }),
-    usageRecord({ startedAtMs: day(2), outcome: 'refused', sqlState: '42501', rowsOut: 0, contracts: [] }),
+    usageRecord({
+      startedAtMs: day(2),
+      outcome: 'refused',
+      sqlState: '42501',
+      rowsOut: 0,
+      contracts: [],
+      policies: [ownRegion],
+    }),
     usageRecord({ startedAtMs: day(3), bytesScanned: undefined, engine: undefined, fingerprint: undefined }),
     usageRecord({ startedAtMs: day(3), principal: `${'long '.repeat(1_000)}` }),
   ]
@@ -121,6 +130,20 @@ test('without a role one sees one’s own records only', async () => {
   expect((await get('', ada)).items.map(({ principal }) => principal)).toEqual(['ada', 'ada', 'ada'])
   expect((await get('/totals?by=table', ada)).items).toMatchObject([{ key: 'sales.orders', queries: 3 }])
   expect((await get('?principal=bob', ada)).status).toBe(403)
+})
+
+test('without a role one is not told what was scanned below a filter or mask', async () => {
+  const scanned = async (secret: string) =>
+    (await get('?principal=ada', secret)).items.map(({ policies, bytes_scanned }) => [
+      policies,
+      bytes_scanned,
+    ])
+  const unknown = [[], undefined]
+  expect(await scanned(steward)).toEqual([unknown, [[ownRegion], 1_000], [[], 1_000]])
+  expect(await scanned(ada)).toEqual([unknown, [[ownRegion], undefined], [[], 1_000]])
+  const [total] = (await get('/totals?by=principal', ada)).items
+  expect(total).toMatchObject({ key: 'ada', queries: 3 })
+  expect(total).not.toContainKey('bytes_scanned')
 })
 
 test('an administrator of another tenant sees that tenant’s only', async () => {

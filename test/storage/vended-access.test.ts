@@ -64,6 +64,18 @@ test('a snapshot is scanned by what the upstream vends, asked for as vended-cred
   expect(new Set(upstream.keysSeen.map(({ key }) => key))).toEqual(new Set(['KEY-acme']))
 })
 
+test('nothing is read by credentials that come with restrictions', async () => {
+  const access = () => open()(tenant, credential(), people)
+  const answer = (restrictions: unknown) => (token: string) => ({
+    config: vendedTo(token, upstream.s3Url),
+    'read-restrictions': restrictions,
+  })
+  upstream.answer = answer({ 'required-column-projections': [{ 'field-id': 1, action: 'mask-alphanum' }] })
+  expect(await failure(access())).toBe('the upstream catalog restricts reading the table')
+  upstream.answer = answer({})
+  expect((await access()).vended).toBeDefined()
+})
+
 test('what may be read stays below the storage roots, whatever is vended', async () => {
   const access = await open()(tenant, credential({ storage_roots: ['s3://lake/other'] }), people)
   expect(await failure(openStorage(access).open(upstream.metadataLocation))).toContain(

@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url'
 import type { Fault } from '../../src/base/fault.ts'
 import { embeddedEngine } from '../../src/store/embedded.ts'
 import type { Engine, Link } from '../../src/store/link.ts'
-import { migrate, migrationStatus, readMigrations } from '../../src/store/migrations.ts'
+import { readMigrations } from '../../src/store/migration-files.ts'
+import { migrate, migrationStatus } from '../../src/store/migrations.ts'
 import { openStore } from '../../src/store/store.ts'
 import { createTenant, listTenants } from '../../src/store/tenants.ts'
 import { storeTemplate, testSecretsKey, testStoreOptions } from '../support/store.ts'
@@ -64,7 +65,7 @@ describe('migrations', () => {
   })
 
   test('an applied file that was changed is refused, to apply and to verify', async () => {
-    for (const file of ['0001_control.sql', 'tenant/0001_graph.sql']) {
+    for (const file of ['control/1000_tenants.sql', 'tenant/1000_graph.sql']) {
       const base = copy()
       appendFileSync(new URL(file, base), '\n-- changed\n')
       for (const mode of ['apply', 'verify'] as const)
@@ -76,8 +77,8 @@ describe('migrations', () => {
 
   test('a file that this version lacks is refused', async () => {
     const base = copy()
-    const last = readMigrations(base).at(-1)
-    rmSync(new URL(`${last?.name}.sql`, base))
+    const last = readMigrations(new URL('control/', base)).at(-1)
+    rmSync(new URL(`control/${last?.name}.sql`, base))
     expect(await failure(migrate(link.sql, 'verify', quiet, base))).toContain('does not know')
   })
 
@@ -91,8 +92,8 @@ describe('migrations', () => {
 
   test('a failing migration leaves nothing of itself', async () => {
     const base = copy()
-    const next = String((readMigrations(base).at(-1)?.version ?? 0) + 1).padStart(4, '0')
-    const file = new URL(`${next}_failing.sql`, base)
+    const last = readMigrations(new URL('control/', base)).at(-1)
+    const file = new URL(`control/${(last?.version ?? 0) + 1}_failing.sql`, base)
     writeFileSync(file, 'create table svc.half (a int); select 1/0;')
     expect(await failure(migrate(link.sql, 'apply', quiet, base))).toContain('failed')
     const [row] = await link.sql<{ half: string | null }[]>`select to_regclass('svc.half')::text as half`
@@ -133,10 +134,8 @@ describe('migrations', () => {
   // The last, since it leaves the database ahead of the files. Its numbers lie below some that are applied.
   test('a pending migration is refused by verify and applied to control schema and tenants', async () => {
     const base = copy()
-    const next = readMigrations(base).findIndex(({ version }, index) => version !== index + 1) + 1
-    const nextTenant = readMigrations(new URL('tenant/', base)).length + 1
-    writeFileSync(new URL(`000${next}_more.sql`, base), 'create table svc.more (a int);')
-    writeFileSync(new URL(`tenant/000${nextTenant}_more.sql`, base), 'create table {{schema}}.more (a int);')
+    writeFileSync(new URL('control/1001_more.sql', base), 'create table svc.more (a int);')
+    writeFileSync(new URL('tenant/1001_more.sql', base), 'create table {{schema}}.more (a int);')
     expect(await failure(migrate(link.sql, 'verify', quiet, base))).toContain('lacks migrations')
     await migrate(link.sql, 'apply', quiet, base)
     await migrate(link.sql, 'verify', quiet, base)

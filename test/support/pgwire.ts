@@ -28,6 +28,8 @@ export interface TestQuery {
   readonly batches: (run: TestRun) => AsyncIterable<ResultBatch>
   /** Asked before rows leave while more may follow; does nothing where absent. */
   readonly putOnRecord?: () => Promise<void>
+  /** Asked before rows of a batch are given; says yes where absent. */
+  readonly confirm?: () => Promise<void> | undefined
 }
 
 export interface TestRun {
@@ -143,7 +145,8 @@ function testQueries(queries: Readonly<Record<string, TestQuery>>, runs: WireSer
         run.state = 'ended'
       }
       const putOnRecord = async () => await find(text).putOnRecord?.()
-      return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, putOnRecord })
+      const confirm = () => find(text).confirm?.()
+      return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, putOnRecord, confirm })
     },
   }
 }

@@ -43,6 +43,11 @@ const rules: readonly Rule[] = [
     message: 'invalid input syntax',
   },
   {
+    pattern: /^Syntax Error: Like pattern must not end with escape character/is,
+    code: '22025',
+    message: 'LIKE pattern must not end with escape character',
+  },
+  {
     pattern: /^Not implemented Error: Period must be greater than 0/is,
     code: '22008',
     message: 'stride must be greater than zero',
@@ -53,6 +58,12 @@ const rules: readonly Rule[] = [
       /^(Not implemented Error: .*correlated subquery|Binder Error: (LATERAL join|window expression is|Referenced table)|Invalid type Error: .*BETWEEN)/is,
     code: '0A000',
     message: 'The statement is correct, but the engine cannot run it.',
+  },
+  {
+    // All else of it is refused when a statement is compiled.
+    pattern: /^Binder Error: column \S+ must appear in the GROUP BY clause/is,
+    code: '42803',
+    message: 'subquery uses ungrouped column from outer query',
   },
   {
     pattern: /More than one row returned by a subquery/is,

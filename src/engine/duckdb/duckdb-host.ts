@@ -10,6 +10,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import type { Engine, EngineSession } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
+import { runOnCopies } from './copy-run.ts'
 import { FileCache, type ReadScope } from './file-cache.ts'
 import { KnownShapes } from './file-shape.ts'
 import { Gate } from './gate.ts'
@@ -120,6 +121,11 @@ function scopedEngine(host: SessionHost, scope: DuckdbScope): Engine {
           return session.close()
         },
       }
+    },
+    async runOnCopies(statement) {
+      if (statement.run.tenant !== scope.tenant)
+        throw new EngineError('XX000', 'The engine was asked for another tenant.')
+      return await runOnCopies(host, scope, statement)
     },
     async close() {
       for (const session of open) await session.close()

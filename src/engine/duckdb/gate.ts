@@ -8,6 +8,8 @@ export type Leave = () => void
 export class Gate {
   #taken = 0
   readonly #waiting: (() => void)[] = []
+  /** Of those who gave their word to leave for others. */
+  readonly #borrowers = new Set<() => void>()
 
   constructor(
     readonly placesMax: number,
@@ -28,8 +30,30 @@ export class Gate {
     if (this.#taken >= this.placesMax) {
       if (this.#waiting.length >= this.queueMax)
         throw new EngineError('53300', 'Too many queries are running and waiting; try again later.')
+      for (const wanted of [...this.#borrowers]) wanted()
       await this.#turn(signal)
     } else this.#taken++
+    return this.#inside()
+  }
+
+  /**
+   * A place that nobody else wants now.
+   * @param wanted called, once at least, as soon as somebody waits: leave
+   * @returns undefined where there is none
+   */
+  borrow(wanted: () => void): Leave | undefined {
+    if (this.#taken >= this.placesMax) return undefined
+    this.#taken++
+    const leave = this.#inside()
+    const borrower = () => wanted()
+    this.#borrowers.add(borrower)
+    return () => {
+      this.#borrowers.delete(borrower)
+      leave()
+    }
+  }
+
+  #inside(): Leave {
     let inside = true
     return () => {
       if (!inside) return

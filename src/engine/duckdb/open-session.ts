@@ -1,6 +1,6 @@
 /** Opens one session: a place, the tables' files at hand, and a connection that has their relations. */
 
-import type { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Lru } from '../../base/lru.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
@@ -67,6 +67,7 @@ export async function openSession(
     return duckdbSession({
       held,
       tables,
+      readable: viewsOf(tables),
       signal: ended.signal,
       garbage: host.garbage,
       proofs: host.proofs,
@@ -84,6 +85,11 @@ export async function openSession(
   }
 }
 
+/** Names of the temporary views of tables. */
+export function viewsOf(tables: ReadonlyMap<GovernedTable, TableAtHand>): ReadonlySet<string> {
+  return new Set([...tables.values()].map(({ view }) => view))
+}
+
 /** No expression of the statement has run yet: data that do not fit are those of files. */
 function openingError(thrown: unknown): EngineError {
   if (thrown instanceof ReadFailure) return unreadable(thrown)
@@ -98,7 +104,8 @@ interface Opening {
   readonly signal: AbortSignal
 }
 
-async function tablesAtHand(
+/** The tables' files, brought here. @throws as tableAtHand, and EngineError where a snapshot cannot be planned */
+export async function tablesAtHand(
   host: SessionHost,
   scope: ReadScope,
   snapshots: readonly TableSnapshot[],
@@ -156,16 +163,25 @@ async function connect(
     : undefined
   const waiting = key && kept.take(key)
   if (waiting) return { held: waiting, key }
+  return { held: { connection: await newConnection(instance, tables, signal) }, key }
+}
+
+/** A connection of its own with the views of tables. */
+export async function newConnection(
+  instance: DuckDBInstance,
+  tables: readonly TableAtHand[],
+  signal: AbortSignal,
+): Promise<DuckDBConnection> {
   const connection = await instance.connect()
   try {
     await interruptible(connection, signal, async () => {
       for (const table of tables) await createRelation(connection, table)
     })
+    return connection
   } catch (thrown) {
     connection.closeSync()
     throw thrown
   }
-  return { held: { connection }, key }
 }
 
 interface EndSignal {

@@ -3,7 +3,7 @@
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
-import type { EngineResult, EngineSession, EngineStatement } from '../engine.ts'
+import type { EngineResult, EngineSession, EngineStatement, OpenTables } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
@@ -16,6 +16,8 @@ import type { Proofs } from './own-relations.ts'
 export interface SessionParts {
   readonly held: HeldConnection
   readonly tables: ReadonlyMap<GovernedTable, TableAtHand>
+  /** Names of the temporary relations that the statement may read. */
+  readonly readable: ReadonlySet<string>
   /** Fires when the run is cancelled or over its time; its reason is an EngineError. */
   readonly signal: AbortSignal
   readonly garbage: NativeGarbage
@@ -57,13 +59,7 @@ export function duckdbSession(given: SessionParts): EngineSession {
     isClosed: false,
   }
   return {
-    relation(table) {
-      const open = parts.tables.get(table)
-      if (open === undefined)
-        throw new EngineError('XX000', 'The statement reads what was not opened for it.')
-      return `temp.main.${open.view}`
-    },
-    hasDeletes: (table) => typeof parts.tables.get(table)?.relation === 'function',
+    ...openTables(parts.tables),
     run(statement) {
       // A second run on the connection would cut the first one short.
       if (used) throw new EngineError('XX000', 'A session runs one statement.')
@@ -74,6 +70,19 @@ export function duckdbSession(given: SessionParts): EngineSession {
       closing ??= closeOnce(parts)
       return closing
     },
+  }
+}
+
+/** What the emitted SQL needs to know of tables that are at hand on its connection. */
+export function openTables(tables: ReadonlyMap<GovernedTable, TableAtHand>): OpenTables {
+  return {
+    relation(table) {
+      const open = tables.get(table)
+      if (open === undefined)
+        throw new EngineError('XX000', 'The statement reads what was not opened for it.')
+      return `temp.main.${open.view}`
+    },
+    hasDeletes: (table) => typeof tables.get(table)?.relation === 'function',
   }
 }
 
@@ -174,12 +183,15 @@ async function prepare(
 }
 
 /** The very text that ran last on the connection was proven, and is prepared, over the same relations. */
-async function preparedText({ held, tables, proofs }: Native, sql: string): Promise<DuckDBPreparedStatement> {
+async function preparedText(
+  { held, readable, proofs }: Native,
+  sql: string,
+): Promise<DuckDBPreparedStatement> {
   const { connection, last } = held
   if (last?.sql === sql) return last.prepared
   // Here, and not whenever it is collected: its plan holds a file open.
   last?.prepared.destroySync()
-  await proofs.assertOwnRelations(connection, sql, new Set([...tables.values()].map(({ view }) => view)))
+  await proofs.assertOwnRelations(connection, sql, readable)
   return await connection.prepare(sql)
 }
 

@@ -1,4 +1,7 @@
-/** What Trino's errors mean. Its texts quote values and paths, so only its error's name and type are judged. */
+/**
+ * What Trino's errors mean. Its texts quote values and paths, so only its error's name and type are judged, and one
+ * sentence that quotes nothing.
+ */
 
 import { EngineError, type EngineErrorCode } from '../engine-error.ts'
 
@@ -71,11 +74,16 @@ const byType: Readonly<Partial<Record<string, Meaning>>> = {
   EXTERNAL: ['58030', 'the engine could not read a table of the statement'],
 }
 
+/** Of a LIKE pattern that is no literal; the name alone is that of every function's bad argument. */
+const badEscape = "Escape character must be followed by '%', '_' or the escape character itself"
+const badPattern: Meaning = ['22025', 'a LIKE pattern has its escape before neither %, _ nor the escape']
+
 const messageLengthMax = 1_000
 
 /** Trino's failure of a query. The cause, for the log, holds what Trino said. */
 export function engineErrorOf({ errorName, errorType, message }: TrinoFailure): EngineError {
-  const [code, sentence] = byName.get(errorName) ?? byType[errorType] ?? ['XX000', 'the engine failed']
+  const meaning = message === badEscape ? badPattern : (byName.get(errorName) ?? byType[errorType])
+  const [code, sentence] = meaning ?? ['XX000', 'the engine failed']
   const cause = new Error(`Trino: ${errorName} (${errorType}): ${message.slice(0, messageLengthMax)}`)
   return new EngineError(code, sentence, { cause })
 }

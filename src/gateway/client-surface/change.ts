@@ -27,6 +27,9 @@ import {
   verdictHeaders,
 } from './surface-request.ts'
 
+/** Of answers to commits, which are echoed, and of views, which nothing masks. */
+const unmasked = { vended: false, masked: false, whole: true } as const
+
 const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: ${what}.`))
 
 /** updateTable: SPEC 4.1's commit. */
@@ -35,8 +38,8 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
   const commit = start?.commit ?? (await tableCommit(surface))
   const { response, warnings } = await commitTable(parts, upstream, commit, start)
   const { etag } = response.headers
-  const stripped = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
-  return answer(200, withLocation(stripped, response.result.metadataLocation), {
+  const stripped = await discloseAccepted(response.body, tableMembers, unmasked)
+  return answer(200, withLocation(stripped.body, response.result.metadataLocation), {
     ...(etag !== undefined && { etag }),
     ...verdictHeaders(commitId, warnings),
   })
@@ -122,8 +125,9 @@ async function tableAnswer(surface: SurfaceRequest, action: Action): Promise<Res
   const disclosure = await disclosureOf(surface, action.table)
   const { response, warnings } = await change(surface, action, disclosure.vended)
   const { etag } = response.headers
-  return answer(200, discloseAccepted(response.body, tableMembers, disclosure), {
-    ...(etag !== undefined && !disclosure.masked && { etag }),
+  const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosure)
+  return answer(200, body, {
+    ...(etag !== undefined && !masked && { etag }),
     ...verdictHeaders(surface.commitId, warnings),
   })
 }
@@ -146,8 +150,9 @@ export async function dropTable(surface: SurfaceRequest): Promise<Response> {
 /** unregisterTable: a drop that leaves all files, and tells where the metadata is. */
 export async function unregisterTable(surface: SurfaceRequest): Promise<Response> {
   const action = { action: 'unregister-table', table: nameOf(surface), update: new Map() } as const
+  const disclosure = await disclosureOf(surface, action.table)
   const { response, warnings } = await change(surface, action)
-  const body = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
+  const { body } = await discloseAccepted(response.body, tableMembers, { ...disclosure, vended: false })
   return answer(200, body, verdictHeaders(surface.commitId, warnings))
 }
 
@@ -208,7 +213,7 @@ export async function replaceView(surface: SurfaceRequest): Promise<Response> {
 
 async function viewAnswer(surface: SurfaceRequest, action: Action): Promise<Response> {
   const { response, warnings } = await change(surface, action)
-  const body = discloseAccepted(response.body, tableMembers, { vended: false, masked: false })
+  const { body } = await discloseAccepted(response.body, tableMembers, unmasked)
   return answer(200, body, verdictHeaders(surface.commitId, warnings))
 }
 

@@ -1,16 +1,29 @@
 /**
  * The one place where the configuration of an upstream's answer is read, stripped and passed on. The upstream's
  * addresses, tokens, signers and refresh endpoints never leave it; storage settings do where nothing is masked,
- * storage credentials only where they were asked for and may be vended. Table metadata passes byte for byte.
+ * storage credentials only where they were asked for and may be vended. Table metadata passes byte for byte, without
+ * what it says of rows where something is masked. A table that the upstream itself restricts counts as masked.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
-import { topLevelMembers } from '../../wire/iceberg/members.ts'
+import { joinMembers, topLevelMembers } from '../../wire/iceberg/members.ts'
+import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
+import { withoutCounts } from '../../wire/iceberg/without-counts.ts'
 
 export interface Disclosure {
   /** Whether the client asked for credentials and the catalog vends them. */
   readonly vended: boolean
-  /** Whether a row filter or column mask applies: then nothing that leads to files passes. */
+  /** Whether a row filter or column mask applies: then nothing that leads to files or counts rows passes. */
+  readonly masked: boolean
+  /** Whether metadata passes as it came, masked or not: in answers to commits (SPEC 4.1), and of views. */
+  readonly whole?: boolean
+  /** Whether the client may commit, for which it must know the next row id. */
+  readonly commits?: boolean
+}
+
+export interface Disclosed {
+  readonly body: Uint8Array<ArrayBuffer>
+  /** As that of the disclosure, or since the upstream restricts reading. */
   readonly masked: boolean
 }
 
@@ -60,23 +73,28 @@ export const planMembers = [
  * @returns the same bytes where there was nothing to strip
  * @throws Fault `upstream_failed` where the answer cannot be read
  */
-export function discloseAnswer(
+export async function discloseAnswer(
   body: Uint8Array,
   kept: readonly string[],
   disclosure: Disclosure,
-): Uint8Array<ArrayBuffer> {
+): Promise<Disclosed> {
   const members = topLevelMembers(body)
-  const parts: Uint8Array[] = []
-  let changed = false
+  const masked = disclosure.masked || isRestricted(members)
+  const allowed = { ...disclosure, masked, vended: disclosure.vended && !masked }
+  const shown = new Map<string, Uint8Array>()
   for (const [key, raw] of members) {
-    const value = kept.includes(key) ? raw : disclosedMember(key, raw, disclosure)
-    if (value !== raw) changed = true
-    if (value === undefined) continue
-    parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(key)}:`), value)
+    const value = kept.includes(key)
+      ? await keptMember(key, raw, allowed)
+      : disclosedMember(key, raw, allowed)
+    if (value !== undefined) shown.set(key, value)
   }
-  if (!changed) return body as Uint8Array<ArrayBuffer>
-  parts.push(Buffer.from(parts.length === 0 ? '{}' : '}'))
-  return Buffer.concat(parts)
+  const isSame = shown.size === members.size && [...members].every(([key, raw]) => shown.get(key) === raw)
+  return { body: isSame ? (body as Uint8Array<ArrayBuffer>) : joinMembers(shown), masked }
+}
+
+async function keptMember(key: string, raw: Uint8Array, disclosure: Disclosure): Promise<Uint8Array> {
+  const { masked, whole = false, commits = false } = disclosure
+  return key === 'metadata' && masked && !whole ? await withoutCounts(raw, commits) : raw
 }
 
 function disclosedMember(key: string, raw: Uint8Array, disclosure: Disclosure): Uint8Array | undefined {

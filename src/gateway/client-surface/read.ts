@@ -2,6 +2,8 @@
 
 import { Fault } from '../../base/fault.ts'
 import { tableName } from '../../core/table-ref.ts'
+import { topLevelMembers } from '../../wire/iceberg/members.ts'
+import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
 import { namespaceLevels, upstreamPath } from './client-path.ts'
 import { discloseAnswer, planMembers, tableMembers } from './disclosure.ts'
 import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
@@ -88,14 +90,15 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   })
   if (loaded.status === 'not-modified')
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
-  const etag = loaded.etag === undefined || disclosure.masked ? {} : { etag: loaded.etag }
-  return answer(200, discloseAnswer(loaded.body, tableMembers, disclosure), etag)
+  const { body, masked } = await discloseAnswer(loaded.body, tableMembers, disclosure)
+  return answer(200, body, loaded.etag === undefined || masked ? {} : { etag: loaded.etag })
 }
 
 /** loadView: as loadTable, without conditions. */
 export async function loadView(surface: SurfaceRequest): Promise<Response> {
   const body = await wholeAnswer(surface, ['referenced-by'])
-  return answer(200, discloseAnswer(body, tableMembers, { vended: false, masked: false }))
+  const disclosed = await discloseAnswer(body, tableMembers, { vended: false, masked: false, whole: true })
+  return answer(200, disclosed.body)
 }
 
 /** loadCredentials, where the catalog vends and nothing is masked. */
@@ -105,7 +108,8 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
     throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
   await assertUnmasked(surface)
   const body = await wholeAnswer(surface, ['planId', 'referenced-by'])
-  return answer(200, discloseAnswer(body, [], { vended: true, masked: false }))
+  const disclosed = await discloseAnswer(body, [], { vended: true, masked: false })
+  return answer(200, disclosed.body)
 }
 
 /** Scan planning, which names the files of a table: only where nothing is masked. */
@@ -113,9 +117,14 @@ export async function planScan(surface: SurfaceRequest): Promise<Response> {
   await assertUnmasked(surface)
   if (surface.request.method === 'DELETE') return await passThrough(surface)
   const disclosure = await disclosureOf(surface, nameOf(surface))
-  return answer(200, discloseAnswer(await wholeAnswer(surface, []), planMembers, disclosure))
+  const { body } = await discloseAnswer(await wholeAnswer(surface, []), planMembers, disclosure)
+  return answer(200, body)
 }
 
+/**
+ * @throws Fault `policy_denied` where a filter or mask applies, or the upstream restricts reading; only its answer to a
+ *   load says that
+ */
 async function assertUnmasked(surface: SurfaceRequest): Promise<void> {
   const table = nameOf(surface)
   const { masked } = await disclosureOf(surface, table)
@@ -123,6 +132,13 @@ async function assertUnmasked(surface: SurfaceRequest): Promise<void> {
     throw new Fault(
       'policy_denied',
       `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out`,
+    )
+  const { request, upstream } = surface
+  const loaded = await upstream.catalog.loadTable(table, { signal: request.signal, snapshots: 'refs' })
+  if (loaded.status !== 'loaded' || isRestricted(topLevelMembers(loaded.body)))
+    throw new Fault(
+      'policy_denied',
+      `policy denied: the upstream catalog restricts reading ${tableName(table)}, so its files are not given out`,
     )
 }
 

@@ -161,6 +161,7 @@ export async function answerClient(
       query: searchParams,
       tenant: session.tenant,
       identified,
+      mayCommit: session.scopes.includes('commit'),
       stages,
       commitId,
       body: whole.body,

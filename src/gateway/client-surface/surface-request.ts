@@ -15,7 +15,7 @@ import { isMasked } from '../stages/masked.ts'
 import type { Upstream } from '../stages/open-upstream.ts'
 import type { StageTimes } from '../stages/stage-times.ts'
 import type { ClientPath } from './client-path.ts'
-import { type Disclosure, discloseAnswer } from './disclosure.ts'
+import { type Disclosed, type Disclosure, discloseAnswer } from './disclosure.ts'
 
 export interface SurfaceRequest {
   readonly parts: GatewayParts
@@ -25,6 +25,8 @@ export interface SurfaceRequest {
   readonly query: URLSearchParams
   readonly tenant: TenantId
   readonly identified: IdentifiedPrincipal
+  /** Whether the session has the scope `commit`. */
+  readonly mayCommit: boolean
   readonly stages: StageTimes
   /** Of the decision that a gated operation leads to. */
   readonly commitId: string
@@ -65,10 +67,11 @@ export function delegationOf({ request }: SurfaceRequest): string | undefined {
  * @throws Fault `unavailable` where it cannot be told whether the table is masked
  */
 export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
-  const { parts, tenant, identified, upstream } = surface
+  const { parts, tenant, identified, upstream, mayCommit } = surface
   const masked = await isMasked(parts, tenant, table, identified)
   const vends = upstream.catalog.capabilities().credentialVending
-  return { masked, vended: vends && !masked && delegationOf(surface) !== undefined }
+  const vended = vends && !masked && delegationOf(surface) !== undefined
+  return { masked, vended, commits: mayCommit }
 }
 
 /** JSON as it is sent, or nothing. */
@@ -96,13 +99,13 @@ export function verdictHeaders(
  * An accepted change's answer, stripped.
  * @throws Fault `commit_unknown` where it cannot be read: the change was made, so no client may clean up
  */
-export function discloseAccepted(
+export async function discloseAccepted(
   body: Uint8Array,
   kept: readonly string[],
   disclosure: Disclosure,
-): Uint8Array<ArrayBuffer> {
+): Promise<Disclosed> {
   try {
-    return discloseAnswer(body, kept, disclosure)
+    return await discloseAnswer(body, kept, disclosure)
   } catch (cause) {
     throw new Fault(
       'commit_unknown',

@@ -145,19 +145,20 @@ async function forward(
     }
     parts.passCrashPoint('answer-lost')
     const settled = await settleCommit(parts, upstream, commit.tenant, declared.intent)
-    if (settled !== undefined) return answerOf(settled)
+    if (settled !== undefined) return await answerOf(settled)
     parts.log.error({ err: error, commitId: commit.commitId }, 'commit state unknown; its intent stays')
     throw error
   }
 }
 
 /** What the upstream would have answered, without the configuration that loads carry. */
-function answerOf({ now, committed }: SettledCommit): Forwarded {
-  const { body, etag, result } = now
+async function answerOf({ now, committed }: SettledCommit): Promise<Forwarded> {
+  const { etag, result } = now
+  const { body } = await discloseAnswer(now.body, tableMembers, { vended: false, masked: true, whole: true })
   return {
     status: 200,
     headers: { 'content-type': 'application/json', ...(etag !== undefined && { etag }) },
-    body: discloseAnswer(body, tableMembers, { vended: false, masked: true }),
+    body,
     result,
     settled: committed,
   }

@@ -18,6 +18,8 @@ export interface Emitter {
   readonly column: (relation: string, index: number) => string
   /** The same column for a condition that cannot fail. */
   readonly bareColumn: (relation: string, index: number) => string
+  /** What stands for a key that was computed below; undefined for other expressions. */
+  readonly grouped?: (expr: Expr) => string | undefined
 }
 
 /** The mark around what is filled in when the statement runs; no text can hold it. */
@@ -32,6 +34,8 @@ export function emitExpression(emitter: Emitter, expr: Expr): string {
 }
 
 function write(emitter: Emitter, expr: Expr): string {
+  const grouped = emitter.grouped?.(expr)
+  if (grouped !== undefined) return grouped
   const { dialect } = emitter
   const sub = (each: Expr) => emitExpression(emitter, each)
   switch (expr.kind) {
@@ -220,7 +224,8 @@ export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: b
 
 /** A key of GROUP BY: DuckDB finds its text again in what is selected. */
 export function emitGroupKey(emitter: Emitter, expr: Expr): string {
-  const key = expr.kind === 'call' ? emitter.dialect.groupKey(expr.def) : undefined
+  const isBelow = emitter.grouped?.(expr) !== undefined
+  const key = expr.kind === 'call' && !isBelow ? emitter.dialect.groupKey(expr.def) : undefined
   if (expr.kind !== 'call' || key === undefined) return notOrdinal(expr, emitExpression(emitter, expr))
   const args = expr.args.map((arg) => emitExpression(emitter, arg))
   return fill(key, expr, args, expr.def.name)

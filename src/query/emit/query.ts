@@ -12,6 +12,7 @@ import { groupExprs } from '../resolve/grouping.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import type { Dialect } from './dialect.ts'
 import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
+import { type GroupedBelow, groupedBelow } from './grouped-below.ts'
 import { groupingSets } from './grouping.ts'
 import { emitMask } from './mask.ts'
 
@@ -20,6 +21,7 @@ import { emitMask } from './mask.ts'
  *
  * @param protections by the id of a table's appearance; a table without one is not written
  * @param barrier where hidden values need a barrier; see barrier.ts
+ * @param copies takes what protects each table, by the id of its appearance: the statement then reads copies of these
  * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning, 54001 for too long a text
  */
 export function emitStatement(
@@ -27,6 +29,7 @@ export function emitStatement(
   query: Query,
   protections: ReadonlyMap<string, Protection>,
   barrier: Barrier,
+  copies?: Map<string, string>,
 ): string {
   const emitter: Emitter = {
     dialect,
@@ -34,7 +37,9 @@ export function emitStatement(
     query: (each) => emitQuery(emitter, each, table),
     column: (relation, index) => `${relation}.c${index + 1}`,
     bareColumn: (relation, index) =>
-      barrier.hides({ id: relation }, index) ? `${relation}.b${index + 1}` : `${relation}.c${index + 1}`,
+      isWrittenTwice(barrier, { id: relation }, index)
+        ? `${relation}.b${index + 1}`
+        : `${relation}.c${index + 1}`,
   }
   // A statement that names a table twice filters it twice alike.
   const conditions = new Map<readonly Expr[], string>()
@@ -45,7 +50,10 @@ export function emitStatement(
     const form = filtersCanFail && barrier.aroundPolicies ? dialect.flat : same
     const condition = conditions.get(filters) ?? emitFilters(rawEmitter(emitter, item.table, form), filters)
     conditions.set(filters, condition)
-    return emitProtected(emitter, item, protection, condition, barrier)
+    const sql = emitProtected(emitter, item, protection, condition, barrier)
+    if (copies === undefined) return `(${sql}) AS ${item.id}`
+    copies.set(item.id, sql)
+    return `${slotMark}c${item.id}${slotMark} AS ${item.id}`
   }
   const sql = emitQuery(emitter, query, table)
   if (sql.length > limits.compiledStatementBytesMax)
@@ -54,6 +62,11 @@ export function emitStatement(
 }
 
 const same = (sql: string): string => sql
+
+/** Whether a column stands behind the barrier, as `c…`, and beside it without, as `b…`. */
+function isWrittenTwice(barrier: Barrier, item: Pick<TableItem, 'id'>, index: number): boolean {
+  return barrier.hides(item, index) && barrier.isReadBare(item, index)
+}
 
 /** Writes a policy's expressions, which read the raw columns alone. @param form what each of them becomes */
 function rawEmitter(emitter: Emitter, table: GovernedTable, form: (sql: string) => string): Emitter {
@@ -93,12 +106,12 @@ function emitProtected(
     const value = emitMasked(emitter, item.table, column, guardsMask ? hidden : same)
     if (!barrier.hides(item, index) && !guardsMask && !blanksAll) return [`${value} AS c${index + 1}`]
     const shown = hidden(value)
-    if (!barrier.hides(item, index) || !barrier.isReadBare(item, index)) return [`${shown} AS c${index + 1}`]
+    if (!isWrittenTwice(barrier, item, index)) return [`${shown} AS c${index + 1}`]
     return [`${shown} AS c${index + 1}`, `${guardsMask ? shown : value} AS b${index + 1}`]
   })
   const relation = `${slotMark}r${item.id}${slotMark}`
   const where = isFiltered ? ` WHERE ${condition}` : ''
-  return `(SELECT ${outputs.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}) AS ${item.id}`
+  return `SELECT ${outputs.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}`
 }
 
 /** @param form what a raw column becomes that the mask reads */
@@ -132,8 +145,11 @@ function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
   const limit = query.limit && emitCount(emitter, query.limit)
   const offset = query.offset && emitCount(emitter, query.offset)
   const tail = emitter.dialect.limit(limit, offset)
+  const queryOf = (by: Emitter) => (each: Query) => emitQuery(by, each, table)
+  const below = body.kind === 'select' ? groupedBelow(emitter, body, queryOf) : undefined
+  const above = below?.emitter ?? emitter
   const sort = (keys: readonly SortKey[]) =>
-    keys.length > 0 ? ` ORDER BY ${emitSort(emitter, keys, true)}` : ''
+    keys.length > 0 ? ` ORDER BY ${emitSort(above, keys, true)}` : ''
   if (body.kind === 'values') {
     const rows = body.rows.map((row) => `(${row.map((each) => emitExpression(emitter, each)).join(', ')})`)
     const names = query.columns.map((_, index) => `c${index + 1}`)
@@ -143,8 +159,9 @@ function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
     const [left, right] = [body.left, body.right].map((side) => emitSide(emitter, side, table))
     return `${left} ${body.op}${body.all ? ' ALL' : ''} ${right}${sort(orderBy)}${tail}`
   }
-  if (body.distinctOn) return emitDistinctOn(emitter, body, orderBy, tail, table)
-  return `${emitSelect(emitter, body, [], table)}${sort(orderBy)}${tail}`
+  if (body.distinctOn) return emitDistinctOn(emitter, body, orderBy, tail, table, below)
+  const order = sort(orderBy)
+  return `${emitSelect(emitter, body, [], table, below)}${order}${tail}`
 }
 
 /** A number of rows: a literal's digits, or a parameter. */
@@ -168,19 +185,28 @@ function emitSide(emitter: Emitter, side: Query, table: WriteTable): string {
   return `SELECT ${side.columns.map((_, index) => `c${index + 1}`).join(', ')} FROM (${sql}) AS u`
 }
 
-function emitSelect(emitter: Emitter, select: Select, more: readonly string[], table: WriteTable): string {
-  const sub = (each: Parameters<typeof emitExpression>[1]) => emitExpression(emitter, each)
+function emitSelect(
+  emitter: Emitter,
+  select: Select,
+  more: readonly string[],
+  table: WriteTable,
+  below: GroupedBelow | undefined,
+): string {
+  const above = below?.emitter ?? emitter
+  const sub = (each: Expr) => emitExpression(above, each)
   const targets = select.targets.map((each, index) => `${sub(each)} AS c${index + 1}`)
   const from = select.from.map((item) => emitItem(emitter, item, table)).join(' CROSS JOIN ')
   if (select.groupDistinct) throw notSupported('GROUP BY DISTINCT')
   // Without a key or an aggregate DuckDB makes one group of several sets.
   const isKeyless = select.groupBy.length > 0 && select.groupBy.flatMap(groupExprs).length === 0
   const having = [...(select.having ? [sub(select.having)] : []), ...(isKeyless ? ['count(*) >= 0'] : [])]
+  const where = select.where ? ` WHERE ${emitCondition(emitter, select.where)}` : ''
+  const rows = `${from && ` FROM ${from}`}${where}`
+  const groups = emitGroups(above, select.groupBy)
   return [
     `SELECT ${select.distinct ? 'DISTINCT ' : ''}${[...targets, ...more].join(', ')}`,
-    from && ` FROM ${from}`,
-    select.where && ` WHERE ${emitCondition(emitter, select.where)}`,
-    emitGroups(emitter, select.groupBy),
+    below ? below.from(rows) : rows,
+    groups,
     having.length > 0 && ` HAVING ${having.join(' AND ')}`,
   ]
     .filter(Boolean)
@@ -201,17 +227,18 @@ function emitDistinctOn(
   orderBy: readonly SortKey[],
   tail: string,
   table: WriteTable,
+  below: GroupedBelow | undefined,
 ): string {
-  const on = (select.distinctOn ?? [])
-    .map((each) => notOrdinal(each, emitExpression(emitter, each)))
-    .join(', ')
-  const order = orderBy.length > 0 ? ` ORDER BY ${emitSort(emitter, orderBy, false)}` : ''
-  const keys = orderBy.map(({ expr }, index) => `${emitExpression(emitter, expr)} AS k${index + 1}`)
+  const above = below?.emitter ?? emitter
+  const on = (select.distinctOn ?? []).map((each) => notOrdinal(each, emitExpression(above, each))).join(', ')
+  const order = orderBy.length > 0 ? ` ORDER BY ${emitSort(above, orderBy, false)}` : ''
+  const keys = orderBy.map(({ expr }, index) => `${emitExpression(above, expr)} AS k${index + 1}`)
   const inner = emitSelect(
     emitter,
     select,
     [...keys, `row_number() OVER (PARTITION BY ${on}${order}) AS rn`],
     table,
+    below,
   )
   const names = select.targets.map((_, index) => `c${index + 1}`).join(', ')
   const outer = orderBy.map(

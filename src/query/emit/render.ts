@@ -17,6 +17,8 @@ export type SqlPart =
   | { readonly slot: 'relation'; readonly table: GovernedTable }
   | { readonly slot: 'parameter'; readonly number: number; readonly type: SqlType; readonly count: boolean }
   | { readonly slot: 'salt' }
+  /** A copy of what a table's appearance shows. */
+  | { readonly slot: 'copy'; readonly id: string }
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = { duckdb, trino }
 
@@ -34,6 +36,7 @@ export function splitSlots(
       const table = tables.get(name)
       if (table !== undefined) return { slot: 'relation', table }
     }
+    if (text.startsWith('c') && tables.has(name)) return { slot: 'copy', id: name }
     const number = Number(name)
     const type = parameterTypes.get(number)
     if (type === undefined || !/^[pn]/.test(text))
@@ -45,6 +48,8 @@ export function splitSlots(
 export interface RenderOptions {
   /** How the engine names a table; by default the parts of its `relation`, quoted. */
   readonly relation?: (table: GovernedTable) => string
+  /** How the engine names a copy; needed where the text reads copies. */
+  readonly copy?: (id: string) => string
   /** Drawn anew for each run; needed where the text has a place for it. */
   readonly salt?: Uint8Array
   /** PostgreSQL text forms, inlined as typed literals; without it parameters stay as `$n` (DuckDB only). */
@@ -64,6 +69,7 @@ export function renderSql(parts: readonly SqlPart[], name: DialectName, options:
       if (typeof part === 'string') return part
       if (part.slot === 'relation')
         return (options.relation ?? ((table) => relationOf(table, name)))(part.table)
+      if (part.slot === 'copy') return copyOf(part.id, options)
       if (part.slot === 'salt') return dialect.literal(saltOf(options), 'bytea')
       if (options.parameters === undefined) {
         if (name !== 'duckdb') throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
@@ -95,6 +101,11 @@ function relationOf(table: GovernedTable, name: DialectName): string {
       detail: `${name} does not know ${table.schemaName}.${table.tableName}`,
     })
   return parts.map(quoteIdentifier).join('.')
+}
+
+function copyOf(id: string, { copy }: RenderOptions): string {
+  if (copy === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
+  return copy(id)
 }
 
 function saltOf({ salt }: RenderOptions): string {

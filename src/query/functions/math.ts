@@ -48,6 +48,11 @@ export const power = {
   trino: powerOf("CAST(fail('invalid argument for power function') AS DOUBLE)"),
 } as const
 
+/** Rounded to the 15 digits that a double surely has, so that equal powers of numerics are one group. */
+const toDoubleDigits = (value: string): string =>
+  `CASE WHEN isfinite(${value}) AND ${value} <> 0 THEN round(${value}, 14 - CAST(floor(log10(abs(${value}))) AS INTEGER)) ELSE ${value} END`
+export const numericPower = { duckdb: toDoubleDigits(power.duckdb), trino: power.trino } as const
+
 const buckets = (from: string, value: string, to: string): string =>
   `CASE WHEN ${value} < ${from} THEN 0 WHEN ${value} >= ${to} THEN {3} + 1 ELSE CAST(floor((${value} - ${from}) / (${to} - ${from}) * {3}) AS INTEGER) + 1 END`
 
@@ -86,9 +91,9 @@ export const mathFunctions: readonly FunctionDef[] = [
   ...numeric('log10', 'log10', 'log10', '{0} <= 0'),
   fn('log', 'numeric numeric', 'numeric', '(ln({1}) / ln({0}))', '(ln({1}) / ln({0}))', may),
   fn('power', 'float8 float8', 'float8', power.duckdb, power.trino, may),
-  fn('power', 'numeric numeric', 'numeric', power.duckdb, power.trino, may),
+  fn('power', 'numeric numeric', 'numeric', numericPower.duckdb, numericPower.trino, may),
   fn('pow', 'float8 float8', 'float8', power.duckdb, power.trino, may),
-  fn('pow', 'numeric numeric', 'numeric', power.duckdb, power.trino, may),
+  fn('pow', 'numeric numeric', 'numeric', numericPower.duckdb, numericPower.trino, may),
   unary('cbrt'),
   unary('degrees'),
   unary('radians'),

@@ -6,7 +6,7 @@ import { notSupported } from '../sql-error.ts'
 import { appended, joined, prepended } from './collections.ts'
 import { instantOf } from './datetime.ts'
 import { byName, type FunctionDef, fn, type Template } from './definition.ts'
-import { power } from './math.ts'
+import { numericPower, power } from './math.ts'
 import { regexTemplate } from './pattern.ts'
 
 /** A divisor that fails as PostgreSQL's does; DuckDB gives NULL or infinity. */
@@ -74,7 +74,7 @@ const decimals: FunctionDef[] = [
     '({0} % {1})',
     may,
   ),
-  fn('^', 'numeric numeric', 'numeric', power.duckdb, power.trino, may),
+  fn('^', 'numeric numeric', 'numeric', numericPower.duckdb, numericPower.trino, may),
   fn('-', 'numeric', 'numeric', '(-{0})'),
   fn('+', 'numeric', 'numeric', '{0}'),
 ]

@@ -8,7 +8,7 @@ import type { Template } from './definition.ts'
  * A POSIX regular expression as one that RE2 and Java's dialect read with the same meaning.
  *
  * @throws SqlError 0A000 for what they lack or read otherwise (look-around, back references, PostgreSQL's own
- *   escapes and prefixes), 22023 for one that is malformed
+ *   escapes and prefixes), 2201B for one that is malformed
  */
 export function portableRegex(pattern: string): string {
   if (pattern.length > 1_000) throw notSupported('A regular expression of more than 1000 characters')
@@ -23,7 +23,7 @@ export function portableRegex(pattern: string): string {
   try {
     new RegExp(pattern.replace(/\[:\w+:\]/g, 'a'))
   } catch {
-    throw new SqlError('22023', 'invalid regular expression')
+    throw new SqlError('2201B', 'invalid regular expression')
   }
   return withLettersOfAllScripts(pattern)
 }
@@ -76,18 +76,21 @@ export function regexTemplate(engine: 'duckdb' | 'trino', flags: string, negated
 }
 
 /**
- * A SIMILAR TO pattern as an anchored regular expression.
+ * A SIMILAR TO pattern as an anchored regular expression. An escape at its end means nothing, as in PostgreSQL.
  *
  * @param mark the escape: one character, or '' for none
+ * @throws SqlError 22025 for a longer escape, 2201B for a malformed pattern, 0A000 as portableRegex does
  */
 export function similarRegex(pattern: string, mark: string): string {
+  assertEscape(mark)
   let out = ''
   let inClass = false
-  for (let at = 0; at < pattern.length; at++) {
-    const character = pattern.charAt(at)
-    if (character === mark && mark !== '') {
-      const next = pattern.charAt(++at)
-      if (next === '') throw new SqlError('22023', 'invalid escape at the end of the pattern')
+  const characters = [...pattern]
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] ?? ''
+    if (character === mark) {
+      const next = characters[++at]
+      if (next === undefined) break
       out += `\\${next}`.replace(/^\\([A-Za-z0-9])$/, '$1')
     } else if (inClass) {
       if (character === ']') inClass = false
@@ -101,23 +104,32 @@ export function similarRegex(pattern: string, mark: string): string {
     else if ('\\.^$'.includes(character)) out += `\\${character}`
     else out += character
   }
-  if (inClass) throw new SqlError('22023', 'invalid SIMILAR TO pattern')
+  if (inClass) throw new SqlError('2201B', 'invalid SIMILAR TO pattern')
   return portableRegex(`^(?:${out})$`)
 }
 
 /**
  * A LIKE pattern in which the escape is always a backslash before `%`, `_` or itself: the only form that
  * all engines accept.
+ *
+ * @throws SqlError 22025 for an escape of more than one character, and for a pattern that ends in its escape:
+ *   PostgreSQL refuses that only where some text is matched as far as its end
  */
 export function plainLike(pattern: string, mark: string): string {
+  assertEscape(mark)
   let out = ''
-  for (let at = 0; at < pattern.length; at++) {
-    let character = pattern.charAt(at)
-    if (character === mark && mark !== '') {
-      character = pattern.charAt(++at)
-      if (character === '') throw new SqlError('22023', 'LIKE pattern must not end with escape character')
+  const characters = [...pattern]
+  for (let at = 0; at < characters.length; at++) {
+    let character = characters[at] ?? ''
+    if (character === mark) {
+      character = characters[++at] ?? ''
+      if (character === '') throw new SqlError('22025', 'LIKE pattern must not end with escape character')
       out += '%_\\'.includes(character) ? `\\${character}` : character
     } else out += character === '\\' ? '\\\\' : character
   }
   return out
+}
+
+function assertEscape(mark: string): void {
+  if ([...mark].length > 1) throw new SqlError('22025', 'invalid escape string')
 }

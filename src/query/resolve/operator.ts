@@ -143,15 +143,21 @@ function resolveLike(args: readonly Expr[], def: FunctionDef, negated: boolean):
   const escaped = given.kind === 'call' && given.def.name === 'like_escape' ? given.args : undefined
   const pattern = coerce(escaped?.[0] ?? given, 'text')
   const mark = escaped === undefined ? '\\' : literalText(escaped[1], 'ESCAPE')
-  if (mark === null || [...mark].length > 1) throw new SqlError('22023', 'invalid escape string')
-  if (pattern.kind !== 'literal' && mark !== '\\')
-    throw notSupported('ESCAPE with a pattern that is no literal')
-  const plain =
-    pattern.kind === 'literal' && pattern.value !== null
-      ? literalOf(plainLike(pattern.value, mark), 'text')
-      : pattern
-  const call: Expr = { kind: 'call', type: 'bool', def, args: [coerce(text, 'text'), plain] }
+  const call: Expr = {
+    kind: 'call',
+    type: 'bool',
+    def,
+    args: [coerce(text, 'text'), plainPattern(pattern, mark)],
+  }
   return negated ? not(call) : call
+}
+
+function plainPattern(pattern: Expr, mark: string | null): Expr {
+  if (mark === null) return { kind: 'literal', type: 'text', value: null }
+  if (pattern.kind === 'literal')
+    return pattern.value === null ? pattern : literalOf(plainLike(pattern.value, mark), 'text')
+  if (mark !== '\\') throw notSupported('ESCAPE with a pattern that is no literal')
+  return pattern
 }
 
 function literalText(expr: Expr | undefined, what: string): string | null {

@@ -74,6 +74,7 @@ class DataPlan implements Plan {
       const run = session.parts.queries.run(context, prepared, {
         parameters,
         signal,
+        timeMs: session.settings.statementMs,
         credential: session.check,
       })
       session.tally.queryId = run.queryId
@@ -81,7 +82,7 @@ class DataPlan implements Plan {
       const spent = (ms: number) => {
         session.tally.runMs += ms
       }
-      return new BatchRows(prepared.columns, run, options, stop, spent, () => run.putOnRecord())
+      return new BatchRows(prepared.columns, run, options, stop, spent, run)
     }
   }
 }

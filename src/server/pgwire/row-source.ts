@@ -6,6 +6,7 @@
 import { nextTurn } from '../../base/turn.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
+import type { QueryRun } from '../../query/query-service.ts'
 import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
 import type { CopyWriter } from '../../wire/postgres/copy.ts'
 import { dataRowWriter, type FormatOf, type RowWriter } from '../../wire/postgres/rows.ts'
@@ -33,6 +34,12 @@ export interface RowSource {
   close(reason?: unknown): void
 }
 
+/** What rows that are there already need nobody for. */
+const unguarded: Pick<QueryRun, 'putOnRecord' | 'confirm'> = {
+  putOnRecord: async () => {},
+  confirm: () => undefined,
+}
+
 /** A result that comes in batches. */
 export class BatchRows implements RowSource {
   readonly #batches: AsyncIterator<ResultBatch>
@@ -45,7 +52,8 @@ export class BatchRows implements RowSource {
   /**
    * @param stop ends the query of these batches
    * @param spent told of milliseconds spent waiting for the engine
-   * @param putOnRecord awaited before a row leaves while more may follow
+   * @param guard put on record before a row leaves while more may follow, and asked before rows of a batch are given
+   *   that came some time ago
    */
   constructor(
     readonly columns: readonly DescribedColumn[],
@@ -53,7 +61,7 @@ export class BatchRows implements RowSource {
     readonly options: () => TextOptions,
     readonly stop: AbortController,
     readonly spent: (ms: number) => void = () => {},
-    readonly putOnRecord: () => Promise<void> = async () => {},
+    readonly guard: Pick<QueryRun, 'putOnRecord' | 'confirm'> = unguarded,
   ) {
     this.#batches = batches[Symbol.asyncIterator]()
   }
@@ -96,6 +104,9 @@ export class BatchRows implements RowSource {
     signal.addEventListener('abort', stop, { once: true })
     try {
       signal.throwIfAborted()
+      // A run begins in this very turn, so that what it loads answers for the message's credential as well.
+      const looked = this.#confirm(signal)
+      if (looked !== undefined) await looked
       return await this.#run(writerOf, outbox, rowsMax === 0 ? Number.POSITIVE_INFINITY : rowsMax, signal)
     } catch (thrown) {
       this.close(thrown)
@@ -115,7 +126,7 @@ export class BatchRows implements RowSource {
     let rows = 0
     let left = false
     const leave = async () => {
-      await this.putOnRecord()
+      await this.guard.putOnRecord()
       signal.throwIfAborted()
       left = true
     }
@@ -135,6 +146,7 @@ export class BatchRows implements RowSource {
             // Cancel requests and the client's leaving must be heard between two chunks.
             await nextTurn()
             signal.throwIfAborted()
+            await this.#confirm(signal)
           }
         }
         if (this.#row >= batch.rowCount) this.#batch = undefined
@@ -146,6 +158,11 @@ export class BatchRows implements RowSource {
       if (!left) outbox?.writer.truncate(start)
       throw thrown
     }
+  }
+
+  #confirm(signal: AbortSignal): Promise<void> | undefined {
+    const looked = this.guard.confirm()
+    return looked && unlessAborted(looked, signal)
   }
 
   /** The batch under way, or the next one that holds a row. */

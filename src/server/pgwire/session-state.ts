@@ -90,6 +90,7 @@ export function queryContext({ identity, catalog, settings }: SessionState): Que
     tenant: identity.tenant,
     principal: identity.principal,
     principalSource: identity.principalSource,
+    reader: identity,
     surface: 'pgwire',
     catalog,
     searchPath: settings.searchPath,

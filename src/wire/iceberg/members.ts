@@ -43,7 +43,12 @@ export function topLevelMembers(body: Uint8Array): ReadonlyMap<string, Uint8Arra
  * @throws as {@link topLevelMembers}
  */
 export function withStringMember(body: Uint8Array, key: string, text: string): Uint8Array {
-  const members = new Map([...topLevelMembers(body), [key, Buffer.from(JSON.stringify(text))]])
+  return joinMembers(new Map([...topLevelMembers(body), [key, Buffer.from(JSON.stringify(text))]]))
+}
+
+/** The object of these members, in their order. */
+export function joinMembers(members: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> {
+  if (members.size === 0) return Buffer.from('{}')
   const parts = [...members].flatMap(([name, value], index) => [
     Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
     value,

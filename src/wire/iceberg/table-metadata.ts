@@ -15,12 +15,15 @@ import {
 import type { Column, CommittedTable } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
 import { type FieldReader, fieldReader } from './fields.ts'
+import { restrictionsMember, restrictsReading } from './read-restrictions.ts'
 
 export interface LoadTableResult {
   readonly metadataLocation: string
   /** As sent. */
   readonly metadata: JsonObject
   readonly config?: JsonObject
+  /** Set where the upstream says that its caller may not see all of the table. */
+  readonly restricted?: true
 }
 
 /** The newest format whose metadata we know how to read. */
@@ -71,6 +74,7 @@ function loadTableResult(result: JsonValue): LoadTableResult {
     metadataLocation: reader.string(result, 'metadata-location'),
     metadata,
     ...(config && { config }),
+    ...(restrictsReading(result.get(restrictionsMember)) && { restricted: true }),
   }
 }
 

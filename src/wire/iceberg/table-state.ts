@@ -20,10 +20,12 @@ export interface TableState {
   /** The schema that was current when each snapshot was made; undefined where the snapshot does not say. */
   readonly snapshotSchemaIds: ReadonlyMap<bigint, bigint | undefined>
   readonly schemas: ReadonlyMap<bigint, readonly SchemaColumn[]>
+  /** Set where the upstream restricts reading: then nothing of the table may be read. */
+  readonly restricted?: true
 }
 
 /** @throws Fault upstream_failed for metadata that cannot be read, or whose current snapshot is not there */
-export function tableStateOf({ metadataLocation, metadata }: LoadTableResult): TableState {
+export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTableResult): TableState {
   const snapshotSchemaIds = new Map(
     snapshotsOf(metadata).map((snapshot) => [
       reader.integer(snapshot, 'snapshot-id'),
@@ -39,6 +41,7 @@ export function tableStateOf({ metadataLocation, metadata }: LoadTableResult): T
     currentSchemaId: schemaIdOf(currentSchema(metadata)),
     snapshotSchemaIds,
     schemas: new Map(schemasOf(metadata).map((schema) => [schemaIdOf(schema), topColumns(schema)])),
+    ...(restricted && { restricted }),
   }
 }
 

@@ -103,6 +103,16 @@ test.each([
   expect(failure.message).not.toContain('CANARY')
 })
 
+test('a pattern that LIKE cannot read is told from other bad arguments', async () => {
+  const code = async (message: string) => {
+    const error = { errorName: 'INVALID_FUNCTION_ARGUMENT', errorType: 'USER_ERROR', message }
+    await using trino = scriptTrino([answer({ error }, 'FAILED')])
+    return (await failureOf(ask(trino.url))).code
+  }
+  const sentence = "Escape character must be followed by '%', '_' or the escape character itself"
+  expect([await code(sentence), await code(`CANARY ${sentence}`)]).toEqual(['22025', '22000'])
+})
+
 test.each(['FAILED', 'RUNNING', 'FINISHING', ''])(
   'a last answer in the state %j is no whole result',
   async (state) => {

@@ -30,3 +30,11 @@ test('a series of times is made in UTC, and empty where there is nothing between
 test('a field counted from the end of a text is found there', () => {
   expect(emit(`SELECT split_part(status, '.', -1) FROM orders`)).toContain('element_at(split(')
 })
+
+test('a condition that cannot fail reads a column that is there, beside one that can', () => {
+  const sql = emit(
+    'SELECT count(*) FROM orders a JOIN orders b ON a.id = b.id WHERE a.big > 3 AND 10 / a.quantity > 1',
+  )
+  for (const [, table, column] of sql.matchAll(/\b(t\d)\.([bc]\d+)\b/g))
+    expect(sql).toMatch(new RegExp(`AS ${column}\\b[^()]*.* AS ${table}\\b`))
+})

@@ -129,9 +129,10 @@ export async function askOracle(
     const columns = (result as unknown as { columns: { name: string; type: number }[] }).columns
     return {
       columns: columns.map(({ name, type }) => ({ name, type: String(type) as SqlType })),
-      rows: result.map((row) =>
-        (row as unknown as (Buffer | null)[]).map((cell) => cell?.toString() ?? null),
-      ),
+      // Of a statement that failed amid its rows the client keeps their number: the next one's begin behind holes.
+      rows: result
+        .filter((row) => row !== undefined)
+        .map((row) => (row as unknown as (Buffer | null)[]).map((cell) => cell?.toString() ?? null)),
     }
   } catch (error) {
     return String(Reflect.get(error as object, 'code'))

@@ -25,7 +25,8 @@ const queries: QueryService = {
     async function* batches() {
       yield { rowCount: 1, columns: [{ type: 'text' as const, ...utf8Values([tenant as string]) }] }
     }
-    return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, putOnRecord: async () => {} })
+    const guard = { putOnRecord: async () => {}, confirm: () => undefined }
+    return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, ...guard })
   },
 }
 

@@ -45,6 +45,7 @@ test.skipIf(server === undefined)(
           queryId: crypto.randomUUID(),
           columns,
           putOnRecord: async () => {},
+          confirm: () => undefined,
         })
       },
     }

@@ -109,6 +109,24 @@ describe('tenants', () => {
     expect(JSON.stringify(everything)).not.toContain(home)
   })
 
+  test('no catalog says how many rows a table has, or what its columns hold', async () => {
+    const own = `n.nspname in ('sales', 'hr.eu')`
+    const of = `from pg_class c join pg_namespace n on n.oid = c.relnamespace where ${own}`
+    expect(await rows(`select relname, reltuples, relpages, relallvisible ${of} and relkind = 'r'`)).toEqual(
+      expect.arrayContaining([['orders', '-1', '0', '0']]),
+    )
+    expect(await rows(`select count(*) ${of} and (reltuples > 0 or relpages > 1)`)).toEqual([['0']])
+    expect(
+      await rows(
+        `select sum(n_live_tup), sum(n_dead_tup), sum(n_tup_ins), max(last_analyze), max(last_autoanalyze) from pg_stat_user_tables n`,
+      ),
+    ).toEqual([['0', '0', '0', null, null]])
+    expect(await rows(`select count(*) from pg_stats where schemaname in ('sales', 'hr.eu')`)).toEqual([
+      ['0'],
+    ])
+    expect(await rows(`select count(*) from pg_statistic_ext`)).toEqual([['0']])
+  })
+
   test('a name, an OID or a privilege of another is as if it were not there', async () => {
     const theirs = sessionOf({ tenant: foreign })
     const [[oid]] = (await rows(`select 'secret_schema.secret_table'::regclass::oid`, theirs)) as [[string]]

@@ -1,0 +1,57 @@
+-- What the tables are built on: row-level policies and triggers call these functions. This file is applied before the
+-- tables, so no declaration here names a table. A trigger's function belongs here; the trigger itself belongs to the
+-- file of its table in control/ or tenant/.
+
+-- The tenant of this transaction, or null. A LOCAL setting reads '' after its transaction, not NULL.
+create or replace function svc.current_tenant() returns uuid
+  language sql stable parallel safe
+  return nullif(current_setting('app.tenant_id', true), '')::uuid;
+
+-- Enters a tenant's context until the transaction ends. What follows looks rows up by a key. Only plans by index are
+-- admitted, because a plan is kept: one made while a label was empty would read the whole label on each call. It
+-- returns a value, so that it can be called in an expression, which costs less than a query.
+create or replace function svc.enter(tenant uuid) returns boolean
+language plpgsql as $$
+declare
+  name text := replace(tenant::text, '-', '_');
+  was text;
+begin
+  if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
+  was := set_config('app.tenant_id', tenant::text, true);
+  was := set_config('search_path', 't_' || name || ', g_' || name || ', svc, ag_catalog, pg_catalog', true);
+  was := set_config('enable_seqscan', 'off', true);
+  was := set_config('enable_bitmapscan', 'off', true);
+  was := set_config('enable_hashjoin', 'off', true);
+  was := set_config('enable_mergejoin', 'off', true);
+  return true;
+end $$;
+
+-- The trigger of append-only tables and labels.
+create or replace function svc.refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'svc.% is append-only', tg_table_name using errcode = 'insufficient_privilege';
+end $$;
+
+-- Raises the governance version of a tenant: the row's, or the trigger's one argument. Triggers call it deferred. So the
+-- row is locked last and takes part in no deadlock, and the number rises with the transaction that made the change.
+create or replace function svc.raise_governance_version() returns trigger language plpgsql as $$
+declare
+  tenant uuid;
+  raised bigint;
+begin
+  if tg_nargs = 1 then tenant := tg_argv[0];
+  elsif tg_op = 'DELETE' then tenant := old.tenant_id;
+  else tenant := new.tenant_id;
+  end if;
+  insert into svc.governance_version as v (tenant_id, version, raised_in)
+    values (tenant, 1, pg_catalog.pg_current_xact_id())
+    on conflict (tenant_id) do update set version = v.version + 1, raised_in = excluded.raised_in
+      where v.raised_in <> excluded.raised_in
+    returning v.version into raised;
+  if raised is not null then perform pg_catalog.pg_notify('svc_governance', format('%s %s', tenant, raised)); end if;
+  return null;
+end $$;
+
+revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.raise_governance_version from public;
+grant execute on function svc.current_tenant to svc_tenant, svc_admin;
+grant execute on function svc.enter to svc_tenant;

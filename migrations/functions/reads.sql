@@ -1,0 +1,96 @@
+-- What a query asks of the store: what governs its tables, and the record of its usage. Each is one call that is a
+-- transaction of its own. The governance is one value, compared as a whole with the one before.
+
+-- What governs reading tables: [kind, subject, id, properties], joined by commas, without the brackets around the
+-- list. `id` is that of a table, column or tag in the graph; `subject` is the id of what a row is about. Runs in the
+-- tenant's context, whose search_path names the label tables. Only plans by index are admitted, as in svc.enter; a
+-- list of ids is one scan of an index.
+create or replace function svc.governance(ids text) returns text
+language plpgsql stable set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set enable_bitmapscan = off as $$
+declare
+  wanted ag_catalog.agtype[] := array(select to_jsonb(x)::text::ag_catalog.agtype from jsonb_array_elements_text(ids::jsonb) x);
+begin
+  return (
+    with t as materialized (
+      select t.id, t.properties from "Table" t
+        where agtype_access_operator(variadic array[t.properties, '"id"'::agtype]) = any(wanted)),
+    c as materialized (
+      select h.start_id, c.id, c.properties from "HAS_COLUMN" h join "Column" c on c.id = h.end_id
+        where h.start_id = any(array(select id from t))),
+    -- A dropped column names its table itself.
+    d as materialized (
+      select c.id, c.properties from "Column" c
+        where agtype_access_operator(variadic array[c.properties, '"table_id"'::agtype]) = any(wanted)
+          and c.id <> all(array(select id from c))
+          and not exists (select from "HAS_COLUMN" h where h.end_id = c.id)),
+    g as materialized (
+      select e.start_id, g.id, g.properties from "TAGGED" e join "Tag" g on g.id = e.end_id
+        where e.start_id = any(array(select id from c union all select id from d))),
+    found (kind, subject, id, properties) as (
+      select 'table', null::graphid, id, properties from t
+      union all select 'contract', e.end_id, null, k.properties
+        from "GOVERNS" e join "Contract" k on k.id = e.start_id where e.end_id = any(array(select id from t))
+      -- The pin is its newest event.
+      union all select 'pin', t.id, null, p.properties
+        from t cross join lateral (
+          select p.properties from "PINS" e join "PinEvent" p on p.id = e.start_id where e.end_id = t.id
+          order by agtype_access_operator(variadic array[p.properties, '"seq"'::agtype]) desc limit 1) p
+      union all select 'column', start_id, id, properties from c
+      union all select 'dropped-column', null, id, properties from d
+      union all select 'tag', start_id, id, properties from g
+      union all select 'filter', e.end_id, null, f.properties
+        from "FILTERS" e join "RowFilter" f on f.id = e.start_id
+        where e.end_id = any(array(select id from t union all select id from c union all select id from d))
+      union all select 'mask', e.end_id, null, m.properties
+        from "MASKS" e join "ColumnMask" m on m.id = e.start_id
+        where e.end_id = any(array(select id from c union all select id from d))
+      union all select case when m.id is null then 'tag-filter' else 'tag-mask' end, e.end_id, null,
+          coalesce(m.properties, f.properties)
+        from "APPLIES_TO" e left join "ColumnMask" m on m.id = e.start_id left join "RowFilter" f on f.id = e.start_id
+        where e.end_id = any(array(select id from g)) and (m.id is not null or f.id is not null)
+      union all select 'setting', null, null,
+          jsonb_build_object('readable', s.readable_without_contract)::text::agtype
+        from svc.read_setting s)
+    select string_agg(concat('["', kind, '","', subject, '","', id, '",', properties, ']'), ',') from found);
+end $$;
+
+-- The governance of tables with its version, of one snapshot of the database, and the tenant's catalog credential of a
+-- nickname; always one row. Where a session is given, also whether it is one of the tenant's, is valid now and may
+-- read, by the rules of svc.find_service_session.
+create or replace function svc.load_read(tenant uuid, prefix text, ids text, session uuid)
+returns table (credential_id uuid, version bigint, catalog_kind text, nickname text, endpoint text, config jsonb,
+  sealed bytea, governance text, session_counts boolean, governance_version bigint)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  perform svc.enter(tenant);
+  return query
+    select c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config, c.sealed, svc.governance($3),
+      case when $4 is not null then exists (
+        select from svc.service_session s join svc.tenant t on t.tenant_id = s.tenant_id
+        where s.tenant_id = $1 and s.session_id = $4 and s.revoked_at is null and t.state = 'active'
+          and (s.expires_at is null or s.expires_at > clock_timestamp()) and s.scopes ? 'read') end,
+      coalesce((select v.version from svc.governance_version v where v.tenant_id = $1), 0)
+    from (select) one left join svc.catalog_credential c on c.tenant_id = $1 and c.nickname = $2;
+end $$;
+
+-- Writes a query's usage record, and ends its row in svc.query_under_way where `was_opened`.
+create or replace function svc.record_usage(tenant uuid, query_id uuid, started_ms float8, principal_sub text,
+  principal_source text, surface text, catalog text, engine text, contracts text, reads text, policies text,
+  rows_out bigint, bytes_out bigint, bytes_scanned bigint, queue_ms float8, plan_ms float8, run_ms float8,
+  outcome text, sqlstate text, fingerprint text, was_opened boolean) returns void
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  perform svc.enter($1);
+  if $21 then delete from svc.query_under_way where tenant_id = $1 and query_id = $2; end if;
+  insert into svc.query_usage (tenant_id, query_id, started_at, principal_sub, principal_source, surface, catalog,
+      engine, contracts, reads, policies, rows_out, bytes_out, bytes_scanned, queue_ms, plan_ms, run_ms, outcome,
+      sqlstate, fingerprint)
+    values ($1, $2, to_timestamp($3 / 1000), $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11::jsonb, $12, $13, $14,
+      $15, $16, $17, $18, $19, $20);
+end $$;
+
+revoke all on function svc.governance, svc.load_read, svc.record_usage from public;
+grant execute on function svc.governance, svc.load_read, svc.record_usage to svc_tenant;

@@ -1,0 +1,130 @@
+/**
+ * Whether what an open run was loaded from still holds: its reader's credential, its catalog's, and what governs its
+ * tables. A look is a comparison in memory; only where something of the tenant has changed is the store asked, once,
+ * whether that concerns this run.
+ */
+
+import type { Clock } from '../base/clock.ts'
+import type { Pace } from '../base/right-of-way.ts'
+import { tableKey, tableName } from '../core/table-ref.ts'
+import { limits } from '../limits.ts'
+import type { Governance } from '../store/governance.ts'
+import { appliesTo } from '../store/governed-table.ts'
+import { loadRead } from '../store/read-call.ts'
+import type { Store } from '../store/store.ts'
+import type { Load } from './attempt.ts'
+import type { KnownVersions } from './known-versions.ts'
+import type { QueryContext } from './query-service.ts'
+import { runError } from './run-error.ts'
+import { SqlError } from './sql-error.ts'
+
+export interface CheckParts {
+  readonly store: Store
+  readonly versions: KnownVersions
+  readonly clock: Clock
+  readonly pace: Pace
+}
+
+export class RunCheck {
+  /** That under which all of it was last seen to hold. */
+  #version: bigint
+
+  constructor(
+    readonly parts: CheckParts,
+    readonly context: QueryContext,
+    readonly load: Load,
+  ) {
+    this.#version = load.loaded.governanceVersion
+  }
+
+  /**
+   * Looks whether the run may go on.
+   * @returns undefined where it may; a promise where the store has to say, which rejects with a SqlError where it may
+   *   not: 28000 for the reader's credential, 55000 for all else, 58000 where the store does not say in time
+   */
+  look(): Promise<void> | undefined {
+    const { clock, versions } = this.parts
+    const { tenant, reader } = this.context
+    if (reader.expiresAtMs !== undefined && reader.expiresAtMs <= clock.now())
+      return Promise.reject(credentialEnded())
+    return versions.standing(tenant, this.#version) === 'same' ? undefined : this.#settle()
+  }
+
+  /** A store that cannot be reached for a moment ends nothing; one that stays away does. */
+  async #settle(): Promise<void> {
+    const { pace } = this.parts
+    const untilMs = pace.now() + limits.governanceWaitMs
+    for (;;)
+      try {
+        return await this.#ask()
+      } catch (thrown) {
+        const failure = runError(thrown)
+        if (failure.kind !== 'unavailable') throw failure
+        if (pace.now() >= untilMs)
+          throw new SqlError('58000', 'What governs the query could not be checked. Retry.', undefined, {
+            cause: thrown,
+          })
+        await pace.sleep(limits.governanceRetryMs)
+      }
+  }
+
+  async #ask(): Promise<void> {
+    const { tenant } = this.context
+    const { versions } = this.parts
+    if (versions.standing(tenant, this.#version) === 'stale') await versions.refresh(tenant)
+    // A refresh that had begun before may be too old by now.
+    if (versions.standing(tenant, this.#version) !== 'same') await this.#compare()
+  }
+
+  async #compare(): Promise<void> {
+    const { store, versions, pace } = this.parts
+    const { tenant, catalog, reader } = this.context
+    const { loaded, compiled } = this.load
+    const refs = compiled.reads.map(({ table }) => table.ref)
+    const sessionId = reader.sessionToAsk?.()
+    const askedMs = pace.now()
+    const call = loadRead(store, tenant, catalog, refs, { sessionId, before: loaded.credential })
+    const [now, isValid] = await Promise.all([
+      call,
+      sessionId === undefined ? reader.stillValid() : undefined,
+    ])
+    if (isValid === false || now?.sessionCounts === false) throw credentialEnded()
+    if (now === undefined || !Bun.deepEquals(now.credential, loaded.credential, true))
+      throw changed('The credential of the catalog')
+    for (const ref of refs)
+      if (!this.#isAlike(loaded.governances.get(tableKey(ref)), now.governances.get(tableKey(ref))))
+        throw changed(`What governs table ${tableName(ref)}`)
+    versions.learn(tenant, now.governanceVersion, askedMs)
+    this.#version = now.governanceVersion
+  }
+
+  #isAlike(before: Governance | undefined, now: Governance | undefined): boolean {
+    if (before === undefined || now === undefined) return false
+    const { principal } = this.context
+    const rests = (governance: Governance) => restsOn(governance, appliesTo(principal))
+    return Bun.deepEquals(rests(before), rests(now), true)
+  }
+}
+
+/** Of a table's governance, what an answer follows from once the table's schema is known; in one order. */
+function restsOn(
+  { contract, pin, readableWithoutContract, rowFilters, columns }: Governance,
+  applies: ReturnType<typeof appliesTo>,
+) {
+  const masks = columns.flatMap(({ fieldId, masks }) => masks.map((mask) => ({ fieldId, ...mask })))
+  const texts = (policies: typeof rowFilters | typeof masks) =>
+    policies
+      .filter(applies)
+      .map((policy) => JSON.stringify(policy))
+      .sort()
+  const readable = contract === undefined && readableWithoutContract
+  return { contract, pin, readable, filters: texts(rowFilters), masks: texts(masks) }
+}
+
+function changed(what: string): SqlError {
+  return new SqlError('55000', `${what} has changed since the query began. Run it again.`)
+}
+
+function credentialEnded(): SqlError {
+  return new SqlError('28000', 'The credential that the query runs with was revoked or has expired.')
+}

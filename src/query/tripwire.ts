@@ -1,0 +1,203 @@
+/**
+ * Looks, after the client was answered, whether an engine's error was one of what the client may see: the statement
+ * runs once more over copies of that. It never changes an answer; where the two differ it says so, without values.
+ */
+
+import type { Logger } from 'pino'
+import type { CopiedRun, CopiedStatement } from '../engine/engine.ts'
+import type { EngineErrorCode } from '../engine/engine-error.ts'
+import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
+import { limits } from '../limits.ts'
+import type { Metrics, TripwireSkip } from '../telemetry/metrics.ts'
+import { type Attempt, deletesIn, outputsOf, snapshotsOf } from './attempt.ts'
+import { renderSql } from './emit/render.ts'
+import type { SqlError } from './sql-error.ts'
+import type { QueryProgress } from './usage-of.ts'
+
+export interface TripwireParts {
+  readonly engines: EngineKinds
+  readonly log: Logger
+  readonly metrics: Pick<Metrics, 'tripwireRuns' | 'tripwireSkipped'>
+  /** Those of limits.ts unless a test sets others. */
+  readonly bounds?: Partial<TripwireBounds>
+}
+
+export interface TripwireBounds {
+  /** Milliseconds after the answer before a look begins, and between two tries for a place. */
+  readonly delayMs: number
+  /** Milliseconds from the answer to the end of its look. */
+  readonly lookMs: number
+  readonly queueMax: number
+  readonly rowsMax: number
+  readonly bytesMax: number
+}
+
+type Told = Exclude<CopiedRun, { readonly outcome: 'busy' }>
+
+interface Look {
+  readonly queryId: string
+  readonly fingerprint: string | undefined
+  readonly attempt: Attempt
+  readonly failed: EngineErrorCode
+  /** `performance.now()` after which it is not worth it, and nothing of it is kept. */
+  readonly deadlineMs: number
+}
+
+/** The data errors of an engine: cancelling, time, memory and files say nothing of values. */
+const dataErrors: ReadonlySet<string> = new Set<EngineErrorCode>([
+  '21000',
+  '22000',
+  '22003',
+  '22007',
+  '22008',
+  '22012',
+  '22025',
+  '22P02',
+  'XX000',
+])
+
+export class Tripwire {
+  readonly #parts: TripwireParts
+  readonly #bounds: TripwireBounds
+  readonly #queue: Look[] = []
+  readonly #ended = new AbortController()
+  #working: Promise<void> | undefined
+
+  constructor(parts: TripwireParts) {
+    this.#parts = parts
+    this.#bounds = {
+      delayMs: limits.tripwireDelayMs,
+      lookMs: limits.tripwireMs,
+      queueMax: limits.tripwireQueueMax,
+      rowsMax: limits.tripwireRowsMax,
+      bytesMax: limits.tripwireBytesMax,
+      ...parts.bounds,
+    }
+  }
+
+  /** Takes note of how a query ended, and returns at once. */
+  heed({ queryId, fingerprint, attempt }: QueryProgress, { sqlState }: SqlError): void {
+    if (this.#ended.signal.aborted || attempt?.openedMs === undefined || !isDataError(sqlState)) return
+    if (attempt.engine !== 'duckdb') return
+    if (this.#queue.length >= this.#bounds.queueMax) {
+      this.#skip('queue_full')
+      return
+    }
+    const deadlineMs = performance.now() + this.#bounds.lookMs
+    this.#queue.push({ queryId, fingerprint, attempt, failed: sqlState, deadlineMs })
+    this.#working ??= this.#work()
+  }
+
+  /** Drops what waits and stops what runs; resolves when nothing of it is left. */
+  async end(): Promise<void> {
+    this.#ended.abort()
+    await this.#working
+  }
+
+  /** One look at a time. */
+  async #work(): Promise<void> {
+    for (;;) {
+      // The query's answer comes first.
+      await this.#pause()
+      const look = this.#queue.shift()
+      if (look === undefined) break
+      try {
+        this.#ended.signal.throwIfAborted()
+        await this.#look(look)
+      } catch (cause) {
+        const isLate = performance.now() >= look.deadlineMs
+        this.#skip(this.#ended.signal.aborted ? 'stopped' : isLate ? 'late' : 'failed')
+        // What the engine says of it may quote values.
+        this.#parts.log.debug({ queryId: look.queryId, err: cause }, 'an error could not be looked into')
+      }
+    }
+    this.#working = undefined
+  }
+
+  /** @throws whatever the engine throws, and the signal's reason once its time is up */
+  async #look(look: Look): Promise<void> {
+    const { parts, run, load } = look.attempt
+    const engine = await engineOf(parts.engines, run.context.tenant, load.loaded.credential)
+    const leftMs = Math.max(0, look.deadlineMs - performance.now())
+    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(Math.ceil(leftMs))])
+    const statement = copiedStatement(look, this.#bounds, signal)
+    for (;;) {
+      signal.throwIfAborted()
+      const found = await engine.runOnCopies?.(statement)
+      if (found === undefined) return
+      if (found.outcome !== 'busy') {
+        this.#tell(look, found)
+        return
+      }
+      await this.#pause()
+    }
+  }
+
+  #tell({ queryId, fingerprint, failed }: Look, found: Told): void {
+    if (found.outcome === 'nothing_hidden') return
+    if (found.outcome === 'too_large') {
+      this.#skip('too_large')
+      return
+    }
+    this.#parts.metrics.tripwireRuns.inc({ outcome: found.outcome })
+    if (found.outcome !== 'different') return
+    const { copied } = found
+    this.#parts.log.error(
+      { queryId, fingerprint, sqlState: failed, copied },
+      'an error may tell of hidden values: over what the reader sees the statement ends otherwise',
+    )
+  }
+
+  #skip(reason: TripwireSkip): void {
+    this.#parts.metrics.tripwireSkipped.inc({ reason })
+  }
+
+  async #pause(): Promise<void> {
+    const { signal } = this.#ended
+    if (signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, this.#bounds.delayMs)
+    const stop = () => resolve()
+    signal.addEventListener('abort', stop, { once: true })
+    await promise
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+function isDataError(sqlState: string): sqlState is EngineErrorCode {
+  return dataErrors.has(sqlState)
+}
+
+/** The failed run as it was, parameters and salt included, over copies. */
+function copiedStatement(
+  { attempt, failed }: Look,
+  { rowsMax, bytesMax }: TripwireBounds,
+  signal: AbortSignal,
+): CopiedStatement {
+  const { load, run, salt } = attempt
+  const { tenant, principal } = run.context
+  const options = { salt, parameters: run.parameters }
+  return {
+    tables: snapshotsOf(load),
+    run: { queryId: run.queryId, tenant, principal: principal.sub, signal },
+    failed,
+    hides: load.compiled.hides,
+    columns: outputsOf(load),
+    rowsMax,
+    bytesMax,
+    write(opened) {
+      const emitted = load.compiled.emit('duckdb', deletesIn(load, opened))
+      return renderSql(emitted, 'duckdb', { ...options, relation: opened.relation })
+    },
+    writeCopied(opened, copy) {
+      const { relation } = opened
+      const { copies, statement } = load.compiled.emitCopied('duckdb', deletesIn(load, opened))
+      const select = (id: string) => renderSql(copies.get(id) ?? [], 'duckdb', { ...options, relation })
+      return {
+        copies: new Map([...copies.keys()].map((id) => [id, select(id)])),
+        sql: renderSql(statement, 'duckdb', { ...options, copy }),
+      }
+    },
+  }
+}
