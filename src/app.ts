@@ -1,76 +1,45 @@
-/** The only place where the parts are put together: plain functions, no container. */
+/**
+ * Starts the whole service: opens what is shared, has each part assembled (src/app), listens, and stops it again. With
+ * src/app the only place where parts are put together.
+ */
 
 import type { Logger } from 'pino'
-import { AccessTokens } from './auth/access-token.ts'
-import { adminOperations } from './auth/administration/admin-operations.ts'
-import { ownOperations } from './auth/administration/own-operations.ts'
-import { admitter } from './auth/admit.ts'
-import { ownBearerReader, readUnverifiedBearer, tokenVerifier, verifyingBearerReader } from './auth/bearer.ts'
-import { sessionFinder, sessionKeyReader } from './auth/find-session.ts'
-import { IdentityProvider } from './auth/login/identity-provider.ts'
-import { loginOperations } from './auth/login/operations.ts'
-import { type IssueToken, oauthTokenIssuer } from './auth/oauth-token.ts'
-import { principalChain } from './auth/principal-chain.ts'
-import { webhookOperations } from './auth/webhooks/operations.ts'
-import { blockList } from './base/cidr.ts'
+import { assembleAuth } from './app/assemble-auth.ts'
+import { assembleGateway } from './app/assemble-gateway.ts'
+import { assembleReadPath } from './app/assemble-read-path.ts'
+import { assembleRoutes } from './app/assemble-routes.ts'
+import { startAllJobs } from './app/start-all-jobs.ts'
+import type { IssueToken } from './auth/oauth-token.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { RightOfWay } from './base/right-of-way.ts'
 import { addressRules } from './catalog/address.ts'
 import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
-import { TableStates } from './catalog/table-states.ts'
 import type { Config } from './config.ts'
-import { oversightOperations } from './contract/oversight-operations.ts'
-import { pinOperations } from './contract/pin-operations.ts'
-import { policyOperations } from './contract/policy-operations.ts'
-import { tableOperations } from './contract/table-operations.ts'
-import type { TenantId } from './core/tenant.ts'
-import { detectionOperations } from './detection/operations.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
-import { openEngines, prepareReadDirectory } from './engine/open-engines.ts'
+import { prepareReadDirectory } from './engine/open-engines.ts'
 import type { PassCrashPoint } from './gateway/base/crash-points.ts'
 import type { GatewayParts } from './gateway/base/parts.ts'
-import { SpeculativeCache } from './gateway/base/speculative-cache.ts'
-import { TableCache } from './gateway/base/table-cache.ts'
-import { lostAnswerWaitsMs } from './gateway/recovery/lost-commit.ts'
-import { recoverIntents } from './gateway/recovery/recover-intents.ts'
-import { gatewayRoutes } from './gateway/routes.ts'
-import { bind } from './http/declare.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
 import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
-import { lineageOperations } from './lineage/operations.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
-import { retryLineage } from './lineage/retry.ts'
-import { sweepLineage } from './lineage/sweep.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { explainLines } from './query/explain.ts'
-import { explainOperations } from './query/explain-operation.ts'
-import { checkPolicies } from './query/protect.ts'
 import type { QueryService } from './query/query-service.ts'
-import { queryService } from './query/run.ts'
-import { Tripwire } from './query/tripwire.ts'
-import { usageOperations } from './query/usage/operations.ts'
-import { composeRoutes, type Routes } from './server/compose.ts'
+import type { Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
-import { type Jobs, startJobs } from './server/jobs.ts'
+import type { Jobs } from './server/jobs.ts'
 import { listenAt } from './server/listen-at.ts'
-import { listenMetrics, opsRoutes } from './server/ops.ts'
+import { listenMetrics } from './server/ops.ts'
 import type { CatalogService } from './server/pgwire/catalog-service.ts'
 import { readCertificate } from './server/pgwire/read-certificate.ts'
 import { startPgwire } from './server/pgwire/start-pgwire.ts'
-import { missingAdminRoutes, operationRoutes } from './server/rest/mount.ts'
 import { listCatalogKinds } from './store/catalog-credentials.ts'
-import { type IntentTimes, intentTimes } from './store/commit-intents.ts'
-import { isMaskedFor } from './store/governed-table.ts'
-import { findJobGauge, keepJobGauge } from './store/job-gauges.ts'
-import { closeDeadQueries } from './store/queries-under-way.ts'
-import { reconcileTenant, withReplicaLock } from './store/reconcile.ts'
-import { rotateSigningKeys } from './store/signing-keys.ts'
+import type { IntentTimes } from './store/commit-intents.ts'
 import type { Store } from './store/store.ts'
-import { eachTenant } from './store/tenants.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
 export interface AppOptions {
@@ -138,54 +107,23 @@ export async function startApp(options: AppOptions): Promise<App> {
   const policies = new PolicyEngine()
   const rules = addressRules(config.upstreamAllow)
   const catalogs = new CatalogPool({ addressRules: rules })
-  const states = new TableStates(catalogs, limits.tableStateBytes)
   const commits =
     options.commits ??
     new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
-  const gateway: GatewayParts = {
-    store,
-    catalogs,
-    policies,
-    tables: new TableCache(limits.metadataCacheBytes),
-    speculative: new SpeculativeCache(),
-    metrics,
-    log,
-    clock: options.clock ?? systemClock,
-    intentTimes: options.intentTimes ?? intentTimes,
-    lostAnswerWaitsMs: options.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
-    // Roles that nobody verified exempt from nothing.
-    maskedFor: (tenant, table, { principal, verified }) =>
-      isMaskedFor(store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
-    passCrashPoint: options.passCrashPoint ?? (() => {}),
-    commits,
-    demo: config.demo,
-  }
-  const { clock } = gateway
+  const clock = options.clock ?? systemClock
+  const gateway = assembleGateway(
+    { store, catalogs, policies, metrics, log, clock, commits, demo: config.demo },
+    options,
+  )
   const licensed = licensedBy(license, clock)
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
-  const tokens = new AccessTokens(store, clock)
-  const verifyToken = config.jwt && tokenVerifier({ ...config.jwt, url: config.jwt.jwksUrl })
-  const foreignBearer = verifyToken
-    ? verifyingBearerReader(verifyToken, config.idp.organizationClaim)
-    : readUnverifiedBearer
-  const auth = {
-    findSession: sessionFinder(store, tokens),
-    readSessionKey: sessionKeyReader(store, tokens),
-    identify: principalChain({
-      trustedProxies: blockList(config.trustedProxies),
-      readBearer: ownBearerReader(tokens, foreignBearer),
-      demo: config.demo,
-    }),
-    issueToken: oauthTokenIssuer(store, tokens),
-  }
-  const { internalAdminOrgId } = config.idp
-  const admit = admitter({ ...auth, licensed, internalAdminOrgId })
-
+  const { auth, tokens, verifyToken } = assembleAuth(config, store, clock)
   const lineage = new LineageReceiver({ store, metrics, log })
-  const engines = options.engines ?? openEngines({ addressRules: rules, catalogs, ...config.readEngine })
-  const tripwire = new Tripwire({ engines, log, metrics })
-  const queries = options.queries ?? queryService({ store, states, engines, clock, log, tripwire })
+  const { states, engines, tripwire, queries } = assembleReadPath(
+    { config, store, catalogs, addressRules: rules, metrics, log, clock },
+    options,
+  )
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
     parts: { store, catalogs, metrics, log, addressRules: rules, commits },
@@ -195,102 +133,19 @@ export async function startApp(options: AppOptions): Promise<App> {
     baseUrl: publicUrl,
   })
   const drain = new Drain()
-  const admin = bind(adminOperations, { store, licensed, clock })
-  const operations = [
-    ...bind(lineageOperations, { receiver: lineage, clock, store }),
-    ...bind([...tableOperations, ...policyOperations, ...pinOperations, ...oversightOperations], {
-      store,
-      clock,
-      states,
-      checkPolicies,
-    }),
-    ...bind(explainOperations, { store, states }),
-    ...bind(usageOperations, { store }),
-    ...bind(detectionOperations, {
-      store,
-      queue: detection.queue,
-      enabled: config.alphaWebhookEnabled,
-      wake: () => detection.detector.wake(),
-    }),
-    ...admin,
-    ...bind(ownOperations, { store, clock }),
-    ...bind(loginOperations, {
-      store,
-      provider: identityProvider(config),
-      publicUrl,
-      internalAdminOrgId,
-      clock,
-    }),
-    ...bind(webhookOperations, {
-      store,
-      clock,
-      log,
-      identityProvider: { secret: config.idp.webhookSecret, enabled: config.idpWebhookEnabled },
-      billing: { secret: config.billingWebhookSecret, enabled: config.billingWebhookEnabled },
-    }),
-  ]
-  const routes = composeRoutes(
-    [
-      gatewayRoutes(gateway, auth),
-      operationRoutes(operations, admit, log),
-      missingAdminRoutes(admin, admit, log),
-      opsRoutes({
-        healthy: () => store.healthy(),
-        ready: () => ({
-          policies: policies.ready(),
-          detection: detection.ready(),
-          accepting: !drain.draining,
-        }),
-      }),
-    ],
-    (fault) => log.error({ err: fault.cause ?? fault, faultId: fault.id }, 'a handler failed'),
-  )
+  const routes = assembleRoutes({
+    config,
+    gateway,
+    auth,
+    licensed,
+    lineage,
+    states,
+    detection,
+    drain,
+    publicUrl,
+  })
 
-  const jobs = startJobs(
-    [
-      {
-        name: 'recover-intents',
-        schedule: '* * * * *',
-        run: async (signal) => void (await recoverIntents(gateway, signal)),
-        gauge: metrics.commitIntents,
-      },
-      { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
-      {
-        name: 'rotate-signing-keys',
-        schedule: '23 3 * * *',
-        run: async () => void (await rotateSigningKeys(store)),
-      },
-      {
-        name: 'close-dead-queries',
-        schedule: '* * * * *',
-        run: async (signal) => {
-          const count = await closeDeadQueries(store, signal)
-          if (count > 0) log.warn({ count }, 'queries of processes that are gone were recorded as failed')
-        },
-      },
-      {
-        name: 'retry-lineage',
-        schedule: '* * * * *',
-        run: (signal) => retryLineage(lineage, signal),
-        gauge: metrics.lineagePending,
-      },
-      {
-        name: 'sweep-lineage',
-        schedule: '23 * * * *',
-        run: (signal) => sweepLineage(lineage.parts, signal),
-        gauge: metrics.lineageCycles,
-      },
-      {
-        name: 'poll-snapshots',
-        schedule: `*/${limits.detectionPollMs / 1_000} * * * * *`,
-        run: (signal) => detection.poller.poll(signal),
-      },
-    ],
-    (name, work) => withReplicaLock(store, name, work),
-    { keep: (job, value) => keepJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
-    commits,
-    log,
-  )
+  const jobs = startAllJobs({ gateway, lineage, detection })
   void jobs.run('recover-intents')
 
   const http = await listenAt('SVC_LISTEN_ADDR', config.listen, (address) =>
@@ -353,37 +208,4 @@ export async function startApp(options: AppOptions): Promise<App> {
       catalogs.close()
     },
   }
-}
-
-/** SPEC 6: drift between the graph and its relational projection is a `breach`. */
-async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: AbortSignal): Promise<void> {
-  for await (const tenant of eachTenant(store, signal)) {
-    try {
-      await reconcileOne(store, tenant, metrics, log, signal)
-    } catch (err) {
-      signal.throwIfAborted()
-      // The others are to be compared all the same.
-      log.error({ err, tenant }, 'a tenant could not be reconciled')
-    }
-  }
-}
-
-async function reconcileOne(
-  store: Store,
-  tenant: TenantId,
-  metrics: Metrics,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const breach of await reconcileTenant(store, tenant, signal)) {
-    if (!breach.isNew) continue
-    metrics.reconciliationBreaches.inc()
-    log.error({ breach }, 'breach: the graph and its relational projection differ')
-  }
-}
-
-function identityProvider({ idp }: Config): IdentityProvider | undefined {
-  const { issuerUrl, clientId, apiKey, organizationClaim } = idp
-  if (issuerUrl === undefined || clientId === undefined) return undefined
-  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, organizationClaim })
 }

@@ -99,7 +99,7 @@ function claimedTenant(body: JsonObject, header: string | null): string {
 
 async function lookUp(store: Store, tenant: TenantId): Promise<readonly WebhookSecret[]> {
   try {
-    return await findWebhookSecrets(store, tenant)
+    return await findWebhookSecrets(store, tenant, 'alpha')
   } catch (cause) {
     throw new Fault('unavailable', 'The credentials could not be looked up. Retry.', { cause })
   }

@@ -1,4 +1,4 @@
-/** The public HTTP listener: request ids, security headers, drain. What is served is put together in app.ts. */
+/** The public HTTP listener: request ids, security headers, drain. What is served is put together in src/app. */
 
 import type { Logger } from 'pino'
 import { inNextTurn } from '../base/turn.ts'

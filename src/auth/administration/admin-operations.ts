@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Clock } from '../../base/clock.ts'
 import { commercialCapabilities } from '../../core/capability.ts'
-import { catalogKinds } from '../../core/catalog.ts'
+import { catalogKinds } from '../../core/catalog-kinds.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { pageRequest } from '../../http/page-view.ts'
 import {

@@ -1,7 +1,7 @@
 /** Tenants and their catalog credentials as administration sees them; secrets go in and never come out. */
 
 import { Fault } from '../../base/fault.ts'
-import type { CatalogKind } from '../../core/catalog.ts'
+import { type CatalogKind, isLiveCatalogKind } from '../../core/catalog-kinds.ts'
 import { parseTenantId, type TenantId } from '../../core/tenant.ts'
 import { checkCatalogSettings } from '../../engine/check-credential.ts'
 import { pageView } from '../../http/page-view.ts'
@@ -92,7 +92,7 @@ export async function registerCredential(
 
 /** SPEC 2.2: start-up rejects these kinds, so a registered one would keep the service from starting again. */
 function assertLive(kind: CatalogKind): void {
-  if (kind === 'gamma' || kind === 'delta')
+  if (!isLiveCatalogKind(kind))
     throw new Fault('unprocessable', `The catalog kind ${kind} has no live adapter yet.`)
 }
 

@@ -1,6 +1,8 @@
 /** Payment card numbers in cells: issuer ranges, their lengths, and the Luhn check digit (ISO/IEC 7812-1). */
 
-import type { CellMatch } from './value-match.ts'
+import { type CellMatch, matchCells } from '../value-match.ts'
+import { creditCardWords } from './credit-card-words.ts'
+import type { DetectorClass } from './detector-class.ts'
 
 /** Leading digits, as many as the bounds have; lengths of the whole number. */
 interface IssuerRange {
@@ -76,4 +78,19 @@ function passesLuhn(digits: string): boolean {
     sum += index % 2 === 0 ? digit : doubled > 9 ? doubled - 9 : doubled
   }
   return sum % 10 === 0
+}
+
+/** `pan` and `ccn` for India's tax number, angles, cost centres, all shorter than a card number. */
+const namesake = /^(?!.*x{2})[-+]?[\p{L}\d][\p{L}\d .,/-]{0,10}$/iu
+
+/** The class `credit_card`. */
+export const creditCard: DetectorClass = {
+  words: creditCardWords,
+  match: (cells) => matchCells(cells, judgeCreditCard),
+  validMin: 0.8,
+  hintedValidMin: 0.5,
+  formSuffices: false,
+  hintedByRoles: false,
+  namesake,
+  shownChars: 4,
 }

@@ -1,6 +1,8 @@
 /** Email addresses in cells: the part of RFC 5321 and 6531 that people use, read without backtracking. */
 
-import type { CellMatch } from './value-match.ts'
+import { type CellMatch, matchCells } from '../value-match.ts'
+import type { DetectorClass } from './detector-class.ts'
+import { emailWords } from './email-words.ts'
 
 const addressesMax = 10
 /** RFC 5321 4.5.3.1. */
@@ -69,4 +71,16 @@ function isEmailAddress(text: string): boolean {
     topLevel.test(last) &&
     !otherEndings.has(last.toLowerCase())
   )
+}
+
+/** The class `email`. */
+export const email: DetectorClass = {
+  words: emailWords,
+  match: (cells) => matchCells(cells, judgeEmail),
+  validMin: 0,
+  hintedValidMin: 0,
+  formSuffices: false,
+  hintedByRoles: true,
+  namesake: undefined,
+  shownChars: 0,
 }

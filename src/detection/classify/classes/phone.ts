@@ -4,7 +4,9 @@
  */
 
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { type CellMatch, matchCells, type ValueMatch } from './value-match.ts'
+import { type CellMatch, matchCells, type ValueMatch } from '../value-match.ts'
+import type { DetectorClass } from './detector-class.ts'
+import { phoneWords } from './phone-words.ts'
 
 /** E.164 allows 15 digits; extensions come on top. */
 const cellCharsMax = 40
@@ -123,4 +125,16 @@ function isValidIn(cell: string, country: CountryCode | undefined): boolean {
   if (cell.length < bareDigitsMin && bareDigits.test(cell)) return false
   const options = country === undefined ? {} : { defaultCountry: country }
   return parsePhoneNumberFromString(cell, { ...options, extract: false })?.isValid() === true
+}
+
+/** The class `phone`. */
+export const phone: DetectorClass = {
+  words: phoneWords,
+  match: matchPhones,
+  validMin: 0.8,
+  hintedValidMin: 0.6,
+  formSuffices: true,
+  hintedByRoles: true,
+  namesake: undefined,
+  shownChars: 2,
 }

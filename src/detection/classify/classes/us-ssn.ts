@@ -1,6 +1,8 @@
 /** United States social security numbers in cells, by the rules of the Social Security Administration. */
 
-import type { CellMatch } from './value-match.ts'
+import { type CellMatch, matchCells } from '../value-match.ts'
+import type { DetectorClass } from './detector-class.ts'
+import { usSsnWords } from './us-ssn-words.ts'
 
 const separated = /^(\d{3})([- ])(\d{2})\2(\d{4})$/
 /** Numeric columns lose leading zeros: areas 001 to 099 leave seven or eight digits. */
@@ -30,4 +32,21 @@ function isValidSsn(digits: string): boolean {
     digits.slice(3, 5) !== '00' &&
     digits.slice(5) !== '0000'
   )
+}
+
+/** Identity and insurance numbers of other countries. */
+const namesake =
+  /^(?:[A-Z]{0,2}[- ]?(?!\d{9}$|\d{3}([- ])\d{2}\1\d{4}$)\d(?:[ ./-]?\d){6,15}[ -]?[A-Z]?(?:[ -]?\d{3})?|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z])$/i
+
+/** The class `us_ssn`. */
+export const usSsn: DetectorClass = {
+  words: usSsnWords,
+  match: (cells) => matchCells(cells, judgeUsSsn),
+  // Nine random numbers of that form in ten are valid.
+  validMin: 0.96,
+  hintedValidMin: 0.96,
+  formSuffices: false,
+  hintedByRoles: false,
+  namesake,
+  shownChars: 2,
 }
