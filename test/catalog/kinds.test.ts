@@ -99,6 +99,8 @@ test('no file of the service names a kind but its descriptor, its adapter and wh
   const named = new RegExp(`'(?:${catalogKinds.join('|')})'|\\bopen(?:Alpha|Beta)\\b`)
   const files = readProject('.').filter(({ path, text }) => path.startsWith('src/') && named.test(text))
   expect(files.map(({ path }) => path)).toEqual([
+    // The example of a request.
+    'src/auth/administration/admin-operations.ts',
     'src/catalog/alpha.ts',
     'src/catalog/beta.ts',
     'src/catalog/open-catalog.ts',

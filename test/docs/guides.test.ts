@@ -23,6 +23,7 @@ const flat = (code: string) =>
 
 /** An example that each guide rests on, as `src/` spells it: its page names every file in which it stands. */
 const examples: Readonly<Record<string, RegExp>> = {
+  'rest-operation.md': /'list_contracts'|\blistTableContracts\b|\blistContracts\b/,
   'mask-action.md': /'(?:truncate-to-month|show-first-4)'/,
   'sql-function.md': /'array_lower'/,
   'catalog-kind.md': /'beta'|\bbeta: \{|\bopenBeta\b/,
