@@ -19,7 +19,7 @@ import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { loadSpeculativeStates } from './ahead/speculative-states.ts'
 import { namedRefs } from './named-refs.ts'
-import type { CredentialQuestion, QueryContext } from './query-service.ts'
+import type { QueryContext, SessionCheck } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface LoadParts {
@@ -46,7 +46,7 @@ export interface StoredLoad {
 }
 
 export interface LoadedTables extends StoredLoad {
-  /** The service session that counted when this was loaded, where that was asked. */
+  /** The service session that was valid when this was loaded, where that was checked. */
   readonly sessionId: string | undefined
   /** Of the tenant, as of what the store says. */
   readonly governanceVersion: bigint
@@ -57,7 +57,7 @@ export interface LoadedTables extends StoredLoad {
 
 export interface LoadOptions {
   readonly signal?: AbortSignal | undefined
-  readonly credential?: CredentialQuestion | undefined
+  readonly sessionCheck?: SessionCheck | undefined
   /** What the last load of the same statement was made from, for a speculative start. */
   readonly assumed?: StoredLoad | undefined
 }
@@ -65,7 +65,7 @@ export interface LoadOptions {
 /**
  * Asks the store what governs the tables, then the upstream for their states. With `assumed`, both are asked
  * concurrently, and the upstream's reply is used only if the store confirms what was assumed.
- * @throws SqlError 28000 where the session does not count that the statement is asked with, 3D000 for an unknown
+ * @throws SqlError 28000 where the reader's session is not valid, 3D000 for an unknown
  *   catalog, 42501 for a table that the upstream restricts, 55000 where a pinned snapshot is gone, 58000 where the
  *   upstream does not answer; Fault of the store; the signal's reason
  */
@@ -73,17 +73,17 @@ export async function loadTables(
   { store, states }: LoadParts,
   context: LoadContext,
   text: string,
-  { signal, credential: question, assumed }: LoadOptions = {},
+  { signal, sessionCheck, assumed }: LoadOptions = {},
 ): Promise<LoadedTables> {
   const { tenant, catalog } = context
   const refs = namedRefs(text, context.searchPath)
-  const sessionId = question?.take()
+  const sessionId = sessionCheck?.take()
   const call = loadRead(store, tenant, catalog, refs, { sessionId, before: assumed?.credential })
   const load = (from: StoredLoad) => loadStates(states, tenant, from, signal)
   const speculative = loadSpeculativeStates(assumed, load)
   const stored = await call
   if (stored === undefined) throw new SqlError('3D000', 'There is no such database.')
-  if (sessionId !== undefined) answer(question, stored.sessionCounts === true)
+  if (sessionId !== undefined) report(sessionCheck, stored.sessionCounts === true)
   signal?.throwIfAborted()
   const { credential, governances } = stored
   const loaded = await (speculative.confirm(stored) ?? load(stored))
@@ -102,10 +102,10 @@ export async function loadTables(
   }
 }
 
-/** @throws SqlError 28000 where the answer is no */
-function answer(question: CredentialQuestion | undefined, counts: boolean): void {
-  question?.answer(counts)
-  if (!counts) throw new SqlError('28000', 'The credential counts no more.')
+/** @throws SqlError 28000 where the session is not valid */
+function report(sessionCheck: SessionCheck | undefined, isValid: boolean): void {
+  sessionCheck?.report(isValid)
+  if (!isValid) throw new SqlError('28000', 'The credential counts no more.')
 }
 
 /** A table's state; `unread` for one that may not be read, undefined for one that this catalog does not have. */

@@ -19,12 +19,12 @@ import { CachedVersions } from './cached-versions.ts'
 import { CompileCache } from './compile-cache.ts'
 import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
 import type {
-  CredentialQuestion,
   PreparedQuery,
   PrepareOptions,
   QueryContext,
   QueryService,
   RunOptions,
+  SessionCheck,
 } from './query-service.ts'
 import { failedOutcome, newProgress, putOnRecord, recordEnd } from './record-run.ts'
 import { RequestLoads, type WaitingLoad } from './request-loads.ts'
@@ -97,7 +97,7 @@ async function prepare(
   parameterTypes: readonly (SqlType | undefined)[],
   options: PrepareOptions,
 ): Promise<PreparedQuery> {
-  const { runsAtOnce = false, runMissed, signal, credential } = options
+  const { runsAtOnce = false, runMissed, signal, sessionCheck } = options
   const { requests, speculation } = parts
   const progress = newProgress(parts.clock, text)
   const { queryId } = progress
@@ -107,7 +107,7 @@ async function prepare(
     : nothingStarted
   if (signal !== undefined) start.follow(signal)
   try {
-    const loaded = await loadAndCompile(parts, statement, progress, { signal, credential })
+    const loaded = await loadAndCompile(parts, statement, progress, { signal, sessionCheck })
     const query = { text, columns: loaded.compiled.columns, parameters: loaded.compiled.parameters }
     const load = runsAtOnce ? loadOfRun(parts, statement, loaded) : undefined
     if (load !== undefined) requests.hold(query, { context, progress, load, start }, runMissed)
@@ -179,7 +179,7 @@ async function startRun(
   { context, query, options, progress, waiting }: Run,
   watch: RunWatch,
 ): Promise<readonly [Load, Attempt]> {
-  const { parameters = [], credential } = options
+  const { parameters = [], sessionCheck } = options
   const { signal } = watch
   const statement = statementOf(context, query.text, query.parameters)
   const engineRun = { context, queryId: progress.queryId, parameters }
@@ -188,8 +188,9 @@ async function startRun(
   start.follow(signal)
   try {
     const load =
-      request?.load ?? (await watch.race(loadAndCompile(parts, statement, progress, { signal, credential })))
-    if (request !== undefined) answerBy(load.loaded, credential)
+      request?.load ??
+      (await watch.race(loadAndCompile(parts, statement, progress, { signal, sessionCheck })))
+    if (request !== undefined) reportSession(load.loaded, sessionCheck)
     progress.compiled = load.compiled
     assertColumns(query, load)
     const confirmed = await watch.race(start.confirm(load))
@@ -205,7 +206,7 @@ async function loadAndCompile(
   parts: Parts,
   statement: Statement,
   progress: QueryProgress,
-  options: Pick<LoadOptions, 'signal' | 'credential'>,
+  options: Pick<LoadOptions, 'signal' | 'sessionCheck'>,
 ): Promise<Load> {
   const { speculation, versions, pace } = parts
   const { context, text } = statement
@@ -253,9 +254,9 @@ function assertColumns({ columns }: PreparedQuery, { compiled }: Load): void {
 }
 
 /** The load of this request has checked the session already; the run reports what it said. */
-function answerBy({ sessionId }: LoadedTables, credential: CredentialQuestion | undefined): void {
+function reportSession({ sessionId }: LoadedTables, sessionCheck: SessionCheck | undefined): void {
   if (sessionId === undefined) return
-  if (credential?.take() === sessionId) credential.answer(true)
+  if (sessionCheck?.take() === sessionId) sessionCheck.report(true)
 }
 
 function cancelled(): SqlError {

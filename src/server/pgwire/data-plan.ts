@@ -75,7 +75,7 @@ class DataPlan implements Plan {
         parameters,
         signal,
         timeMs: session.settings.statementMs,
-        credential: session.check,
+        sessionCheck: session.check,
       })
       session.tally.queryId = run.queryId
       const options = () => ({ extraFloatDigits: session.settings.extraFloatDigits })
@@ -103,7 +103,7 @@ export async function planData(
   const startedMs = performance.now()
   const preparing = session.parts.queries.prepare(context, text, oids.map(parameterType), {
     ...options,
-    credential: session.check,
+    sessionCheck: session.check,
   })
   const prepared = await preparing.finally(() => {
     session.tally.planMs += performance.now() - startedMs

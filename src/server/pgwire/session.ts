@@ -25,7 +25,7 @@ import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
 import { emptyBinding, type Outcome, openUnlessAborted } from './portal.ts'
 import {
-  checkCredential,
+  checkSession,
   closePortal,
   closePortals,
   endPortals,
@@ -133,7 +133,7 @@ export class Session {
   async #simple(statement: SourceStatement, signal: AbortSignal): Promise<true> {
     const { state } = this
     this.#assertUsable(endsTransaction(statement))
-    checkCredential(this.state)
+    checkSession(this.state)
     const plan = await unlessAborted(
       planStatement(state, statement, [], { runsAtOnce: true, signal }),
       signal,
@@ -201,7 +201,7 @@ export class Session {
       throw new WireError('42601', 'cannot insert multiple commands into a prepared statement')
     const [statement] = statements
     this.#assertUsable(statement === undefined || endsTransaction(statement))
-    checkCredential(this.state)
+    checkSession(this.state)
     const options = isExecuteAhead(name, this.inbox.waiting()) ? this.#runAhead(signal) : {}
     const plan =
       statement === undefined
@@ -247,7 +247,7 @@ export class Session {
   async #execute(name: string, rowsMax: number, signal: AbortSignal): Promise<void> {
     const { portal, ends } = this.#portal(name)
     this.#assertUsable(ends === true)
-    checkCredential(this.state)
+    checkSession(this.state)
     this.#complete(await portal.execute(rowsMax, signal))
   }
 
@@ -346,11 +346,11 @@ export class Session {
       this.#current = undefined
       state.current.isRunning = false
       if (isStatement || sqlState !== undefined) {
-        const { outbox, tally, identity } = state
+        const { outbox, tally, reader } = state
         this.#records.push({
           ...tally,
-          tenant: identity.tenant,
-          sub: identity.principal.sub,
+          tenant: reader.tenant,
+          sub: reader.principal.sub,
           processId: state.processId,
           // Less than nothing where what was written was dropped.
           bytes: Math.max(outbox.sentBytes - sentBytes + outbox.writer.length - written, 0),
