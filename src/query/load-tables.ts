@@ -105,7 +105,7 @@ export async function loadTables(
 /** @throws SqlError 28000 where the session is not valid */
 function report(sessionCheck: SessionCheck | undefined, isValid: boolean): void {
   sessionCheck?.report(isValid)
-  if (!isValid) throw new SqlError('28000', 'The credential counts no more.')
+  if (!isValid) throw new SqlError('28000', 'The session was revoked or has expired.')
 }
 
 /** A table's state; `unread` for one that may not be read, undefined for one that this catalog does not have. */

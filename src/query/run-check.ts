@@ -26,7 +26,7 @@ export interface CheckParts {
 }
 
 export class RunCheck {
-  /** That under which all of it was last seen to hold. */
+  /** The version under which the load was last confirmed. */
   #version: bigint
 
   constructor(
@@ -47,11 +47,11 @@ export class RunCheck {
     const { tenant, reader } = this.context
     if (reader.expiresAtMs !== undefined && reader.expiresAtMs <= clock.now())
       return Promise.reject(credentialEnded())
-    return versions.standing(tenant, this.#version) === 'same' ? undefined : this.#confirm()
+    return versions.standing(tenant, this.#version) === 'same' ? undefined : this.#askStore()
   }
 
   /** A store that cannot be reached for a moment ends nothing; one that stays away does. */
-  async #confirm(): Promise<void> {
+  async #askStore(): Promise<void> {
     const { pace } = this.parts
     const untilMs = pace.now() + limits.governanceWaitMs
     for (;;)

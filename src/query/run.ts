@@ -40,13 +40,13 @@ export interface RunParts extends LoadParts {
   readonly engines: EngineKinds
   readonly clock: Clock
   readonly log: Logger
-  /** Looks into errors of the engine; nobody does where absent. */
+  /** Looks into errors of the engine; they are not looked into where it is absent. */
   readonly tripwire?: Pick<Tripwire, 'heed'>
   /** Milliseconds that a run may take; default limits.queryMs. */
   readonly queryMs?: number
   /** Milliseconds that a run may wait for its reader; default limits.queryIdleMs. */
   readonly queryIdleMs?: number
-  /** The process's own where absent. */
+  /** Default: the process's own. */
   readonly pace?: Pace
   /** Whether work starts before its input is confirmed; default true. Rows and errors are the same without. */
   readonly isSpeculative?: boolean

@@ -39,7 +39,7 @@ export async function catalogPlan(
     describe: (outbox) => writeRelayed(outbox, columns),
     open: async (binding) => {
       assertParameters(binding.parameters.length, parameterOids.length, binding.parameterFormats.length)
-      // Bind runs it, by itself where the Execute never comes: a refusal, too, tells what the catalog holds.
+      // Bind runs it, even if no Execute comes, and a refusal also shows what the catalog holds.
       if (session.check === undefined) checkSession(session)
       const frames = executeFrames(text, parameterOids, binding)
       return new CatalogPortal(session, await ask(session, catalog, frames), binding)

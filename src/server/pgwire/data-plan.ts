@@ -32,7 +32,7 @@ function parameterType(oid: number): SqlType | undefined {
 /** What the description of a column takes beside its name. */
 const columnBytes = 100
 
-/** A compiled query, and what runs it. Prepared statements wait with their connection: it keeps these three alone. */
+/** A compiled query, and what runs it. It holds these three alone, since a connection may have many. */
 class DataPlan implements Plan {
   constructor(
     readonly session: SessionState,

@@ -1,4 +1,4 @@
-/** What one connection is once its client was let in, and what it may use. */
+/** The state of one connection after authentication, and the parts that it uses. */
 
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
@@ -19,7 +19,7 @@ export type ExplainStatement = (context: QueryContext, text: string) => Promise<
 /** What every connection uses. */
 export interface SessionParts {
   readonly queries: QueryService
-  /** Absent: statements about the catalog go the way of all others. */
+  /** Absent: statements about the catalog are planned like all others. */
   readonly catalog?: CatalogService | undefined
   readonly explain: ExplainStatement
   readonly meter: WireMeter
@@ -31,7 +31,7 @@ export interface PreparedStatement {
   readonly plan: Plan
   /** Whether it ends a transaction: a failed one takes nothing else. */
   readonly ends: boolean
-  /** What it keeps, roughly. */
+  /** Bytes that it holds, roughly. */
   readonly heldBytes: number
 }
 
@@ -39,7 +39,7 @@ export interface OpenPortal {
   readonly portal: Portal
   /** Declared WITH HOLD: outlives its transaction. */
   readonly hold: boolean
-  /** Whether the transaction that made it was committed: no later one takes it back. */
+  /** Whether the transaction that made it was committed: no later rollback closes it. */
   isCommitted?: boolean
   readonly ends?: boolean
   /** Bytes held by the source statement, which may already be deallocated. */
@@ -56,7 +56,7 @@ export interface CurrentStatement {
   isRunning: boolean
 }
 
-/** What is told of one statement when it is over. */
+/** What the meter receives about one statement when it is over. */
 export interface Tally {
   rows: number
   /** Milliseconds: compiling, waiting for the engine. */
