@@ -4,11 +4,14 @@
  * neighbourhood stays as it is: the figures of an empty and of a large graph must then be about the same.
  */
 
+import { admitter } from '../src/auth/admit.ts'
 import { systemClock } from '../src/base/clock.ts'
 import type { TenantId } from '../src/core/tenant.ts'
+import { bind } from '../src/http/declare.ts'
+import { lineageOperations } from '../src/lineage/operations.ts'
 import { LineageReceiver } from '../src/lineage/receiver.ts'
-import { lineageRoutes } from '../src/lineage/routes.ts'
-import { datasetId } from '../src/store/lineage.ts'
+import { operationRoutes } from '../src/server/rest/mount.ts'
+import { datasetId } from '../src/store/lineage/events.ts'
 import { createServiceSession, findServiceSession } from '../src/store/sessions.ts'
 import type { Store } from '../src/store/store.ts'
 import { createTenant } from '../src/store/tenants.ts'
@@ -104,13 +107,14 @@ async function sender(store: Store, tenant: TenantId): Promise<(body: string) =>
   const session = { name: 'bench', principal, scopes: ['lineage'] } as const
   const { secret } = await createServiceSession(store, tenant, session)
   const receiver = new LineageReceiver({ store, metrics: createMetrics(), log })
-  const routes = lineageRoutes(
-    { receiver, clock: systemClock },
-    {
-      findSession: (given) => findServiceSession(store, given),
-      identify: async () => ({ principal, source: 'session', verified: true }),
-    },
-  )
+  const admit = admitter({
+    findSession: (given) => findServiceSession(store, given),
+    identify: async () => ({ principal, source: 'session', verified: true }),
+    licensed: { require: () => {} },
+    internalAdminOrgId: undefined,
+  })
+  const operations = bind(lineageOperations, { receiver, clock: systemClock, store })
+  const routes = operationRoutes(operations, admit, log)
   return async (body) => {
     const request = new Request('http://bench/v1/lineage', {
       method: 'POST',

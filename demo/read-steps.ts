@@ -1,7 +1,9 @@
 /** The demo's queries in their order: who asks what of the table that was committed to, and what comes back. */
 
+import { putContract } from '../src/contract/put-contract.ts'
+import { putMask } from '../src/contract/put-mask.ts'
+import { putRowFilter } from '../src/contract/put-row-filter.ts'
 import { checkPolicies } from '../src/query/protect.ts'
-import { putContract, putMask, putRowFilter } from '../src/store/contracts.ts'
 import { type Column, psqlTable } from './psql-table.ts'
 import { orders, type World } from './world.ts'
 

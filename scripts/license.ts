@@ -3,7 +3,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { Fault } from '../src/base/fault.ts'
-import { commercialCapabilities } from '../src/license/capabilities.ts'
+import { commercialCapabilities } from '../src/core/capability.ts'
 import { licenseType, verifyLicense } from '../src/license/license.ts'
 
 const usage = `Usage:

@@ -1,6 +1,7 @@
 /**
- * `bun run test:soak [--seconds N]`: the long forms of tests, `test/**\/*.soak.test.ts`. They read their
- * time from SVC_TEST_SOAK_SECONDS; `bun test` runs them too, with the short time they default to.
+ * `bun run test:soak [--seconds N] [--pairs N] [--seed N] [--from N] [file …]`: the long forms of tests,
+ * `test/**\/*.soak.test.ts`. They read what they are asked for from SVC_TEST_… variables; `bun test` runs them too, with
+ * the short time they default to.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -8,25 +9,47 @@ import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const usage = `Usage: bun run test:soak [--seconds N]
+const usage = `Usage: bun run test:soak [--seconds N] [--pairs N] [--seed N] [--from N] [file …]
 
   --seconds N   how long each test goes on (default 60)
-  --help        this text`
+  --pairs N     statements of the differential test (default 200000)
+  --seed N      of the tests that take one; each has its own default
+  --from N      the pair at which the differential test begins, to resume it (default 0)
+  --help        this text
+  file          parts of paths; all long forms where there is none`
+
+interface Arguments {
+  readonly seconds: number
+  readonly pairs: number
+  readonly seed: number | undefined
+  readonly from: number
+  readonly help: boolean
+  readonly only: readonly string[]
+}
 
 /** @returns undefined where the words make no sense */
-function readArguments(): { readonly seconds: number; readonly help: boolean } | undefined {
+function readArguments(): Arguments | undefined {
   const options = {
     seconds: { type: 'string', default: '60' },
+    pairs: { type: 'string', default: '200000' },
+    seed: { type: 'string' },
+    from: { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   } as const
   try {
-    const { seconds, help } = parseArgs({ options }).values
-    return Number.isInteger(Number(seconds)) && Number(seconds) > 0
-      ? { seconds: Number(seconds), help }
-      : undefined
+    const { values, positionals } = parseArgs({ options, allowPositionals: true })
+    const [seconds, pairs, from] = [values.seconds, values.pairs, values.from].map(Number)
+    const seed = values.seed === undefined ? undefined : Number(values.seed)
+    if (!isCount(seconds) || seconds === 0 || !isCount(pairs) || pairs === 0) return undefined
+    if (!isCount(from) || (seed !== undefined && !Number.isInteger(seed))) return undefined
+    return { seconds, pairs, seed, from, help: values.help, only: positionals }
   } catch {
     return undefined
   }
+}
+
+function isCount(value: number | undefined): value is number {
+  return value !== undefined && Number.isInteger(value) && value >= 0
 }
 
 const read = readArguments()
@@ -34,11 +57,12 @@ if (read === undefined || read.help) {
   console[read === undefined ? 'error' : 'log'](usage)
   process.exit(read === undefined ? 2 : 0)
 }
-const { seconds } = read
+const { seconds, pairs, seed, from, only } = read
 
-const files = [...new Glob('test/**/*.soak.test.ts').scanSync({ cwd: root })].sort()
+const found = [...new Glob('test/**/*.soak.test.ts').scanSync({ cwd: root })].sort()
+const files = found.filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
 if (files.length === 0) {
-  console.log('Skipped: there is no test/**/*.soak.test.ts')
+  console.log('Skipped: there is no such test/**/*.soak.test.ts')
   process.exit(0)
 }
 console.log(`${files.length} files, ${seconds} s each test`)
@@ -47,7 +71,13 @@ const { exitCode } = Bun.spawnSync(
   [process.execPath, 'test', `--timeout=${(seconds * 2 + 60) * 1000}`, ...files.map((file) => `./${file}`)],
   {
     cwd: root,
-    env: { ...process.env, SVC_TEST_SOAK_SECONDS: String(seconds) },
+    env: {
+      ...process.env,
+      SVC_TEST_SOAK_SECONDS: String(seconds),
+      SVC_TEST_SOAK_PAIRS: String(pairs),
+      SVC_TEST_FROM: String(from),
+      ...(seed !== undefined && { SVC_TEST_SEED: String(seed) }),
+    },
     stdio: ['ignore', 'inherit', 'inherit'],
   },
 )

@@ -195,7 +195,7 @@ export const limits = {
   /** A commit whose intent is older than this is no longer forwarded: its lease could run out on the way. */
   forwardWithinMs: 50_000,
   /** For looking whether a commit was made whose answer was lost, before the client is answered. */
-  settleWithinMs: 5_000,
+  lostAnswerWithinMs: 5_000,
   /** Upstreams that recovery looks into at once, and milliseconds that a run has for each: less than to the next one. */
   recoveryUpstreamsMax: 8,
   recoveryUpstreamMs: 45_000,
@@ -270,9 +270,9 @@ export const limits = {
   detectionManifestsMax: 10_000,
   detectionColumnsMax: 5_000,
   metadataCacheBytes: 128 * MiB,
-  /** Callers of the gateway whose session and credential foretell those of their next commit. */
-  knownCallersMax: 10_000,
-  knownGovernanceBytes: 32 * MiB,
+  /** Callers of the gateway whose session and credential are kept for a speculative start of their next commit. */
+  returningCallersMax: 10_000,
+  cachedGovernanceBytes: 32 * MiB,
 
   /** One metadata, manifest-list or manifest file of a table in storage, compressed or not. */
   tableMetadataBytesMax: 64 * MiB,
@@ -306,7 +306,7 @@ export const limits = {
 
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
   throw new Error('limits: an intent must outlive the upstream calls it covers')
-if (limits.forwardWithinMs + limits.upstreamCommitMs + limits.settleWithinMs >= limits.intentLeaseMs)
+if (limits.forwardWithinMs + limits.upstreamCommitMs + limits.lostAnswerWithinMs >= limits.intentLeaseMs)
   throw new Error('limits: a forward must end, and be settled, within the lease of its intent')
 if (limits.graphHopsDefault > limits.graphHopsMax) throw new Error('limits: hop bounds')
 if (limits.vendedMarginMs <= limits.detectionScanMs)

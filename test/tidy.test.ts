@@ -1,7 +1,7 @@
 /** Keeps the architecture's rules; the rules themselves are tables in tidy/. */
 
 import { describe, expect, test } from 'bun:test'
-import { findCycles, findDeadFiles, findWrongImports } from './tidy/import-rules.ts'
+import { findCycles, findDeadFiles, findWrongImports, findWrongInnerImports } from './tidy/import-rules.ts'
 import { readProject, type SourceFile } from './tidy/source-files.ts'
 import { findBannedText, findLongFiles, findMissingHeaders, textRules } from './tidy/text-rules.ts'
 
@@ -16,6 +16,10 @@ describe('the project', () => {
 
   test('imports one way, layer by layer', () => {
     expect(findWrongImports(source)).toEqual([])
+  })
+
+  test('imports one way inside a part that has layers of its own', () => {
+    expect(findWrongInnerImports(source)).toEqual([])
   })
 
   test('has no import cycles', () => {
@@ -67,9 +71,10 @@ describe('the rules', () => {
     ['config from main', 'src/main.ts', './config.ts', undefined],
     ['a part without a layer', 'src/utils/a.ts', '../core/b.ts', 'utils is in no layer'],
     ['a test from source', 'src/core/a.ts', '../../test/b.ts', 'src stands on its own'],
-    ['Elysia in a feature', 'src/gateway/commit-table.ts', 'elysia', 'HTTP belongs in a routes file'],
+    ['Elysia in a feature', 'src/gateway/commit-table.ts', 'elysia', 'declare an operation'],
     ['Elysia in routes', 'src/gateway/routes.ts', 'elysia', undefined],
-    ['Elysia in named routes', 'src/contract/tag-routes.ts', 'elysia', undefined],
+    ['Elysia in a routes file', 'src/contract/tag-routes.ts', 'elysia', 'declare an operation'],
+    ['Elysia where operations are served', 'src/server/rest/mount.ts', 'elysia', undefined],
   ]
   test.each(wrong)('import %s', (_, path, specifier, sentence) => {
     for (const form of [
@@ -81,6 +86,34 @@ describe('the rules', () => {
       if (sentence === undefined) expect(found).toEqual([])
       else expect(found).toEqual([expect.stringContaining(sentence)])
     }
+  })
+
+  const wrongInside: [name: string, path: string, specifier: string, sentence: string | undefined][] = [
+    ['down', 'src/gateway/commit/a.ts', '../stages/b.ts', undefined],
+    ['within one folder', 'src/gateway/stages/a.ts', './b.ts', undefined],
+    ['from a surface to the pipeline', 'src/gateway/literal-surface/a.ts', '../pipeline.ts', undefined],
+    ['from another part', 'src/gateway/base/a.ts', '../../store/b.ts', undefined],
+    ['from a part without inner layers', 'src/query/a.ts', './b/c.ts', undefined],
+    ['up', 'src/gateway/stages/a.ts', '../commit/b.ts', 'commit stands above stages'],
+    ['recovery from a stage', 'src/gateway/stages/a.ts', '../recovery/b.ts', 'recovery stands beside stages'],
+    [
+      'what is speculative from the plain commit',
+      'src/gateway/commit/a.ts',
+      '../speculative/b.ts',
+      'speculative stands beside commit',
+    ],
+    [
+      'a surface from the pipeline',
+      'src/gateway/pipeline.ts',
+      './client-surface/b.ts',
+      'stands above pipeline.ts',
+    ],
+    ['a folder that has no layer', 'src/gateway/more/a.ts', '../base/b.ts', 'in no layer of gateway'],
+  ]
+  test.each(wrongInside)('inside a part, import %s', (_, path, specifier, sentence) => {
+    const found = findWrongInnerImports([{ path, text: `import { b } from '${specifier}'\n` }])
+    if (sentence === undefined) expect(found).toEqual([])
+    else expect(found).toEqual([expect.stringContaining(sentence)])
   })
 
   const files = (edges: Record<string, string>): SourceFile[] =>

@@ -1,8 +1,7 @@
 /** Catalog credentials: register, list, remove. Secrets come by file or standard input, never by argument. */
 
 import { Fault } from '../base/fault.ts'
-import { catalogCapabilities } from '../catalog/catalog.ts'
-import { catalogKinds } from '../core/catalog.ts'
+import { liveCatalogKinds } from '../core/catalog-kinds.ts'
 import { checkCatalogSettings } from '../engine/check-credential.ts'
 import {
   listCatalogCredentials,
@@ -13,12 +12,10 @@ import {
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
 import { type Flags, UsageError } from './flags.ts'
 
-const liveKinds = catalogKinds.filter((kind) => catalogCapabilities[kind].live)
-
 export const catalogCommands: readonly Command[] = [
   {
     words: 'catalog put',
-    usage: `--tenant ID --nickname N --kind ${liveKinds.join('|')} --endpoint URL --config FILE`,
+    usage: `--tenant ID --nickname N --kind ${liveCatalogKinds.join('|')} --endpoint URL --config FILE`,
     summary: 'Registers a catalog under a {prefix}, or rotates it. FILE is config_json; - is standard input.',
     fields: ['id', 'version'],
     async prepare(flags) {
@@ -53,8 +50,8 @@ export const catalogCommands: readonly Command[] = [
 async function credentialOf(flags: Flags): Promise<NewCatalogCredential> {
   const credential = {
     nickname: flags.required('nickname'),
-    // A stub kind would keep the service from starting (SPEC 2.2).
-    kind: flags.requiredChoice('kind', liveKinds),
+    // A stub kind would keep the service from starting.
+    kind: flags.requiredChoice('kind', liveCatalogKinds),
     endpoint: flags.required('endpoint'),
     config: jsonObject(await flags.file('config')),
   }

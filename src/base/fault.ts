@@ -32,6 +32,8 @@ export interface FaultOptions {
   readonly cause?: unknown
   /** The Iceberg ErrorModel `type`, where a client expects a certain one (NoSuchTableException, …). */
   readonly type?: string
+  /** Further members of the error object, for clients that read them: SQLSTATE and position of a statement's error. */
+  readonly members?: Readonly<Record<string, unknown>>
 }
 
 export class Fault extends Error {
@@ -40,6 +42,7 @@ export class Fault extends Error {
   readonly id: string = crypto.randomUUID()
   readonly detail: string | undefined
   readonly type: string | undefined
+  readonly members: Readonly<Record<string, unknown>> | undefined
 
   /**
    * @param kind what failed, from the closed list
@@ -53,6 +56,7 @@ export class Fault extends Error {
     super(publicMessage, options.cause === undefined ? undefined : { cause: options.cause })
     this.detail = options.detail
     this.type = options.type
+    this.members = options.members
   }
 }
 

@@ -1,10 +1,10 @@
 /**
  * What every upstream catalog offers: the six operations of SPEC 2.2, a pass-through for the rest of the Iceberg
- * REST API, four sentinels, the capability table. It knows no protocol; the adapters do.
+ * REST API, four sentinels. It knows no protocol; the adapters do.
  */
 
 import { Fault } from '../base/fault.ts'
-import type { CatalogKind } from '../core/catalog.ts'
+import { type CatalogCapabilities, type CatalogKind, capabilitiesOf } from '../core/catalog-kinds.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'
 
@@ -40,31 +40,6 @@ export class CatalogError extends Error {
   ) {
     super(`${code}: ${publicMessage}`)
   }
-}
-
-export interface CatalogCapabilities {
-  readonly live: boolean
-  readonly branches: boolean
-  readonly credentialVending: boolean
-  readonly webhooks: boolean
-  /** Levels that a namespace may have; 0 where the kind is a stub. */
-  readonly namespaceDepthMax: number
-}
-
-const stub: CatalogCapabilities = {
-  live: false,
-  branches: false,
-  credentialVending: false,
-  webhooks: false,
-  namespaceDepthMax: 0,
-}
-
-/** The capability table of SPEC 2.2. */
-export const catalogCapabilities: Readonly<Record<CatalogKind, CatalogCapabilities>> = {
-  alpha: { live: true, branches: false, credentialVending: true, webhooks: true, namespaceDepthMax: 100 },
-  beta: { live: true, branches: true, credentialVending: false, webhooks: false, namespaceDepthMax: 1 },
-  gamma: stub,
-  delta: stub,
 }
 
 export interface CallOptions {
@@ -207,7 +182,7 @@ export interface Catalog {
  * @throws Fault `bad_request`
  */
 export function assertNames(kind: CatalogKind, namespace: readonly string[], name?: string): void {
-  const depthMax = catalogCapabilities[kind].namespaceDepthMax
+  const depthMax = capabilitiesOf(kind).namespaceDepthMax
   if (namespace.length === 0) throw new Fault('bad_request', 'A namespace needs at least one level.')
   if (namespace.length > depthMax)
     throw new Fault(

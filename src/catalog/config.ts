@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
+import { catalogKindDescriptors } from '../core/catalog-kinds.ts'
 import { parseEndpoint } from './address.ts'
 
 export interface ClientCredentials {
@@ -29,7 +30,7 @@ export interface RestCatalogConfig {
 const branchPattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$/
 
 /**
- * Reads what an alpha or beta adapter needs: `endpoint`, `warehouse`, `branch` (beta), and one of
+ * Reads what an adapter needs: `endpoint`, `warehouse`, `branch` where the kind has branches, and one of
  * `credential` (`id:secret`), `client_id` with `client_secret`, or `token`; `oauth2-server-uri` and `scope` as
  * in the Iceberg catalog properties of the same names.
  * @param scopeDefault the scope where the config names none
@@ -65,10 +66,11 @@ export function parseRestCatalogConfig(
     problems.push('The endpoint in config_json differs from the endpoint of the credential.')
   if (endpoint === undefined && problems.length === 0) problems.push('The endpoint is missing.')
 
+  const { warehouseRequired, capabilities } = catalogKindDescriptors[credential.kind]
   const warehouse = text('warehouse')
-  if (credential.kind === 'alpha' && warehouse === undefined) problems.push('The warehouse is missing.')
+  if (warehouseRequired && warehouse === undefined) problems.push('The warehouse is missing.')
   const branch = text('branch')
-  if (branch !== undefined && credential.kind !== 'beta')
+  if (branch !== undefined && !capabilities.branches)
     problems.push(`A catalog of kind ${credential.kind} has no branches.`)
   else if (branch !== undefined && !branchPattern.test(branch))
     problems.push('The branch is not a branch name.')

@@ -2,41 +2,44 @@
 
 import { Fault } from '../base/fault.ts'
 import { Lru } from '../base/lru.ts'
-import type { CatalogCredential, CatalogKind } from '../core/catalog.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
+import {
+  type CatalogKind,
+  isLiveCatalogKind,
+  type LiveCatalogKind,
+  liveCatalogKinds,
+} from '../core/catalog-kinds.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { openAlpha } from './alpha.ts'
 import { openBeta } from './beta.ts'
-import { type Catalog, catalogCapabilities } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
 import type { RestCatalogOptions } from './rest-session.ts'
 import { openStub } from './stub.ts'
+
+type OpenAdapter = (credential: CatalogCredential, options: RestCatalogOptions) => Catalog
+
+const adapters: Readonly<Record<LiveCatalogKind, OpenAdapter>> = { alpha: openAlpha, beta: openBeta }
 
 /**
  * Opens the upstream catalog that a credential names; nothing is sent yet.
  * @throws Fault `misconfigured` where the credential's configuration cannot be used
  */
 export function openCatalog(credential: CatalogCredential, options: RestCatalogOptions): Catalog {
-  switch (credential.kind) {
-    case 'alpha':
-      return openAlpha(credential, options)
-    case 'beta':
-      return openBeta(credential, options)
-    case 'gamma':
-    case 'delta':
-      return openStub(credential.kind)
-  }
+  const { kind } = credential
+  return isLiveCatalogKind(kind) ? adapters[kind](credential, options) : openStub(kind)
 }
 
 /**
- * The start-up check of SPEC 2.2.
+ * The start-up check of docs/reference/catalogs.md 2.2.
  * @throws Fault `misconfigured` where a configured catalog is of a kind that is not live
  */
 export function assertNoStubKinds(kinds: Iterable<CatalogKind>): void {
-  const stubs = [...new Set(kinds)].filter((kind) => !catalogCapabilities[kind].live)
+  const stubs = [...new Set(kinds)].filter((kind) => !isLiveCatalogKind(kind))
   if (stubs.length > 0)
     throw new Fault(
       'misconfigured',
-      `No live adapter for catalog_kind ${stubs.join(', ')}: use alpha or beta.`,
+      `No live adapter for catalog_kind ${stubs.join(', ')}: use ${liveCatalogKinds.join(' or ')}.`,
     )
 }
 

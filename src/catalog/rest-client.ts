@@ -1,11 +1,11 @@
 /**
- * The Iceberg REST catalog protocol as alpha and beta share it: the operations, and what each answer means.
- * What differs between the two is their `Dialect`.
+ * The Iceberg REST catalog protocol as its adapters share it: the operations, and what each answer means.
+ * What differs between them is their `Dialect`.
  */
 
 import { Fault } from '../base/fault.ts'
 import { jsonObject, stringifyJson } from '../base/json.ts'
-import type { CatalogKind } from '../core/catalog.ts'
+import { type CatalogCapabilities, type CatalogKind, capabilitiesOf } from '../core/catalog-kinds.ts'
 import { namespaceKey, type TableRef, tableName } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
 import { currentSnapshotId, type LoadTableResult } from '../wire/iceberg/table-metadata.ts'
@@ -13,12 +13,10 @@ import {
   assertNames,
   type CallOptions,
   type Catalog,
-  type CatalogCapabilities,
   CatalogError,
   type CatalogOffer,
   type CommitTableOptions,
   type CommittedResponse,
-  catalogCapabilities,
   type ForwardedResponse,
   type ForwardRequest,
   type ListTablesOptions,
@@ -77,7 +75,7 @@ class RestCatalog implements Catalog {
   }
 
   capabilities(): CatalogCapabilities {
-    return catalogCapabilities[this.kind]
+    return capabilitiesOf(this.kind)
   }
 
   async listTables(namespace: readonly string[], options: ListTablesOptions = {}): Promise<TablePage> {
@@ -163,7 +161,7 @@ class RestCatalog implements Catalog {
     if (state === undefined) return result
     try {
       const request = { method: 'GET', path: `${path}${encodeURIComponent(state)}` } as const
-      const { status, body } = await this.#session.call(request, limits.settleWithinMs, undefined)
+      const { status, body } = await this.#session.call(request, limits.lostAnswerWithinMs, undefined)
       if (status !== 200) return result
       return { ...result, metadataLocation: (await readResult(body)).metadataLocation }
     } catch {

@@ -1,7 +1,7 @@
 /** The pass-through to an Iceberg REST upstream: paths rebuilt from validated parts, and what a refusal means. */
 
 import { Fault, type FaultKind } from '../base/fault.ts'
-import type { CatalogKind } from '../core/catalog.ts'
+import type { CatalogKind } from '../core/catalog-kinds.ts'
 import { namespaceKey } from '../core/table-ref.ts'
 import { assertNames, type CatalogError, type ForwardRequest, type UpstreamAnswer } from './catalog.ts'
 import { answered, credentialsExpired, type Dialect } from './rest-session.ts'

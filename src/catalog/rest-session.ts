@@ -5,7 +5,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
-import type { CatalogKind } from '../core/catalog.ts'
+import type { CatalogKind } from '../core/catalog-kinds.ts'
 import { limits } from '../limits.ts'
 import { parseErrorModel } from '../wire/iceberg/error-model.ts'
 import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'

@@ -1,7 +1,7 @@
-/** The gamma and delta adapters: named by SPEC 2.2, not live. Every operation but Capabilities is refused. */
+/** What stands in for the adapter of a kind that is not live. Every operation but Capabilities is refused. */
 
-import type { CatalogKind } from '../core/catalog.ts'
-import { type Catalog, CatalogError, catalogCapabilities } from './catalog.ts'
+import { type CatalogKind, capabilitiesOf } from '../core/catalog-kinds.ts'
+import { type Catalog, CatalogError } from './catalog.ts'
 
 /** A catalog whose operations fail with `ErrAdapterStub`, reads too: an empty answer would look like a fact. */
 export function openStub(kind: CatalogKind): Catalog {
@@ -11,7 +11,7 @@ export function openStub(kind: CatalogKind): Catalog {
   return {
     kind,
     assertsAbsentRefs: false,
-    capabilities: () => catalogCapabilities[kind],
+    capabilities: () => capabilitiesOf(kind),
     listTables: refuse,
     getTable: refuse,
     loadTable: refuse,

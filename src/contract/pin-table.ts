@@ -1,34 +1,38 @@
 /** Pinning a table to a snapshot that its upstream catalog holds. */
 
-import type { Fields } from '../auth/administration/body.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { findCatalogCredential } from '../store/catalog-credentials.ts'
-import type { ContractStore } from '../store/contracts.ts'
-import { type PinEvent, pinTable, unpinTable } from '../store/pins.ts'
+import { pinTable } from '../store/contract/pins.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
+import type { ChangeContext } from './change.ts'
+import { pinView } from './list-pins.ts'
 
 export interface PinParts {
   readonly states: TableStates
   readonly clock: Clock
 }
 
+/** A snapshot, and the nickname of the catalog that holds it. */
+export interface WantedPin {
+  readonly catalog: string
+  readonly snapshotId: bigint
+}
+
 /**
- * Pins a table to the snapshot that `fields` name, as the catalog holds it now.
- * @throws Fault `bad_request`, `not_found` for an unknown catalog or table, `unprocessable` where the table
+ * Pins a table to a snapshot, as the catalog holds it now.
+ * @throws Fault `not_found` for an unknown catalog or table, `unprocessable` where the table
  *   has no such snapshot
  */
 export async function pinSnapshot(
   { states, clock }: PinParts,
-  on: ContractStore,
+  on: ChangeContext,
   table: TableRef,
-  fields: Fields,
-): Promise<PinEvent> {
-  const snapshotId = snapshotIdOf(fields)
-  const catalog = fields.text('catalog')
+  { catalog, snapshotId }: WantedPin,
+) {
   const credential = await findCatalogCredential(on.store, on.tenant, catalog)
   if (credential === undefined) throw new Fault('not_found', 'There is no such catalog.')
   const state = await loadState(() => states.load(on.tenant, credential, table))
@@ -39,20 +43,7 @@ export async function pinSnapshot(
   const columns = state.schemas.get(schemaId)
   if (columns === undefined) throw new Fault('unprocessable', 'The table has no schema of the snapshot.')
   const change = { table, actor: on.actor, atMs: clock.now() }
-  return await pinTable(on.store, on.tenant, change, { snapshotId, schemaId, columns, catalog })
-}
-
-/** Ends a pin. @throws Fault `conflict` where the table is not pinned */
-export function unpinSnapshot({ clock }: PinParts, on: ContractStore, table: TableRef): Promise<PinEvent> {
-  return unpinTable(on.store, on.tenant, { table, actor: on.actor, atMs: clock.now() })
-}
-
-function snapshotIdOf(fields: Fields): bigint {
-  const value = fields.object.get('snapshot_id')
-  const isId = typeof value === 'bigint' || (typeof value === 'string' && /^-?\d{1,19}$/.test(value))
-  if (!isId)
-    throw new Fault('bad_request', '`snapshot_id` must be a whole number, or its digits as a string.')
-  return BigInt(value)
+  return pinView(await pinTable(on.store, on.tenant, change, { snapshotId, schemaId, columns, catalog }))
 }
 
 async function loadState(load: () => Promise<TableState>): Promise<TableState> {

@@ -1,8 +1,8 @@
-/** What a contract declares of its table, read from a request: shape and bounds, before the graph is asked. */
+/** What a contract declares of its table, as a request gives it: its shape, and what no schema can say of it. */
 
-import { Fields } from '../auth/administration/body.ts'
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { Fault } from '../base/fault.ts'
-import { isJsonObject, type JsonValue } from '../base/json.ts'
 import {
   type ContractSchema,
   foreignKeysOf,
@@ -10,22 +10,50 @@ import {
   type SchemaRelationship,
 } from '../core/contract-schema.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
+import { flag, list, maybe, nonEmpty, object, oneOf, said, text } from '../http/schemas.ts'
 import { limits } from '../limits.ts'
 
-/** Members of a contract that declare its schema. */
-export const schemaMembers = ['description', 'properties', 'relationships'] as const
+const description = maybe(said(text, `At most ${limits.contractDescriptionBytesMax} bytes`))
+const foreignKey = maybe(oneOf(['foreignKey'], { default: 'foreignKey' }))
+const reference = said(nonEmpty, '`table.column` or `namespace.table.column`')
+const property = object({
+  name: said(nonEmpty, 'a column’s name'),
+  description,
+  primaryKey: maybe(flag),
+  primaryKeyPosition: maybe(Type.Integer({ minimum: -1, default: -1 })),
+  relationships: maybe(
+    list(object({ type: foreignKey, to: reference }), { maxItems: limits.contractRelationshipsMax }),
+  ),
+})
+const columns = Type.Unsafe<string | readonly string[]>({
+  anyOf: [reference, list(reference, { minItems: 1, maxItems: limits.contractKeyColumnsMax })],
+})
+const relationship = object({
+  type: foreignKey,
+  from: said(columns, 'Columns of the table itself'),
+  to: said(columns, 'As many columns of one table'),
+})
+
+/** Members of a contract that declare its schema: the schema object of the Open Data Contract Standard 3.1, in its words. */
+export const schemaMembers = {
+  description,
+  properties: maybe(list(property, { maxItems: limits.catalogColumnsMax })),
+  relationships: maybe(list(relationship, { maxItems: limits.contractRelationshipsMax })),
+} as const
+
+const declared = object(schemaMembers)
+/** A schema as a request declares it. */
+export type DeclaredInput = Static<typeof declared>
 
 /**
- * The schema that a body declares, without what says nothing; empty where it declares none.
+ * The schema that a request declares, without what says nothing; empty where it declares none.
  * @throws Fault `bad_request` naming what is malformed
  */
-export function readContractSchema(fields: Fields, table: TableRef): ContractSchema {
-  const properties = objects(fields, 'properties', limits.catalogColumnsMax).map(readProperty)
-  const relationships = objects(fields, 'relationships', limits.contractRelationshipsMax).map(
-    readRelationship,
-  )
+export function readContractSchema(input: DeclaredInput, table: TableRef): ContractSchema {
+  const properties = (input.properties ?? []).map(readProperty)
+  const relationships = (input.relationships ?? []).map(readRelationship)
   const schema = {
-    ...descriptionOf(fields),
+    ...descriptionOf(input),
     ...(properties.length > 0 && { properties }),
     ...(relationships.length > 0 && { relationships }),
   }
@@ -36,51 +64,26 @@ export function readContractSchema(fields: Fields, table: TableRef): ContractSch
   return schema
 }
 
-function readProperty(fields: Fields): SchemaProperty {
-  fields.assertOnly('name', 'description', 'primaryKey', 'primaryKeyPosition', 'relationships')
-  const relationships = objects(fields, 'relationships', limits.contractRelationshipsMax).map((one) => {
-    one.assertOnly('type', 'to')
-    return { type: typeOf(one), to: one.text('to') }
-  })
-  const primaryKey = fields.object.get('primaryKey') ?? false
-  if (typeof primaryKey !== 'boolean') throw bad('`primaryKey` must be true or false')
-  const position = positionOf(fields)
-  if (position !== undefined && !primaryKey) throw bad('`primaryKeyPosition` needs `primaryKey`')
+function readProperty(input: Static<typeof property>): SchemaProperty {
+  const { name, primaryKey = false, primaryKeyPosition = -1, relationships = [] } = input
+  if (primaryKeyPosition === 0) throw bad('`primaryKeyPosition` must be a whole number from 1')
+  // The standard's default, -1, is as none.
+  const hasPosition = primaryKeyPosition > 0
+  if (hasPosition && !primaryKey) throw bad('`primaryKeyPosition` needs `primaryKey`')
   return {
-    name: bounded(fields.text('name'), 'name', limits.contractNameBytesMax),
-    ...descriptionOf(fields),
+    name: bounded(name, 'name', limits.contractNameBytesMax),
+    ...descriptionOf(input),
     ...(primaryKey && { primaryKey }),
-    ...(position !== undefined && { primaryKeyPosition: position }),
-    ...(relationships.length > 0 && { relationships }),
+    ...(hasPosition && { primaryKeyPosition }),
+    ...(relationships.length > 0 && {
+      relationships: relationships.map(({ to }) => ({ type: 'foreignKey' as const, to })),
+    }),
   }
 }
 
-function readRelationship(fields: Fields): SchemaRelationship {
-  fields.assertOnly('type', 'from', 'to')
-  const ends = (name: string) => {
-    const value = fields.object.get(name)
-    const texts = typeof value === 'string' ? [value] : fields.texts(name)
-    if (texts.length === 0 || texts.length > limits.contractKeyColumnsMax)
-      throw bad(`\`${name}\` must name 1 to ${limits.contractKeyColumnsMax} columns`)
-    return texts
-  }
-  return { type: typeOf(fields), from: ends('from'), to: ends('to') }
-}
-
-function typeOf(fields: Fields): 'foreignKey' {
-  if ((fields.optionalText('type') ?? 'foreignKey') !== 'foreignKey')
-    throw bad('the `type` of a relationship must be foreignKey')
-  return 'foreignKey'
-}
-
-/** The standard's default, -1, is as none. */
-function positionOf(fields: Fields): number | undefined {
-  const value = fields.object.get('primaryKeyPosition') ?? -1
-  const position = typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
-  if (position === -1) return undefined
-  if (!Number.isSafeInteger(position) || position < 1)
-    throw bad('`primaryKeyPosition` must be a whole number from 1')
-  return position
+function readRelationship({ from, to }: Static<typeof relationship>): SchemaRelationship {
+  const ends = (value: string | readonly string[]) => (typeof value === 'string' ? [value] : value)
+  return { type: 'foreignKey', from: ends(from), to: ends(to) }
 }
 
 function checkPositions(properties: readonly SchemaProperty[]): void {
@@ -101,37 +104,26 @@ function checkForeignKeys(schema: ContractSchema, table: TableRef): void {
     const keys = foreignKeysOf(schema, table)
     if (keys.length > limits.contractRelationshipsMax)
       throw bad(`a table has at most ${limits.contractRelationshipsMax} relationships`)
-    for (const { columns, table: target, referencedColumns } of keys) {
+    for (const { columns: own, table: target, referencedColumns } of keys) {
       if (![...target.namespace, target.name].every(isPathIdentifier))
         throw bad('namespaces and tables hold letters, digits, _ and - only')
-      for (const name of [...columns, ...referencedColumns]) bounded(name, 'to', limits.contractNameBytesMax)
+      for (const name of [...own, ...referencedColumns]) bounded(name, 'to', limits.contractNameBytesMax)
     }
   } catch (thrown) {
     throw thrown instanceof RangeError ? bad(thrown.message) : thrown
   }
 }
 
-function descriptionOf(fields: Fields): { readonly description?: string } {
-  const description = fields.optionalText('description') ?? ''
-  if (description === '') return {}
-  return { description: bounded(description, 'description', limits.contractDescriptionBytesMax) }
+function descriptionOf({ description: given = '' }: { readonly description?: string | undefined }) {
+  if (given === '') return {}
+  return { description: bounded(given, 'description', limits.contractDescriptionBytesMax) }
 }
 
 /** As PostgreSQL holds text: a comment of the catalog comes from here. */
-function bounded(text: string, name: string, bytesMax: number): string {
-  if (Buffer.byteLength(text) > bytesMax) throw bad(`\`${name}\` is at most ${bytesMax} bytes`)
-  if (!text.isWellFormed() || text.includes('\0')) throw bad(`\`${name}\` holds what is no text`)
-  return text
-}
-
-function objects(fields: Fields, name: string, countMax: number): readonly Fields[] {
-  const value: JsonValue = fields.object.get(name) ?? []
-  if (!Array.isArray(value)) throw bad(`\`${name}\` must be an array of objects`)
-  if (value.length > countMax) throw bad(`\`${name}\` holds at most ${countMax}`)
-  return value.map((item: JsonValue) => {
-    if (!isJsonObject(item)) throw bad(`\`${name}\` must be an array of objects`)
-    return new Fields(item)
-  })
+function bounded(given: string, name: string, bytesMax: number): string {
+  if (Buffer.byteLength(given) > bytesMax) throw bad(`\`${name}\` is at most ${bytesMax} bytes`)
+  if (!given.isWellFormed() || given.includes('\0')) throw bad(`\`${name}\` holds what is no text`)
+  return given
 }
 
 function bad(reason: string): Fault {

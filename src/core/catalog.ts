@@ -1,12 +1,6 @@
-/** Upstream catalogs as the rest of the product names them (SPEC 2.2). */
+/** Catalog credentials as the rest of the product names them (docs/reference/catalogs.md 1). */
 
-export const catalogKinds = ['alpha', 'beta', 'gamma', 'delta'] as const
-export type CatalogKind = (typeof catalogKinds)[number]
-
-/** Whether `text` is a catalog_kind of SPEC 2.2, in its exact spelling. */
-export function isCatalogKind(text: string): text is CatalogKind {
-  return (catalogKinds as readonly string[]).includes(text)
-}
+import type { CatalogKind } from './catalog-kinds.ts'
 
 /** A tenant's credential for one upstream catalog, decrypted; never logged, never returned by an API. */
 export interface CatalogCredential {

@@ -6,7 +6,11 @@ export interface Principal {
   readonly roles: readonly string[]
 }
 
-export type PrincipalSource = 'mtls_san' | 'auth_header' | 'session'
+/** Roles that open more than a tenant's own reading and writing. */
+export type PrivilegedRole = 'steward' | 'administrator'
+
+export const principalSources = ['mtls_san', 'auth_header', 'session'] as const
+export type PrincipalSource = (typeof principalSources)[number]
 
 export interface IdentifiedPrincipal {
   readonly principal: Principal

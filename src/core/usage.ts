@@ -16,7 +16,7 @@ export interface TableUsage extends TableRef {
 export interface PolicyUsage {
   readonly id: string
   readonly kind: 'row_filter' | 'column_mask'
-  readonly table: string
+  readonly table: TableRef
   readonly column?: string
   readonly action?: string
 }

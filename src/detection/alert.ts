@@ -6,8 +6,8 @@
 import type { Secret } from '../base/secret.ts'
 import { tableName } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
-import { alertFindings, claimAlerts, type DueAlert, settleAlert } from '../store/detection-alerts.ts'
-import type { ListedFinding } from '../store/detection-findings.ts'
+import { alertFindings, claimAlerts, type DueAlert, settleAlert } from '../store/detection/alerts.ts'
+import type { ListedFinding } from '../store/detection/findings.ts'
 import type { DetectionParts } from './parts.ts'
 
 export interface AlertOptions {

@@ -4,13 +4,13 @@
  */
 
 import { createHmac } from 'node:crypto'
-import { readBody } from '../auth/read-body.ts'
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
 import { sameSecret } from '../base/same-secret.ts'
 import { metadataLocationBytesMax } from '../core/detection.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
+import { readBody } from '../http/read-body.ts'
 import { limits } from '../limits.ts'
 import { findWebhookSecrets, type WebhookSecret } from '../store/catalog-credentials.ts'
 import { isUuid } from '../store/page.ts'
@@ -99,7 +99,7 @@ function claimedTenant(body: JsonObject, header: string | null): string {
 
 async function lookUp(store: Store, tenant: TenantId): Promise<readonly WebhookSecret[]> {
   try {
-    return await findWebhookSecrets(store, tenant)
+    return await findWebhookSecrets(store, tenant, 'alpha')
   } catch (cause) {
     throw new Fault('unavailable', 'The credentials could not be looked up. Retry.', { cause })
   }

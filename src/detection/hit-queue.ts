@@ -6,8 +6,8 @@
 import { Lru } from '../base/lru.ts'
 import { canonicalLocation, type Hit, metadataLocationBytesMax } from '../core/detection.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { linkFindings } from '../store/detection-findings.ts'
-import { enqueueHits } from '../store/detection-runs.ts'
+import { linkFindings } from '../store/detection/findings.ts'
+import { enqueueHits } from '../store/detection/runs.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 

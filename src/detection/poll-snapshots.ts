@@ -6,14 +6,15 @@
 import { inParallel } from '../base/in-parallel.ts'
 import { Lru } from '../base/lru.ts'
 import type { StandBack } from '../base/right-of-way.ts'
-import { type Catalog, catalogCapabilities } from '../catalog/catalog.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
+import { capabilitiesOf } from '../core/catalog-kinds.ts'
 import type { Hit } from '../core/detection.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { findCatalogCredential, listCatalogCredentials } from '../store/catalog-credentials.ts'
-import { enqueueUnscanned, knownNamespaces, unscannedLocations } from '../store/detection-runs.ts'
+import { enqueueUnscanned, knownNamespaces, unscannedLocations } from '../store/detection/runs.ts'
 import { everyItem } from '../store/page.ts'
 import { listTenants } from '../store/tenants.ts'
 import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
@@ -173,7 +174,7 @@ export class SnapshotPoller {
     const credentials = await Array.fromAsync(
       everyItem((page) => listCatalogCredentials(store, tenant, page)),
     )
-    return credentials.filter(({ kind }) => catalogCapabilities[kind].live).map(({ nickname }) => nickname)
+    return credentials.filter(({ kind }) => capabilitiesOf(kind).live).map(({ nickname }) => nickname)
   }
 
   /** @returns where to go on, where the budget ran out */

@@ -5,7 +5,7 @@
 
 import { createPublicKey, verify } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
-import { type CommercialCapability, commercialCapabilities } from './capabilities.ts'
+import { type CommercialCapability, commercialCapabilities } from '../core/capability.ts'
 import { type LicenseKey, licenseKeys } from './keys.ts'
 
 export interface License {

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
-import { type Capability, type CommercialCapability, isCommunity } from './capabilities.ts'
+import { type Capability, type CommercialCapability, isCommunity } from '../core/capability.ts'
 import type { License } from './license.ts'
 
 /** The ErrorModel type of a refusal by which a client tells it from a lack of rights. */

@@ -8,7 +8,12 @@ import type { Logger } from 'pino'
 import { Fault, toFault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { isContention, type LineageOutcome, type ReceivedEvent, receiveLineage } from '../store/lineage.ts'
+import {
+  isContention,
+  type LineageOutcome,
+  type ReceivedEvent,
+  receiveLineage,
+} from '../store/lineage/events.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 

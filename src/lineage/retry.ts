@@ -8,7 +8,7 @@ import {
   type PendingEvent,
   postponePendingEvent,
   refusePendingEvent,
-} from '../store/lineage.ts'
+} from '../store/lineage/events.ts'
 import { eachTenant } from '../store/tenants.ts'
 import { parseLineageEvent } from './parse-event.ts'
 import type { LineageReceiver } from './receiver.ts'

@@ -13,7 +13,7 @@ import {
   readLineageEdges,
   recordSweep,
   sweepState,
-} from '../store/lineage-cycles.ts'
+} from '../store/lineage/cycles.ts'
 import { everyItem } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { eachTenant } from '../store/tenants.ts'

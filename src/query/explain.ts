@@ -3,19 +3,16 @@
  * of the last commits. Loads what governs its tables, compiles, says what protects them; nothing is run.
  */
 
-import type { Fields } from '../auth/administration/body.ts'
-import { Fault } from '../base/fault.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { saltBytesMin } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
 import { readEngineOf } from '../core/read-engine.ts'
 import type { DialectName } from '../core/sql-type.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
+import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { loadGovernances } from '../store/governance.ts'
 import { governedTable } from '../store/governed-table.ts'
 import { type CompiledQuery, compileQuery, type TableRead } from './compile.ts'
-import { dialects, renderSql } from './emit/render.ts'
+import { renderSql } from './emit/render.ts'
 import { fingerprintStatement } from './fingerprint.ts'
 import { type LoadContext, type LoadParts, loadTables, type ReadSnapshot } from './load-tables.ts'
 import { namedRefs } from './named-refs.ts'
@@ -31,54 +28,7 @@ export interface ExplainInput {
   readonly target: ExplainTarget
   readonly searchPath: readonly string[]
   readonly principal: Principal
-  /** Whether `principal` is another than the caller. */
-  readonly impersonates: boolean
   readonly parameters: readonly (string | null)[] | undefined
-}
-
-/** @throws Fault `bad_request` naming the field */
-export function explainInput(fields: Fields, caller: Principal): ExplainInput {
-  const named = fields.object.get('principal')
-  return {
-    statement: fields.text('statement'),
-    target: targetOf(fields),
-    searchPath: fields.texts('search_path'),
-    principal: named === undefined ? caller : principalOf(named),
-    impersonates: named !== undefined,
-    parameters: parametersOf(fields.object.get('parameters')),
-  }
-}
-
-function targetOf(fields: Fields): ExplainTarget {
-  const catalog = fields.optionalText('catalog')
-  const named = fields.optionalText('dialect')
-  if ((catalog === undefined) === (named === undefined))
-    throw new Fault('bad_request', 'One of `catalog` and `dialect` is required.')
-  if (catalog !== undefined) return { catalog }
-  const dialect = Object.keys(dialects).find((name) => name === named)
-  if (dialect === undefined)
-    throw new Fault('bad_request', `\`dialect\` must be one of ${Object.keys(dialects).join(', ')}.`)
-  return { dialect: dialect as DialectName }
-}
-
-function principalOf(value: JsonValue): Principal {
-  const object: JsonObject = isJsonObject(value) ? value : new Map()
-  const sub = object.get('sub')
-  const roles = object.get('roles') ?? []
-  if (typeof sub !== 'string' || sub === '' || !Array.isArray(roles) || !roles.every(isText))
-    throw new Fault('bad_request', '`principal` must be an object of `sub`, a string, and `roles`, strings.')
-  return { sub, roles }
-}
-
-function parametersOf(value: unknown): readonly (string | null)[] | undefined {
-  if (value === undefined) return undefined
-  if (!Array.isArray(value) || !value.every((item) => item === null || isText(item)))
-    throw new Fault('bad_request', '`parameters` must be an array of strings and nulls.')
-  return value
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
 }
 
 /**
@@ -108,13 +58,17 @@ export async function explain(
     parameters: compiled.parameters,
     columns: compiled.columns.map(({ name, type }) => ({ name, type })),
     reads: compiled.reads.map(({ table: { ref, contract }, columns }) => ({
-      ...ref,
+      table: { namespace: ref.namespace, name: ref.name },
       contract,
       columns,
       snapshot: snapshotOf(ref),
     })),
-    policies: compiled.policies.map(({ origin, ...policy }) => ({
-      ...policy,
+    policies: compiled.policies.map(({ policyId, kind, table, column, action, origin }) => ({
+      id: policyId,
+      kind,
+      table: { namespace: table.namespace, name: table.name },
+      column,
+      action,
       ...(withPolicies && { origin }),
     })),
     fingerprint: fingerprintStatement(input.statement) ?? '',
@@ -197,7 +151,6 @@ export async function explainLines(
     target: { catalog },
     searchPath,
     principal,
-    impersonates: false,
     parameters: undefined,
   }
   const explained = await explain(parts, tenant, input, true).catch((thrown) => {
@@ -215,7 +168,7 @@ export async function explainLines(
 
 type ExplainedRead = Awaited<ReturnType<typeof explain>>['reads'][number]
 
-function readLine({ namespace, name, columns, snapshot }: ExplainedRead): string {
+function readLine({ table, columns, snapshot }: ExplainedRead): string {
   const at = `at ${snapshot?.pinned ? 'its pin, ' : ''}snapshot ${snapshot?.id ?? 'none'}`
-  return `Reads ${[...namespace, name].join('.')} ${at}: ${columns.join(', ')}`
+  return `Reads ${tableName(table)} ${at}: ${columns.join(', ')}`
 }

@@ -13,6 +13,7 @@ import type {
 } from '../core/governed-table.ts'
 import { chooseMask } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
+import type { TableRef } from '../core/table-ref.ts'
 import { expressionCanFail } from './fallible.ts'
 import type { Expr } from './ir.ts'
 import { parseExpression } from './parse.ts'
@@ -45,8 +46,7 @@ export interface AppliedPolicy {
   readonly policyId: string
   readonly origin: PolicyOrigin
   readonly kind: 'row_filter' | 'column_mask'
-  readonly schemaName: string
-  readonly tableName: string
+  readonly table: TableRef
   readonly column?: string
   readonly action?: string
 }
@@ -103,24 +103,15 @@ export function appliedPolicies(
   return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
 }
 
-function appliedFilters({ schemaName, tableName, rowFilters }: GovernedTable): AppliedPolicy[] {
-  return rowFilters.map(({ policyId, origin }) => ({
-    policyId,
-    origin,
-    kind: 'row_filter',
-    schemaName,
-    tableName,
-  }))
+function appliedFilters({ ref, rowFilters }: GovernedTable): AppliedPolicy[] {
+  return rowFilters.map(({ policyId, origin }) => ({ policyId, origin, kind: 'row_filter', table: ref }))
 }
 
-function appliedMask(
-  { schemaName, tableName, columns }: GovernedTable,
-  { index, mask }: ProtectedColumn,
-): AppliedPolicy[] {
+function appliedMask({ ref, columns }: GovernedTable, { index, mask }: ProtectedColumn): AppliedPolicy[] {
   const column = columns[index]
   if (mask === undefined || column === undefined) return []
   const { policyId, origin, action } = mask
-  return [{ policyId, origin, kind: 'column_mask', schemaName, tableName, column: column.name, action }]
+  return [{ policyId, origin, kind: 'column_mask', table: ref, column: column.name, action }]
 }
 
 /** One fault in the policies of a table, for their author. */

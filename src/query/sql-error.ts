@@ -52,7 +52,7 @@ export class SqlError extends Fault {
     readonly position?: number,
     options: { readonly detail?: string; readonly cause?: unknown } = {},
   ) {
-    super(kindOf[sqlState], message, options)
+    super(kindOf[sqlState], message, { ...options, members: { sqlstate: sqlState, position } })
   }
 }
 

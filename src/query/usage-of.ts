@@ -56,15 +56,13 @@ export function usageOf(
     engine: attempt?.engine,
     contracts: [...new Map(contracts.map((one) => [JSON.stringify(one), one])).values()],
     reads: readsOf(progress),
-    policies: (compiled?.policies ?? []).map(
-      ({ policyId, kind, schemaName, tableName: table, column, action }) => ({
-        id: policyId,
-        kind,
-        table: `${schemaName}.${table}`,
-        ...(column !== undefined && { column }),
-        ...(action !== undefined && { action }),
-      }),
-    ),
+    policies: (compiled?.policies ?? []).map(({ policyId, kind, table, column, action }) => ({
+      id: policyId,
+      kind,
+      table,
+      ...(column !== undefined && { column }),
+      ...(action !== undefined && { action }),
+    })),
     rowsOut: progress.rowsOut,
     bytesOut: progress.bytesOut,
     bytesScanned: sum(stats?.bytesScanned, discarded?.bytesScanned),

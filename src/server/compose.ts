@@ -1,10 +1,10 @@
 /** All routes as one handler. */
 
 import { type AnyElysia, Elysia } from 'elysia'
-import { wrongMethod } from '../auth/answer.ts'
-import { pathMatches } from '../auth/route-path.ts'
 import { Fault, toFault } from '../base/fault.ts'
-import { errorResponse } from '../wire/iceberg/fault-response.ts'
+import { wrongMethod } from '../http/answer.ts'
+import { errorResponse } from '../http/fault-response.ts'
+import { pathMatches } from '../http/operation-path.ts'
 import { type DescribedRoute, openApiDocument, type RouteDetail } from './open-api.ts'
 
 export interface Routes {

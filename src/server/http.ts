@@ -1,9 +1,9 @@
-/** The public HTTP listener: request ids, security headers, drain. What is served is put together in app.ts. */
+/** The public HTTP listener: request ids, security headers, drain. What is served is put together in src/app. */
 
 import type { Logger } from 'pino'
-import { rememberPeer } from '../auth/peer-address.ts'
-import { onBodyRead } from '../auth/read-body.ts'
 import { inNextTurn } from '../base/turn.ts'
+import { rememberPeer } from '../http/peer-address.ts'
+import { onBodyRead } from '../http/read-body.ts'
 import { limits } from '../limits.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 import type { Drain } from './drain.ts'

@@ -1,7 +1,8 @@
 /** Liveness, readiness and metrics (SPEC 4.5). */
 
 import { Elysia } from 'elysia'
-import { answer, flag, type Operation, object } from '../base/json-schema.ts'
+import { flag, object } from '../http/schemas.ts'
+import type { DescribedOperation } from './rest/describe.ts'
 
 export interface Health {
   /** Database reachable and a trivial graph query answered. */
@@ -10,13 +11,18 @@ export interface Health {
   readonly ready: () => Readonly<Record<string, boolean>>
 }
 
-const probe = (summary: string, checks: readonly string[]): Operation => {
-  const body = object(Object.fromEntries(checks.map((name) => [name, flag])))
-  const responses = { 200: answer('Every check holds', body), 503: answer('One does not', body) }
-  return { tags: ['operations'], summary, security: [], responses }
+/** Its 503 has the body of its 200, so it is no operation. */
+function probe(operationId: string, summary: string, checks: readonly string[]): object {
+  const schema = object(Object.fromEntries(checks.map((name) => [name, flag])))
+  const content = { 'application/json': { schema } }
+  const responses = {
+    200: { description: 'Every check holds', content },
+    503: { description: 'One does not', content },
+  }
+  return { operationId, tags: ['operations'], summary, security: [], responses } satisfies DescribedOperation
 }
-const healthDetail = probe('Liveness', ['database'])
-const readyDetail = probe('Readiness', ['database', 'policies', 'detection', 'accepting'])
+const healthDetail = probe('get_health', 'Liveness', ['database'])
+const readyDetail = probe('get_readiness', 'Readiness', ['database', 'policies', 'detection', 'accepting'])
 
 /** GET /healthz and GET /readyz. */
 export function opsRoutes(health: Health) {

@@ -7,9 +7,10 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { isJsonObject, type JsonValue, parseJson } from '../base/json.ts'
 import { Lru } from '../base/lru.ts'
 import type { AddressRules } from '../catalog/address.ts'
-import { CatalogError, catalogCapabilities } from '../catalog/catalog.ts'
+import { CatalogError } from '../catalog/catalog.ts'
 import type { CatalogPool } from '../catalog/open-catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
+import { capabilitiesOf } from '../core/catalog-kinds.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
@@ -83,7 +84,7 @@ export function tableAccess({ catalogs, addressRules, clock = systemClock }: Tab
 
 function mayVend({ kind, config }: CatalogCredential): boolean {
   return (
-    catalogCapabilities[kind].credentialVending &&
+    capabilitiesOf(kind).credentialVending &&
     parseRoots(storageRoots(config)).some((root) => root.kind === 's3')
   )
 }

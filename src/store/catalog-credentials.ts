@@ -1,12 +1,8 @@
 /** Catalog credentials (SPEC 2.2): written by svc_admin alone, read by the tenant, sealed at rest. */
 
 import { Fault } from '../base/fault.ts'
-import {
-  type CatalogCredential,
-  type CatalogKind,
-  isCatalogKind,
-  type SealedCatalogCredential,
-} from '../core/catalog.ts'
+import type { CatalogCredential, SealedCatalogCredential } from '../core/catalog.ts'
+import { type CatalogKind, isCatalogKind } from '../core/catalog-kinds.ts'
 import { readEngineOf } from '../core/read-engine.ts'
 import { isPathIdentifier } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -252,7 +248,7 @@ export async function listCatalogCredentials(
   return toPage(listed, limit, ({ nickname }) => nickname)
 }
 
-/** The kinds in use by any tenant: start-up refuses gamma and delta (SPEC 2.2). */
+/** The kinds in use by any tenant: start-up refuses those that are not live. */
 export async function listCatalogKinds(store: Store): Promise<readonly CatalogKind[]> {
   const rows = await store.adminQuery<CatalogCredentialRow>(
     'select distinct catalog_kind from svc.catalog_credential order by 1',
@@ -266,16 +262,20 @@ export interface WebhookSecret {
 }
 
 /**
- * The webhook secrets of a tenant's alpha catalogs, looked up before the tenant is proven; none where the
+ * The webhook secrets of a tenant's catalogs of one kind, looked up before the tenant is proven; none where the
  * tenant does not exist or is suspended.
  * @throws Fault `misconfigured` where a secret cannot be opened
  */
-export async function findWebhookSecrets(store: Store, tenant: TenantId): Promise<readonly WebhookSecret[]> {
+export async function findWebhookSecrets(
+  store: Store,
+  tenant: TenantId,
+  kind: CatalogKind,
+): Promise<readonly WebhookSecret[]> {
   const rows = await store.adminQuery<CatalogCredentialRow>(
     `select c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config, c.sealed
      from svc.catalog_credential c join svc.tenant t on t.tenant_id = c.tenant_id and t.state = 'active'
-     where c.tenant_id = $1 and c.catalog_kind = 'alpha' order by c.nickname limit 1000`,
-    [tenant],
+     where c.tenant_id = $1 and c.catalog_kind = $2 order by c.nickname limit 1000`,
+    [tenant, kind],
   )
   return rows.flatMap((row) => {
     const secret = open(store, tenant, row).config.webhook_secret

@@ -7,6 +7,7 @@ import type { IcebergType } from '../core/iceberg-type.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
+import { type Pin, pinOf } from './contract/pin-event.ts'
 import {
   type GovernanceKind,
   governanceKinds,
@@ -15,7 +16,6 @@ import {
 } from './governance-rows.ts'
 import type { Properties } from './graph.ts'
 import { nodeId } from './names.ts'
-import { type Pin, pinOf } from './pin-event.ts'
 import type { Store } from './store.ts'
 
 export interface StoredPolicy {

@@ -4,9 +4,9 @@ import { Fault } from '../base/fault.ts'
 
 export interface PageRequest {
   /** Items wanted; default 100, at most 1000. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** `next` of the page before. */
-  readonly after?: string
+  readonly after?: string | undefined
 }
 
 export interface Page<T> {

@@ -5,10 +5,10 @@ import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
+import { pinOf } from './contract/pin-event.ts'
 import type { Properties } from './graph.ts'
 import { nodeId, storableJson } from './names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
-import { pinOf } from './pin-event.ts'
 import type { Store } from './store.ts'
 import { sqlState, toStoreFault } from './store-fault.ts'
 

@@ -1,7 +1,7 @@
 /** A tenant's settings of the read path; what was never set is the stricter. */
 
 import type { TenantId } from '../core/tenant.ts'
-import { holdContracts, recordChange } from './contract-changes.ts'
+import { holdContracts, recordChange } from './contract/changes.ts'
 import type { Store } from './store.ts'
 
 export interface ReadSettings {

@@ -4,11 +4,11 @@ import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { type DeclaredSchema, declaredSchema } from './declared-schema.ts'
+import { type DeclaredSchema, declaredSchema } from './contract/declared-schema.ts'
+import { pinOf } from './contract/pin-event.ts'
 import { icebergType, type StoredColumn, topColumns } from './governance.ts'
 import { type Properties, parseAgtype } from './graph.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from './page.ts'
-import { pinOf } from './pin-event.ts'
 import type { Store } from './store.ts'
 
 export interface ReadableColumn extends Pick<StoredColumn, 'fieldId' | 'name' | 'type' | 'required'> {

@@ -144,7 +144,7 @@ describe('an access token', () => {
     const { token, id } = await tokenOf(['read'], '', ['writer'])
     const answer = (await (await whoami(token)).json()) as Record<string, unknown>
     expect(answer).toMatchObject({
-      sessionId: id,
+      session_id: id,
       tenant: service.owner.tenant,
       scopes: ['read'],
       principal: { sub: 'spark', roles: ['writer'] },

@@ -3,12 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { BlockList } from 'node:net'
-import { administrationRoutes } from '../../src/auth/administration/routes.ts'
+import { adminOperations } from '../../src/auth/administration/admin-operations.ts'
 import { principalChain } from '../../src/auth/principal-chain.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { limits } from '../../src/limits.ts'
 import { findServiceSession } from '../../src/store/sessions.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
+import { serveOperations } from '../support/operations.ts'
 import { addTenant, type TestTenant } from '../support/service.ts'
 import { messageOf } from '../support/surface.ts'
 
@@ -37,21 +38,23 @@ describe('/admin', () => {
 
   test('is 403 for the same session where no internal organization is configured', async () => {
     const { gateway, licensed } = service.app
-    const routes = administrationRoutes({
-      ...gateway,
-      licensed,
-      findSession: (secret) => findServiceSession(service.store, secret),
-      identify: principalChain({
-        trustedProxies: new BlockList(),
-        readBearer: async () => undefined,
-        demo: false,
-      }),
-      internalAdminOrgId: undefined,
-    })
+    const serve = serveOperations(
+      adminOperations,
+      { ...gateway, licensed },
+      {
+        findSession: (secret) => findServiceSession(service.store, secret),
+        identify: principalChain({
+          trustedProxies: new BlockList(),
+          readBearer: async () => undefined,
+          demo: false,
+        }),
+        internalAdminOrgId: undefined,
+      },
+    )
     const request = new Request('http://svc.example/admin/tenants', {
       headers: { 'x-svc-session': service.operator },
     })
-    expect((await routes.handle(request)).status).toBe(403)
+    expect((await serve(request)).status).toBe(403)
   })
 
   test('answers 404 to the internal organization where there is nothing', async () => {
@@ -111,14 +114,14 @@ describe('/admin', () => {
   test('registers, rotates and removes catalog credentials and never shows a secret', async () => {
     const at = `tenants/${foreign.tenant}/catalogs`
     const credential = {
-      kind: 'alpha',
+      catalog_kind: 'alpha',
       endpoint: 'https://catalog.example',
-      config: { warehouse: 'w', credential: 'id:Zk4canary', webhook_secret: 'Zk4canary' },
+      config_json: { warehouse: 'w', credential: 'id:Zk4canary', webhook_secret: 'Zk4canary' },
     }
     const put = await admin('PUT', `${at}/second`, credential)
     expect(await json(put)).toMatchObject({ version: 1 })
     expect(await json(await admin('PUT', `${at}/second`, credential))).toMatchObject({ version: 2 })
-    const rotated = await admin('PATCH', `${at}/second`, { config: { webhook_secret: 'Zk4canary2' } })
+    const rotated = await admin('PATCH', `${at}/second`, { config_json: { webhook_secret: 'Zk4canary2' } })
     expect(await json(rotated)).toEqual({ version: 3 })
     const listed = await (await admin('GET', at)).text()
     expect(listed).toContain('"second"')
@@ -126,18 +129,18 @@ describe('/admin', () => {
     expect(listed).not.toContain('Zk4canary')
     expect((await admin('DELETE', `${at}/second`)).status).toBe(204)
     expect((await admin('DELETE', `${at}/second`)).status).toBe(404)
-    expect((await admin('PATCH', `${at}/second`, { config: {} })).status).toBe(404)
+    expect((await admin('PATCH', `${at}/second`, { config_json: {} })).status).toBe(404)
   })
 
   test.each([
     ['a%20b', {}, 400],
     ['n'.repeat(256), {}, 400],
-    ['x', { kind: 'omega' }, 400],
-    ['x', { kind: 'gamma' }, 422],
+    ['x', { catalog_kind: 'omega' }, 400],
+    ['x', { catalog_kind: 'gamma' }, 422],
     ['x', { endpoint: 'https://u:p@catalog.example' }, 400],
-    ['x', { config: 'none' }, 400],
+    ['x', { config_json: 'none' }, 400],
   ])('refuses a credential of nickname %s with %j', async (nickname, change, status) => {
-    const body = { kind: 'alpha', endpoint: 'https://catalog.example', config: {}, ...change }
+    const body = { catalog_kind: 'alpha', endpoint: 'https://catalog.example', config_json: {}, ...change }
     const answer = await admin('PUT', `tenants/${foreign.tenant}/catalogs/${nickname}`, body)
     expect(answer.status).toBe(status)
     expect(await answer.text()).not.toContain('u:p')
@@ -148,7 +151,7 @@ describe('/admin', () => {
     const endpoint = 'https://catalog.example'
     const config = { warehouse: 'w', credential: 'id:Zk4canary' }
     const put = (change: object) =>
-      admin('PUT', at, { kind: 'alpha', endpoint, config: { ...config, ...change } })
+      admin('PUT', at, { catalog_kind: 'alpha', endpoint, config_json: { ...config, ...change } })
     expect((await put({})).status).toBe(200)
     for (const change of [
       { warehouse: null },
@@ -157,12 +160,14 @@ describe('/admin', () => {
       { endpoint: 'https://other.example' },
       { branch: 'main' },
     ]) {
-      for (const answer of [await put(change), await admin('PATCH', at, { config: change })]) {
+      for (const answer of [await put(change), await admin('PATCH', at, { config_json: change })]) {
         expect({ change, status: answer.status }).toEqual({ change, status: 400 })
         expect(await answer.text()).not.toContain('Zk4canary')
       }
     }
-    expect(await json(await admin('PATCH', at, { config: { credential: 'id:new' } }))).toEqual({ version: 2 })
+    expect(await json(await admin('PATCH', at, { config_json: { credential: 'id:new' } }))).toEqual({
+      version: 2,
+    })
   })
 
   test('lists a tenant’s sessions without secrets and revokes one with effect on the next request', async () => {

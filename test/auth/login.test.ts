@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { loginOperations } from '../../src/auth/login/operations.ts'
 import { limits } from '../../src/limits.ts'
 import { createTenant, suspendTenant } from '../../src/store/tenants.ts'
 import { call, type IdentityService, internalOrg, startIdentityService } from '../support/identity.ts'
@@ -12,6 +13,7 @@ import {
   startProvider,
   type TestProvider,
 } from '../support/oidc-provider.ts'
+import { serveOperations } from '../support/operations.ts'
 
 let provider: TestProvider
 let service: IdentityService
@@ -60,7 +62,7 @@ describe('a login', () => {
       expect(cookie).toContain(attribute)
     expect(cookie).not.toContain('Domain')
     expect(await (await whoami(browser)).json()).toMatchObject({
-      organizationId: 'org_acme',
+      organization_id: 'org_acme',
       scopes: ['read'],
       principal: { sub: 'ada', email: 'ada@acme.example', roles: ['steward', 'writer'] },
     })
@@ -304,7 +306,7 @@ describe('a session cookie', () => {
 
   test('of another tenant opens nothing of this one', async () => {
     const [ada, bob] = [await loggedIn('ada'), await loggedIn('bob')]
-    const { sessionId, tenant } = (await (await whoami(ada)).json()) as Record<string, string>
+    const { session_id: sessionId, tenant } = (await (await whoami(ada)).json()) as Record<string, string>
     const theirs = (await (await whoami(bob)).json()) as Record<string, string>
     expect(theirs.tenant).not.toBe(tenant)
     const end = await bob.request(new URL(`/api/v1/sessions/${sessionId}`, service.app.url), {
@@ -326,7 +328,7 @@ describe('a session cookie', () => {
   test('ends when it is idle for too long, and when it is open for too long', async () => {
     const [idle, old, fresh] = [await loggedIn('ada'), await loggedIn('ada'), await loggedIn('ada')]
     const idOf = async (browser: Browser) =>
-      String(((await (await whoami(browser)).json()) as Record<string, string>).sessionId)
+      String(((await (await whoami(browser)).json()) as Record<string, string>).session_id)
     const shift = async (browser: Browser, column: string, ms: number) => {
       const [tenant, id] = [await tenantOf(browser), await idOf(browser)]
       await service.store.ownerTransaction(tenant as never, (tx) =>
@@ -357,13 +359,12 @@ describe('a session cookie', () => {
 })
 
 test('without an identity provider /login says so', async () => {
-  const { loginRoutes } = await import('../../src/auth/login/routes.ts')
-  const routes = loginRoutes({
+  const serve = serveOperations(loginOperations, {
     ...service.app.gateway,
     provider: undefined,
     publicUrl: () => service.app.url,
     internalAdminOrgId: undefined,
   })
   for (const path of ['/login', '/callback?state=x&code=y'])
-    expect((await routes.handle(new Request(`http://svc.example${path}`))).status).toBe(404)
+    expect((await serve(new Request(`http://svc.example${path}`))).status).toBe(404)
 })

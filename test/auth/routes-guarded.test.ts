@@ -26,6 +26,7 @@ const aboutOneself = [
   'GET /api/v1/detection/runs',
   'GET /api/v1/detection/findings',
   'GET /api/v1/usage',
+  'GET /api/v1/contracts/tables',
 ]
 
 /** Scopes that open a route, by how its path begins; the first that fits counts. */

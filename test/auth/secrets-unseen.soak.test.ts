@@ -43,7 +43,7 @@ describe('a secret', () => {
     )
     const jwt = new UnsecuredJWT({ sub: 'x', note: canary }).encode()
     const commitPath = `/v1/iceberg/${prefix}/namespaces/sales/tables/orders`
-    const credential = { kind: 'alpha', endpoint: 'https://catalog.example' }
+    const credential = { catalog_kind: 'alpha', endpoint: 'https://catalog.example' }
     const admin = `/admin/tenants/${service.owner.tenant}/catalogs/planted`
     const body = JSON.stringify({ id: canary, event: canary })
     const planted: [method: string, path: string, options: Parameters<typeof call>[3]][] = [
@@ -71,17 +71,25 @@ describe('a secret', () => {
       ['POST', commitPath, { secret, headers: { 'x-forwarded-client-cert': `URI=${canary}` }, body: '{' }],
       ['POST', '/api/v1/sessions', { secret, body: { name: 'x', scopes: [canary] } }],
       ['POST', '/api/v1/sessions', { secret, body: { [canary]: 1 } }],
-      ['PUT', admin, { secret: service.operator, body: { ...credential, config: { credential: canary } } }],
+      [
+        'PUT',
+        admin,
+        { secret: service.operator, body: { ...credential, config_json: { credential: canary } } },
+      ],
       [
         'PUT',
         admin,
         {
           secret: service.operator,
-          body: { ...credential, endpoint: `https://u:${canary}@c.example`, config: {} },
+          body: { ...credential, endpoint: `https://u:${canary}@c.example`, config_json: {} },
         },
       ],
-      ['PATCH', admin, { secret: service.operator, body: { config: { webhook_secret: canary } } }],
-      ['PATCH', admin, { secret: service.operator, body: { config: { endpoint: `https://u:${canary}@c` } } }],
+      ['PATCH', admin, { secret: service.operator, body: { config_json: { webhook_secret: canary } } }],
+      [
+        'PATCH',
+        admin,
+        { secret: service.operator, body: { config_json: { endpoint: `https://u:${canary}@c` } } },
+      ],
       ['GET', `/admin/tenants/${service.owner.tenant}/catalogs`, { secret: service.operator }],
       ['POST', '/webhooks/identity-provider', { body, headers: { 'workos-signature': `t=1,v1=${canary}` } }],
       ['POST', '/webhooks/billing', { body, headers: { 'stripe-signature': canary } }],

@@ -40,7 +40,7 @@ const event = lineageEvent({ runId: crypto.randomUUID(), inputs: [], outputs: []
 const routes = [
   ['POST', '/admin/tenants', { name: 'late' }, 403],
   ['POST', '/admin/tenants/{tenant}/sessions', { name: 'late', scopes: ['admin'] }, 403],
-  ['PUT', '/admin/tenants/{tenant}/catalogs/late', { kind: 'alpha' }, 403],
+  ['PUT', '/admin/tenants/{tenant}/catalogs/late', { catalog_kind: 'alpha' }, 403],
   ['PATCH', '/admin/tenants/{tenant}/catalogs/main', { config: { warehouse: 'x' } }, 403],
   ['POST', '/api/v1/sessions', { name: 'late', scopes: ['admin'] }, 401],
   ['PUT', '/api/v1/contracts/settings', { readable_without_contract: true }, 401],

@@ -1,7 +1,7 @@
 /** Webhooks of the identity and billing providers: nothing unsigned, old or repeated counts. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { webhookRoutes } from '../../src/auth/webhooks/routes.ts'
+import { webhookOperations } from '../../src/auth/webhooks/operations.ts'
 import { Secret } from '../../src/base/secret.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { limits } from '../../src/limits.ts'
@@ -17,6 +17,7 @@ import {
   sign,
   startIdentityService,
 } from '../support/identity.ts'
+import { serveOperations } from '../support/operations.ts'
 
 let service: IdentityService
 const clock = { ms: Date.now() }
@@ -189,9 +190,10 @@ describe.each(kinds)('%s', (_, { path, secret, sign: signed, header, body: makeB
       setting: { secret: Secret | undefined; enabled: boolean },
       headers: SignatureHeaders,
     ) => {
-      const routes = webhookRoutes({ ...service.app.gateway, identityProvider: setting, billing: setting })
+      const parts = { ...service.app.gateway, identityProvider: setting, billing: setting }
+      const serve = serveOperations(webhookOperations, parts)
       const request = new Request(`http://svc.example${path}`, { method: 'POST', body, headers })
-      return (await routes.handle(request)).status
+      return (await serve(request)).status
     }
     const good = await signed(body, secret, clock.ms)
     const off = { secret: new Secret(secret), enabled: false }
@@ -298,7 +300,7 @@ describe('the identity provider', () => {
     const body = JSON.stringify({ id: eventId(), event: 'organization.deleted', data: { id: org } })
     const headers = await sign.workos(body, identityWebhookSecret, clock.ms)
     const setting = { secret: new Secret(identityWebhookSecret), enabled: true }
-    const routes = webhookRoutes({
+    const serve = serveOperations(webhookOperations, {
       ...service.app.gateway,
       store: failingStore(service.store, /update svc\.tenant/),
       identityProvider: setting,
@@ -309,7 +311,7 @@ describe('the identity provider', () => {
       body,
       headers,
     })
-    expect((await routes.handle(request)).status).toBe(503)
+    expect((await serve(request)).status).toBe(503)
     expect((await getTenant(service.store, id))?.state).toBe('active')
     expect((await deliver(identityPath, body, headers)).status).toBe(200)
     expect((await getTenant(service.store, id))?.state).toBe('suspended')

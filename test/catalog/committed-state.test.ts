@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { Catalog } from '../../src/catalog/catalog.ts'
-import type { CatalogKind } from '../../src/core/catalog.ts'
+import type { CatalogKind } from '../../src/core/catalog-kinds.ts'
 import { openTestCatalog, startUpstream, table } from './upstream.ts'
 
 const api = 'http://nessie.example/catalog/v1/trees/main/snapshot/n.t?format=iceberg'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/base/fault.ts'
 import { parseRestCatalogConfig } from '../../src/catalog/config.ts'
-import type { CatalogKind } from '../../src/core/catalog.ts'
+import type { CatalogKind } from '../../src/core/catalog-kinds.ts'
 
 function parse(
   config: Record<string, unknown>,

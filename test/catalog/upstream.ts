@@ -3,7 +3,7 @@
 import type { Catalog } from '../../src/catalog/catalog.ts'
 import { openCatalog } from '../../src/catalog/open-catalog.ts'
 import type { RestCatalogOptions } from '../../src/catalog/rest-session.ts'
-import type { CatalogKind } from '../../src/core/catalog.ts'
+import type { CatalogKind } from '../../src/core/catalog-kinds.ts'
 import { allowing } from '../support/address-rules.ts'
 
 const loopback = allowing('127.0.0.0/8')

@@ -63,7 +63,7 @@ test('lineage: events of openlineage-python are taken, kept, and make the graph'
   expect({ exit: await child.exited, err }).toEqual({ exit: 0, err: '' })
   const producer = encodeURIComponent('https://github.com/example/etl/v1')
   const { body } = await getJson(service, `/api/v1/lineage/runs/${producer}/${out.trim()}`)
-  expect(body.events).toMatchObject([
+  expect(body.items).toMatchObject([
     { eventType: 'START', state: 'merged' },
     { eventType: 'COMPLETE', state: 'merged' },
   ])

@@ -65,7 +65,7 @@ async function upstreamOf(node: string): Promise<readonly Edge[]> {
   const url = new URL('/api/v1/lineage/graph', gateway.app.url)
   url.search = new URLSearchParams({ node, direction: 'upstream' }).toString()
   const response = await fetch(url, { headers: { 'x-svc-session': gateway.secret } })
-  return ((await response.json()) as { edges: readonly Edge[] }).edges
+  return ((await response.json()) as { items: readonly Edge[] }).items
 }
 /** Where the table's files lie, by which the listener names its dataset. */
 const location = (edges: readonly Edge[], table: string) =>

@@ -69,11 +69,11 @@ describe('a pin', () => {
       ['pin', String(first)],
     ])
     const page = await json(`${orders}/pins?limit=2`)
-    expect((await json(`${orders}/pins?after=${page.next}`)).items.map(({ sequence }) => sequence)).toEqual([
-      1,
-    ])
+    expect(
+      (await json(`${orders}/pins?page_token=${page.next_page_token}`)).items.map(({ sequence }) => sequence),
+    ).toEqual([1])
     for (const after of ['x', '-1', '02', '9'.repeat(19)])
-      expect([after, await status('GET', `${orders}/pins?after=${after}`)]).toEqual([after, 400])
+      expect([after, await status('GET', `${orders}/pins?page_token=${after}`)]).toEqual([after, 400])
   })
 
   test.each([
@@ -114,7 +114,7 @@ describe('a row filter', () => {
       },
       secret,
     )
-    return (await response.json()) as { sql: string; policies: { policyId: string; origin: object }[] }
+    return (await response.json()) as { sql: string; policies: { id: string; origin: object }[] }
   }
 
   test('of a tag applies wherever the tag is, in each column’s own name', async () => {
@@ -126,7 +126,7 @@ describe('a row filter', () => {
     expect(await status('PUT', `${orders}/columns/customer/tags/who`)).toBe(204)
     const { sql, policies } = await explain()
     expect(sql).toContain('"customer"')
-    expect(policies).toMatchObject([{ policyId: 'known', origin: { kind: 'tag', tag: 'who' } }])
+    expect(policies).toMatchObject([{ id: 'known', origin: { kind: 'tag', tag: 'who' } }])
     expect((await json(orders)).row_filters).toEqual([
       { id: 'known', expression: "this_column <> 'x'", exempt_roles: [], column: 'customer', tag: 'who' },
     ])
@@ -139,7 +139,7 @@ describe('a row filter', () => {
   test('of a column filters its table', async () => {
     const path = `${orders}/columns/id/row-filters/few`
     expect(await status('PUT', path, { expression: 'this_column < 1000' })).toBe(204)
-    expect((await explain()).policies).toMatchObject([{ policyId: 'few', origin: { kind: 'column' } }])
+    expect((await explain()).policies).toMatchObject([{ id: 'few', origin: { kind: 'column' } }])
     expect(await status('PUT', `${orders}/columns/none/row-filters/few`, { expression: 'true' })).toBe(404)
     expect(await status('PUT', path, { expression: 'this_column' })).toBe(422)
     expect(await status('DELETE', path, undefined, foreign)).toBe(404)

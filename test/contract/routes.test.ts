@@ -73,8 +73,7 @@ test('what is put is shown to a steward, in part to a reader, and not to a forei
     await status('PUT', '/api/v1/contracts/tags/key/masks/k', { action: 'replace-with-null' }),
   ]).toEqual([204, 204, 204, 204, 204])
   expect(await shown()).toEqual({
-    namespace: ['n', 'm'],
-    name: 't',
+    table: { namespace: ['n', 'm'], name: 't' },
     contract: { id: 'people', version: 1, state: 'active' },
     columns: [
       {
@@ -151,4 +150,30 @@ test('a table that is filtered for a client is loaded without the credentials th
   expect(await load()).toEqual([200, false])
   await request('DELETE', `${base}/row-filters/f`)
   expect(await load()).toEqual([200, true])
+})
+
+test('tables under contract are listed in pages, each tenant’s own', async () => {
+  const put = async (name: string, secret: string) =>
+    expect(
+      await status('PUT', `/api/v1/contracts/tables/list/${name}`, { id: `c.${name}`, version: 2 }, secret),
+    ).toBe(204)
+  for (const name of ['a', 'b', 'c']) await put(name, steward)
+  await put('theirs', foreign)
+  const listed: unknown[] = []
+  let token: string | undefined
+  do {
+    const page = `limit=2${token === undefined ? '' : `&page_token=${encodeURIComponent(token)}`}`
+    const answer = await request('GET', `/api/v1/contracts/tables?${page}`, undefined, owner.secret)
+    const { items, next_page_token } = (await answer.json()) as { items: object[]; next_page_token?: string }
+    expect(items.length).toBeLessThanOrEqual(2)
+    listed.push(...items)
+    token = next_page_token
+  } while (token !== undefined)
+  const names = ['a', 'b', 'c'].map((name) => ({
+    table: { namespace: ['list'], name },
+    contract: { id: `c.${name}`, version: 2, state: 'active' },
+  }))
+  expect(listed).toEqual(expect.arrayContaining(names))
+  expect(JSON.stringify(listed)).not.toContain('theirs')
+  expect(await status('GET', '/api/v1/contracts/tables?page_token=%00', undefined, owner.secret)).toBe(200)
 })

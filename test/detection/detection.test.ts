@@ -26,19 +26,19 @@ interface FindingView {
   readonly class: string
   readonly confidence: number
   readonly status: string
-  readonly maskedSample?: string
+  readonly masked_sample?: string
 }
 interface RunView {
   readonly id: string
   readonly state: string
   readonly reason: string
   readonly source: string
-  readonly metadataLocation: string
+  readonly metadata_location: string
   readonly table?: { readonly name: string }
   readonly attempts?: readonly {
     readonly cause: string
     readonly outcome: string
-    readonly requestedBy?: string
+    readonly requested_by?: string
   }[]
 }
 
@@ -51,7 +51,7 @@ afterAll(() => d[Symbol.asyncDispose]())
 const json = async <T>(response: Response): Promise<T> => (await response.json()) as T
 const findings = async (query = '') =>
   (await json<{ items: FindingView[] }>(await d.call('GET', `findings${query}`))).items
-const runs = async (query = '?table=sales.people') =>
+const runs = async (query = '?namespace=sales&table=people') =>
   (await json<{ items: RunView[] }>(await d.call('GET', `runs${query}`))).items
 
 /** A graph label's nodes or edges. */
@@ -66,7 +66,7 @@ describe('a commit through the gateway', () => {
     const { metadataLocation } = await d.commitPeople([{ rows: rows(30) }], 'gateway')
     await d.detect()
     await d.detect()
-    const run = (await runs()).find((one) => one.metadataLocation === metadataLocation)
+    const run = (await runs()).find((one) => one.metadata_location === metadataLocation)
     expect(run).toMatchObject({
       state: 'done',
       reason: '',
@@ -112,7 +112,7 @@ describe('a commit past the gateway', () => {
   test('is found in the upstream table and scanned', async () => {
     const { metadataLocation } = await d.commitPeople([{ rows: rows(4) }], 'catalog')
     await d.detect()
-    const run = (await runs()).find((one) => one.metadataLocation === metadataLocation)
+    const run = (await runs()).find((one) => one.metadata_location === metadataLocation)
     expect(run).toMatchObject({ state: 'done', table: { name: 'people' } })
     expect((await findings(`?run=${run?.id}`)).length).toBe(2)
   })
@@ -120,7 +120,7 @@ describe('a commit past the gateway', () => {
 
 describe('a decision', () => {
   const oneFinding = async (column: string): Promise<FindingView> => {
-    const finding = (await findings('?table=sales.people')).find((one) => one.column === column)
+    const finding = (await findings('?namespace=sales&table=people')).find((one) => one.column === column)
     if (finding === undefined) throw new Error('no finding')
     return finding
   }
@@ -164,14 +164,14 @@ describe('a decision', () => {
     await d.commitPeople([{ rows: rows(6) }], 'gateway')
     await d.detect()
     expect(
-      (await d.call('POST', 'rescans', { body: { namespace: ['sales'], table: 'people' } })).status,
+      (await d.call('POST', 'rescans', { body: { table: { namespace: ['sales'], name: 'people' } } })).status,
     ).toBe(202)
     await d.service.app.detection.detector.idle()
     expect(await tags()).toEqual([['email', 'confirmed']])
     const [latest] = await runs()
     expect(await json<RunView>(await d.call('GET', `runs/${latest?.id}`))).toMatchObject({
       attempts: [
-        { cause: 'rescan', outcome: 'done', requestedBy: 'acme' },
+        { cause: 'rescan', outcome: 'done', requested_by: 'acme' },
         { cause: 'trigger', outcome: 'done' },
       ],
     })
@@ -189,7 +189,7 @@ describe('a catalog that was removed and registered anew', () => {
     if (config === undefined || endpoint === undefined) throw new Error('there is no catalog main')
     await removeCatalogCredential(store, owner.tenant, 'main')
     await putCatalogCredential(store, owner.tenant, { nickname: 'main', kind: 'alpha', endpoint, config })
-    const body = { namespace: ['sales'], table: 'people' }
+    const body = { table: { namespace: ['sales'], name: 'people' } }
     const answer = await json<RunView>(await d.call('POST', 'rescans', { body }))
     await d.service.app.detection.detector.idle()
     expect(await json<RunView>(await d.call('GET', `runs/${answer.id}`))).toMatchObject({
@@ -209,18 +209,18 @@ describe('the REST resources', () => {
       ['POST', 'rescans'],
     ] as const)
       expect([path, (await d.call(method, path, { secret: 'svc_none' })).status]).toEqual([path, 401])
-    for (const query of ['?limit=0', '?limit=x', '?after=x', '?state=x', '?table=x'])
+    for (const query of ['?limit=0', '?limit=x', '?page_token=x', '?state=x', '?table=x'])
       expect([query, (await d.call('GET', `runs${query}`)).status]).toEqual([query, 400])
     for (const day of ['9999-99-99', '0000-01-01', '2026-02-30']) {
       const after = `${day}T00:00:00.000000Z.${crypto.randomUUID()}`
-      expect([day, (await d.call('GET', `findings?after=${after}`)).status]).toEqual([day, 400])
+      expect([day, (await d.call('GET', `findings?page_token=${after}`)).status]).toEqual([day, 400])
     }
     expect((await d.call('GET', 'findings?confidence_min=2')).status).toBe(400)
     expect((await d.call('GET', 'runs/none')).status).toBe(404)
     expect((await d.call('POST', 'rescans', { body: '{' })).status).toBe(400)
-    expect((await d.call('POST', 'rescans', { body: { namespace: ['sales'], table: 'none' } })).status).toBe(
-      404,
-    )
+    expect(
+      (await d.call('POST', 'rescans', { body: { table: { namespace: ['sales'], name: 'none' } } })).status,
+    ).toBe(404)
   })
 
   test('page through runs without loss or repetition', async () => {
@@ -228,11 +228,11 @@ describe('the REST resources', () => {
     const paged: RunView[] = []
     let after = ''
     do {
-      const page = await json<{ items: RunView[]; next?: string }>(
-        await d.call('GET', `runs?limit=2${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`),
+      const page = await json<{ items: RunView[]; next_page_token?: string }>(
+        await d.call('GET', `runs?limit=2${after === '' ? '' : `&page_token=${encodeURIComponent(after)}`}`),
       )
       paged.push(...page.items)
-      after = page.next ?? ''
+      after = page.next_page_token ?? ''
     } while (after !== '')
     expect(paged.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
     expect(all.length).toBeGreaterThan(4)
@@ -249,7 +249,7 @@ describe('the REST resources', () => {
     expect((await d.call('GET', `runs/${run?.id}`, { secret })).status).toBe(404)
     const confirm = { body: { decision: 'confirm' }, secret }
     expect((await d.call('POST', `findings/${own?.id}/decisions`, confirm)).status).toBe(404)
-    const rescan = { body: { namespace: ['sales'], table: 'people' }, secret }
+    const rescan = { body: { table: { namespace: ['sales'], name: 'people' } }, secret }
     expect((await d.call('POST', 'rescans', rescan)).status).toBe(404)
     expect(await graph('Classification', d.foreign.tenant)).toEqual([])
   })
@@ -285,7 +285,7 @@ describe('the alpha webhook', () => {
     )
     expect([answer.status, await answer.text()]).toEqual([200, ''])
     await d.service.app.detection.detector.idle()
-    const run = (await runs('')).find((one) => one.metadataLocation === metadataLocation)
+    const run = (await runs('')).find((one) => one.metadata_location === metadataLocation)
     // The name is advisory: the catalog does not confirm it, so nothing rests on it.
     expect(run).toMatchObject({ source: 'catalog-webhook', state: 'done' })
     expect(run?.table).toBeUndefined()
@@ -296,7 +296,7 @@ describe('the alpha webhook', () => {
     const { metadataLocation } = await d.commitPeople([{ rows: rows(3) }], 'catalog')
     await post(event({ metadata_location: metadataLocation, namespace: 'sales', table_name: 'people' }))
     await d.service.app.detection.detector.idle()
-    expect((await runs()).find((one) => one.metadataLocation === metadataLocation)).toMatchObject({
+    expect((await runs()).find((one) => one.metadata_location === metadataLocation)).toMatchObject({
       source: 'catalog-webhook',
       table: { name: 'people' },
     })
@@ -310,7 +310,7 @@ describe('the alpha webhook', () => {
     const after = await runs('?limit=1000')
     expect(after.length).toBe(before + 1)
     expect(
-      after.find(({ metadataLocation }) => metadataLocation === 'file:///none/2.metadata.json'),
+      after.find(({ metadata_location }) => metadata_location === 'file:///none/2.metadata.json'),
     ).toMatchObject({
       state: 'failed',
       reason: 'a location lies outside the storage_roots of the catalog credential',
@@ -331,7 +331,7 @@ describe('the alpha webhook', () => {
     )
     await d.service.app.detection.detector.idle()
     const run = (await runs('')).find(
-      ({ metadataLocation }) => metadataLocation === 'file:///none/3.metadata.json',
+      ({ metadata_location }) => metadata_location === 'file:///none/3.metadata.json',
     )
     expect(run?.reason).toContain('registers no storage_roots')
   })
@@ -348,13 +348,13 @@ describe('the alpha webhook', () => {
     expect((await post(event({ metadata_location: metadataLocation }))).status).toBe(200)
     await removeCatalogCredential(store, owner.tenant, 'aaa-sharing')
     await d.service.app.detection.detector.idle()
-    const run = (await runs('')).find((one) => one.metadataLocation === metadataLocation)
+    const run = (await runs('')).find((one) => one.metadata_location === metadataLocation)
     expect([run?.state, run?.reason]).toEqual(['done', ''])
   })
 
   test("one catalog's callback about another's file does not keep that from being scanned", async () => {
     const { metadataLocation } = await d.commitPeople([{ rows: rows(3) }], 'catalog')
-    const runOf = async () => (await runs('')).find((one) => one.metadataLocation === metadataLocation)
+    const runOf = async () => (await runs('')).find((one) => one.metadata_location === metadataLocation)
     expect((await post(event({ metadata_location: metadataLocation }), {}, 'second secret')).status).toBe(200)
     await d.service.app.detection.detector.idle()
     expect((await runOf())?.state).toBe('failed')
@@ -425,7 +425,7 @@ describe('raw values', () => {
       expect(d.service.log()).not.toContain(value)
       expect(d.alerts.join()).not.toContain(value)
     }
-    expect((await findings()).some(({ maskedSample }) => maskedSample !== undefined)).toBe(true)
+    expect((await findings()).some(({ masked_sample }) => masked_sample !== undefined)).toBe(true)
   })
 })
 

@@ -82,7 +82,7 @@ test('says what runs, findings, decisions and rescans answer', async () => {
     secret: detection.stewardSecret,
   })
   await called('GET', 'findings', 'findings?status=exempt', 200)
-  const again = { body: { namespace: ['sales'], table: 'people' } }
+  const again = { body: { table: { namespace: ['sales'], name: 'people' } } }
   await called('POST', 'rescans', 'rescans', 202, again)
   await detection.service.app.detection.detector.idle()
   await called('GET', 'runs/{id}', `runs/${run.id}`, 200)
@@ -100,5 +100,5 @@ test('says what is answered to what is not as it must be', async () => {
     body: { decision: 'reject', reason: 'x' },
   })
   await called('POST', 'rescans', 'rescans', 400, { body: '[]' })
-  await called('POST', 'rescans', 'rescans', 404, { body: { namespace: ['sales'], table: 'none' } })
+  await called('POST', 'rescans', 'rescans', 404, { body: { table: { namespace: ['sales'], name: 'none' } } })
 })

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { SnapshotPoller } from '../../src/detection/poll-snapshots.ts'
 import { putCatalogCredential, removeCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import { listRuns } from '../../src/store/detection-run-list.ts'
+import { listRuns } from '../../src/store/detection/run-list.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { type DetectionService, startDetectionService } from '../support/detection.ts'
 

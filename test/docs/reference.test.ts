@@ -4,11 +4,11 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { catalogCapabilities } from '../../src/catalog/catalog.ts'
+import { commercialCapabilities, communityCapabilities } from '../../src/core/capability.ts'
+import { capabilitiesOf, catalogKinds } from '../../src/core/catalog-kinds.ts'
 import { policyErrorCodes } from '../../src/core/decision.ts'
 import { maskActions } from '../../src/core/mask.ts'
 import { policyKinds } from '../../src/core/policy.ts'
-import { commercialCapabilities, communityCapabilities } from '../../src/license/capabilities.ts'
 import { limits } from '../../src/limits.ts'
 import { edgeLabels, vertexLabels } from '../../src/store/names.ts'
 
@@ -107,8 +107,8 @@ describe('docs/reference says what the code says', () => {
 
   test('of the kinds of catalogs', () => {
     const flag = (on: boolean) => (on ? 'yes' : 'no')
-    for (const [kind, one] of Object.entries(catalogCapabilities)) {
-      const { live, branches, credentialVending, webhooks, namespaceDepthMax } = one
+    for (const kind of catalogKinds) {
+      const { live, branches, credentialVending, webhooks, namespaceDepthMax } = capabilitiesOf(kind)
       const cells = live
         ? ['live', flag(branches), flag(credentialVending), flag(webhooks), namespaceDepthMax]
         : ['stub', '–', '–', '–', '–']

@@ -2,8 +2,8 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
-import { putContract } from '../../src/store/contracts.ts'
 import { session } from '../support/identity.ts'
 import { commit, orders, startTestService } from '../support/service.ts'
 
@@ -37,7 +37,7 @@ test('the commands explain what the page says', async () => {
   expect(JSON.parse(String(run))).toMatchObject({
     dialect: 'duckdb',
     principal: { sub: 'stella' },
-    reads: [{ ...orders, snapshot: { id: String(firstSnapshotId), pinned: false } }],
+    reads: [{ table: orders, snapshot: { id: String(firstSnapshotId), pinned: false } }],
   })
   expect(JSON.parse(String(alone))).toMatchObject({ dialect: 'trino', principal: { sub: 'ada' } })
 })

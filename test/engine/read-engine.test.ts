@@ -33,7 +33,11 @@ const settings: readonly [engine: Readonly<Record<string, unknown>>, status: num
 test.each(settings)('%p answers %d', async (engine, status) => {
   const response = await call(service, 'PUT', `/admin/tenants/${service.owner.tenant}/catalogs/read`, {
     secret: service.operator,
-    body: { kind: 'alpha', endpoint: service.catalog.url, config: { warehouse: 'dev', ...engine } },
+    body: {
+      catalog_kind: 'alpha',
+      endpoint: service.catalog.url,
+      config_json: { warehouse: 'dev', ...engine },
+    },
   })
   expect(response.status).toBe(status)
   expect(await response.text()).not.toContain('s3cret')
@@ -46,14 +50,14 @@ test.each(settings)(
     const config = { warehouse: 'dev' }
     const send = (method: 'GET' | 'PUT' | 'PATCH', body?: object, path = at) =>
       call(service, method, path, { secret: service.operator, ...(body && { body }) })
-    await send('PUT', { kind: 'alpha', endpoint: service.catalog.url, config })
-    const response = await send('PATCH', { config: engine })
+    await send('PUT', { catalog_kind: 'alpha', endpoint: service.catalog.url, config_json: config })
+    const response = await send('PATCH', { config_json: engine })
     expect(response.status).toBe(status)
     expect(await response.text()).not.toContain('s3cret')
     const { items } = (await (await send('GET', undefined, at.replace('/changed', ''))).json()) as {
-      readonly items: readonly { readonly nickname: string; readonly config: object }[]
+      readonly items: readonly { readonly nickname: string; readonly config_json: object }[]
     }
-    const left = items.find(({ nickname }) => nickname === 'changed')?.config
+    const left = items.find(({ nickname }) => nickname === 'changed')?.config_json
     const { read_engine } = engine
     expect(left).toEqual({ ...config, ...(status === 200 && read_engine !== undefined && { read_engine }) })
   },
@@ -64,7 +68,11 @@ test('a change is refused where it does not go with what stays', async () => {
   const send = (method: 'PUT' | 'PATCH', body: object) =>
     call(service, method, at, { secret: service.operator, body })
   const trino = { read_engine: 'trino', 'trino.uri': 'https://trino.example', 'trino.catalog': 'lake' }
-  await send('PUT', { kind: 'alpha', endpoint: service.catalog.url, config: { warehouse: 'dev', ...trino } })
-  expect((await send('PATCH', { config: { 'trino.uri': null } })).status).toBe(400)
-  expect((await send('PATCH', { config: { 'trino.uri': null, read_engine: null } })).status).toBe(200)
+  await send('PUT', {
+    catalog_kind: 'alpha',
+    endpoint: service.catalog.url,
+    config_json: { warehouse: 'dev', ...trino },
+  })
+  expect((await send('PATCH', { config_json: { 'trino.uri': null } })).status).toBe(400)
+  expect((await send('PATCH', { config_json: { 'trino.uri': null, read_engine: null } })).status).toBe(200)
 })

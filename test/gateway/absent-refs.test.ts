@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, createTable } from '../../demo/commits.ts'
-import { answer } from '../../src/gateway/routes.ts'
+import { answerLiteral as answer } from '../../src/gateway/literal-surface/literal-surface.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
 import { closeIntent, countIntents, openIntent } from '../../src/store/commit-intents.ts'
 import { findServiceSession } from '../../src/store/sessions.ts'

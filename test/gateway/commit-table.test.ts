@@ -9,7 +9,7 @@ import {
   setProperties,
 } from '../../demo/commits.ts'
 import type { PolicyKind } from '../../src/core/policy.ts'
-import { warningHeader } from '../../src/gateway/render-error.ts'
+import { warningHeader } from '../../src/gateway/base/faults.ts'
 import { limits } from '../../src/limits.ts'
 import { putPolicy } from '../../src/store/policies.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'

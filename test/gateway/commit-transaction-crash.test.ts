@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createTable, setProperties } from '../../demo/commits.ts'
-import type { CrashPoint } from '../../src/gateway/crash-points.ts'
+import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
 import { expectAuditTrue } from '../support/audit-truth.ts'
 import { crashHarness } from '../support/crash-harness.ts'
 

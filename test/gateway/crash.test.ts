@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { UnsecuredJWT } from 'jose'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
-import { type CrashPoint, crashPoints } from '../../src/gateway/crash-points.ts'
+import { type CrashPoint, crashPoints } from '../../src/gateway/base/crash-points.ts'
 import { expectAuditTrue } from '../support/audit-truth.ts'
 import { type Child, type CrashHarness, crashHarness } from '../support/crash-harness.ts'
 

@@ -1,7 +1,7 @@
 /** What a license decides over HTTP: the routes of a commercial capability, and nothing besides. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Capability, isCommunity } from '../../src/license/capabilities.ts'
+import { type Capability, isCommunity } from '../../src/core/capability.ts'
 import { notLicensedType } from '../../src/license/licensed.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 

@@ -4,8 +4,8 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { notLicensedType } from '../../src/license/licensed.ts'
-import { listFindings } from '../../src/store/detection-findings.ts'
-import { findRun, listRuns } from '../../src/store/detection-run-list.ts'
+import { listFindings } from '../../src/store/detection/findings.ts'
+import { findRun, listRuns } from '../../src/store/detection/run-list.ts'
 import { parseAgtype } from '../../src/store/graph.ts'
 import { type DetectionService, startDetectionService, webhookSecret } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
@@ -28,7 +28,7 @@ const resources = ({ run, finding }: Ids) =>
     ['GET', `runs/${run}`, undefined, 200],
     ['GET', 'findings', undefined, 200],
     ['POST', `findings/${finding}/decisions`, { decision: 'reject', reason: 'synthetic' }, 200],
-    ['POST', 'rescans', { namespace: ['sales'], table: 'people' }, 202],
+    ['POST', 'rescans', { table: { namespace: ['sales'], name: 'people' } }, 202],
   ] as const
 
 /** What became of each resource: its path, status, and the refusal if there is one. */

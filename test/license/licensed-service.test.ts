@@ -28,7 +28,7 @@ test('a development license limits tenants of a walkthrough, is shown, and start
     state: 'valid',
     licensee: 'Acme',
     development: true,
-    tenantsMax: 3,
+    tenants_max: 3,
   })
   expect((await admin('POST', '/admin/tenants', { name: 'third' })).status).toBe(201)
   const fourth = await admin('POST', '/admin/tenants', { name: 'fourth' })

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { receiveLineage } from '../../src/store/lineage.ts'
+import { receiveLineage } from '../../src/store/lineage/events.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'

@@ -59,7 +59,7 @@ test('the graph answers what the document says: datasets, jobs, tables and colum
     new Set(['dataset', 'job', 'table']),
   )
   const column = `${datasetNode('o2').replace('dataset', 'column')}/total`
-  const { edges } = await expectDescribed(graph, around(column))
+  const { items: edges } = await expectDescribed(graph, around(column))
   expect(edges).not.toEqual([])
   await expectDescribed(graph, around('dataset/a/none'), 404)
   await expectDescribed(graph, around('none'), 400)
@@ -69,6 +69,6 @@ test('a run answers what the document says, the event that was refused included'
   const run = '/api/v1/lineage/runs/{*}'
   const route = Object.keys(paths).find((path) => path.startsWith('/api/v1/lineage/runs')) ?? run
   const path = `/api/v1/lineage/runs/${encodeURIComponent(producer)}/${runId}`
-  const { events } = await expectDescribed(route, path)
+  const { items: events } = await expectDescribed(route, path)
   expect((events as { state: string }[]).map(({ state }) => state)).toEqual(['merged', 'refused'])
 })

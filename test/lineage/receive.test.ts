@@ -2,13 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Clock } from '../../src/base/clock.ts'
+import { lineageOperations } from '../../src/lineage/operations.ts'
 import { LineageReceiver } from '../../src/lineage/receiver.ts'
-import { receiveEvent } from '../../src/lineage/routes.ts'
 import { upsertNode } from '../../src/store/graph.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { datasetNode, getJson, graph, lake, lineageEvent, producer, sendLineage } from '../support/lineage.ts'
+import { serveOperations } from '../support/operations.ts'
 import { addTenant, metric, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 
 let service: TestService
@@ -90,12 +91,9 @@ describe('the receiver', () => {
     const clock: Clock = { now: () => 0 }
     const log = createLogger({ level: 'silent', destination: { write: () => {} } })
     const receiver = new LineageReceiver({ store: service.store, metrics: service.metrics, log })
-    const response = await receiveEvent(
-      { receiver, clock },
-      new Request('http://svc/v1/lineage', { method: 'POST', body: '{}' }),
-      async () => undefined,
-      () => Promise.reject(new Error('not reached')),
-    )
+    const parts = { receiver, clock, store: service.store }
+    const serve = serveOperations(lineageOperations, parts, {}, async () => undefined)
+    const response = await serve(new Request('http://svc.example/v1/lineage', { method: 'POST', body: '{}' }))
     expect(response.status).toBe(500)
   })
 
@@ -146,8 +144,8 @@ describe('the inbox', () => {
     expect((await sendLineage(service, raw)).status).toBe(202)
     const { status, body } = await getJson(service, runPath(runId))
     expect(status).toBe(200)
-    expect(body.events).toMatchObject([
-      { body: raw, eventType: 'COMPLETE', state: 'merged', principal: service.owner.tenant },
+    expect(body.items).toMatchObject([
+      { body: raw, event_type: 'COMPLETE', state: 'merged', principal: service.owner.tenant },
     ])
     const [row] = await service.store.tenantQuery<{ body: Uint8Array }>(
       service.owner.tenant,
@@ -164,7 +162,7 @@ describe('the inbox', () => {
     for (const event of [start, start, complete, start, complete])
       expect((await sendLineage(service, event)).status).toBe(202)
     const { body } = await getJson(service, runPath(runId))
-    expect((body.events as { eventType: string }[]).map(({ eventType }) => eventType)).toEqual([
+    expect((body.items as { event_type: string }[]).map(({ event_type }) => event_type)).toEqual([
       'START',
       'COMPLETE',
     ])
@@ -191,14 +189,14 @@ describe('the inbox', () => {
     for (const eventTime of times)
       expect((await sendLineage(service, { ...lineageEvent({ runId }), eventTime })).status).toBe(202)
     const { body } = await getJson(service, runPath(runId))
-    expect((body.events as { eventTime: string }[]).map(({ eventTime }) => eventTime)).toEqual(times)
+    expect((body.items as { event_time: string }[]).map(({ event_time }) => event_time)).toEqual(times)
   })
 
   test('runs of other producers, and of the same id elsewhere, are runs of their own', async () => {
     const runId = crypto.randomUUID()
     await sendLineage(service, lineageEvent({ runId }))
     await sendLineage(service, { ...lineageEvent({ runId }), producer: 'other' })
-    expect((await getJson(service, runPath(runId, 'other'))).body.events).toHaveLength(1)
+    expect((await getJson(service, runPath(runId, 'other'))).body.items).toHaveLength(1)
     expect((await getJson(service, runPath(runId), foreign.secret)).status).toBe(404)
   })
 
@@ -207,14 +205,14 @@ describe('the inbox', () => {
     for (let i = 0; i < 5; i++)
       await sendLineage(service, lineageEvent({ runId: runId.toUpperCase(), more: { i } }))
     const first = await getJson(service, `${runPath(runId)}?limit=3`)
-    const rest = await getJson(service, `${runPath(runId)}?limit=3&after=${first.body.next}`)
-    const bodies = [...(first.body.events as []), ...(rest.body.events as [])].map(
+    const rest = await getJson(service, `${runPath(runId)}?limit=3&page_token=${first.body.next_page_token}`)
+    const bodies = [...(first.body.items as []), ...(rest.body.items as [])].map(
       ({ body }: { body: string }) => JSON.parse(body).i,
     )
     expect(bodies).toEqual([0, 1, 2, 3, 4])
-    expect(rest.body.next).toBeUndefined()
+    expect(rest.body.next_page_token).toBeUndefined()
     expect((await getJson(service, `/api/v1/lineage/runs/${producer}/${runId}`)).status).toBe(200)
-    for (const bad of ['?limit=21', '?limit=0', '?limit=x', '?after=x'])
+    for (const bad of ['?limit=21', '?limit=0', '?limit=x', '?page_token=x'])
       expect((await getJson(service, runPath(runId) + bad)).status).toBe(400)
     expect((await getJson(service, runPath('not-a-uuid'))).status).toBe(400)
     expect((await getJson(service, '/api/v1/lineage/runs/%FF/x')).status).toBe(400)
@@ -259,12 +257,12 @@ describe('cycles', () => {
     )
     expect((await graph(service, datasetNode('c8'))).edges).toEqual([])
     const kept = await getJson(service, runPath(runId))
-    expect(kept.body.events).toMatchObject([
+    expect(kept.body.items).toMatchObject([
       { state: 'refused', refusal: { cycle: [{ name: 'c1' }, { name: 'c2' }, { name: 'c3' }] } },
     ])
     // Sent again, it is looked at again: a refusal is never answered as if it had been accepted.
     expect((await sendLineage(service, closing)).status).toBe(422)
-    expect((await getJson(service, runPath(runId))).body.events).toHaveLength(1)
+    expect((await getJson(service, runPath(runId))).body.items).toHaveLength(1)
   })
 
   test('a dataset that is input and output closes a cycle of one edge', async () => {
@@ -384,7 +382,7 @@ describe('the graph', () => {
       const page = await graph(service, datasetNode('g1'), {
         depth: '5',
         limit: '2',
-        ...(after !== undefined && { after }),
+        ...(after !== undefined && { page_token: after }),
       })
       expect(page.edges.length).toBeLessThanOrEqual(2)
       collected.push(...page.edges)
@@ -401,7 +399,7 @@ describe('the graph', () => {
       { depth: '1.5' },
       { direction: 'left' },
       { limit: '1001' },
-      { after: 'x' },
+      { page_token: 'x' },
     ])
       expect({ query, status: (await graph(service, node, query)).status }).toEqual({ query, status: 400 })
     for (const bad of [
@@ -478,8 +476,8 @@ describe('columns', () => {
       service,
       `/api/v1/lineage/graph?node=${encodeURIComponent(datasetNode('k1'))}&depth=1`,
     )
-    expect(body.edges).toMatchObject([
-      { columnCount: 3, columns: [{ input: 'price', output: 'total' }, {}, {}] },
+    expect(body.items).toMatchObject([
+      { column_count: 3, columns: [{ input: 'price', output: 'total' }, {}, {}] },
       {},
     ])
   })
@@ -492,15 +490,15 @@ describe('columns', () => {
       lineageEvent({ inputs: ['r1'], outputs: [withColumns('r2', { b: told, '': whole }, whole)] }),
     )
     const path = `/api/v1/lineage/graph?node=${encodeURIComponent(column('r1', 'a'))}`
-    const all = (await getJson(service, path)).body.edges as object[]
+    const all = (await getJson(service, path)).body.items as object[]
     expect(all).toHaveLength(4)
     const paged: object[] = []
     let next: unknown
     do {
-      const after: string = next === undefined ? '' : `&after=${next}`
+      const after: string = next === undefined ? '' : `&page_token=${next}`
       const { body } = await getJson(service, `${path}&limit=1${after}`)
-      paged.push(...(body.edges as object[]))
-      next = body.next
+      paged.push(...(body.items as object[]))
+      next = body.next_page_token
     } while (next !== undefined)
     expect(paged).toEqual(all)
   })
@@ -516,7 +514,7 @@ describe('columns', () => {
         service,
         `/api/v1/lineage/graph?node=${encodeURIComponent(datasetNode('l1'))}`,
       )
-      return (body.edges as { columns: { input: string }[] }[])[0]?.columns.map(({ input }) => input)
+      return (body.items as { columns: { input: string }[] }[])[0]?.columns.map(({ input }) => input)
     }
     await at('2026-03-02T00:00:00Z', 'second')
     await at('2026-03-03T00:00:00Z', 'third')
@@ -584,7 +582,7 @@ describe('events made by openlineage-python 1.54.0', () => {
     })
     const runId = '01941c7e-5d00-7a3b-9c1d-2f6e8a4b0c11'
     const { body } = await getJson(service, runPath(runId))
-    expect((body.events as { body: string }[]).map((event) => event.body)).toEqual([
+    expect((body.items as { body: string }[]).map((event) => event.body)).toEqual([
       await fixture('run-start'),
       await fixture('run-complete'),
     ])
@@ -617,7 +615,7 @@ describe('when the merge fails', () => {
     const response = await sendLineage(service, event)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await message(response)).toContain('is stored')
-    expect((await getJson(service, runPath(runId))).body.events).toMatchObject([{ state: 'pending' }])
+    expect((await getJson(service, runPath(runId))).body.items).toMatchObject([{ state: 'pending' }])
 
     await service.app.jobs.run('retry-lineage')
     expect(await metric(service, 'svc_lineage_pending')).toBe(1)
@@ -628,7 +626,7 @@ describe('when the merge fails', () => {
     await service.store.tenantQuery(service.owner.tenant, 'update lineage_inbox set next_attempt_at = now()')
     await service.app.jobs.run('retry-lineage')
     expect(await metric(service, 'svc_lineage_pending')).toBe(0)
-    expect((await getJson(service, runPath(runId))).body.events).toMatchObject([{ state: 'merged' }])
+    expect((await getJson(service, runPath(runId))).body.items).toMatchObject([{ state: 'merged' }])
     expect((await graph(service, datasetNode('w1'))).edges).toContain('LINEAGE_OF w1 → w2')
   })
 
@@ -650,6 +648,6 @@ describe('when the merge fails', () => {
     mergesFail = false
     await sendLineage(service, lineageEvent({ inputs: ['z2'], outputs: ['z1'] }))
     await service.app.jobs.run('retry-lineage')
-    expect((await getJson(service, runPath(runId))).body.events).toMatchObject([{ state: 'refused' }])
+    expect((await getJson(service, runPath(runId))).body.items).toMatchObject([{ state: 'refused' }])
   })
 })

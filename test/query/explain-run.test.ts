@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { tableInFolder } from '../../demo/lake/iceberg-writer.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { putMask } from '../../src/contract/put-mask.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import { putContract, putMask } from '../../src/store/contracts.ts'
-import { pinTable, unpinTable } from '../../src/store/pins.ts'
+import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { startUpstream, type TestUpstream } from '../catalog/upstream.ts'
 import { commitColumns } from '../support/governed.ts'
@@ -135,8 +136,8 @@ test.each(engines)(
     expect({ status, ...answer }).toMatchObject({
       status: 200,
       dialect,
-      reads: [{ ...people, snapshot: { id: String(snapshots[1]), pinned: false } }],
-      policies: [{ policyId: 'hide', column: 'mail' }],
+      reads: [{ table: people, snapshot: { id: String(snapshots[1]), pinned: false } }],
+      policies: [{ id: 'hide', column: 'mail' }],
     })
     expect(listed(answer)).toEqual(after)
     expect(await prepared(catalog)).toEqual(after)
@@ -151,8 +152,8 @@ test.each(engines)(
       expect({ status, ...answer }).toMatchObject({
         status: 200,
         dialect,
-        reads: [{ ...people, snapshot: { id: String(snapshots[0]), pinned: true } }],
-        policies: [{ policyId: 'hide', column: 'email' }],
+        reads: [{ table: people, snapshot: { id: String(snapshots[0]), pinned: true } }],
+        policies: [{ id: 'hide', column: 'email' }],
       })
       expect(listed(answer)).toEqual(before)
       expect(await prepared(catalog)).toEqual(before)
@@ -200,7 +201,7 @@ test('over the wire EXPLAIN follows the database’s engine and the session’s 
       `Engine: ${dialect}`,
       `Reads hr.people at snapshot ${snapshots[1]}: id, mail, phone`,
     ])
-    expect(lines.some((line) => line.startsWith('Policy: {"policyId":"hide"'))).toBe(true)
+    expect(lines.some((line) => line.startsWith('Policy: {"id":"hide"'))).toBe(true)
   }
 })
 

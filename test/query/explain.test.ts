@@ -40,7 +40,7 @@ afterAll(() => service[Symbol.asyncDispose]())
 interface Explained {
   readonly sql?: string
   readonly principal: { readonly sub: string }
-  readonly policies: readonly { readonly policyId: string; readonly origin?: object }[]
+  readonly policies: readonly { readonly id: string; readonly origin?: object }[]
   readonly error?: { readonly sqlstate?: string; readonly message: string }
 }
 
@@ -63,10 +63,10 @@ describe('explain', () => {
         principal: { sub: 'stella', roles: ['steward'] },
         parameters: [],
         columns: [{ name: 'email', type: 'text' }],
-        reads: [{ ...people, contract: { id: 'people', version: 3 }, columns: ['email'] }],
+        reads: [{ table: people, contract: { id: 'people', version: 3 }, columns: ['email'] }],
         policies: [
-          { policyId: 'eu', kind: 'row_filter', origin: { kind: 'table' } },
-          { policyId: 'hide', kind: 'column_mask', column: 'email', origin: { kind: 'tag', tag: 'pii' } },
+          { id: 'eu', kind: 'row_filter', origin: { kind: 'table' } },
+          { id: 'hide', kind: 'column_mask', column: 'email', origin: { kind: 'tag', tag: 'pii' } },
         ],
       })
       expect(answer.sql).toContain('"hr"."people"')

@@ -4,6 +4,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { appendSnapshot, orderFields, replaceSchema } from '../../demo/commits.ts'
 import { Fault } from '../../src/base/fault.ts'
 import { TableStates } from '../../src/catalog/table-states.ts'
+import type { ChangeContext } from '../../src/contract/change.ts'
+import { deleteContract } from '../../src/contract/delete-contract.ts'
+import { deleteMask } from '../../src/contract/delete-mask.ts'
+import { deleteRowFilter } from '../../src/contract/delete-row-filter.ts'
+import { deleteTag } from '../../src/contract/delete-tag.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { putMask } from '../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../src/contract/put-row-filter.ts'
+import { putTag } from '../../src/contract/put-tag.ts'
 import type { ResultBatch } from '../../src/core/result-batch.ts'
 import { limits } from '../../src/limits.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
@@ -15,18 +24,7 @@ import {
   removeCatalogCredential,
   rotateCatalogCredential,
 } from '../../src/store/catalog-credentials.ts'
-import {
-  type ContractStore,
-  deleteContract,
-  deleteMask,
-  deleteRowFilter,
-  deleteTag,
-  putContract,
-  putMask,
-  putRowFilter,
-  putTag,
-} from '../../src/store/contracts.ts'
-import { pinTable, unpinTable } from '../../src/store/pins.ts'
+import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
 import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -57,7 +55,7 @@ const hidden = { id: 'm', action: 'replace-with-null', ...everyone } as const
 
 let service: TestService
 let foreign: TestTenant
-let on: ContractStore
+let on: ChangeContext
 let scripted: ScriptedEngine
 let pace: HandPace
 let nowMs: number

@@ -4,6 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { appendSnapshot, orderFields, removeSnapshots, replaceSchema } from '../../demo/commits.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { TableStates } from '../../src/catalog/table-states.ts'
+import type { ChangeContext } from '../../src/contract/change.ts'
+import { deleteContract } from '../../src/contract/delete-contract.ts'
+import { deleteMask } from '../../src/contract/delete-mask.ts'
+import { deleteRowFilter } from '../../src/contract/delete-row-filter.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { putMask } from '../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../src/contract/put-row-filter.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { EngineError } from '../../src/engine/engine-error.ts'
@@ -12,16 +19,7 @@ import type { PreparedQuery, QueryContext, QueryService } from '../../src/query/
 import { queryService, type RunParts } from '../../src/query/run.ts'
 import type { SqlError } from '../../src/query/sql-error.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import {
-  type ContractStore,
-  deleteContract,
-  deleteMask,
-  deleteRowFilter,
-  putContract,
-  putMask,
-  putRowFilter,
-} from '../../src/store/contracts.ts'
-import { pinTable, unpinTable } from '../../src/store/pins.ts'
+import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
 import { type ListedUsage, listUsage } from '../../src/store/usage.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
@@ -42,7 +40,7 @@ const canary = 'CANARY-5e1f'
 const first = 9_007_199_254_740_993n
 let service: TestService
 let foreign: TestTenant
-let on: ContractStore
+let on: ChangeContext
 let scripted: ScriptedEngine
 let queries: QueryService
 let lines: string[]
@@ -239,7 +237,7 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
       await putRowFilter(on, { table: orders }, { id: 'f', expression: 'id > 77', exemptRoles: ['auditor'] })
       expect(await sqlNow()).toContain('77')
       expect(await lastUsage()).toMatchObject({
-        policies: [{ id: 'f', kind: 'row_filter', table: 'sales.orders' }],
+        policies: [{ id: 'f', kind: 'row_filter', table: orders }],
       })
       await putMask(
         on,

@@ -7,6 +7,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { appendSnapshot } from '../../demo/commits.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { TableStates } from '../../src/catalog/table-states.ts'
+import type { ChangeContext } from '../../src/contract/change.ts'
+import { deleteContract } from '../../src/contract/delete-contract.ts'
+import { deleteMask } from '../../src/contract/delete-mask.ts'
+import { deleteRowFilter } from '../../src/contract/delete-row-filter.ts'
+import { deleteTag } from '../../src/contract/delete-tag.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { putMask } from '../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../src/contract/put-row-filter.ts'
+import { putTag } from '../../src/contract/put-tag.ts'
 import { EngineError } from '../../src/engine/engine-error.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import type { QueryContext, QueryService } from '../../src/query/query-service.ts'
@@ -17,18 +26,7 @@ import {
   removeCatalogCredential,
   rotateCatalogCredential,
 } from '../../src/store/catalog-credentials.ts'
-import {
-  type ContractStore,
-  deleteContract,
-  deleteMask,
-  deleteRowFilter,
-  deleteTag,
-  putContract,
-  putMask,
-  putRowFilter,
-  putTag,
-} from '../../src/store/contracts.ts'
-import { pinTable, unpinTable } from '../../src/store/pins.ts'
+import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
 import { listUsage } from '../../src/store/usage.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
@@ -42,7 +40,7 @@ const text = 'SELECT id, customer FROM sales.orders'
 const first = 9_007_199_254_740_993n
 let snapshots = 0
 let service: TestService
-let on: ContractStore
+let on: ChangeContext
 let scripted: ScriptedEngine
 let queries: QueryService
 

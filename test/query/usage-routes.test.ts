@@ -9,7 +9,11 @@ import { usageRecord } from '../support/usage.ts'
 
 setDefaultTimeout(60_000)
 
-const ownRegion = { id: 'own-region', kind: 'row_filter', table: 'sales.orders' } as const
+const ownRegion = {
+  id: 'own-region',
+  kind: 'row_filter',
+  table: { namespace: ['sales'], name: 'orders' },
+} as const
 
 let service: TestService
 let steward: string
@@ -47,7 +51,7 @@ afterAll(() => service[Symbol.asyncDispose]())
 interface Answer {
   readonly status: number
   readonly items: readonly Readonly<Record<string, unknown>>[]
-  readonly next?: string
+  readonly next_page_token?: string
 }
 
 async function get(path: string, secret = steward): Promise<Answer> {
@@ -73,7 +77,7 @@ test('a record is shown whole, newest first, in pages', async () => {
     catalog: 'main',
     engine: 'duckdb',
     contracts: [{ id: 'orders', version: 1 }],
-    reads: [{ namespace: ['sales'], name: 'orders', columns: ['id'], snapshot_id: '1' }],
+    reads: [{ table: { namespace: ['sales'], name: 'orders' }, columns: ['id'], snapshot_id: '1' }],
     policies: [],
     rows_out: 10,
     bytes_out: 80,
@@ -87,9 +91,9 @@ test('a record is shown whole, newest first, in pages', async () => {
   const paged: unknown[] = []
   let next: string | undefined = ''
   while (next !== undefined) {
-    const page: Answer = await get(`?limit=2${next && `&after=${next}`}`)
+    const page: Answer = await get(`?limit=2${next && `&page_token=${next}`}`)
     paged.push(...page.items)
-    next = page.next
+    next = page.next_page_token
   }
   expect(paged).toEqual([...all.items])
 })
@@ -122,7 +126,7 @@ test('totals by principal come in pages, and add up what was scanned', async () 
   expect(first.items).toEqual([
     { key: 'ada', queries: 3, rows_out: 20, bytes_out: 240, bytes_scanned: 2_000, run_ms: 9 },
   ])
-  const second = await get(`/totals?by=principal&limit=1&after=${first.next}`)
+  const second = await get(`/totals?by=principal&limit=1&page_token=${first.next_page_token}`)
   expect(second.items.map(({ key }) => key)).toEqual(['bob'])
 })
 
@@ -154,7 +158,7 @@ test('an administrator of another tenant sees that tenant’s only', async () =>
 })
 
 test.each([
-  ...['?limit=0', '?after=x', '?outcome=fine', '?from=yesterday', '/totals', '/totals?by=moon'],
+  ...['?limit=0', '?page_token=x', '?outcome=fine', '?from=yesterday', '/totals', '/totals?by=moon'],
   '?to=2026-01-01T00:00:00',
   // Times that the database does not have.
   ...['?from=0000-01-01T00:00:00Z', '?to=9999-12-31T23:59:59-01:00'],

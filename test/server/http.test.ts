@@ -1,7 +1,7 @@
 /** The listener's patience: with clients that idle, and with work that takes long. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readBody } from '../../src/auth/read-body.ts'
+import { readBody } from '../../src/http/read-body.ts'
 import { Drain } from '../../src/server/drain.ts'
 import { listenHttp } from '../../src/server/http.ts'
 import { createLogger } from '../../src/telemetry/log.ts'

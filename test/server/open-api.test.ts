@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
-import type { Operation } from '../../src/base/json-schema.ts'
 import { sessionScopes } from '../../src/core/session.ts'
 import { limits } from '../../src/limits.ts'
 import type { DescribedRoute } from '../../src/server/open-api.ts'
+import type { DescribedOperation } from '../../src/server/rest/describe.ts'
 import { createBrowserSession } from '../../src/store/browser-sessions.ts'
 import {
   billingWebhookSecret,
@@ -27,7 +27,6 @@ setDefaultTimeout(60_000)
 /** What other specifications describe, and what only says that a method or path is none of ours. */
 const leftOut = [
   'ALL /v1/iceberg/*',
-  'POST /v1/lineage',
   'GET /api/v1/lineage/runs/*',
   'ALL /admin',
   'ALL /admin/*',
@@ -38,8 +37,9 @@ const leftOut = [
 const seenElsewhere = [
   'GET /login',
   'GET /callback',
+  'POST /v1/lineage',
   'GET /api/v1/lineage/graph',
-  'GET /api/v1/lineage/runs/:producer/:runId',
+  'GET /api/v1/lineage/runs/:producer/:run_id',
   'GET /api/v1/detection/runs/:id',
   'POST /api/v1/detection/findings/:id/decisions',
   'POST /api/v1/detection/rescans',
@@ -48,7 +48,7 @@ const seenElsewhere = [
 let service: IdentityService
 let steward: string
 let routes: readonly DescribedRoute[]
-let document: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+let document: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
 const succeeded = new Set<string>()
 
 beforeAll(async () => {
@@ -101,7 +101,7 @@ async function ask(method: string, target: string, options: CallOptions = {}) {
 /** As `ask`, where it must succeed; a body that it takes must be what the document says. */
 async function succeed(method: string, target: string, options: CallOptions) {
   const { path } = routeOf(method, target)
-  const wanted = operationOf(method, path)?.requestBody?.content['application/json']?.schema
+  const wanted = operationOf(method, path)?.requestBody?.content?.['application/json']?.schema
   if (typeof options.body === 'object' && wanted !== undefined)
     expect(departures(options.body, wanted)).toEqual([])
   const { status, body } = await ask(method, target, options)
@@ -128,13 +128,23 @@ test('describes every route: what it is for, its places, and answers that succee
   }
 })
 
-test('says of no object that it requires nothing, which OpenAPI 3.0 has no way to', () => {
-  expect(JSON.stringify(document)).not.toContain('"required":[]')
+test('names each operation once', () => {
+  const names = Object.values(document).flatMap((place) => Object.values(place).map((one) => one.operationId))
+  expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
+})
+
+test('gives examples that are what it asks for', () => {
+  const bodies = Object.values(document).flatMap((place) =>
+    Object.values(place).flatMap(({ requestBody }) => requestBody?.content?.['application/json'] ?? []),
+  )
+  const examples = bodies.filter(({ example }) => example !== undefined)
+  expect(examples.length).toBeGreaterThan(5)
+  for (const { schema, example } of examples) expect(departures(example, schema)).toEqual([])
 })
 
 test('keeps what a route says of its parameters, also where its path has some', () => {
-  const run = operationOf('GET', '/api/v1/lineage/runs/:producer/:runId')
-  expect(run?.parameters?.map(({ name }) => name)).toEqual(['producer', 'runId', 'limit', 'after'])
+  const run = operationOf('GET', '/api/v1/lineage/runs/:producer/:run_id')
+  expect(run?.parameters?.map(({ name }) => name)).toEqual(['producer', 'run_id', 'limit', 'page_token'])
   expect(run?.parameters?.[1]?.schema).toMatchObject({ format: 'uuid' })
 })
 
@@ -158,7 +168,7 @@ test('names each refusal: of strangers, of scopes, roles and names, of bodies th
     const secret = path.startsWith('/admin') ? service.operator : steward
     await ask(method, target)
     for (const one of [narrow, reader, secret]) await ask(method, target, { secret: one })
-    await ask(method, `${named}?limit=0&after=x&kind=x&by=x`, { secret })
+    await ask(method, `${named}?limit=0&page_token=x&kind=x&by=x`, { secret })
     if (method === 'GET') continue
     for (const body of ['{', '[]', '{}', '{"unknown":1}', large]) await ask(method, named, { secret, body })
   }
@@ -176,11 +186,11 @@ test('says what administration answers', async () => {
   for (const path of [`${one}/suspend`, `${one}/resume`]) await succeed('POST', path, as)
   await succeed('GET', one, as)
   const config = { warehouse: 'w', credential: 'a:b' }
-  const body = { kind: 'alpha', endpoint: 'https://catalog.example', config }
+  const body = { catalog_kind: 'alpha', endpoint: 'https://catalog.example', config_json: config }
   await succeed('PUT', `${one}/catalogs/lake`, { ...as, body })
-  await succeed('PATCH', `${one}/catalogs/lake`, { ...as, body: { config: { credential: null } } })
+  await succeed('PATCH', `${one}/catalogs/lake`, { ...as, body: { config_json: { credential: null } } })
   await succeed('GET', `${one}/catalogs`, as)
-  const stub = { ...body, kind: 'gamma' }
+  const stub = { ...body, catalog_kind: 'gamma' }
   expect((await ask('PUT', `${one}/catalogs/lake`, { ...as, body: stub })).status).toBe(422)
   await succeed('DELETE', `${one}/catalogs/lake`, as)
   const minted = { name: 'spark', email: 'a@b.c', roles: ['r'], scopes: ['commit'] }
@@ -235,6 +245,7 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
     await ask('POST', `${table}/pin`, { ...as, body })
   await succeed('GET', table, as)
   await succeed('GET', table, { secret: service.owner.secret })
+  await succeed('GET', `${root}/tables`, { secret: service.owner.secret })
   for (const path of [`${table}/pins`, `${root}/changes`]) await succeed('GET', path, as)
   await succeed('PUT', `${root}/settings`, { ...as, body: { readable_without_contract: true } })
   await succeed('GET', `${root}/settings`, as)
@@ -280,7 +291,7 @@ test('says what webhooks and probes answer', async () => {
   const catalogs = `/admin/tenants/${service.owner.tenant}/catalogs`
   await succeed('PATCH', `${catalogs}/main`, {
     secret: service.operator,
-    body: { config: { webhook_secret } },
+    body: { config_json: { webhook_secret } },
   })
   const hit = { tenant_id: service.owner.tenant, metadata_location: 's3://lake/1.json' }
   const signature = createHmac('sha256', webhook_secret).update(JSON.stringify(hit)).digest('hex')

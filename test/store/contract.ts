@@ -31,8 +31,8 @@ import {
 } from '../../src/store/commit-intents.ts'
 import { cypher } from '../../src/store/cypher.ts'
 import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph.ts'
-import { receiveLineage } from '../../src/store/lineage.ts'
-import { recordSweep } from '../../src/store/lineage-cycles.ts'
+import { recordSweep } from '../../src/store/lineage/cycles.ts'
+import { receiveLineage } from '../../src/store/lineage/events.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/names.ts'
 import {
   deletePolicy,

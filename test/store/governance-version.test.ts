@@ -1,6 +1,15 @@
 /** Which changes raise a tenant's governance version, and that whoever made one has heard of it when it is made. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ChangeContext } from '../../src/contract/change.ts'
+import { deleteContract } from '../../src/contract/delete-contract.ts'
+import { deleteMask } from '../../src/contract/delete-mask.ts'
+import { deleteRowFilter } from '../../src/contract/delete-row-filter.ts'
+import { deleteTag } from '../../src/contract/delete-tag.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { putMask } from '../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../src/contract/put-row-filter.ts'
+import { putTag } from '../../src/contract/put-tag.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import {
@@ -13,19 +22,8 @@ import {
   removeCatalogCredential,
   rotateCatalogCredential,
 } from '../../src/store/catalog-credentials.ts'
-import {
-  type ContractStore,
-  deleteContract,
-  deleteMask,
-  deleteRowFilter,
-  deleteTag,
-  putContract,
-  putMask,
-  putRowFilter,
-  putTag,
-} from '../../src/store/contracts.ts'
+import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { hearGovernanceVersions, readGovernanceVersion } from '../../src/store/governance-versions.ts'
-import { pinTable, unpinTable } from '../../src/store/pins.ts'
 import { loadRead } from '../../src/store/read-call.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
 import {
@@ -54,7 +52,7 @@ const change = { table, actor: 'stella', atMs: 0 }
 let store: TestStore
 let tenant: TenantId
 let foreign: TenantId
-let on: ContractStore
+let on: ChangeContext
 let heard: string[]
 
 beforeAll(async () => {

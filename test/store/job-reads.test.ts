@@ -6,7 +6,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { enqueueUnscanned, unscannedLocations } from '../../src/store/detection-runs.ts'
+import { enqueueUnscanned, unscannedLocations } from '../../src/store/detection/runs.ts'
 import { reconcileTenant } from '../../src/store/reconcile.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'

@@ -1,18 +1,16 @@
 /** The listing of a tenant's readable tables, with a foreign tenant that has tables of the same names. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ChangeContext } from '../../src/contract/change.ts'
+import { deleteContract } from '../../src/contract/delete-contract.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { putMask } from '../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../src/contract/put-row-filter.ts'
+import { putTag } from '../../src/contract/put-tag.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
-import {
-  type ContractStore,
-  deleteContract,
-  putContract,
-  putMask,
-  putRowFilter,
-  putTag,
-} from '../../src/store/contracts.ts'
+import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
-import { pinTable, unpinTable } from '../../src/store/pins.ts'
 import { putReadSettings } from '../../src/store/read-settings.ts'
 import { listReadableTables, readableTablesMark } from '../../src/store/readable-tables.ts'
 import { createTenant } from '../../src/store/tenants.ts'
@@ -26,7 +24,7 @@ const [alpha, beta] = tables as [(typeof tables)[0], (typeof tables)[0], (typeof
 let store: TestStore
 let home: TenantId
 let foreign: TenantId
-let on: ContractStore
+let on: ChangeContext
 
 beforeAll(async () => {
   store = await openTestStore()

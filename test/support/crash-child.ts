@@ -4,7 +4,7 @@
  */
 
 import type { TenantId } from '../../src/core/tenant.ts'
-import type { CrashPoint } from '../../src/gateway/crash-points.ts'
+import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
 import { putPolicy } from '../../src/store/policies.ts'
 import { openStore } from '../../src/store/store.ts'
 import { startCrashService } from './crash-service.ts'

@@ -2,7 +2,7 @@
 
 import { type App, startApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
-import type { CrashPoint } from '../../src/gateway/crash-points.ts'
+import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
@@ -26,7 +26,7 @@ export function startCrashService(
     metrics: createMetrics(),
     log: createLogger({ level: 'silent' }),
     intentTimes: { leaseMs, upstreamMs: 0 },
-    settleWaitsMs: [0, 20],
+    lostAnswerWaitsMs: [0, 20],
     passCrashPoint,
   })
 }

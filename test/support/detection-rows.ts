@@ -2,10 +2,10 @@
 
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { claimRuns } from '../../src/store/detection-claims.ts'
-import { decideFinding, listFindings } from '../../src/store/detection-findings.ts'
-import { finishRun } from '../../src/store/detection-results.ts'
-import { enqueueHits, enqueueUnscanned, setAside } from '../../src/store/detection-runs.ts'
+import { claimRuns } from '../../src/store/detection/claims.ts'
+import { decideFinding, listFindings } from '../../src/store/detection/findings.ts'
+import { finishRun } from '../../src/store/detection/results.ts'
+import { enqueueHits, enqueueUnscanned, setAside } from '../../src/store/detection/runs.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export const emptyReport = {

@@ -1,10 +1,15 @@
 /** Whether a value is what an OpenAPI document says: the part of JSON Schema that our documents use, strictly. */
 
 interface Schema {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly format?: string
-  readonly nullable?: boolean
+  readonly anyOf?: readonly Schema[]
+  readonly $ref?: string
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -18,16 +23,46 @@ const formats: Readonly<Record<string, RegExp>> = {
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/,
 }
 
+/** Every refusal's body (Iceberg REST, ErrorModel); for statements with what PostgreSQL would say besides. */
+const errorModel: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['message', 'type', 'code'],
+      properties: {
+        message: { type: 'string', minLength: 1 },
+        type: { type: 'string' },
+        code: { type: 'integer' },
+        sqlstate: { type: 'string' },
+        position: { type: 'integer', minimum: 0 },
+      },
+    },
+  },
+}
+
 /** Where and how `value` departs from `schema`; empty where it does not. */
 export function departures(value: unknown, schema: Schema, at = '$'): readonly string[] {
-  if (value === null && schema.nullable === true) return []
+  if (schema.$ref === '#/components/schemas/Error') return departures(value, errorModel, at)
+  if (schema.$ref !== undefined) return [`${at}: ${schema.$ref} is not known here`]
+  if (schema.anyOf !== undefined) {
+    const all = schema.anyOf.map((one) => departures(value, one, at))
+    return all.some((found) => found.length === 0) ? [] : all.flat()
+  }
   if (schema.enum !== undefined && !schema.enum.includes(value))
     return [`${at}: ${JSON.stringify(value)} is not listed`]
   switch (schema.type) {
     case 'object':
       return objectDepartures(value, schema, at)
+    case 'null':
+      return value === null ? [] : [`${at} is not null`]
+    case 'boolean':
+      return typeof value === 'boolean' ? [] : [`${at} is no boolean`]
     case 'array':
-      return Array.isArray(value)
+      return Array.isArray(value) && value.length >= (schema.minItems ?? 0)
         ? value.flatMap((item, index) => departures(item, schema.items ?? {}, `${at}[${index}]`))
         : [`${at} is no array`]
     case 'integer':
@@ -41,7 +76,13 @@ export function departures(value: unknown, schema: Schema, at = '$'): readonly s
     }
     case 'string': {
       const format = schema.format === undefined ? undefined : formats[schema.format]
-      const fits = typeof value === 'string' && (format === undefined || format.test(value))
+      const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema
+      const fits =
+        typeof value === 'string' &&
+        (format === undefined || format.test(value)) &&
+        (pattern === undefined || new RegExp(pattern).test(value)) &&
+        value.length >= minLength &&
+        value.length <= maxLength
       return fits ? [] : [`${at}: ${JSON.stringify(value)} is no ${schema.format ?? 'string'}`]
     }
     default:

@@ -10,10 +10,14 @@ import { tableInFolder } from '../../demo/lake/iceberg-writer.ts'
 import type { Field } from '../../demo/lake/table-fields.ts'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { putMask } from '../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../src/contract/put-row-filter.ts'
+import type { ColumnMask } from '../../src/core/mask.ts'
+import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import { putContract, putMask, putRowFilter } from '../../src/store/contracts.ts'
 import { createServiceSession } from '../../src/store/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
@@ -52,9 +56,21 @@ export interface LakeCatalog {
 export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' | 'metrics'>> {
   /** In the namespace `sales`; `orders` where absent. */
   readonly tables?: readonly LakeTable[]
+  /** Beside them, in namespaces of their own. */
+  readonly written?: readonly WrittenTable[]
   readonly catalog?: LakeCatalog
   /** Stays open; one of the lake's own where absent. */
   readonly store?: Store
+}
+
+/** A table whose files a test writes. Filter and masks concern everybody but auditors. */
+export interface WrittenTable {
+  readonly ref: TableRef
+  /** @returns where its metadata file lies, below the folder */
+  readonly write: (folder: string) => Promise<string>
+  readonly rowFilter?: string | undefined
+  /** By column. */
+  readonly masks?: Readonly<Record<string, ColumnMask>> | undefined
 }
 
 const nickname = 'lake'
@@ -118,7 +134,14 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
   // Beside a filter or mask, registering needs a write policy.
   for (const table of tables)
     await register(app, ann.secret, join(catalog.folder, 'catalog/warehouse'), table)
+  const written = options.written ?? []
+  for (const { ref, write } of written) {
+    const location = await write(join(catalog.folder, 'catalog/warehouse', ...ref.namespace))
+    await send(app, ann.secret, 'namespaces', { namespace: ref.namespace })
+    await registerAt(app, ann.secret, ref, location)
+  }
   for (const table of tables) await govern(store, tenant, table)
+  for (const table of written) await governWritten(store, tenant, table)
   const env = (user: string, secret: string): ClientEnvironment => ({
     PGHOST: '127.0.0.1',
     PGPORT: String(app.pgwirePort),
@@ -168,6 +191,26 @@ async function govern(store: Store, tenant: TenantId, table: LakeTable): Promise
     await putRowFilter(on, { table: ref }, { id: `${table.name}-rows`, expression, exemptRoles })
 }
 
+async function governWritten(
+  store: Store,
+  tenant: TenantId,
+  { ref, rowFilter, masks = {} }: WrittenTable,
+): Promise<void> {
+  const on = { store, tenant, actor: 'stella', checkPolicies }
+  const exemptRoles = ['auditor']
+  const id = ref.namespace.join('-')
+  await putContract(on, ref, { id, version: 1 })
+  for (const [column, mask] of Object.entries(masks))
+    await putMask(on, { table: ref, column }, { id: `${id}-${column}`, ...mask, exemptRoles })
+  if (rowFilter !== undefined)
+    await putRowFilter(on, { table: ref }, { id: `${id}-rows`, expression: rowFilter, exemptRoles })
+}
+
+async function registerAt(app: App, secret: string, ref: TableRef, location: string): Promise<void> {
+  const body = { name: ref.name, 'metadata-location': location }
+  await send(app, secret, `namespaces/${ref.namespace.join('.')}/register`, body)
+}
+
 async function register(
   app: App,
   secret: string,
@@ -192,7 +235,7 @@ async function register(
   }
   const table = tableInFolder(folder, name, { fields, formatVersion: 2 })
   const { metadataLocation } = await table.append(files)
-  await send(app, secret, 'namespaces/sales/register', { name, 'metadata-location': metadataLocation })
+  await registerAt(app, secret, { namespace: ['sales'], name }, metadataLocation)
 }
 
 async function send(app: App, secret: string, path: string, body: unknown): Promise<void> {

@@ -1,7 +1,7 @@
 /** Licenses of a key of this run alone: a service of a test is licensed as one in production is. */
 
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { type CommercialCapability, commercialCapabilities } from '../../src/license/capabilities.ts'
+import { type CommercialCapability, commercialCapabilities } from '../../src/core/capability.ts'
 import type { LicenseKey } from '../../src/license/keys.ts'
 import { licenseType } from '../../src/license/license.ts'
 

@@ -1,7 +1,7 @@
 /** Lineage events for tests, as JSON and as the store takes them. */
 
 import { parseLineageEvent } from '../../src/lineage/parse-event.ts'
-import type { ReceivedEvent } from '../../src/store/lineage.ts'
+import type { ReceivedEvent } from '../../src/store/lineage/events.ts'
 import type { TestService } from './service.ts'
 
 export const lake = 's3://lake'
@@ -87,13 +87,13 @@ export async function graph(
   const search = new URLSearchParams({ node, ...query })
   const { status, body } = await getJson(service, `/api/v1/lineage/graph?${search}`, secret)
   const short = (name: string) => name.replaceAll(`dataset/${encodeURIComponent(lake)}/`, '')
-  const edges = (body.edges ?? []) as { label: string; from: string; to: string }[]
+  const edges = (body.items ?? []) as { label: string; from: string; to: string }[]
   const nodes = (body.nodes ?? []) as { node: string }[]
   return {
     status,
     edges: edges.map(({ label, from, to }) => `${label} ${short(from)} → ${short(to)}`),
     nodes: nodes.map((one) => short(one.node)),
-    next: body.next as string | undefined,
+    next: body.next_page_token as string | undefined,
   }
 }
 

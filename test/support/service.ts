@@ -73,7 +73,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
   const lines: string[] = []
   const app = await startApp({
-    settleWaitsMs: [0, 20],
+    lostAnswerWaitsMs: [0, 20],
     commits: new RightOfWay({ quietMs: 1, waitMsMax: limits.backgroundWaitMs }),
     licenseKeys: [...licenseKeys, testLicenseKey],
     ...options,

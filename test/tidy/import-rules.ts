@@ -11,6 +11,7 @@ const layers: readonly (readonly string[])[] = [
   ['store', 'catalog'],
   ['storage'],
   ['engine'],
+  ['http'],
   ['auth'],
   ['gateway', 'query', 'lineage', 'detection', 'contract'],
   ['server'],
@@ -19,6 +20,21 @@ const layers: readonly (readonly string[])[] = [
   ['main', 'migrate', 'admin'],
 ]
 
+/**
+ * The folders and files inside a part, from the ground up: each may import itself and those of earlier rows. A file
+ * that is listed by name does not count to its folder.
+ */
+const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  gateway: [
+    ['base'],
+    ['stages', 'recovery'],
+    ['commit', 'speculative'],
+    ['pipeline.ts'],
+    ['client-surface', 'literal-surface'],
+    ['routes.ts'],
+  ],
+}
+
 /** Where a process starts. */
 const entries = ['src/main.ts', 'src/migrate.ts', 'src/admin.ts']
 
@@ -26,8 +42,8 @@ const entries = ['src/main.ts', 'src/migrate.ts', 'src/admin.ts']
 const packagePlaces: readonly { name: RegExp; allowed: RegExp; instead: string }[] = [
   {
     name: /^(elysia|@elysiajs\/.+)$/,
-    allowed: /^src\/(.*routes\.ts|auth\/guard\.ts|server\/.+)$/,
-    instead: 'HTTP belongs in a routes file, auth/guard.ts or server/; take values and return values',
+    allowed: /^src\/(gateway\/routes\.ts|server\/.+)$/,
+    instead: 'declare an operation (core/operation.ts); its route is made in server/rest',
   },
 ]
 
@@ -62,6 +78,31 @@ export function findWrongImports(files: readonly SourceFile[]): string[] {
       return [
         `${file.path} imports ${target}: ${targetPart} ${reason} ${part}; move the shared noun to core or take it as an argument`,
       ]
+    })
+  })
+}
+
+/** Every import inside a part that has layers of its own and points the wrong way, as sentences. */
+export function findWrongInnerImports(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    const part = partOf(file.path) ?? ''
+    const rows = innerLayers[part]
+    if (rows === undefined) return []
+    const roomOf = (path: string) => {
+      const inner = path.slice(`src/${part}/`.length)
+      const fitting = rows.flat().filter((room) => inner === room || inner.startsWith(`${room}/`))
+      return fitting.toSorted((a, b) => b.length - a.length)[0]
+    }
+    const layer = (room: string | undefined) =>
+      rows.findIndex((row) => room !== undefined && row.includes(room))
+    const room = roomOf(file.path)
+    if (room === undefined)
+      return [`${file.path}: in no layer of ${part}; add it to innerLayers in test/tidy`]
+    return importsOf(file).flatMap(({ target }) => {
+      const other = target.startsWith(`src/${part}/`) ? roomOf(target) : room
+      if (other === room || layer(other) < layer(room)) return []
+      const reason = layer(other) === layer(room) ? 'stands beside' : 'stands above'
+      return [`${file.path} imports ${target}: ${other} ${reason} ${room}; move what both need below them`]
     })
   })
 }

@@ -1,52 +1,96 @@
 /** Sessions as administration sees them: minted, listed, ended; secrets are shown once and never again. */
 
-import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
+import { type SessionScope, sessionScopes } from '../../core/session.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { listBrowserSessions, revokeBrowserSession } from '../../store/browser-sessions.ts'
-import { createServiceSession, listServiceSessions, revokeServiceSession } from '../../store/sessions.ts'
+import { pageView } from '../../http/page-view.ts'
+import {
+  type BrowserSession,
+  listBrowserSessions,
+  revokeBrowserSession,
+} from '../../store/browser-sessions.ts'
+import type { PageRequest } from '../../store/page.ts'
+import {
+  createServiceSession,
+  listServiceSessions,
+  revokeServiceSession,
+  type ServiceSession,
+} from '../../store/sessions.ts'
 import type { Store } from '../../store/store.ts'
-import { pageOf } from '../page-query.ts'
-import { type Asking, readFields } from './body.ts'
+
+/** A session to make. */
+export interface WantedSession {
+  readonly name: string
+  readonly sub?: string | undefined
+  readonly email?: string | undefined
+  readonly roles?: readonly string[] | undefined
+  readonly scopes: readonly SessionScope[]
+  readonly expires_at?: Date | undefined
+}
 
 /**
- * A new service session from the request's body; the answer holds its secret.
- * @param tenant whose it is to be, found once the body is whole
+ * Makes a service session; the answer holds its secret.
+ * @throws Fault `bad_request` where it would expire before now, or a name is too long
  */
-export async function mintSession(
-  store: Store,
-  clock: Clock,
-  tenant: () => Promise<TenantId>,
-  asking: Asking,
-): Promise<Response> {
-  const fields = await readFields(asking, 'name', 'sub', 'email', 'roles', 'scopes', 'expires_at')
-  const name = fields.text('name')
-  const email = fields.optionalText('email')
-  const { id, secret } = await createServiceSession(store, await tenant(), {
+export async function mintSession(store: Store, tenant: TenantId, nowMs: number, wanted: WantedSession) {
+  const { name, sub = name, email, roles = [], scopes, expires_at: expiresAt } = wanted
+  if (expiresAt !== undefined && expiresAt.getTime() <= nowMs)
+    throw new Fault('bad_request', '`expires_at` must be a time in the future.')
+  return await createServiceSession(store, tenant, {
     name,
-    principal: {
-      sub: fields.optionalText('sub') ?? name,
-      ...(email !== undefined && { email }),
-      roles: fields.texts('roles'),
-    },
-    scopes: fields.scopes('scopes'),
-    expiresAt: fields.optionalFuture('expires_at', clock.now()),
+    principal: { sub, ...(email !== undefined && { email }), roles },
+    scopes: sessionScopes.filter((scope) => scopes.includes(scope)),
+    expiresAt,
   })
-  return Response.json({ id, secret }, { status: 201 })
 }
 
-/** `?kind=service` (default) or `browser`, in pages. */
-export async function listSessions(store: Store, tenant: TenantId, request: Request): Promise<Response> {
-  const kind = new URL(request.url).searchParams.get('kind') ?? 'service'
-  if (kind === 'service') return Response.json(await listServiceSessions(store, tenant, pageOf(request)))
-  if (kind === 'browser') return Response.json(await listBrowserSessions(store, tenant, pageOf(request)))
-  throw new Fault('bad_request', '`kind` must be service or browser.')
+export const sessionKinds = ['service', 'browser'] as const
+
+/** Sessions of one kind, in pages. */
+export async function listSessions(
+  store: Store,
+  tenant: TenantId,
+  kind: (typeof sessionKinds)[number],
+  page: PageRequest,
+) {
+  if (kind === 'browser') {
+    return pageView(await listBrowserSessions(store, tenant, page), browserView)
+  }
+  return pageView(await listServiceSessions(store, tenant, page), serviceView)
 }
 
-/** Ends a session of either kind, with effect on the next request. */
-export async function endSession(store: Store, tenant: TenantId, id: string): Promise<Response> {
+/** Ends a session of either kind, with effect on the next request. @throws Fault `not_found` */
+export async function endSession(store: Store, tenant: TenantId, id: string): Promise<void> {
   const ended =
     (await revokeServiceSession(store, tenant, id)) || (await revokeBrowserSession(store, tenant, id))
   if (!ended) throw new Fault('not_found', 'There is no such session, or it was revoked before.')
-  return new Response(null, { status: 204 })
+}
+
+function serviceView({ id, name, principal, scopes, createdAt, expiresAt, revokedAt }: ServiceSession) {
+  return {
+    id,
+    name,
+    principal: principalView(principal),
+    scopes,
+    created_at: createdAt,
+    expires_at: expiresAt,
+    revoked_at: revokedAt,
+  }
+}
+
+function browserView({ id, principal, scopes, createdAt, seenAt, expiresAt, revokedAt }: BrowserSession) {
+  return {
+    id,
+    principal: principalView(principal),
+    scopes,
+    created_at: createdAt,
+    seen_at: seenAt,
+    expires_at: expiresAt,
+    revoked_at: revokedAt,
+  }
+}
+
+/** A principal, as the API shows it. */
+export function principalView({ sub, email, roles }: ServiceSession['principal']) {
+  return { sub, email, roles }
 }

@@ -1,16 +1,11 @@
 /** The classes of a column: the values and the name judged apart, then together (SPEC 2.9). No I/O. */
 
 import { type ColumnSample, classes, type Finding, type SensitiveClass } from '../../core/classification.ts'
-import { judgeCreditCard } from './credit-card.ts'
-import { judgeEmail } from './email.ts'
-import { judgeIban } from './iban.ts'
+import { detectorClasses } from './classes/detector-classes.ts'
 import { maskValue } from './mask.ts'
 import { type NameSignal, readNameSignals } from './names.ts'
 import { normaliseCell } from './normalise-cell.ts'
 import { holdsOtherKind } from './other-kind.ts'
-import { matchPhones } from './phone.ts'
-import { judgeUsSsn } from './us-ssn.ts'
-import { matchCells, type ValueMatch } from './value-match.ts'
 
 /** Values of one column that are judged; the share of so many is known well enough. */
 const judgedMax = 2000
@@ -19,35 +14,8 @@ const rateMin = 0.3
 /** Fewer matches may be chance where no name speaks for them. */
 const unnamedMatchesMin = 3
 
-interface Classifier {
-  readonly match: (cells: readonly string[], countsWeak: boolean) => ValueMatch
-  /** Of the cells with the form of the class, the share that must be valid where no name speaks for them. */
-  readonly validMin: number
-  /** The same where a name only hints at them. */
-  readonly hintedValidMin: number
-  /** Whether the form is enough beside a sure name. */
-  readonly formSuffices: boolean
-}
-
-/** The same beside a name, where the form alone is not enough. */
+/** Of the cells with the form of the class, the share that must be valid beside a name that is more than a hint. */
 const namedValidMin = 0.5
-
-function cellwise(
-  judge: Parameters<typeof matchCells>[1],
-  validMin: number,
-  hintedValidMin: number,
-): Classifier {
-  return { match: (cells) => matchCells(cells, judge), validMin, hintedValidMin, formSuffices: false }
-}
-
-const classifiers: Readonly<Record<SensitiveClass, Classifier>> = {
-  // Nine random numbers of that form in ten are valid.
-  us_ssn: cellwise(judgeUsSsn, 0.96, 0.96),
-  email: cellwise(judgeEmail, 0, 0),
-  credit_card: cellwise(judgeCreditCard, 0.8, 0.5),
-  phone: { match: matchPhones, validMin: 0.8, hintedValidMin: 0.6, formSuffices: true },
-  iban: cellwise(judgeIban, 0.8, 0.5),
-}
 
 const confidences = { name: 0.65, value: 0.55, name_and_value: 0.92 } as const
 
@@ -110,7 +78,7 @@ interface Evidence {
 }
 
 function weigh(column: Cells, each: SensitiveClass, signal: NameSignal): Evidence | undefined {
-  const classifier = classifiers[each]
+  const classifier = detectorClasses[each]
   if (signal === 'contradicted') return undefined
   const isSure = signal === 'sure' || signal === 'qualified'
   const countsWeak = isSure || signal === 'likely'

@@ -1,15 +1,7 @@
 /** What may be shown of a value: its shape and at most its last characters. */
 
 import type { SensitiveClass } from '../../core/classification.ts'
-
-/** Characters that stay readable at the end, as receipts and account lists print them. */
-const shownChars: Readonly<Record<SensitiveClass, number>> = {
-  us_ssn: 2,
-  email: 0,
-  credit_card: 4,
-  phone: 2,
-  iban: 4,
-}
+import { detectorClasses } from './classes/detector-classes.ts'
 
 const maskedCharsMax = 40
 
@@ -19,7 +11,7 @@ const maskedCharsMax = 40
  */
 export function maskValue(value: string, found: SensitiveClass): string {
   const characters = [...value].slice(-maskedCharsMax)
-  const hiddenUntil = characters.length - shownChars[found]
+  const hiddenUntil = characters.length - detectorClasses[found].shownChars
   return characters
     .map((character, index) => (index < hiddenUntil && !'-@.+() '.includes(character) ? '*' : character))
     .join('')

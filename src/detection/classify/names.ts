@@ -1,18 +1,20 @@
 /** What the name of a column says about its content: names cut into words, words looked up (vocabulary/). */
 
 import { classes, type SensitiveClass } from '../../core/classification.ts'
+import type { TermGrade } from './classes/detector-class.ts'
+import { detectorClasses } from './classes/detector-classes.ts'
 import { splitWords } from './split-words.ts'
-import type { TermGrade } from './vocabulary/language-words.ts'
 import {
-  addressLike,
   classTerms,
   knownUnspaced,
+  lookalikes,
   neutralWords,
   numbers,
   otherContent,
   otherContentOf,
   otherIdentifiers,
   roles,
+  shortInnerTerms,
 } from './vocabulary/vocabulary.ts'
 
 /**
@@ -28,12 +30,9 @@ const wordsMax = 16
 const termCharsMax = 48
 /** Characters of the shortest term that is found inside a word (`custssn`, not `japan`). */
 const innerTermCharsMin = 4
-const innerTerms: ReadonlySet<string> = new Set(['ssn'])
 const plurals = ['s', 'es', 'n', 'en']
 /** Words of the longest term, as `numero de la carte de credit`. */
 const termWordsMax = 6
-/** Classes whose values stand for themselves so well that whom they are of may be all that the name says. */
-const rolesHint: ReadonlySet<SensitiveClass> = new Set(['email', 'phone', 'iban'])
 
 /**
  * What a dotted column path says about each class. Its last part counts, with the parts above it as long as it says
@@ -65,7 +64,7 @@ function significantWords(parts: readonly (readonly string[])[]): readonly strin
 function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
   const term = findTerm(words, each)
   if (namesAnother(words, each, term)) return 'contradicted'
-  if (term === undefined) return rolesHint.has(each) && saysOnlyWhose(words) ? 'hint' : 'none'
+  if (term === undefined) return detectorClasses[each].hintedByRoles && saysOnlyWhose(words) ? 'hint' : 'none'
   const before = words.slice(0, term.from)
   const after = words.slice(term.to)
   const around = [...before, ...after]
@@ -102,8 +101,8 @@ function namesAnother(words: readonly string[], each: SensitiveClass, term: Term
   const all = otherIdentifiers[each]
   if (term === undefined || term.grade === 'generic' || term.grade === 'numbered') return names(words, all)
   const after = words.slice(term.to)
-  if (term.grade === 'sure') return each === 'email' && names(after, addressLike)
-  return names(after, all) || (each === 'email' && names(words, addressLike))
+  if (term.grade === 'sure') return names(after, lookalikes[each])
+  return names(after, all) || names(words, lookalikes[each])
 }
 
 /** Whether `number of` stands before a term, or `number` after it that is the number of nothing else. */
@@ -162,7 +161,7 @@ function gradeInside(word: string, each: SensitiveClass): TermGrade | undefined 
       const part = word.slice(from, to)
       const grade = classTerms[each].get(part)
       if (grade !== 'sure' && grade !== 'generic') continue
-      const isLong = part.length >= innerTermCharsMin || innerTerms.has(part)
+      const isLong = part.length >= innerTermCharsMin || shortInnerTerms[each].has(part)
       if (isLong && isMadeOfKnown(word.slice(to))) return grade
     }
   }

@@ -1,6 +1,6 @@
 /** What a scan found, by column: each path inside JSON is judged like a column of that name. */
 
-import type { ColumnFinding } from '../../store/detection-results.ts'
+import type { ColumnFinding } from '../../store/detection/results.ts'
 import { classifyColumn } from '../classify/classify.ts'
 import type { ColumnSamples } from './column-samples.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Whether a namespace is there already, asked before its creation is judged: `CREATE NAMESPACE IF NOT EXISTS` is what
- * engines send before every job, and what changes nothing needs no policy's consent. Nothing is forwarded then, so
- * that a namespace dropped in between is not created past the policies.
+ * Refuses to create a namespace that exists, before its creation is judged: engines send `CREATE NAMESPACE IF NOT
+ * EXISTS` before every job, and a request that changes nothing needs no policy's consent. Nothing is forwarded then,
+ * so a namespace that is dropped meanwhile is not created without a verdict.
  */
 
 import { Fault } from '../../base/fault.ts'

@@ -8,13 +8,15 @@ import type { TableRef } from '../../core/table-ref.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
-import { type ActionCommit, type ActionCommitted, commitAction } from '../commit-action.ts'
-import { commitTable } from '../commit-table.ts'
-import { commitTransaction, TransactionFault } from '../commit-transaction.ts'
-import type { TableCommit } from '../stages/forward-commit.ts'
+import { tableMembers } from '../base/disclosure.ts'
+import { assertName } from '../base/path.ts'
+import { type ActionCommit, type ActionCommitted, commitAction } from '../commit/commit-action.ts'
+import { commitTable } from '../commit/commit-table.ts'
+import { commitTransaction, TransactionFault } from '../commit/commit-transaction.ts'
+import { openOnCachedTable } from '../speculative/cached-table.ts'
+import { tableCommit } from '../stages/open-commit.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
-import { assertName, upstreamPath } from './client-path.ts'
-import { tableMembers } from './disclosure.ts'
+import { upstreamPath } from './client-path.ts'
 import {
   answer,
   delegationOf,
@@ -34,9 +36,10 @@ const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: 
 
 /** updateTable: SPEC 4.1's commit. */
 export async function updateTable(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, commitId, start } = surface
-  const commit = start?.commit ?? (await tableCommit(surface))
-  const { response, warnings } = await commitTable(parts, upstream, commit, start)
+  const { parts, upstream, commitId, body, start } = surface
+  const commit = start?.commit ?? tableCommit(surface, nameOf(surface), await readCommitRequest(body.bytes))
+  const opening = start ?? (await openOnCachedTable(parts, upstream, commit))
+  const { response, warnings } = await commitTable(parts, upstream, commit, opening)
   const { etag } = response.headers
   const stripped = await discloseAccepted(response.body, tableMembers, unmasked)
   return answer(200, withLocation(stripped.body, response.result.metadataLocation), {
@@ -45,29 +48,12 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
   })
 }
 
-async function tableCommit(surface: SurfaceRequest): Promise<TableCommit> {
-  const { parts, request, tenant, identified, commitId, stages, body } = surface
-  return {
-    commitId,
-    tenant,
-    table: nameOf(surface),
-    identified,
-    body,
-    request: await readCommitRequest(body.bytes),
-    receivedAtMs: parts.clock.now(),
-    idempotencyKey: idempotencyKeyOf(request),
-    signal: request.signal,
-    stages,
-  }
-}
-
 /**
  * commitTransaction: SPEC 4.2's commit, with the answers that the Iceberg REST specification has.
  * @throws Fault `commit_unknown` for whatever fails once a commit was accepted: no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, request, tenant, identified, stages, body } = surface
-  const receivedAtMs = parts.clock.now()
+  const { parts, upstream, request, tenant, identified, receivedAtMs, stages, body } = surface
   const changes = await readTransactionRequest(body.bytes)
   try {
     const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
@@ -80,7 +66,7 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   }
 }
 
-/** Nessie's answer names an address of its own, which clients cannot reach and are not to know. */
+/** Nessie's answer names an address of its own, which clients cannot reach and must not learn. */
 function withLocation(body: Uint8Array, metadataLocation: string): Uint8Array {
   const named = topLevelMembers(body).get('metadata-location')
   if (named === undefined || Buffer.from(named).toString() === JSON.stringify(metadataLocation)) return body
@@ -164,7 +150,7 @@ export async function rename(
   const { bytes, object } = read(surface)
   const table = identifier(reader.object(object, 'source'))
   const destination = identifier(reader.object(object, 'destination'))
-  // Their path names neither, so that the adapter cannot look.
+  // The path names neither, so the adapter cannot check them.
   for (const { namespace, name } of [table, destination])
     assertNames(surface.upstream.catalog.kind, namespace, name)
   return await emptyAnswer(surface, { action, table, destination, update: object, body: bytes })
@@ -263,7 +249,7 @@ async function emptyAnswer(surface: SurfaceRequest, action: Action): Promise<Res
 }
 
 async function change(surface: SurfaceRequest, action: Action, vended = false): Promise<ActionCommitted> {
-  const { parts, upstream, request, path, tenant, identified, commitId, stages } = surface
+  const { parts, upstream, request, path, tenant, identified, receivedAtMs, commitId, stages } = surface
   return await commitAction(parts, upstream, {
     commitId,
     tenant,
@@ -278,7 +264,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
       requirements: action.creates === true ? [new Map([['type', 'assert-create']])] : [],
       updates: [named(action.action, action.update)],
     },
-    receivedAtMs: parts.clock.now(),
+    receivedAtMs,
     signal: request.signal,
     stages,
     forward: {

@@ -1,8 +1,7 @@
 /** Paths under /v1/iceberg/{prefix}/v1: which operation, and its decoded and validated parameters. */
 
 import { Fault } from '../../base/fault.ts'
-import { isPathIdentifier } from '../../core/table-ref.ts'
-import { limits } from '../../limits.ts'
+import { assertName, root } from '../base/path.ts'
 import { type OperationId, operations } from './operations.ts'
 
 export interface ClientPath {
@@ -27,7 +26,6 @@ const templates = operations.map(({ id, method, path }) => ({
   segments: path.replace('/{prefix}', '').split('/').slice(2),
 }))
 
-const root = '/v1/iceberg/'
 const planIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,1024}$/
 
 /** Whether a path belongs to the client surface, and not to the literal paths of SPEC 4. */
@@ -66,17 +64,6 @@ export function matchClientPath(method: string, pathname: string): ClientPathMat
   }
 }
 
-/** The path of a commit to a table; undefined for any other request, a malformed one too. */
-export function tableCommitPath(method: string, pathname: string): ClientPath | undefined {
-  if (method !== 'POST') return undefined
-  try {
-    const match = matchClientPath(method, pathname)
-    return match.kind === 'matched' && match.path.operation === 'updateTable' ? match.path : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** The same path below an upstream's `/v1/{prefix}`, decoded. */
 export function upstreamPath(path: ClientPath): readonly (string | readonly string[])[] {
   const template = templates.find(({ id }) => id === path.operation)
@@ -96,15 +83,6 @@ export function namespaceLevels(text: string): readonly string[] {
   const levels = text.split('\u001f')
   for (const level of levels) assertName('namespace', level)
   return levels
-}
-
-/** @throws Fault `bad_request` where `text` is no identifier of SPEC 8 */
-export function assertName(what: string, text: string): void {
-  if (isPathIdentifier(text) && text.length <= limits.identifierLengthMax) return
-  throw new Fault(
-    'bad_request',
-    `The ${what} must match ^[a-zA-Z0-9_-]+$ and have at most ${limits.identifierLengthMax} characters.`,
-  )
 }
 
 function fits(template: readonly string[], segments: readonly string[]): boolean {

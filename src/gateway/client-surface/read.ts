@@ -4,8 +4,8 @@ import { Fault } from '../../base/fault.ts'
 import { tableName } from '../../core/table-ref.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
+import { discloseAnswer, planMembers, tableMembers } from '../base/disclosure.ts'
 import { namespaceLevels, upstreamPath } from './client-path.ts'
-import { discloseAnswer, planMembers, tableMembers } from './disclosure.ts'
 import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
 import {
   answer,

@@ -1,43 +1,23 @@
-/** One request to the client surface, past session, path and principal: what every handler works with. */
+/** One request to the client surface, past the pipeline: what every handler works with, and how it answers. */
 
-import type { Body } from '../../auth/read-body.ts'
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
-import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
-import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
-import type { GatewayParts } from '../parts.ts'
-import { warningHeader } from '../render-error.ts'
-import type { HeadStart } from '../stages/head-start.ts'
+import type { CommitBody } from '../base/body.ts'
+import { type Disclosed, type Disclosure, discloseAnswer } from '../base/disclosure.ts'
+import { warningHeader } from '../base/faults.ts'
+import type { PipelineRequest } from '../pipeline.ts'
 import { isMasked } from '../stages/masked.ts'
-import type { Upstream } from '../stages/open-upstream.ts'
-import type { StageTimes } from '../stages/stage-times.ts'
 import type { ClientPath } from './client-path.ts'
-import { type Disclosed, type Disclosure, discloseAnswer } from './disclosure.ts'
 
-export interface SurfaceRequest {
-  readonly parts: GatewayParts
-  readonly upstream: Upstream
-  readonly request: Request
-  readonly path: ClientPath
+export interface SurfaceRequest extends PipelineRequest<ClientPath> {
   readonly query: URLSearchParams
-  readonly tenant: TenantId
-  readonly identified: IdentifiedPrincipal
-  /** Whether the session has the scope `commit`. */
-  readonly mayCommit: boolean
-  readonly stages: StageTimes
-  /** Of the decision that a gated operation leads to. */
-  readonly commitId: string
-  /** Of a POST that is not refused; empty otherwise. */
-  readonly body: Body
-  /** What of a single-table commit has been begun. */
-  readonly start: HeadStart | undefined
 }
 
 /** The table, view or function of the path. */
-export function nameOf({ path }: SurfaceRequest): TableRef {
+export function nameOf({ path }: Pick<SurfaceRequest, 'path'>): TableRef {
   return { namespace: path.namespace, name: path.name }
 }
 
@@ -51,7 +31,7 @@ export function subjectOf({ path }: SurfaceRequest): string {
 const keptLevels = 2
 
 /** @throws Fault `bad_request` where the body is not a JSON object */
-export function objectOf(body: Body): JsonObject {
+export function objectOf(body: CommitBody): JsonObject {
   const value = parseJson(body.bytes, { depthMax: limits.jsonDepthMax - keptLevels })
   if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be an object.')
   return value

@@ -1,4 +1,4 @@
-/** What a recovered commit made of a table, as far as the table as it is now still tells. */
+/** What a recovered commit made of a table, as far as the current table still shows it. */
 
 import type { CommittedTable, IntentHead } from '../../core/commit.ts'
 import { committedTable, type LoadTableResult } from '../../wire/iceberg/table-metadata.ts'

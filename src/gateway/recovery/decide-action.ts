@@ -7,7 +7,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { IntentHead } from '../../core/commit.ts'
 import type { AuditedChanges } from '../../store/audit.ts'
-import { historyOf, type IntentOutcome, type TableEvidence } from './decide.ts'
+import { historyOf } from '../base/metadata-history.ts'
+import type { IntentOutcome, TableEvidence } from './decide.ts'
 
 /** What is there under a name: a table's history, a view's metadata location and versions, a namespace's properties. */
 export interface Found {
@@ -18,7 +19,7 @@ export interface Found {
   readonly properties?: JsonObject
 }
 
-/** An upstream's clock may be behind ours by so much. */
+/** How far an upstream's clock may be behind ours. */
 const clockSkewMs = 5 * 60_000
 
 const committed: IntentOutcome = { kind: 'committed', metadataLocation: '' }
@@ -30,7 +31,7 @@ const undecidable = (why: string): IntentOutcome => ({ kind: 'undecidable', why 
  * @param found what its name shows now; undefined where nothing is there
  * @param destination the same for the new name of a rename
  * @param since what was audited of its name since the intent was opened
- * @param arrived whether the base of a rename was changed under the new name since, as is audited
+ * @param arrived whether the audit shows a change under the new name since, on the base of a rename
  * @returns `committed` with the metadata location that the action wrote, '' where it writes none
  */
 export function decideAction(

@@ -9,6 +9,7 @@
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { IntentHead } from '../../core/commit.ts'
+import { type HistoryEntry, historyOf, listOf } from '../base/metadata-history.ts'
 
 export type IntentOutcome =
   | { readonly kind: 'committed'; readonly metadataLocation: string }
@@ -42,41 +43,22 @@ export function decideIntents(
   if (table === undefined) return new Map(stale.map(({ intent }) => [intent.commitId, withoutTable(intent)]))
 
   const history = historyOf(table)
-  const settled = new Map<string, IntentOutcome>()
+  const decided = new Map<string, IntentOutcome>()
   const open: StaleIntent[] = []
   for (const one of stale) {
     const since = entriesSince(history, one.intent.baseMetadataLocation)
     const unexplained = since?.filter((entry) => !table.audited.has(entry.metadataLocation))
-    if (unexplained?.length === 0) settled.set(one.intent.commitId, { kind: 'not-committed' })
+    if (unexplained?.length === 0) decided.set(one.intent.commitId, { kind: 'not-committed' })
     else open.push(one)
   }
-  for (const [commitId, outcome] of decideOpen(open, history, table)) settled.set(commitId, outcome)
-  return settled
+  for (const [commitId, outcome] of decideOpen(open, history, table)) decided.set(commitId, outcome)
+  return decided
 }
 
 function withoutTable(intent: IntentHead): IntentOutcome {
   return intent.baseMetadataLocation === ''
     ? { kind: 'not-committed' }
     : { kind: 'undecidable', why: 'the table no longer exists' }
-}
-
-interface HistoryEntry {
-  readonly metadataLocation: string
-  readonly timestampMs: JsonValue | undefined
-}
-
-/** The metadata log and the current file, oldest first. */
-export function historyOf(
-  table: Pick<TableEvidence, 'metadata' | 'metadataLocation'>,
-): readonly HistoryEntry[] {
-  const log = listOf(table.metadata.get('metadata-log')).map((entry) => ({
-    metadataLocation: String(entry.get('metadata-file')),
-    timestampMs: entry.get('timestamp-ms'),
-  }))
-  return [
-    ...log,
-    { metadataLocation: table.metadataLocation, timestampMs: table.metadata.get('last-updated-ms') },
-  ]
 }
 
 /** Entries after the base; undefined where the history no longer reaches back to it. */
@@ -178,8 +160,4 @@ function timestampOf(
   intent: IntentHead,
 ): JsonValue | undefined {
   return lastSnapshot(snapshots, intent)?.get('timestamp-ms')
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter((item) => item instanceof Map) : []
 }

@@ -1,4 +1,4 @@
-/** What recovery and the settling of lost answers go by: one table as the upstream and the audit show it now. */
+/** The evidence for recovery and for lost commits: one table as the upstream and the audit show it now. */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -9,23 +9,19 @@ import { auditedLocations } from '../../store/audit.ts'
 import { intentsOnTable } from '../../store/commit-intents.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
-import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
-import type { GatewayParts } from '../parts.ts'
-import { historyOf, type StaleIntent, type TableEvidence } from './decide.ts'
-import { saysAbsent } from './says-absent.ts'
+import { historyOf } from '../base/metadata-history.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { StaleIntent, TableEvidence } from './decide.ts'
+import { type LoadedNow, loadNow } from './load-now.ts'
 
-export interface TableNow {
-  /** The LoadTableResult as it came. */
-  readonly body: Uint8Array
-  readonly etag: string | undefined
-  readonly result: LoadTableResult
+export interface TableNow extends LoadedNow {
   readonly evidence: TableEvidence
 }
 
 export interface LookOptions {
   /** Ends the load early, and the wait. */
   readonly signal?: AbortSignal
-  /** Milliseconds to wait for commits in flight on the table; those that then still are count as such. */
+  /** Milliseconds to wait for commits in flight on the table to end. */
   readonly othersWaitMs: number
 }
 
@@ -46,33 +42,17 @@ export async function lookAtTable(
 ): Promise<TableNow | undefined> {
   const loaded = await loadNow(catalog, table, options.signal)
   if (loaded === undefined) return undefined
-  const result = parseLoadTableResult(loaded.body)
+  const { result } = loaded
   const othersInFlight = !(await othersFinished(parts, tenant, table, mine, options))
   const locations = historyOf(result).map((entry) => entry.metadataLocation)
   return {
     ...loaded,
-    result,
     evidence: {
       metadataLocation: result.metadataLocation,
       metadata: result.metadata,
       audited: await auditedLocations(parts.store, tenant, table, locations),
       othersInFlight,
     },
-  }
-}
-
-async function loadNow(
-  catalog: Catalog,
-  table: TableRef,
-  signal: AbortSignal | undefined,
-): Promise<Pick<TableNow, 'body' | 'etag'> | undefined> {
-  try {
-    const loaded = await catalog.loadTable(table, { signal })
-    if (loaded.status !== 'loaded') throw new Error('an unconditional load was answered 304')
-    return { body: loaded.body, etag: loaded.etag }
-  } catch (error) {
-    if (saysAbsent(error)) return undefined
-    throw error
   }
 }
 

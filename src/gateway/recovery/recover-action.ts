@@ -1,4 +1,4 @@
-/** Settles the intent of one catalog change that is no commit: looks its names up, decides, records. */
+/** Recovers the intent of one catalog change that is no commit: looks its names up, decides, records. */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import type { Catalog, ForwardRequest } from '../../catalog/catalog.ts'
@@ -11,11 +11,13 @@ import { type ClaimedIntent, closeIntent, loadIntentBody } from '../../store/com
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
-import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import { historyOf } from '../base/metadata-history.ts'
+import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
-import { historyOf, type IntentOutcome } from './decide.ts'
+import type { IntentOutcome } from './decide.ts'
 import { decideAction, type Found } from './decide-action.ts'
+import { loadNow } from './load-now.ts'
 import { saysAbsent } from './says-absent.ts'
 import { unlessDropped } from './unless-dropped.ts'
 
@@ -75,9 +77,8 @@ async function look(
 ): Promise<Look | undefined> {
   try {
     if (action?.endsWith('-table')) {
-      const answer = await catalog.loadTable(name, { signal })
-      if (answer.status !== 'loaded') throw new Error('an unconditional load was answered 304')
-      const loaded = parseLoadTableResult(answer.body)
+      const loaded = (await loadNow(catalog, name, signal))?.result
+      if (loaded === undefined) return undefined
       const locations = historyOf(loaded).map((entry) => entry.metadataLocation)
       return {
         loaded,

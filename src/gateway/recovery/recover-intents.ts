@@ -1,6 +1,6 @@
 /**
- * The recovery job: completes the audit of commits that the upstream took while nobody was left to write it
- * down, and closes the intents of those it never took. One replica at a time; safe to run at any moment.
+ * The recovery job: completes the audit of commits that the upstream accepted while the process died, and closes the
+ * intents of commits that it never accepted. Runs on one replica at a time, and is safe to run at any moment.
  */
 
 import { inParallel } from '../../base/in-parallel.ts'
@@ -20,7 +20,7 @@ import {
 } from '../../store/commit-intents.ts'
 import { policiesAtIntent } from '../../store/policies.ts'
 import { recordVerdict } from '../../store/verdicts.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
 import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'
 import { lookAtTable, staleIntent } from './look.ts'
@@ -38,7 +38,7 @@ const intentsPerRun = 500
 const othersWaitMs = 5_000
 
 /**
- * Settles every intent whose lease and upstream time-out have passed.
+ * Decides every intent whose lease and upstream time-out have passed.
  * A table that cannot be looked at now is left for the next run, and so are those of a catalog that takes too long: it
  * keeps no other waiting.
  * @param signal ends the run; what is not decided by then is given back
@@ -67,7 +67,7 @@ export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal):
 
 interface Run {
   readonly counts: { -readonly [key in keyof RecoveryReport]: number }
-  /** Whoever opened these is gone, also where they are about another catalog's table of the name. */
+  /** The processes that opened these are gone, also where another catalog's table of the same name is meant. */
   readonly claimedIds: ReadonlySet<string>
   readonly stop: AbortSignal | undefined
 }
@@ -109,7 +109,7 @@ async function recoverGroup(
   if (commits.length > 0) await recoverTable(parts, credential, run, commits, signal)
 }
 
-/** One of their credentials that still leads where it led when they were opened. */
+/** A credential of these intents that still leads to the catalog that it led to when they were opened. */
 async function credentialFor(
   parts: GatewayParts,
   group: readonly ClaimedIntent[],

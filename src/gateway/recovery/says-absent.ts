@@ -1,16 +1,16 @@
-/** Whether something is surely not in the catalog: only the catalog itself can say so, but proxies answer 404, too. */
+/** Whether the catalog itself says that something does not exist: a proxy's 404 does not prove it. */
 
 import { Fault } from '../../base/fault.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 
-/** What the Iceberg REST specification has a catalog say then. */
+/** The error types of the Iceberg REST specification for it. */
 const absences: ReadonlySet<string | undefined> = new Set([
   'NoSuchTableException',
   'NoSuchViewException',
   'NoSuchNamespaceException',
 ])
 
-/** Whether the catalog answered by this that what was asked for does not exist. */
+/** Whether this failure is the catalog's answer that what was asked for does not exist. */
 export function saysAbsent(thrown: unknown): boolean {
   if (thrown instanceof CatalogError)
     return thrown.code === 'ErrTableNotFound' && absences.has(thrown.upstream?.type)

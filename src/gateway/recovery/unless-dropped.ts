@@ -1,15 +1,15 @@
 /**
- * A creation that is nowhere to be seen may have been made, and dropped again: that something of its name was dropped
- * since is all that is left to tell, and leaves it open what.
+ * A creation that is not there may have been made and dropped again. Where the audit shows a drop of its name since, it
+ * stays undecidable, because the audit does not tell what was dropped.
  */
 
 import type { CatalogAction, IntentHead } from '../../core/commit.ts'
 import { auditedChanges } from '../../store/audit.ts'
 import type { ClaimedIntent } from '../../store/commit-intents.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from '../base/parts.ts'
 import type { IntentOutcome } from './decide.ts'
 
-/** Those of tables: what else is made is counted in decide-action. */
+/** Creations of tables; decide-action.ts counts those of views and namespaces. */
 const creations: ReadonlySet<CatalogAction> = new Set(['create-table', 'register-table'])
 
 /** What was decided; `undecidable` for a creation that is not there and may have been. */

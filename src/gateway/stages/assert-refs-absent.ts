@@ -6,14 +6,14 @@
 import { Fault } from '../../base/fault.ts'
 import { intentsOnTable } from '../../store/commit-intents.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
-import type { GatewayParts } from '../parts.ts'
-import type { Change } from './judge.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { Upstream } from '../base/upstream.ts'
+import type { Change } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
-import type { Upstream } from './open-upstream.ts'
 
 /**
- * Two such commits never pass together: each has a durable intent before it looks for those of others, and whichever
- * looks last sees the other's, or loads what it made. Writers past the gateway are not seen.
+ * Two such commits never both pass: each has a durable intent before it looks for other intents, so the one that looks
+ * last sees the other's intent, or loads the table that the other made. Writers that bypass the gateway are not seen.
  * @throws Fault `conflict`, for which the client rebases; what the load and the store throw
  */
 export async function assertRefsAbsent(

@@ -9,17 +9,21 @@ import { type JsonObject, jsonObject } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
 import type { Policy, PolicyKind } from '../../core/policy.ts'
-import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
-import type { TenantId } from '../../core/tenant.ts'
 import { loadPoliciesBelow, loadWriteGovernance, type WriteGovernance } from '../../store/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { createTableUpdates } from '../../wire/iceberg/create-table.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import { snapshotsOf } from '../../wire/iceberg/table-metadata.ts'
-import type { GatewayParts } from '../parts.ts'
-import type { CachedTable } from '../table-cache.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { CachedTable } from '../base/table-cache.ts'
+import type { Upstream } from '../base/upstream.ts'
+import type { Change, Judged } from './change.ts'
+import { loadCurrent, unlessAbsent } from './load-current.ts'
+import { outcomeOf } from './loads.ts'
+import { isAnythingMasked, staysMasked } from './masked.ts'
+import { keptByPin } from './pinned.ts'
 import {
   allowed,
   isInForce,
@@ -28,40 +32,16 @@ import {
   policiesUnavailable,
   principalView,
   recordedUnseen,
-  settle,
   withGrant,
-} from './judge.ts'
-import { loadCurrent, unlessAbsent } from './load-current.ts'
-import { isAnythingMasked, staysMasked } from './masked.ts'
-import type { Upstream } from './open-upstream.ts'
-import { keptByPin } from './pinned.ts'
-import type { StageTimes } from './stage-times.ts'
+} from './verdicts.ts'
 
-export interface ActionChange {
+/** The request is what policies see: its one update has the action's name and the request's members. */
+export interface ActionChange extends Change {
   readonly action: CatalogAction
-  readonly tenant: TenantId
-  /** A table's or view's name, or a namespace with the name ''. */
-  readonly table: TableRef
   /** Of a rename. */
   readonly destination: TableRef | undefined
-  /** The request as policies see it: its one update has the action's name and the request's members. */
-  readonly request: CommitRequest
   /** Whether the table's files go too. */
   readonly purge: boolean
-  readonly identified: IdentifiedPrincipal
-  /** Milliseconds since the Unix epoch. */
-  readonly receivedAtMs: number
-  readonly signal: AbortSignal
-  readonly stages: StageTimes
-}
-
-export interface JudgedAction {
-  /** The table before the action, where there was one. */
-  readonly base: CachedTable | undefined
-  /** The name that the verdict is about. */
-  readonly table: TableRef
-  readonly policies: readonly Policy[]
-  readonly verdict: Verdict
 }
 
 /** One name with what its policies are shown. */
@@ -86,10 +66,10 @@ export async function judgeAction(
   parts: GatewayParts,
   upstream: Upstream,
   change: ActionChange,
-): Promise<JudgedAction> {
+): Promise<Judged> {
   const { tenant, table, destination, stages } = change
   const loads = [table, ...(destination === undefined ? [] : [destination])].map((name) =>
-    settle(
+    outcomeOf(
       stages.time('policies', () =>
         name.name === ''
           ? loadPoliciesBelow(parts.store, tenant, name.namespace).then(unpinned)
@@ -115,7 +95,7 @@ export async function judgeAction(
   const outcomes: PolicyOutcome[] = []
   let subjects: readonly Subject[]
   try {
-    // What no policy governs is left to the upstream, whether or not we can read it.
+    // An ungoverned change is left to the upstream, even where we cannot read it.
     subjects = [...loaded.values()].every((policies) => policies.length === 0) ? [] : subjectsOf(change, base)
   } catch (thrown) {
     const policies = [...loaded.values()].flat()
@@ -151,7 +131,7 @@ export async function judgeAction(
 
 const unpinned = (policies: readonly Policy[]): WriteGovernance => ({ policies, pinnedSnapshotId: undefined })
 
-/** A purge takes the pinned snapshot away, what is registered over the table may; a rename would leave the pin behind. */
+/** A purge removes the pinned snapshot, an overwriting registration may; a rename leaves the pin behind. */
 function shedsPin({ action, purge, request }: ActionChange): boolean {
   if (action === 'register-table') return request.updates[0]?.get('overwrite') === true
   return action === 'rename-table' || (action === 'drop-table' && purge)
@@ -239,15 +219,15 @@ async function shedBy(
       policyId: lost.id,
       outcomes: [],
     }
-  // For everyone's sake: whom a mask exempts would else take it from all others.
+  // WholeRequest for every principal: one whom a mask exempts could otherwise remove it for all others.
   if (await staysMasked(parts, tenant, table, destination)) return undefined
   const reason = `${tableName(destination)} is governed less than ${tableName(table)}: its filters and masks do not apply there`
   return { kind: 'deny', reason, policyId: '', outcomes: [] }
 }
 
 /**
- * The denial of a registration that nobody granted where the tenant has filters or masks: they stand with names, and
- * the file may show what they hide under this one.
+ * Denies a registration that no write policy allows where the tenant has filters or masks. These apply to a name, and
+ * the registered file may show under this name what they hide under another.
  */
 async function unveiledBy(
   parts: GatewayParts,

@@ -1,6 +1,6 @@
 /**
- * The second look at a commit that the catalog applied to another state than the one its verdict rests on: what
- * landed between verdict and forward was not seen, and the two together may bring about what a policy denies.
+ * Judges an accepted commit again where the catalog applied it to another state than the one that was judged. What
+ * another writer committed between verdict and forward was not seen, and both together may break a policy.
  */
 
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
@@ -9,14 +9,15 @@ import { tableName } from '../../core/table-ref.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import type { LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
-import type { GatewayParts } from '../parts.ts'
-import { historyOf } from '../recovery/decide.ts'
-import type { CachedTable } from '../table-cache.ts'
-import { type Change, type Judged, judgePolicies, notEvaluated, principalView } from './judge.ts'
+import { historyOf } from '../base/metadata-history.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { CachedTable } from '../base/table-cache.ts'
+import type { Change, Judged } from './change.ts'
+import { judgePolicies, notEvaluated, principalView } from './verdicts.ts'
 
 /**
  * Judges the table as an accepted commit left it, where that commit was applied to another state than was judged.
- * The commit stands whatever is found: a policy that does not hold is logged and counted.
+ * The commit stands in any case: a policy that does not hold is logged and counted.
  * @param made the catalog's answer
  * @returns the policies' outcomes on it, for the audit; none where the commit was applied to what was judged, or the
  *   answer does not tell. Never throws
@@ -24,7 +25,7 @@ import { type Change, type Judged, judgePolicies, notEvaluated, principalView } 
 export async function judgeRaced(
   parts: GatewayParts,
   change: Change & { readonly commitId: string },
-  { base, policies }: Judged,
+  { base, policies }: Pick<Judged, 'base' | 'policies'>,
   made: LoadTableResult,
 ): Promise<readonly PolicyOutcome[]> {
   if (base === undefined || policies.length === 0 || !isRaced(base, made)) return []

@@ -5,13 +5,12 @@ import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { tableView } from '../../wire/iceberg/policy-view.ts'
 import { type LoadTableResult, readLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
-import type { GatewayParts } from '../parts.ts'
-import type { CachedTable } from '../table-cache.ts'
-import type { Upstream } from './open-upstream.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { CachedTable } from '../base/table-cache.ts'
+import type { Upstream } from '../base/upstream.ts'
 
 /**
- * The current table.
- * An entry of the cache is used only once the upstream said, by 304 or by the same bytes, that it is current.
+ * The current table. A cached entry is used only after the upstream has confirmed it, by 304 or by the same bytes.
  * @throws CatalogError ErrTableNotFound where the table does not exist
  */
 export async function loadCurrent(
@@ -25,7 +24,7 @@ export async function loadCurrent(
   const known = parts.tables.get(tenant, credential, table)
   const loaded = await catalog.loadTable(table, {
     signal,
-    // The default, but named: Iceberg's own server gives the answer to a commit the ETag of such a load.
+    // Named although it is the default, because Iceberg's own server gives a commit's answer the ETag of such a load.
     snapshots: 'all',
     ...(known?.etag === undefined ? {} : { ifNoneMatch: known.etag }),
   })
@@ -39,7 +38,7 @@ export async function loadCurrent(
   return entry
 }
 
-/** What a load gave; undefined where the table does not exist, if it may be absent. */
+/** The loaded table; undefined where the table does not exist and may be absent. */
 export async function unlessAbsent(
   load: Promise<CachedTable>,
   mayBeAbsent: boolean,

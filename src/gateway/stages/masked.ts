@@ -5,7 +5,7 @@ import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { isAnythingProtected, isProtectedAlike } from '../../store/governed-table.ts'
-import type { GatewayParts } from '../parts.ts'
+import type { GatewayParts } from '../base/parts.ts'
 
 /** @throws Fault `unavailable` where it cannot be told */
 export async function isMasked(
@@ -14,7 +14,7 @@ export async function isMasked(
   table: TableRef,
   identified: IdentifiedPrincipal,
 ): Promise<boolean> {
-  return await known(parts.maskedFor(tenant, table, identified))
+  return await orUnavailable(parts.maskedFor(tenant, table, identified))
 }
 
 /**
@@ -27,7 +27,7 @@ export async function staysMasked(
   from: TableRef,
   to: TableRef,
 ): Promise<boolean> {
-  return await known(isProtectedAlike(store, tenant, from, to))
+  return await orUnavailable(isProtectedAlike(store, tenant, from, to))
 }
 
 /**
@@ -35,10 +35,11 @@ export async function staysMasked(
  * @throws Fault `unavailable` where it cannot be told
  */
 export async function isAnythingMasked({ store }: GatewayParts, tenant: TenantId): Promise<boolean> {
-  return await known(isAnythingProtected(store, tenant))
+  return await orUnavailable(isAnythingProtected(store, tenant))
 }
 
-async function known<T>(look: Promise<T>): Promise<T> {
+/** A look-up that failed is not "nothing applies". @throws Fault `unavailable` */
+async function orUnavailable<T>(look: Promise<T>): Promise<T> {
   try {
     return await look
   } catch (cause) {

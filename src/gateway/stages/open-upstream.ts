@@ -1,18 +1,14 @@
 /** Steps 6 and 7 of SPEC 4.1: the tenant's credential for {prefix}, and the adapter for its kind. */
 
 import { Fault } from '../../base/fault.ts'
-import type { Catalog } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 import type { Session } from '../../core/session.ts'
 import { findCatalogCredential, openCredential } from '../../store/catalog-credentials.ts'
-import type { GatewayParts } from '../parts.ts'
-
-export interface Upstream {
-  readonly credential: CatalogCredential
-  readonly catalog: Catalog
-}
+import type { GatewayParts } from '../base/parts.ts'
+import type { Upstream } from '../base/upstream.ts'
 
 /**
+ * The upstream that the tenant has registered under a prefix.
  * @throws Fault `not_found` where the tenant has no credential of that name,
  *   `misconfigured` where its configuration cannot be decoded
  */

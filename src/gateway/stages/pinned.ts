@@ -1,12 +1,12 @@
-/** What a pin keeps from being done to a table: its snapshot stays for those who read it (DESIGN, "What policies see"). */
+/** Denies whatever would remove the snapshot that a table is pinned to (DESIGN, "What policies see"). */
 
 import type { Verdict } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 
 /**
- * The denial of a commit that expires the snapshot that its table is pinned to. Ids that cannot be read count
- * as that one.
+ * Denies a commit that expires the snapshot that its table is pinned to. An id that cannot be read is taken for the
+ * pinned one.
  */
 export function expiresPinned(
   table: TableRef,

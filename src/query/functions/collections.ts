@@ -43,6 +43,13 @@ export const collectionFunctions: readonly FunctionDef[] = [
     'CASE WHEN {1} = 1 AND cardinality({0}) > 0 THEN CAST(cardinality({0}) AS INTEGER) END',
   ),
   fn(
+    'array_lower',
+    'anyarray int4',
+    'int4',
+    'CASE WHEN {1} = 1 AND len({0}) > 0 THEN 1 END',
+    'CASE WHEN {1} = 1 AND cardinality({0}) > 0 THEN 1 END',
+  ),
+  fn(
     'array_upper',
     'anyarray int4',
     'int4',

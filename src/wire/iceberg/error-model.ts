@@ -3,10 +3,11 @@
 /**
  * @param code the HTTP status
  * @param type the Iceberg exception name a client expects, such as NoSuchTableException
+ * @param members further members of the error, for clients that know them
  * @returns the body of an IcebergErrorResponse
  */
-export function errorModel(code: number, type: string, message: string): string {
-  return JSON.stringify({ error: { message, type, code } })
+export function errorModel(code: number, type: string, message: string, members: object = {}): string {
+  return JSON.stringify({ error: { message, type, code, ...members } })
 }
 
 /** An error answer larger than this is not an ErrorModel worth reading. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { judgeCreditCard } from '../../../src/detection/classify/credit-card.ts'
-import { judgeEmail } from '../../../src/detection/classify/email.ts'
-import { judgeIban } from '../../../src/detection/classify/iban.ts'
+import { judgeCreditCard } from '../../../src/detection/classify/classes/credit-card.ts'
+import { judgeEmail } from '../../../src/detection/classify/classes/email.ts'
+import { judgeIban } from '../../../src/detection/classify/classes/iban.ts'
+import { matchPhones } from '../../../src/detection/classify/classes/phone.ts'
+import { judgeUsSsn } from '../../../src/detection/classify/classes/us-ssn.ts'
 import { normaliseCell } from '../../../src/detection/classify/normalise-cell.ts'
-import { matchPhones } from '../../../src/detection/classify/phone.ts'
-import { judgeUsSsn } from '../../../src/detection/classify/us-ssn.ts'
 
 describe('a social security number', () => {
   test.each([

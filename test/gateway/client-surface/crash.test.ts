@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Effect } from '../../../demo/catalog/faults.ts'
 import { createTable, orderFields, schemaOf } from '../../../demo/commits.ts'
-import type { CrashPoint } from '../../../src/gateway/crash-points.ts'
+import type { CrashPoint } from '../../../src/gateway/base/crash-points.ts'
 import { type Child, type CrashHarness, crashHarness } from '../../support/crash-harness.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.

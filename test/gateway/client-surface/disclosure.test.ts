@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { answerClient } from '../../../src/gateway/client-surface/serve.ts'
-import type { MaskedFor } from '../../../src/gateway/parts.ts'
+import type { MaskedFor } from '../../../src/gateway/base/parts.ts'
+import { answerClient } from '../../../src/gateway/client-surface/client-surface.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credentials.ts'
 import { findServiceSession } from '../../../src/store/sessions.ts'
 import { startUpstream, type TestUpstream } from '../../catalog/upstream.ts'

@@ -7,8 +7,10 @@ import {
   schemaOf,
   setProperties,
 } from '../../../demo/commits.ts'
+import type { ChangeContext } from '../../../src/contract/change.ts'
+import { putMask } from '../../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
-import { type ContractStore, putMask, putRowFilter } from '../../../src/store/contracts.ts'
 import { createServiceSession } from '../../../src/store/sessions.ts'
 import { addTenant, audit, startTestService, type TestService } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
@@ -200,12 +202,12 @@ describe('a rename', () => {
   const protections = [
     [
       'row filter',
-      (on: ContractStore, table: TableRef, exemptRoles: readonly string[]) =>
+      (on: ChangeContext, table: TableRef, exemptRoles: readonly string[]) =>
         putRowFilter(on, { table }, { id: 'some', expression: 'id > 0', exemptRoles }),
     ],
     [
       'column mask',
-      (on: ContractStore, table: TableRef, exemptRoles: readonly string[]) =>
+      (on: ChangeContext, table: TableRef, exemptRoles: readonly string[]) =>
         putMask(on, { table, column: 'amount' }, { id: 'hide', action: 'replace-with-null', exemptRoles }),
     ],
   ] as const

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { SessionScope } from '../../../src/core/session.ts'
-import { answerClient } from '../../../src/gateway/client-surface/serve.ts'
+import { answerClient } from '../../../src/gateway/client-surface/client-surface.ts'
 import { findServiceSession } from '../../../src/store/sessions.ts'
 import { startUpstream, type TestUpstream } from '../../catalog/upstream.ts'
 import { session } from '../../support/identity.ts'

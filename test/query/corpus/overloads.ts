@@ -147,6 +147,7 @@ export const overloads: readonly string[] = [
   // Arrays: none, and elements that are NULL.
   `SELECT array[1, null] @> array[null::int], array[1, 2] @> array[null::int], array[null::int] <@ array[1, null], array[1, 2] @> array[1], array[null::int] && array[null::int]`,
   `SELECT array_append(null::int[], 1), array_prepend(1, null::int[]), array_cat(null::int[], array[1]), array_cat(array[1], null::int[]), null::int[] || array[1], null::int[] || null::int[]`,
+  `SELECT array_lower(array[7, 8], 1), array_lower(array[7, 8], 2), array_lower(array[]::int[], 1), array_lower(null::int[], 1), array_lower(array['a'], null)`,
   `SELECT string_to_array('a,b,,c', ','), string_to_array('abc', ''), string_to_array('äb', null), string_to_array('', ''), string_to_array(null, ',')`,
   // Texts: code points, nothing to part or fill by, places from either end.
   `SELECT reverse('e' || chr(769) || 'x'), reverse('abc'), reverse('日本'), reverse('')`,

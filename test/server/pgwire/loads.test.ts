@@ -1,8 +1,9 @@
 /** How often a statement over the wire asks what governs its tables. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { deleteRowFilter } from '../../../src/contract/delete-row-filter.ts'
+import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
-import { deleteRowFilter, putRowFilter } from '../../../src/store/contracts.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
 import { openTestStore } from '../../support/store.ts'

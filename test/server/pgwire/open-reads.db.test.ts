@@ -14,11 +14,13 @@ import postgres from 'postgres'
 import { AccessTokens } from '../../../src/auth/access-token.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { TableStates } from '../../../src/catalog/table-states.ts'
+import type { ChangeContext } from '../../../src/contract/change.ts'
+import { deleteMask } from '../../../src/contract/delete-mask.ts'
+import { putMask } from '../../../src/contract/put-mask.ts'
 import { limits } from '../../../src/limits.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
 import { queryService } from '../../../src/query/run.ts'
 import { type Pgwire, startPgwire } from '../../../src/server/pgwire/start-pgwire.ts'
-import { type ContractStore, deleteMask, putMask } from '../../../src/store/contracts.ts'
 import { hearGovernanceVersions, readGovernanceVersion } from '../../../src/store/governance-versions.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
@@ -45,7 +47,7 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a replica', ()
   let pace: HandPace
   let replica: Pgwire
   let client: WireClient
-  let on: ContractStore
+  let on: ChangeContext
   /** What the replica was notified of. */
   let heard: bigint[]
 

@@ -10,10 +10,13 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test'
+import type { ChangeContext } from '../../../src/contract/change.ts'
+import { deleteMask } from '../../../src/contract/delete-mask.ts'
+import { putMask } from '../../../src/contract/put-mask.ts'
+import { putTag } from '../../../src/contract/put-tag.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
 import { rotateCatalogCredential } from '../../../src/store/catalog-credentials.ts'
-import { type ContractStore, deleteMask, putMask, putTag } from '../../../src/store/contracts.ts'
-import { pinTable, unpinTable } from '../../../src/store/pins.ts'
+import { pinTable, unpinTable } from '../../../src/store/contract/pins.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/sessions.ts'
 import { createTenant } from '../../../src/store/tenants.ts'
 import { listUsage } from '../../../src/store/usage.ts'
@@ -36,7 +39,7 @@ const catalog = 'E 55000 The credential of the catalog has changed since the que
 const many = 'SELECT a.note, b.note, a.uid, b.uid FROM sales.orders a CROSS JOIN sales.orders b'
 
 let lake: Lake
-let on: ContractStore
+let on: ChangeContext
 let client: WireClient
 let session: string
 

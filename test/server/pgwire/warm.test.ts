@@ -1,8 +1,10 @@
 /** Statements that have run before, so that all of the next run is guessed at: what has changed is seen nevertheless. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { deleteContract } from '../../../src/contract/delete-contract.ts'
+import { putContract } from '../../../src/contract/put-contract.ts'
+import { putMask } from '../../../src/contract/put-mask.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
-import { deleteContract, putContract, putMask } from '../../../src/store/contracts.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/sessions.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { resumeTenant, suspendTenant } from '../../../src/store/tenants.ts'

@@ -1,11 +1,13 @@
 /** The words of column names that tell a class: those of all languages and products, folded and ready to look up. */
 
 import { classes, type SensitiveClass } from '../../../core/classification.ts'
+import type { ClassWords, TermGrade } from '../classes/detector-class.ts'
+import { detectorClasses } from '../classes/detector-classes.ts'
 import { foldLetters } from '../split-words.ts'
 import { asian } from './asian.ts'
 import { english } from './english.ts'
 import { european } from './european.ts'
-import type { LanguageWords, TermGrade } from './language-words.ts'
+import type { LanguageWords } from './language-words.ts'
 import { products } from './products.ts'
 import { slavic } from './slavic.ts'
 import { westEuropean } from './west-european.ts'
@@ -20,7 +22,7 @@ function words(text = ''): readonly string[] {
     .filter((word) => word !== '')
 }
 
-function wordsOf(list: Exclude<keyof LanguageWords, 'terms'>): readonly string[] {
+function wordsOf(list: keyof LanguageWords): readonly string[] {
   return languages.flatMap((each) => words(each[list]))
 }
 
@@ -34,17 +36,22 @@ const grades = [
   'sure',
 ] as const satisfies readonly TermGrade[]
 
-function termsOf(of: SensitiveClass): ReadonlyMap<string, TermGrade> {
+function termsOf({ terms }: ClassWords): ReadonlyMap<string, TermGrade> {
   return new Map(
     grades.flatMap((grade) =>
-      languages.flatMap(({ terms }) => words(terms[of][grade]).map((word) => [word, grade] as const)),
+      Object.values(terms).flatMap((lists) => words(lists[grade]).map((word) => [word, grade] as const)),
     ),
   )
 }
 
-export const classTerms = Object.fromEntries(classes.map((each) => [each, termsOf(each)])) as Readonly<
-  Record<SensitiveClass, ReadonlyMap<string, TermGrade>>
->
+function ofEachClass<T>(read: (words: ClassWords) => T): Readonly<Record<SensitiveClass, T>> {
+  return Object.fromEntries(classes.map((each) => [each, read(detectorClasses[each].words)])) as Record<
+    SensitiveClass,
+    T
+  >
+}
+
+export const classTerms = ofEachClass(termsOf)
 
 export const roles: ReadonlySet<string> = new Set(wordsOf('roles'))
 export const numbers: ReadonlySet<string> = new Set(wordsOf('numbers'))
@@ -62,48 +69,19 @@ export const otherContent: Readonly<Record<'anywhere' | 'after' | 'before', Read
 }
 
 /** The same, for one class. */
-export const otherContentOf: Readonly<Record<SensitiveClass, ReadonlySet<string>>> = {
-  us_ssn: new Set(words('benefit benefits income office earnings wages media')),
-  email: new Set(words('slot')),
-  credit_card: new Set(
-    words(`access badge bonus business club graphics green health id ident identity insurance kunden klanten klient medicare
-      member memory phone report score scorecard sound student telefon telefono telephone time trading trello video vitale`),
-  ),
-  phone: new Set(words('device case screen battery accessory accessories tower sector site')),
-  iban: new Set(words('bic swift')),
-}
+export const otherContentOf = ofEachClass((own) => new Set(words(own.otherContent)))
 
-const productIdentifiers =
-  words(`part partno sku product item catalog catalogue article artikel articulo articolo model
-  isbn issn ean gtin upc asin barcode imei imeisv imsi iccid meid esn siret siren tracking waybill awb parcel shipment consignment
-  container serial serialno lot batch invoice rechnung facture factura fattura order orderno bestellung bestellnummer auftrag
-  commande pedido ordine zamowienie siparis ticket rma ndc vin reservation booking pnr coupon voucher docket`)
+/** Terms that are found inside a word although they are short. */
+export const shortInnerTerms = ofEachClass((own) => new Set(words(own.shortInnerTerms)))
 
-/** Cards that pay nothing, or at one shop only. */
-const otherCards = wordsOf('otherCards')
-
-/** What is written like an email address and is none, so that beside a weaker term too its values prove nothing. */
-export const addressLike: readonly string[] = words(
-  'messageid msgid inreplyto threadid jid xmpp kerberos krb spn serviceprincipal clone ssh dsn',
-)
+/** What is written like a value of the class and is none, so that beside a weaker term too its values prove nothing. */
+export const lookalikes = ofEachClass((own) => words(own.lookalikes))
 
 /** Identifiers of other kinds whose values can have the form of the class: values alone then prove nothing. */
-export const otherIdentifiers: Readonly<Record<SensitiveClass, readonly string[]>> = {
-  us_ssn: [
-    ...productIdentifiers,
-    ...words(`case caseno claim claimno file fileno permit policy policyno contract licence license lease publication component
-      assembly drawing material stock spare asset location zone bin shelf ein fein itin atin ptin duns sin nino`),
-  ],
-  email: [...addressLike, ...words('dependency filename image package purl references remote repo')],
-  credit_card: [
-    ...productIdentifiers,
-    ...otherCards,
-    ...words(`siren npi tin abn mpan confirmation receipt po purchaseorder transaction txn trans
-    trace stan rrn claim policy contract case`),
-  ],
-  phone: productIdentifiers,
-  iban: words('mandate mandateid creditorid uci'),
-}
+export const otherIdentifiers = ofEachClass((own) => [
+  ...words(own.lookalikes),
+  ...words(own.otherIdentifiers),
+])
 
 /** Scripts written without spaces, whose names are cut at the words that are known. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
@@ -114,7 +92,7 @@ export const knownUnspaced = new RegExp(
     ...new Set([
       ...classes.flatMap((each) => [...classTerms[each].keys()]),
       ...[roles, neutralWords, otherContent.anywhere].flatMap((each) => [...each]),
-      ...otherCards,
+      ...classes.flatMap((each) => otherIdentifiers[each]),
     ]),
   ]
     .filter((word) => unspaced.test(word))

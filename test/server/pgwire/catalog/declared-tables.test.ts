@@ -1,6 +1,11 @@
 /** What contracts declare, and the schema of a pin, as pg_catalog and information_schema show them. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ChangeContext } from '../../../../src/contract/change.ts'
+import { deleteContract } from '../../../../src/contract/delete-contract.ts'
+import { deleteMask } from '../../../../src/contract/delete-mask.ts'
+import { putContract } from '../../../../src/contract/put-contract.ts'
+import { putMask } from '../../../../src/contract/put-mask.ts'
 import type { ContractSchema } from '../../../../src/core/contract-schema.ts'
 import type { SchemaColumn } from '../../../../src/core/table-schema.ts'
 import type { TenantId } from '../../../../src/core/tenant.ts'
@@ -10,14 +15,7 @@ import {
   openCatalogService,
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
-import {
-  type ContractStore,
-  deleteContract,
-  deleteMask,
-  putContract,
-  putMask,
-} from '../../../../src/store/contracts.ts'
-import { pinTable, unpinTable } from '../../../../src/store/pins.ts'
+import { pinTable, unpinTable } from '../../../../src/store/contract/pins.ts'
 import { createTenant } from '../../../../src/store/tenants.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
@@ -38,7 +36,7 @@ let store: TestStore
 let service: OpenCatalogService
 let home: TenantId
 let foreign: TenantId
-let on: ContractStore
+let on: ChangeContext
 
 beforeAll(async () => {
   store = await openTestStore()

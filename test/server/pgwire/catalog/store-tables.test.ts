@@ -1,6 +1,9 @@
 /** The catalog over the store: what a contract makes readable is shown, as statements meet it. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { deleteContract } from '../../../../src/contract/delete-contract.ts'
+import { putContract } from '../../../../src/contract/put-contract.ts'
+import { putMask } from '../../../../src/contract/put-mask.ts'
 import type { TenantId } from '../../../../src/core/tenant.ts'
 import { checkPolicies } from '../../../../src/query/protect.ts'
 import {
@@ -8,7 +11,6 @@ import {
   openCatalogService,
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
-import { deleteContract, putContract, putMask } from '../../../../src/store/contracts.ts'
 import { createTenant } from '../../../../src/store/tenants.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'

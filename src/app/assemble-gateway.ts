@@ -1,0 +1,35 @@
+/** Puts the commit pipeline together. Its routes are added with all others. */
+
+import type { GatewayParts } from '../gateway/base/parts.ts'
+import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
+import { TableCache } from '../gateway/base/table-cache.ts'
+import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
+import { limits } from '../limits.ts'
+import { intentTimes } from '../store/commit-intents.ts'
+import { isMaskedFor } from '../store/governed-table.ts'
+
+/** What the pipeline shares with the rest of the process. */
+type Shared = Pick<
+  GatewayParts,
+  'store' | 'catalogs' | 'policies' | 'metrics' | 'log' | 'clock' | 'commits' | 'demo'
+>
+
+/** What a test brings in place of the service's own. */
+type Overrides = {
+  readonly [Name in 'intentTimes' | 'lostAnswerWaitsMs' | 'passCrashPoint']?: GatewayParts[Name] | undefined
+}
+
+/** The pipeline's parts, with caches of its own. */
+export function assembleGateway(shared: Shared, overrides: Overrides): GatewayParts {
+  return {
+    ...shared,
+    tables: new TableCache(limits.metadataCacheBytes),
+    speculative: new SpeculativeCache(),
+    intentTimes: overrides.intentTimes ?? intentTimes,
+    lostAnswerWaitsMs: overrides.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
+    // Roles that nobody verified exempt from nothing.
+    maskedFor: (tenant, table, { principal, verified }) =>
+      isMaskedFor(shared.store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
+    passCrashPoint: overrides.passCrashPoint ?? (() => {}),
+  }
+}

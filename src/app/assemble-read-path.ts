@@ -1,0 +1,49 @@
+/** Puts the read path together: table states, engines, the tripwire and what runs statements. Surfaces are added later. */
+
+import type { Logger } from 'pino'
+import type { Clock } from '../base/clock.ts'
+import type { AddressRules } from '../catalog/address.ts'
+import type { CatalogPool } from '../catalog/open-catalog.ts'
+import { TableStates } from '../catalog/table-states.ts'
+import type { Config } from '../config.ts'
+import type { EngineKinds } from '../engine/engine-kinds.ts'
+import { openEngines } from '../engine/open-engines.ts'
+import { limits } from '../limits.ts'
+import type { QueryService } from '../query/query-service.ts'
+import { queryService } from '../query/run.ts'
+import { Tripwire } from '../query/tripwire.ts'
+import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+interface Shared {
+  readonly config: Config
+  readonly store: Store
+  readonly catalogs: CatalogPool
+  readonly addressRules: AddressRules
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+/** What a test brings in place of the service's own. */
+interface Overrides {
+  readonly engines?: EngineKinds | undefined
+  readonly queries?: QueryService | undefined
+}
+
+export interface ReadPath {
+  readonly states: TableStates
+  readonly engines: EngineKinds
+  readonly tripwire: Tripwire
+  readonly queries: QueryService
+}
+
+/** The read path over a store; engines open when they are first asked. */
+export function assembleReadPath(shared: Shared, overrides: Overrides): ReadPath {
+  const { config, store, catalogs, addressRules, metrics, log, clock } = shared
+  const states = new TableStates(catalogs, limits.tableStateBytes)
+  const engines = overrides.engines ?? openEngines({ addressRules, catalogs, ...config.readEngine })
+  const tripwire = new Tripwire({ engines, log, metrics })
+  const queries = overrides.queries ?? queryService({ store, states, engines, clock, log, tripwire })
+  return { states, engines, tripwire, queries }
+}

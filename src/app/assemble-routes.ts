@@ -1,0 +1,107 @@
+/** Puts all routes of the public listener together; what each does is in its feature. */
+
+import { adminOperations } from '../auth/administration/admin-operations.ts'
+import { ownOperations } from '../auth/administration/own-operations.ts'
+import { admitter } from '../auth/admit.ts'
+import { IdentityProvider } from '../auth/login/identity-provider.ts'
+import { loginOperations } from '../auth/login/operations.ts'
+import { webhookOperations } from '../auth/webhooks/operations.ts'
+import type { TableStates } from '../catalog/table-states.ts'
+import type { Config } from '../config.ts'
+import { oversightOperations } from '../contract/oversight-operations.ts'
+import { pinOperations } from '../contract/pin-operations.ts'
+import { policyOperations } from '../contract/policy-operations.ts'
+import { tableOperations } from '../contract/table-operations.ts'
+import { detectionOperations } from '../detection/operations.ts'
+import type { Detection } from '../detection/start-detection.ts'
+import type { GatewayParts } from '../gateway/base/parts.ts'
+import { gatewayRoutes } from '../gateway/routes.ts'
+import { bind } from '../http/declare.ts'
+import type { Licensed } from '../license/licensed.ts'
+import { lineageOperations } from '../lineage/operations.ts'
+import type { LineageReceiver } from '../lineage/receiver.ts'
+import { explainOperations } from '../query/explain-operation.ts'
+import { checkPolicies } from '../query/protect.ts'
+import { usageOperations } from '../query/usage/operations.ts'
+import { composeRoutes, type Routes } from '../server/compose.ts'
+import type { Drain } from '../server/drain.ts'
+import { opsRoutes } from '../server/ops.ts'
+import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
+import type { Auth } from './assemble-auth.ts'
+
+interface RouteParts {
+  readonly config: Config
+  readonly gateway: GatewayParts
+  readonly auth: Auth
+  readonly licensed: Licensed
+  readonly lineage: LineageReceiver
+  readonly states: TableStates
+  readonly detection: Detection
+  readonly drain: Drain
+  /** Where clients reach the service; asked once it listens. */
+  readonly publicUrl: () => URL
+}
+
+/** Every route of the service. */
+export function assembleRoutes(parts: RouteParts): Routes {
+  const { config, gateway, auth, licensed, lineage, states, detection, drain, publicUrl } = parts
+  const { store, policies, log, clock } = gateway
+  const { internalAdminOrgId } = config.idp
+  const admit = admitter({ ...auth, licensed, internalAdminOrgId })
+  const admin = bind(adminOperations, { store, licensed, clock })
+  const operations = [
+    ...bind(lineageOperations, { receiver: lineage, clock, store }),
+    ...bind([...tableOperations, ...policyOperations, ...pinOperations, ...oversightOperations], {
+      store,
+      clock,
+      states,
+      checkPolicies,
+    }),
+    ...bind(explainOperations, { store, states }),
+    ...bind(usageOperations, { store }),
+    ...bind(detectionOperations, {
+      store,
+      queue: detection.queue,
+      enabled: config.alphaWebhookEnabled,
+      wake: () => detection.detector.wake(),
+    }),
+    ...admin,
+    ...bind(ownOperations, { store, clock }),
+    ...bind(loginOperations, {
+      store,
+      provider: identityProvider(config),
+      publicUrl,
+      internalAdminOrgId,
+      clock,
+    }),
+    ...bind(webhookOperations, {
+      store,
+      clock,
+      log,
+      identityProvider: { secret: config.idp.webhookSecret, enabled: config.idpWebhookEnabled },
+      billing: { secret: config.billingWebhookSecret, enabled: config.billingWebhookEnabled },
+    }),
+  ]
+  return composeRoutes(
+    [
+      gatewayRoutes(gateway, auth),
+      operationRoutes(operations, admit, log),
+      missingAdminRoutes(admin, admit, log),
+      opsRoutes({
+        healthy: () => store.healthy(),
+        ready: () => ({
+          policies: policies.ready(),
+          detection: detection.ready(),
+          accepting: !drain.draining,
+        }),
+      }),
+    ],
+    (fault) => log.error({ err: fault.cause ?? fault, faultId: fault.id }, 'a handler failed'),
+  )
+}
+
+function identityProvider({ idp }: Config): IdentityProvider | undefined {
+  const { issuerUrl, clientId, apiKey, organizationClaim } = idp
+  if (issuerUrl === undefined || clientId === undefined) return undefined
+  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, organizationClaim })
+}

@@ -1,0 +1,102 @@
+/** The recurring jobs and their schedules; what each does is in its feature. */
+
+import type { Logger } from 'pino'
+import type { TenantId } from '../core/tenant.ts'
+import type { Detection } from '../detection/start-detection.ts'
+import type { GatewayParts } from '../gateway/base/parts.ts'
+import { recoverIntents } from '../gateway/recovery/recover-intents.ts'
+import { limits } from '../limits.ts'
+import type { LineageReceiver } from '../lineage/receiver.ts'
+import { retryLineage } from '../lineage/retry.ts'
+import { sweepLineage } from '../lineage/sweep.ts'
+import { type Jobs, startJobs } from '../server/jobs.ts'
+import { findJobGauge, keepJobGauge } from '../store/job-gauges.ts'
+import { closeDeadQueries } from '../store/queries-under-way.ts'
+import { reconcileTenant, withReplicaLock } from '../store/reconcile.ts'
+import { rotateSigningKeys } from '../store/signing-keys.ts'
+import type { Store } from '../store/store.ts'
+import { eachTenant } from '../store/tenants.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+interface JobParts {
+  readonly gateway: GatewayParts
+  readonly lineage: LineageReceiver
+  readonly detection: Detection
+}
+
+/** Starts every job of the service, on one replica at a time. */
+export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
+  const { store, metrics, log, commits } = gateway
+  return startJobs(
+    [
+      {
+        name: 'recover-intents',
+        schedule: '* * * * *',
+        run: async (signal) => void (await recoverIntents(gateway, signal)),
+        gauge: metrics.commitIntents,
+      },
+      { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
+      {
+        name: 'rotate-signing-keys',
+        schedule: '23 3 * * *',
+        run: async () => void (await rotateSigningKeys(store)),
+      },
+      {
+        name: 'close-dead-queries',
+        schedule: '* * * * *',
+        run: async (signal) => {
+          const count = await closeDeadQueries(store, signal)
+          if (count > 0) log.warn({ count }, 'queries of processes that are gone were recorded as failed')
+        },
+      },
+      {
+        name: 'retry-lineage',
+        schedule: '* * * * *',
+        run: (signal) => retryLineage(lineage, signal),
+        gauge: metrics.lineagePending,
+      },
+      {
+        name: 'sweep-lineage',
+        schedule: '23 * * * *',
+        run: (signal) => sweepLineage(lineage.parts, signal),
+        gauge: metrics.lineageCycles,
+      },
+      {
+        name: 'poll-snapshots',
+        schedule: `*/${limits.detectionPollMs / 1_000} * * * * *`,
+        run: (signal) => detection.poller.poll(signal),
+      },
+    ],
+    (name, work) => withReplicaLock(store, name, work),
+    { keep: (job, value) => keepJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
+    commits,
+    log,
+  )
+}
+
+/** docs/reference/operations.md 3.2: drift between the graph and its relational projection is a `breach`. */
+async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: AbortSignal): Promise<void> {
+  for await (const tenant of eachTenant(store, signal)) {
+    try {
+      await reconcileOne(store, tenant, metrics, log, signal)
+    } catch (err) {
+      signal.throwIfAborted()
+      // The others are to be compared all the same.
+      log.error({ err, tenant }, 'a tenant could not be reconciled')
+    }
+  }
+}
+
+async function reconcileOne(
+  store: Store,
+  tenant: TenantId,
+  metrics: Metrics,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const breach of await reconcileTenant(store, tenant, signal)) {
+    if (!breach.isNew) continue
+    metrics.reconciliationBreaches.inc()
+    log.error({ breach }, 'breach: the graph and its relational projection differ')
+  }
+}

@@ -1,0 +1,278 @@
+/** /admin (SPEC 5): tenants, their catalogs and sessions, and the license; for the internal admin organization alone. */
+
+import { Type } from '@sinclair/typebox'
+import type { Clock } from '../../base/clock.ts'
+import { commercialCapabilities } from '../../core/capability.ts'
+import { catalogKinds } from '../../core/catalog-kinds.ts'
+import { operationsOf } from '../../http/declare.ts'
+import { pageRequest } from '../../http/page-view.ts'
+import {
+  anyObject,
+  count,
+  flag,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  pageInput,
+  pageOf,
+  said,
+  text,
+  time,
+  uuid,
+} from '../../http/schemas.ts'
+import type { Licensed } from '../../license/licensed.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  mintedSession,
+  sessionExample,
+  sessionFilter,
+  sessionPage,
+  wantedSession,
+} from './session-schemas.ts'
+import { endSession, listSessions, mintSession } from './sessions.ts'
+import {
+  everyCredential,
+  everyTenant,
+  existingTenant,
+  forgetCredential,
+  newTenant,
+  oneTenant,
+  registerCredential,
+  rotateCredential,
+  setTenantState,
+  tenantOf,
+} from './tenants.ts'
+
+const operation = operationsOf<{
+  readonly store: Store
+  readonly clock: Clock
+  readonly licensed: Licensed
+}>()
+const common = { tag: 'administration', access: { organization: 'internal admin' } } as const
+const tenantPath = '/admin/tenants/{tenant}' as const
+const catalogPath = `${tenantPath}/catalogs/{nickname}` as const
+const ofTenant = { tenant: text }
+const unknown = { not_found: 'There is nothing of that name.' }
+
+const tenant = object({
+  id: uuid,
+  organization_id: maybe(said(text, 'of the identity provider')),
+  name: text,
+  state: oneOf(['active', 'suspended']),
+  created_at: time,
+})
+const catalog = object({
+  id: uuid,
+  version: count,
+  catalog_kind: oneOf(catalogKinds),
+  nickname: text,
+  endpoint: text,
+  config_json: said(anyObject, 'without what is secret'),
+})
+const license = object({
+  state: oneOf(['none', 'valid', 'grace', 'expired']),
+  id: maybe(text),
+  licensee: maybe(text),
+  capabilities: maybe(list(oneOf(commercialCapabilities))),
+  tenants_max: maybe(count),
+  issued_at: maybe(time),
+  expires_at: maybe(time),
+  grace_ms: maybe(count),
+  development: maybe(flag),
+})
+
+export const adminOperations = [
+  operation({
+    ...common,
+    name: 'list_tenants',
+    summary: 'The tenants',
+    method: 'GET',
+    path: '/admin/tenants',
+    input: object(pageInput),
+    output: pageOf(tenant),
+    run: ({ parts }, page) => everyTenant(parts.store, pageRequest(page)),
+  }),
+  operation({
+    ...common,
+    name: 'make_tenant',
+    summary: 'Makes a tenant with its own schema and graph, where the installed license has room for it',
+    method: 'POST',
+    path: '/admin/tenants',
+    input: object({
+      name: Type.String({ minLength: 1, maxLength: 255 }),
+      organization_id: maybe(said(text, '`org_…`')),
+    }),
+    output: tenant,
+    status: 201,
+    faults: { conflict: 'Another tenant has the organization.' },
+    examples: [{ input: { name: 'Acme', organization_id: 'org_01HACME' } }],
+    run: ({ parts }, { name, organization_id: organizationId }) =>
+      newTenant(parts.store, parts.licensed, { name, organizationId }),
+  }),
+  operation({
+    ...common,
+    name: 'get_tenant',
+    summary: 'A tenant',
+    method: 'GET',
+    path: tenantPath,
+    input: object(ofTenant),
+    output: tenant,
+    faults: unknown,
+    run: async ({ parts }, input) => await oneTenant(parts.store, tenantOf(input.tenant)),
+  }),
+  operation({
+    ...common,
+    name: 'suspend_tenant',
+    summary: 'Refuses every session of the tenant from the next request on',
+    method: 'POST',
+    path: `${tenantPath}/suspend`,
+    input: object(ofTenant),
+    output: tenant,
+    faults: unknown,
+    run: async ({ parts }, input) => await setTenantState(parts.store, tenantOf(input.tenant), 'suspended'),
+  }),
+  operation({
+    ...common,
+    name: 'resume_tenant',
+    summary: 'Ends a suspension',
+    method: 'POST',
+    path: `${tenantPath}/resume`,
+    input: object(ofTenant),
+    output: tenant,
+    faults: unknown,
+    run: async ({ parts }, input) => await setTenantState(parts.store, tenantOf(input.tenant), 'active'),
+  }),
+  operation({
+    ...common,
+    name: 'list_catalogs',
+    summary: 'A tenant’s catalog credentials, without secrets',
+    method: 'GET',
+    path: `${tenantPath}/catalogs`,
+    input: object({ ...ofTenant, ...pageInput }),
+    output: pageOf(catalog),
+    faults: unknown,
+    run: async ({ parts }, { tenant: id, ...page }) =>
+      await everyCredential(parts.store, await existingTenant(parts.store, id), pageRequest(page)),
+  }),
+  operation({
+    ...common,
+    name: 'put_catalog',
+    summary: 'Registers a catalog under a {prefix}, or replaces it, secrets and all',
+    method: 'PUT',
+    path: catalogPath,
+    input: object({
+      ...ofTenant,
+      nickname: text,
+      catalog_kind: oneOf(catalogKinds),
+      endpoint: nonEmpty,
+      config_json: said(anyObject, 'of the adapter and the read engine; secrets are sealed, and never shown'),
+    }),
+    output: object({ id: uuid, version: count }),
+    faults: { ...unknown, unprocessable: 'The kind has no live adapter.' },
+    examples: [
+      {
+        input: {
+          tenant: '5b0f9e4e-6f0a-4e2c-9a54-0d6a3b8e8c11',
+          nickname: 'lake',
+          catalog_kind: 'alpha',
+          endpoint: 'https://catalog.example',
+          config_json: { warehouse: 'analytics', credential: 'client:secret' },
+        },
+      },
+    ],
+    run: async ({ parts }, { tenant: id, nickname, catalog_kind: kind, endpoint, config_json: config }) =>
+      await registerCredential(parts.store, tenantOf(id), { nickname, kind, endpoint, config }),
+  }),
+  operation({
+    ...common,
+    name: 'change_catalog',
+    summary: 'Changes fields of a catalog’s configuration, as when a secret is rotated',
+    method: 'PATCH',
+    path: catalogPath,
+    input: object({
+      ...ofTenant,
+      nickname: text,
+      config_json: said(anyObject, 'fields to set; null removes one'),
+    }),
+    output: object({ version: count }),
+    faults: unknown,
+    run: async ({ parts }, { tenant: id, nickname, config_json: config }) =>
+      await rotateCredential(parts.store, tenantOf(id), nickname, config),
+  }),
+  operation({
+    ...common,
+    name: 'remove_catalog',
+    summary: 'Removes a catalog; its {prefix} is 404 from then on',
+    method: 'DELETE',
+    path: catalogPath,
+    input: object({ ...ofTenant, nickname: text }),
+    faults: unknown,
+    run: async ({ parts }, { tenant: id, nickname }) =>
+      await forgetCredential(parts.store, tenantOf(id), nickname),
+  }),
+  operation({
+    ...common,
+    name: 'list_sessions',
+    summary: 'A tenant’s sessions, without secrets',
+    method: 'GET',
+    path: `${tenantPath}/sessions`,
+    input: object({ ...ofTenant, ...sessionFilter }),
+    output: sessionPage,
+    faults: unknown,
+    run: async ({ parts }, { tenant: id, kind = 'service', ...page }) =>
+      await listSessions(parts.store, await existingTenant(parts.store, id), kind, pageRequest(page)),
+  }),
+  operation({
+    ...common,
+    name: 'mint_session',
+    summary: 'Makes a service session of a tenant',
+    method: 'POST',
+    path: `${tenantPath}/sessions`,
+    input: object({ ...ofTenant, ...wantedSession }),
+    output: mintedSession,
+    status: 201,
+    faults: unknown,
+    examples: [{ input: { tenant: '5b0f9e4e-6f0a-4e2c-9a54-0d6a3b8e8c11', ...sessionExample } }],
+    run: async ({ parts }, { tenant: id, ...wanted }) => {
+      const existing = await existingTenant(parts.store, id)
+      return await mintSession(parts.store, existing, parts.clock.now(), wanted)
+    },
+  }),
+  operation({
+    ...common,
+    name: 'end_session',
+    summary: 'Ends a session, with effect on the next request',
+    method: 'DELETE',
+    path: `${tenantPath}/sessions/{session}`,
+    input: object({ ...ofTenant, session: text }),
+    faults: { not_found: 'There is no such session in force.' },
+    run: async ({ parts }, { tenant: id, session }) => await endSession(parts.store, tenantOf(id), session),
+  }),
+  operation({
+    ...common,
+    name: 'get_license',
+    summary: 'What is licensed',
+    method: 'GET',
+    path: '/admin/license',
+    output: license,
+    run: async ({ parts: { licensed } }) => {
+      const { license: installed } = licensed
+      if (installed === undefined) return { state: licensed.state() }
+      const { id, licensee, capabilities, tenantsMax, issuedAtMs, expiresAtMs, graceMs, development } =
+        installed
+      return {
+        state: licensed.state(),
+        id,
+        licensee,
+        capabilities,
+        tenants_max: tenantsMax,
+        issued_at: new Date(issuedAtMs),
+        expires_at: new Date(expiresAtMs),
+        grace_ms: graceMs,
+        development,
+      }
+    },
+  }),
+]

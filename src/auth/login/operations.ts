@@ -1,0 +1,147 @@
+/** /login, /callback and /logout (SPEC 5): a browser's way to a session. */
+
+import type { Clock } from '../../base/clock.ts'
+import { Fault } from '../../base/fault.ts'
+import type { SessionScope } from '../../core/session.ts'
+import { operationsOf } from '../../http/declare.ts'
+import { maybe, object, said, text } from '../../http/schemas.ts'
+import { limits } from '../../limits.ts'
+import { createBrowserSession, endBrowserSession } from '../../store/browser-sessions.ts'
+import type { Store } from '../../store/store.ts'
+import { findTenantByOrganization } from '../../store/tenants.ts'
+import { useOnce } from '../../store/used-once.ts'
+import { assertSameOrigin, clearCookie, readCookie, sessionCookie, setCookie } from '../credentials.ts'
+import type { CompletedLogin, IdentityProvider } from './identity-provider.ts'
+import { localPath, openLogin, sealLogin } from './login-state.ts'
+
+export interface LoginParts {
+  readonly store: Store
+  /** Absent where no identity provider is configured. */
+  readonly provider: IdentityProvider | undefined
+  /** The service's address as browsers know it. */
+  readonly publicUrl: () => URL
+  readonly internalAdminOrgId: string | undefined
+  readonly clock: Clock
+}
+
+const loginCookie = '__Host-svc_login'
+const afterLogin = '/api/v1/session'
+
+const operation = operationsOf<LoginParts>()
+const tag = 'login'
+const unavailable = {
+  not_found: 'No identity provider is configured.',
+  unavailable: 'The identity provider or the database is not available. Try again.',
+}
+
+export const loginOperations = [
+  operation({
+    name: 'begin_login',
+    tag,
+    summary: 'Sends the browser to the identity provider',
+    method: 'GET',
+    path: '/login',
+    access: { open: 'everyone' },
+    input: object({ return_to: maybe(said(text, 'path on this service to come back to')) }),
+    status: 302,
+    faults: unavailable,
+    answer: ({ parts, request }) => begin(parts, request),
+  }),
+  operation({
+    name: 'complete_login',
+    tag,
+    summary: 'Where the identity provider returns to: makes the session, and its cookie',
+    method: 'GET',
+    path: '/callback',
+    access: { open: 'everyone' },
+    input: object({ code: maybe(text), state: maybe(text) }),
+    status: 302,
+    faults: {
+      bad_request: 'The login was not begun in this browser, is over, or too long ago.',
+      unauthenticated: 'The identity provider refused.',
+      forbidden: 'The organization has no active tenant.',
+      ...unavailable,
+    },
+    answer: ({ parts, request }) => complete(parts, request),
+  }),
+  operation({
+    name: 'log_out',
+    tag,
+    summary: 'Ends the session of the browser',
+    method: 'POST',
+    path: '/logout',
+    access: { open: 'browser' },
+    faults: {
+      unauthenticated: 'There is no session to end.',
+      forbidden: 'The request comes from another site’s page.',
+    },
+    answer: ({ parts, request }) => logOut(parts, request),
+  }),
+]
+
+function configured({ provider }: LoginParts): IdentityProvider {
+  if (provider === undefined)
+    throw new Fault('not_found', 'No identity provider is configured; use a service session.')
+  return provider
+}
+
+const redirectUri = (parts: LoginParts) => new URL('/callback', parts.publicUrl()).href
+
+async function begin(parts: LoginParts, request: Request): Promise<Response> {
+  const { url, checks } = await configured(parts).begin(redirectUri(parts))
+  const returnTo = localPath(new URL(request.url).searchParams.get('return_to'), afterLogin)
+  const state = { ...checks, returnTo, expiresAtMs: parts.clock.now() + limits.loginMs }
+  return redirect(url.href, [
+    setCookie(loginCookie, sealLogin(parts.store.secretsKey, state), limits.loginMs),
+  ])
+}
+
+async function complete(parts: LoginParts, request: Request): Promise<Response> {
+  const provider = configured(parts)
+  const { store } = parts
+  const { search, searchParams } = new URL(request.url)
+  const cookie = readCookie(request.headers, loginCookie)
+  const login = openLogin(store.secretsKey, cookie, searchParams.get('state'), parts.clock.now())
+  if (login === undefined)
+    throw new Fault('bad_request', 'This login was not begun in this browser, or too long ago.')
+  if (!(await store.adminTransaction((tx) => useOnce(tx, 'login', login.state, 2 * limits.loginMs))))
+    throw new Fault('bad_request', 'This login is over already. Begin again at /login.')
+  const completed = await provider.complete(new URL(`${redirectUri(parts)}${search}`), login)
+  const tenant = await findTenantByOrganization(store, completed.organizationId)
+  const replaced = readCookie(request.headers, sessionCookie)
+  const secret =
+    tenant &&
+    (await createBrowserSession(
+      store,
+      tenant.id,
+      { ...completed, scopes: scopesOf(parts, completed) },
+      replaced,
+    ))
+  // Unknown and suspended read the same: who has no tenant here learns nothing of those who have.
+  if (secret === undefined)
+    throw new Fault('forbidden', 'Your organization has no active tenant in this service.')
+  return redirect(login.returnTo, [
+    setCookie(sessionCookie, secret, limits.browserSessionMs),
+    clearCookie(loginCookie),
+  ])
+}
+
+/** SPEC 5 opens /admin by organization; elsewhere `admin` takes the role as well. */
+function scopesOf(parts: LoginParts, { principal, organizationId }: CompletedLogin): readonly SessionScope[] {
+  const administers = principal.roles.includes('administrator') || organizationId === parts.internalAdminOrgId
+  return administers ? ['read', 'admin'] : ['read']
+}
+
+async function logOut({ store }: LoginParts, request: Request): Promise<Response> {
+  assertSameOrigin(request)
+  const secret = readCookie(request.headers, sessionCookie)
+  if (secret === undefined) throw new Fault('unauthenticated', 'There is no session to end.')
+  await endBrowserSession(store, secret)
+  return new Response(null, { status: 204, headers: { 'set-cookie': clearCookie(sessionCookie) } })
+}
+
+function redirect(location: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ location })
+  for (const cookie of cookies) headers.append('set-cookie', cookie)
+  return new Response(null, { status: 302, headers })
+}

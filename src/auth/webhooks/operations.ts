@@ -1,0 +1,99 @@
+/**
+ * /webhooks/identity-provider and /webhooks/billing (SPEC 5): the signature is verified before any toggle is
+ * looked at, and a delivery counts once.
+ */
+
+import type { Logger } from 'pino'
+import type { Clock } from '../../base/clock.ts'
+import { Fault } from '../../base/fault.ts'
+import type { Secret } from '../../base/secret.ts'
+import { operationsOf } from '../../http/declare.ts'
+import { readBody } from '../../http/read-body.ts'
+import { anyObject, maybe, object, oneOf } from '../../http/schemas.ts'
+import { limits } from '../../limits.ts'
+import { type ProviderEvent, recordProviderEvent } from '../../store/provider-events.ts'
+import type { Store } from '../../store/store.ts'
+import { readBillingEvent, readIdentityEvent } from './events.ts'
+import { type Scheme, standard, stripe, workos } from './schemes.ts'
+import { verifySignature } from './signature.ts'
+
+export interface WebhookParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Logger
+  readonly identityProvider: { readonly secret: Secret | undefined; readonly enabled: boolean }
+  readonly billing: { readonly secret: Secret | undefined; readonly enabled: boolean }
+}
+
+interface Kind {
+  readonly secret: Secret | undefined
+  readonly enabled: boolean
+  readonly schemes: readonly Scheme[]
+  readonly read: (body: Uint8Array, messageId: string | undefined) => ProviderEvent
+}
+
+const operation = operationsOf<WebhookParts>()
+const standardHeaders = {
+  'webhook-id': { description: 'of Standard Webhooks' },
+  'webhook-timestamp': { description: 'of Standard Webhooks' },
+  'webhook-signature': { description: 'of Standard Webhooks: `v1,<base64>`' },
+}
+const common = {
+  tag: 'webhooks',
+  description: 'Signed by the provider’s own scheme, or by Standard Webhooks: one of the two is there.',
+  method: 'POST',
+  access: { open: 'signature' },
+  input: object({ data: maybe(anyObject) }, { additionalProperties: true }),
+  output: object({ received: oneOf(['recorded', 'known']) }),
+  faults: {
+    bad_request: 'There is no signature header, or the event is malformed.',
+    unauthenticated: 'No secret is configured, or the signature does not hold.',
+    conflict: 'This delivery was received before.',
+    gone: 'The webhook is switched off.',
+    payload_too_large: 'The body is too large.',
+  },
+} as const
+
+export const webhookOperations = [
+  operation({
+    ...common,
+    name: 'receive_identity_event',
+    summary: 'Events of the identity provider',
+    path: '/webhooks/identity-provider',
+    headers: { 'WorkOS-Signature': { description: '`t=<ms>, v1=<hex>`' }, ...standardHeaders },
+    answer: ({ parts, request }) =>
+      receive(
+        parts,
+        { ...parts.identityProvider, schemes: [workos, standard], read: readIdentityEvent },
+        request,
+      ),
+  }),
+  operation({
+    ...common,
+    name: 'receive_billing_event',
+    summary: 'Events of the billing provider',
+    path: '/webhooks/billing',
+    headers: { 'Stripe-Signature': { description: '`t=<s>,v1=<hex>`' }, ...standardHeaders },
+    answer: ({ parts, request }) =>
+      receive(parts, { ...parts.billing, schemes: [stripe, standard], read: readBillingEvent }, request),
+  }),
+]
+
+async function receive(parts: WebhookParts, kind: Kind, request: Request): Promise<Response> {
+  const { bytes } = await readBody(request, limits.webhookBodyBytesMax)
+  const { schemes, secret } = kind
+  const verified = await verifySignature(request.headers, bytes, schemes, secret, parts.clock.now())
+  if (!kind.enabled) throw new Fault('gone', 'This webhook is switched off.')
+  const event = kind.read(bytes, verified.messageId)
+  // A stamp may lie ahead of the clock by the tolerance and is believed for as long after it.
+  const recorded = await recordProviderEvent(
+    parts.store,
+    event,
+    verified.replayKey,
+    3 * limits.webhookToleranceMs,
+  )
+  if (recorded === 'replayed') throw new Fault('conflict', 'This delivery was received before.')
+  const { provider, id, type, effect } = event
+  parts.log.info({ provider, eventId: id, type, recorded, effect: effect?.kind }, 'webhook')
+  return Response.json({ received: recorded })
+}

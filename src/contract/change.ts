@@ -1,0 +1,92 @@
+/**
+ * Changes to what governs reading a table. Each is one transaction that holds only if every policy of every table that
+ * it concerns can be applied, and that records who made it.
+ */
+
+import { Fault } from '../base/fault.ts'
+import type { GovernedTable } from '../core/governed-table.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { limits } from '../limits.ts'
+import { type ContractChange, holdContracts, recordChange } from '../store/contract/changes.ts'
+import type { Concerned } from '../store/contract/rows.ts'
+import { readGovernance } from '../store/governance.ts'
+import { governedTable } from '../store/governed-table.ts'
+import type { Tx } from '../store/session.ts'
+import type { Store } from '../store/store.ts'
+
+/** The problems that keep the policies of a table from being applied. */
+export type CheckPolicies = (table: GovernedTable) => readonly { readonly message: string }[]
+
+/** Where changes are made, by whom, and how their outcome is checked. */
+export interface ChangeContext {
+  readonly store: Store
+  readonly tenant: TenantId
+  /** Subject of the verified principal. */
+  readonly actor: string
+  readonly checkPolicies: CheckPolicies
+}
+
+const namePattern = /^[A-Za-z0-9_.:-]{1,255}$/
+const exemptRolesMax = 100
+
+/**
+ * Makes and records a change.
+ * @param work gives the tables that it concerns
+ * @throws Fault `unprocessable` where a policy of those tables could not be applied; nothing is changed then
+ */
+export async function changeContracts(
+  { store, tenant, actor, checkPolicies }: ChangeContext,
+  made: ContractChange,
+  work: (tx: Tx) => Promise<Concerned>,
+): Promise<void> {
+  await store.tenantTransaction(tenant, async (tx) => {
+    await holdContracts(tx)
+    for (const table of await work(tx)) {
+      const governance = await readGovernance((text, params) => tx.query(text, params), table)
+      const problems = governance ? checkPolicies(governedTable(governance, undefined)) : []
+      if (problems.length > 0)
+        throw new Fault('unprocessable', [...new Set(problems.map(({ message }) => message))].join(' '))
+    }
+    await recordChange(tx, actor, made)
+  })
+}
+
+/** Removes something, and records that where there was something. @returns whether there was */
+export function removeContracts(
+  { store, tenant, actor }: ChangeContext,
+  made: ContractChange,
+  work: (tx: Tx) => Promise<boolean>,
+): Promise<boolean> {
+  return store.tenantTransaction(tenant, async (tx) => {
+    await holdContracts(tx)
+    const removed = await work(tx)
+    if (removed) await recordChange(tx, actor, made)
+    return removed
+  })
+}
+
+/** @throws Fault `bad_request` for what is no id of a contract or policy, and no tag */
+export function checkName(text: string): void {
+  if (!namePattern.test(text))
+    throw new Fault('bad_request', 'Ids and tags hold 1 to 255 letters, digits and _ . : -')
+}
+
+/** @throws Fault `bad_request` for a malformed id, a text that is too long, or roles that are none */
+export function checkPolicy({
+  id,
+  expression = '',
+  exemptRoles,
+}: {
+  readonly id: string
+  readonly expression?: string | undefined
+  readonly exemptRoles: readonly string[]
+}): void {
+  checkName(id)
+  if (Buffer.byteLength(expression) > limits.policyTextBytesMax)
+    throw new Fault('bad_request', `An expression is at most ${limits.policyTextBytesMax} bytes.`)
+  if (exemptRoles.length > exemptRolesMax || exemptRoles.some((role) => role === '' || role.length > 255))
+    throw new Fault(
+      'bad_request',
+      `\`exempt_roles\` holds up to ${exemptRolesMax} roles of 1 to 255 characters.`,
+    )
+}

@@ -1,0 +1,16 @@
+/** Removes a row filter. */
+
+import { removeRowFilter } from '../store/contract/rows.ts'
+import type { FilterTarget } from '../store/contract/targets.ts'
+import { type ChangeContext, checkName, removeContracts } from './change.ts'
+
+/**
+ * Removes a row filter of a table, of a column, dropped ones included, or of a tag.
+ * @returns whether there was one
+ * @throws Fault `bad_request` for a malformed id
+ */
+export async function deleteRowFilter(on: ChangeContext, target: FilterTarget, id: string): Promise<boolean> {
+  checkName(id)
+  const made = { action: 'delete-row-filter', subject: { ...target, id } } as const
+  return await removeContracts(on, made, (tx) => removeRowFilter(tx, target, id))
+}

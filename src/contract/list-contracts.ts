@@ -1,0 +1,16 @@
+/** Lists the tables that are under a contract. */
+
+import type { TenantId } from '../core/tenant.ts'
+import { pageView } from '../http/page-view.ts'
+import { type ListedContract, listContracts } from '../store/contract/contract-list.ts'
+import type { PageRequest } from '../store/page.ts'
+import type { Store } from '../store/store.ts'
+
+/** One page of tables with their contracts. @throws Fault `bad_request` for a bad page */
+export async function listTableContracts(store: Store, tenant: TenantId, page: PageRequest) {
+  return pageView(await listContracts(store, tenant, page), contractView)
+}
+
+function contractView({ table, id, version, state }: ListedContract) {
+  return { table, contract: { id, version, state } }
+}

@@ -1,0 +1,68 @@
+/** Operations on a tenant's settings for reading, and on the record of who changed what. */
+
+import { pageRequest } from '../http/page-view.ts'
+import {
+  anyObject,
+  flag,
+  maybe,
+  object,
+  oneOf,
+  pageInput,
+  pageOf,
+  said,
+  text,
+  time,
+} from '../http/schemas.ts'
+import { contractActions } from '../store/contract/changes.ts'
+import { putReadSettings, readSettings } from '../store/read-settings.ts'
+import { listChanges } from './list-changes.ts'
+import { operation, overseeing, root } from './parts.ts'
+
+const tag = 'contracts'
+const settings = object({ readable_without_contract: flag })
+
+export const oversightOperations = [
+  operation({
+    name: 'get_read_settings',
+    tag,
+    summary: 'The tenant’s settings for reading',
+    method: 'GET',
+    path: `${root}/settings`,
+    access: overseeing,
+    output: settings,
+    run: async ({ parts, caller }) => {
+      const { readableWithoutContract } = await readSettings(parts.store, caller.tenant)
+      return { readable_without_contract: readableWithoutContract }
+    },
+  }),
+  operation({
+    name: 'put_read_settings',
+    tag,
+    summary: 'Saves the tenant’s settings for reading',
+    method: 'PUT',
+    path: `${root}/settings`,
+    access: { scope: 'admin', roles: ['steward', 'administrator'] },
+    input: settings,
+    run: ({ parts, caller }, { readable_without_contract: readableWithoutContract }) =>
+      putReadSettings(parts.store, caller.tenant, caller.principal.sub, { readableWithoutContract }),
+  }),
+  operation({
+    name: 'list_contract_changes',
+    tag,
+    summary: 'Who changed what governs reading, newest first',
+    method: 'GET',
+    path: `${root}/changes`,
+    access: overseeing,
+    input: object(pageInput),
+    output: pageOf(
+      object({
+        at: time,
+        actor: text,
+        action: oneOf(contractActions),
+        subject: said(anyObject, 'what was changed, by name'),
+        value: maybe(said(anyObject, 'what was put there')),
+      }),
+    ),
+    run: ({ parts, caller }, page) => listChanges(parts.store, caller.tenant, pageRequest(page)),
+  }),
+]

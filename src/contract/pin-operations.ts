@@ -1,0 +1,87 @@
+/** Operations on the snapshot that a table is read at. */
+
+import { pageRequest } from '../http/page-view.ts'
+import {
+  addressed,
+  int64,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  ordinal,
+  pageInput,
+  pageOf,
+  said,
+  tableAddress,
+  text,
+} from '../http/schemas.ts'
+import { listTablePins } from './list-pins.ts'
+import { changeOf, changing, operation, reading, tablePath } from './parts.ts'
+import { pinSnapshot } from './pin-table.ts'
+import { unpinSnapshot } from './unpin-table.ts'
+
+const pin = object({
+  sequence: ordinal,
+  kind: oneOf(['pin', 'unpin']),
+  snapshot_id: maybe(said(text, 'decimal')),
+  catalog: maybe(text),
+  by: text,
+  at: said(text, 'RFC 3339'),
+})
+const tag = 'contracts'
+
+export const pinOperations = [
+  operation({
+    name: 'list_pins',
+    tag,
+    summary: 'A table’s pins and unpins, newest first',
+    method: 'GET',
+    path: `${tablePath}/pins`,
+    access: reading,
+    input: object({ ...tableAddress, ...pageInput }),
+    output: pageOf(pin),
+    faults: { not_found: 'There is no such table.' },
+    run: ({ parts, caller }, { limit, page_token, ...table }) =>
+      listTablePins(parts.store, caller.tenant, addressed(table), pageRequest({ limit, page_token })),
+  }),
+  operation({
+    name: 'pin_table',
+    tag,
+    summary: 'Pins the table to a snapshot, which is what queries then read',
+    method: 'POST',
+    path: `${tablePath}/pin`,
+    access: changing,
+    input: object({
+      ...tableAddress,
+      catalog: said(nonEmpty, 'nickname of the catalog that holds the snapshot'),
+      snapshot_id: int64,
+    }),
+    output: pin,
+    faults: {
+      not_found: 'There is no such catalog or table.',
+      unprocessable: 'The table has no such snapshot.',
+      upstream_failed: 'The catalog did not answer.',
+    },
+    examples: [
+      {
+        input: { namespace: ['sales'], table: 'orders', catalog: 'lake', snapshot_id: '6527182744209385741' },
+      },
+    ],
+    run: ({ parts, ...context }, { catalog, snapshot_id, ...table }) => {
+      const wanted = { catalog, snapshotId: snapshot_id }
+      return pinSnapshot(parts, changeOf({ parts, ...context }), addressed(table), wanted)
+    },
+  }),
+  operation({
+    name: 'unpin_table',
+    tag,
+    summary: 'Ends the table’s pin',
+    method: 'POST',
+    path: `${tablePath}/unpin`,
+    access: changing,
+    input: object(tableAddress),
+    output: pin,
+    faults: { conflict: 'The table is not pinned.' },
+    run: (context, input) => unpinSnapshot(context.parts.clock, changeOf(context), addressed(input)),
+  }),
+]

@@ -1,0 +1,128 @@
+/** Operations on what protects columns and rows: row filters and masks of tables, columns and tags, and tags of columns. */
+
+import { maskActions } from '../core/mask.ts'
+import { addressed, list, maybe, nonEmpty, object, oneOf, said, tableAddress, text } from '../http/schemas.ts'
+import type { FilterTarget, MaskTarget } from '../store/contract/targets.ts'
+import { deleteMask } from './delete-mask.ts'
+import { deleteRowFilter } from './delete-row-filter.ts'
+import { deleteTag } from './delete-tag.ts'
+import { changeOf, changing, operation, removed, root, tablePath } from './parts.ts'
+import { putMask } from './put-mask.ts'
+import { putRowFilter } from './put-row-filter.ts'
+import { putTag } from './put-tag.ts'
+
+const common = { tag: 'contracts', access: changing } as const
+const columnPath = `${tablePath}/columns/{column}` as const
+const tagPath = `${root}/tags/{tag}` as const
+
+/** What a policy is attached to: how its path begins, what that names, and how it is called. */
+const ofTable = {
+  noun: 'table',
+  path: tablePath,
+  address: tableAddress,
+  target: (input: Place): FilterTarget => ({ table: addressed(input) }),
+} as const
+const ofColumn = {
+  noun: 'column',
+  path: columnPath,
+  address: { ...tableAddress, column: text },
+  target: (input: Place): MaskTarget => ({ table: addressed(input), column: input.column ?? '' }),
+} as const
+const ofTag = {
+  noun: 'tag',
+  path: tagPath,
+  address: { tag: text },
+  target: ({ tag = '' }: Place): MaskTarget => ({ tag }),
+} as const
+type Place = { namespace: readonly string[]; table: string; column?: string; tag?: string }
+
+const unknownColumn = { not_found: 'There is no such column.' }
+const inapplicable = { unprocessable: 'It cannot be applied to a table that it then governs.' }
+const nothing = { not_found: 'There is no such thing to remove.' }
+const exemptRoles = maybe(said(list(text), 'roles that it does not concern'))
+
+const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, address, target }) => [
+  operation({
+    ...common,
+    name: `put_${noun}_row_filter`,
+    summary: `Saves a row filter of a ${noun}, in place of the one of this id there`,
+    method: 'PUT',
+    path: `${path}/row-filters/{id}`,
+    input: object({ ...address, id: text, expression: nonEmpty, exempt_roles: exemptRoles }),
+    faults: { ...(noun === 'column' && unknownColumn), ...inapplicable },
+    run: async (context, { id, expression, exempt_roles = [], ...place }) => {
+      const filter = { id, expression, exemptRoles: exempt_roles }
+      await putRowFilter(changeOf(context), target(place as Place), filter)
+    },
+  }),
+  operation({
+    ...common,
+    name: `delete_${noun}_row_filter`,
+    summary: `Removes a row filter of a ${noun}`,
+    method: 'DELETE',
+    path: `${path}/row-filters/{id}`,
+    input: object({ ...address, id: text }),
+    faults: nothing,
+    run: (context, { id, ...place }) =>
+      removed(deleteRowFilter(changeOf(context), target(place as Place), id)),
+  }),
+])
+
+const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target }) => [
+  operation({
+    ...common,
+    name: `put_${noun}_mask`,
+    summary: `Saves a mask of a ${noun}, in place of the one of this id there`,
+    method: 'PUT',
+    path: `${path}/masks/{id}`,
+    input: object({
+      ...address,
+      id: text,
+      action: oneOf(maskActions),
+      expression: maybe(said(text, 'with apply-expression, and with no other')),
+      exempt_roles: exemptRoles,
+    }),
+    faults: { ...(noun === 'column' && unknownColumn), ...inapplicable },
+    run: async (context, { id, action, expression, exempt_roles = [], ...place }) => {
+      const mask = { id, action, expression, exemptRoles: exempt_roles }
+      await putMask(changeOf(context), target(place as Place), mask)
+    },
+  }),
+  operation({
+    ...common,
+    name: `delete_${noun}_mask`,
+    summary: `Removes a mask of a ${noun}`,
+    method: 'DELETE',
+    path: `${path}/masks/{id}`,
+    input: object({ ...address, id: text }),
+    faults: nothing,
+    run: (context, { id, ...place }) => removed(deleteMask(changeOf(context), target(place as Place), id)),
+  }),
+])
+
+const tagInput = object({ ...tableAddress, column: text, tag: text })
+const tagOperations = [
+  operation({
+    ...common,
+    name: 'put_column_tag',
+    summary: 'Tags a column',
+    method: 'PUT',
+    path: `${columnPath}/tags/{tag}`,
+    input: tagInput,
+    faults: { ...unknownColumn, unprocessable: 'A mask or filter of the tag cannot be applied to it.' },
+    run: (context, { column, tag, ...place }) => putTag(changeOf(context), addressed(place), column, tag),
+  }),
+  operation({
+    ...common,
+    name: 'delete_column_tag',
+    summary: 'Removes a tag from a column',
+    method: 'DELETE',
+    path: `${columnPath}/tags/{tag}`,
+    input: tagInput,
+    faults: nothing,
+    run: (context, { column, tag, ...place }) =>
+      removed(deleteTag(changeOf(context), addressed(place), column, tag)),
+  }),
+]
+
+export const policyOperations = [...rowFilterOperations, ...maskOperations, ...tagOperations]

@@ -1,0 +1,29 @@
+/** Saves a row filter. */
+
+import { saveRowFilter } from '../store/contract/rows.ts'
+import type { FilterTarget } from '../store/contract/targets.ts'
+import { type ChangeContext, changeContracts, checkName, checkPolicy } from './change.ts'
+
+export interface NewRowFilter {
+  readonly id: string
+  readonly expression: string
+  readonly exemptRoles: readonly string[]
+}
+
+/**
+ * Saves a row filter of a table, column or tag, in place of the one of this id there.
+ * @throws Fault `bad_request` where it is malformed, `not_found` for an unknown column, `unprocessable` where
+ *   it cannot be applied to a table that it then filters
+ */
+export async function putRowFilter(
+  on: ChangeContext,
+  target: FilterTarget,
+  filter: NewRowFilter,
+): Promise<void> {
+  checkPolicy(filter)
+  if ('tag' in target) checkName(target.tag)
+  const { id, expression, exemptRoles: exempt_roles } = filter
+  const value = { expression, exempt_roles }
+  const made = { action: 'put-row-filter', subject: { ...target, id }, value } as const
+  await changeContracts(on, made, (tx) => saveRowFilter(tx, on.tenant, target, { id, ...value }))
+}

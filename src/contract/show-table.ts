@@ -1,0 +1,65 @@
+/** What governs reading a table, as the API shows it. */
+
+import { Fault } from '../base/fault.ts'
+import type { ContractSchema } from '../core/contract-schema.ts'
+import type { Principal } from '../core/principal.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { loadDeclaredSchema } from '../store/contract/declared-schema.ts'
+import { type Governance, loadGovernance, type StoredMask } from '../store/governance.ts'
+import type { Store } from '../store/store.ts'
+
+/** A table for a principal: readers learn of columns and tags, and stewards of filters and masks. @throws Fault `not_found` */
+export async function showTable(store: Store, tenant: TenantId, table: TableRef, { roles }: Principal) {
+  const [governance, schema] = await Promise.all([
+    loadGovernance(store, tenant, table),
+    loadDeclaredSchema(store, tenant, table),
+  ])
+  if (governance === undefined) throw new Fault('not_found', 'There is no such table.')
+  return tableView(governance, schema, roles.includes('steward'))
+}
+
+/**
+ * @param schema what the contract declares
+ * @param withPolicies whether filters and masks are shown
+ */
+function tableView(
+  { ref, contract, pin, columns, rowFilters }: Governance,
+  schema: ContractSchema | undefined,
+  withPolicies: boolean,
+) {
+  return {
+    table: { namespace: ref.namespace, name: ref.name },
+    contract: contract && { ...contract, state: 'active', ...schema },
+    ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
+    columns: columns
+      .filter(({ current }) => current || withPolicies)
+      .map(({ name, type, required, current, tags, masks }) => ({
+        name,
+        type: typeof type === 'string' ? type : type.type,
+        required,
+        ...(!current && { dropped: true }),
+        tags,
+        ...(withPolicies && { masks: masks.map(maskView) }),
+      })),
+    ...(withPolicies && {
+      row_filters: rowFilters.map(({ policyId, expression, exemptRoles, origin, fieldId }) => ({
+        id: policyId,
+        expression,
+        exempt_roles: exemptRoles,
+        ...(fieldId !== undefined && { column: columns.find((one) => one.fieldId === fieldId)?.name }),
+        ...(origin.kind === 'tag' && { tag: origin.tag }),
+      })),
+    }),
+  }
+}
+
+function maskView({ policyId, action, expression, exemptRoles, origin }: StoredMask) {
+  return {
+    id: policyId,
+    action,
+    expression,
+    exempt_roles: exemptRoles,
+    ...(origin.kind === 'tag' && { tag: origin.tag }),
+  }
+}

@@ -1,0 +1,123 @@
+/** Operations on the contract of a table. */
+
+import { pageRequest } from '../http/page-view.ts'
+import {
+  addressed,
+  flag,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  ordinal,
+  pageInput,
+  pageOf,
+  said,
+  tableAddress,
+  tableIdentifier,
+  text,
+} from '../http/schemas.ts'
+import { deleteContract } from './delete-contract.ts'
+import { listTableContracts } from './list-contracts.ts'
+import { changeOf, changing, operation, reading, removed, root, tablePath } from './parts.ts'
+import { putContract } from './put-contract.ts'
+import { readContractSchema, schemaMembers } from './read-schema.ts'
+import { showTable } from './show-table.ts'
+
+const origin = { tag: maybe(said(text, 'by which it came')) }
+const mask = object({
+  id: text,
+  action: text,
+  expression: maybe(text),
+  exempt_roles: list(text),
+  ...origin,
+})
+const rowFilter = object({
+  id: text,
+  expression: text,
+  exempt_roles: list(text),
+  column: maybe(text),
+  ...origin,
+})
+const table = object({
+  table: tableIdentifier,
+  contract: maybe(object({ id: text, version: ordinal, state: text, ...schemaMembers })),
+  pinned_snapshot_id: maybe(said(text, 'decimal')),
+  columns: list(
+    object({
+      name: text,
+      type: text,
+      required: flag,
+      dropped: maybe(flag),
+      tags: list(text),
+      masks: maybe(list(mask)),
+    }),
+  ),
+  row_filters: maybe(list(rowFilter)),
+})
+
+export const tableOperations = [
+  operation({
+    name: 'list_contracts',
+    tag: 'contracts',
+    summary: 'The tables that are under a contract, with its id, version and state',
+    method: 'GET',
+    path: `${root}/tables`,
+    access: reading,
+    input: object(pageInput),
+    output: pageOf(
+      object({ table: tableIdentifier, contract: object({ id: text, version: ordinal, state: text }) }),
+    ),
+    run: ({ parts, caller }, page) => listTableContracts(parts.store, caller.tenant, pageRequest(page)),
+  }),
+  operation({
+    name: 'get_table',
+    tag: 'contracts',
+    summary: 'A table’s contract, columns and tags, and for stewards its row filters and masks',
+    method: 'GET',
+    path: tablePath,
+    access: reading,
+    input: object(tableAddress),
+    output: table,
+    faults: { not_found: 'There is no such table.' },
+    run: ({ parts, caller }, input) =>
+      showTable(parts.store, caller.tenant, addressed(input), caller.principal),
+  }),
+  operation({
+    name: 'put_contract',
+    tag: 'contracts',
+    summary:
+      'Puts the table under a contract, in place of the one that it is under and of what that declared',
+    method: 'PUT',
+    path: tablePath,
+    access: changing,
+    input: object({ ...tableAddress, id: nonEmpty, version: ordinal, ...schemaMembers }),
+    faults: { unprocessable: 'It names a column that its table does not have.' },
+    examples: [
+      {
+        input: {
+          namespace: ['sales'],
+          table: 'orders',
+          id: 'orders',
+          version: 1,
+          properties: [{ name: 'id', description: 'Number of the order', primaryKey: true }],
+        },
+      },
+    ],
+    run: async (context, { id, version, ...input }) => {
+      const ref = addressed(input)
+      const schema = readContractSchema(input, ref)
+      await putContract(changeOf(context), ref, { id, version, schema })
+    },
+  }),
+  operation({
+    name: 'delete_contract',
+    tag: 'contracts',
+    summary: 'Ends a table’s contract; filters, masks and tags stay',
+    method: 'DELETE',
+    path: tablePath,
+    access: changing,
+    input: object(tableAddress),
+    faults: { not_found: 'The table is under no contract.' },
+    run: (context, input) => removed(deleteContract(changeOf(context), addressed(input))),
+  }),
+]

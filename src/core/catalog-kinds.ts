@@ -1,0 +1,86 @@
+/**
+ * The kinds of upstream catalogs, one descriptor each (docs/reference/catalogs.md 2.1). A live kind also has an adapter,
+ * which src/catalog/open-catalog.ts names; everything else that depends on the kind is derived from here.
+ */
+
+export interface CatalogCapabilities {
+  readonly live: boolean
+  readonly branches: boolean
+  readonly credentialVending: boolean
+  readonly webhooks: boolean
+  /** Levels that a namespace may have; 0 where the kind is a stub. */
+  readonly namespaceDepthMax: number
+}
+
+export interface CatalogKindDescriptor {
+  readonly capabilities: CatalogCapabilities
+  /** Whether `config_json` must name a `warehouse`. */
+  readonly warehouseRequired: boolean
+}
+
+const stub = {
+  capabilities: {
+    live: false,
+    branches: false,
+    credentialVending: false,
+    webhooks: false,
+    namespaceDepthMax: 0,
+  },
+  warehouseRequired: false,
+} as const
+
+/** By `catalog_kind`. */
+export const catalogKindDescriptors = {
+  alpha: {
+    capabilities: {
+      live: true,
+      branches: false,
+      credentialVending: true,
+      webhooks: true,
+      namespaceDepthMax: 100,
+    },
+    warehouseRequired: true,
+  },
+  beta: {
+    capabilities: {
+      live: true,
+      branches: true,
+      credentialVending: false,
+      webhooks: false,
+      namespaceDepthMax: 1,
+    },
+    warehouseRequired: false,
+  },
+  gamma: stub,
+  delta: stub,
+} as const satisfies Readonly<Record<string, CatalogKindDescriptor>>
+
+type Descriptors = typeof catalogKindDescriptors
+
+export type CatalogKind = keyof Descriptors
+
+/** A kind that has an adapter. */
+export type LiveCatalogKind = {
+  [Kind in CatalogKind]: Descriptors[Kind]['capabilities']['live'] extends true ? Kind : never
+}[CatalogKind]
+
+export const catalogKinds = Object.keys(catalogKindDescriptors) as CatalogKind[] as readonly CatalogKind[]
+
+export const liveCatalogKinds: readonly LiveCatalogKind[] = catalogKinds.filter(
+  (kind): kind is LiveCatalogKind => catalogKindDescriptors[kind].capabilities.live,
+)
+
+/** Whether `text` is a `catalog_kind`, in its exact spelling. */
+export function isCatalogKind(text: string): text is CatalogKind {
+  return (catalogKinds as readonly string[]).includes(text)
+}
+
+/** False too for a kind that only a later version has. */
+export function isLiveCatalogKind(kind: CatalogKind): kind is LiveCatalogKind {
+  return (liveCatalogKinds as readonly CatalogKind[]).includes(kind)
+}
+
+/** What catalogs of this kind can do. */
+export function capabilitiesOf(kind: CatalogKind): CatalogCapabilities {
+  return catalogKindDescriptors[kind].capabilities
+}

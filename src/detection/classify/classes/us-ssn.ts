@@ -1,0 +1,52 @@
+/** United States social security numbers in cells, by the rules of the Social Security Administration. */
+
+import { type CellMatch, matchCells } from '../value-match.ts'
+import type { DetectorClass } from './detector-class.ts'
+import { usSsnWords } from './us-ssn-words.ts'
+
+const separated = /^(\d{3})([- ])(\d{2})\2(\d{4})$/
+/** Numeric columns lose leading zeros: areas 001 to 099 leave seven or eight digits. */
+const bare = /^\d{7,9}$/
+/** Dots are those of versions and of other numbers too. */
+const dotted = /^(\d{3})\.(\d{2})\.(\d{4})$/
+
+/**
+ * Whether a whole cell is an SSN: area 001–899 except 666, group 01–99, serial 0001–9999 (since the randomisation of
+ * 2011, no more can be said). Without separators, or with dots, it is weak: one nine-digit number in ten is none.
+ */
+export function judgeUsSsn(cell: string): CellMatch {
+  if (cell.length > 11 || cell.length < 7) return 'none'
+  const parts = separated.exec(cell)
+  if (parts !== null) return isValidSsn(`${parts[1]}${parts[3]}${parts[4]}`) ? 'strong' : 'shaped'
+  const digits = cell.replace(dotted, '$1$2$3')
+  if (!bare.test(digits)) return 'none'
+  return isValidSsn(digits.padStart(9, '0')) ? 'weak' : 'none'
+}
+
+function isValidSsn(digits: string): boolean {
+  const area = digits.slice(0, 3)
+  return (
+    area !== '000' &&
+    area !== '666' &&
+    area < '900' &&
+    digits.slice(3, 5) !== '00' &&
+    digits.slice(5) !== '0000'
+  )
+}
+
+/** Identity and insurance numbers of other countries. */
+const namesake =
+  /^(?:[A-Z]{0,2}[- ]?(?!\d{9}$|\d{3}([- ])\d{2}\1\d{4}$)\d(?:[ ./-]?\d){6,15}[ -]?[A-Z]?(?:[ -]?\d{3})?|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z])$/i
+
+/** The class `us_ssn`. */
+export const usSsn: DetectorClass = {
+  words: usSsnWords,
+  match: (cells) => matchCells(cells, judgeUsSsn),
+  // Nine random numbers of that form in ten are valid.
+  validMin: 0.96,
+  hintedValidMin: 0.96,
+  formSuffices: false,
+  hintedByRoles: false,
+  namesake,
+  shownChars: 2,
+}

@@ -1,0 +1,57 @@
+/** Findings of detection as the API shows them. */
+
+import { classes } from '../core/classification.ts'
+import { findingStatuses } from '../core/detection.ts'
+import {
+  count,
+  maybe,
+  number,
+  object,
+  oneOf,
+  said,
+  tableIdentifier,
+  text,
+  time,
+  uuid,
+} from '../http/schemas.ts'
+import type { ListedFinding } from '../store/detection/findings.ts'
+
+export const findingSchema = object({
+  id: uuid,
+  run_id: uuid,
+  table: maybe(tableIdentifier),
+  column: said(text, 'dotted path, into nested fields and JSON'),
+  class: oneOf(classes),
+  shape: oneOf(['name', 'value', 'name_and_value']),
+  confidence: said(number, '0.55, 0.65 or 0.92'),
+  matched: said(count, 'values of the sample that match'),
+  sampled: count,
+  masked_sample: maybe(said(text, 'never the value itself')),
+  status: said(oneOf(findingStatuses), 'by the latest decision'),
+  decision: maybe(object({ reason: text, decided_by: text, decided_at: time })),
+  found_at: time,
+})
+
+/** A finding. */
+export function findingView(finding: ListedFinding) {
+  const { decision } = finding
+  return {
+    id: finding.id,
+    run_id: finding.runId,
+    table: finding.table,
+    column: finding.column,
+    class: finding.class,
+    shape: finding.shape,
+    confidence: finding.confidence,
+    matched: finding.matched,
+    sampled: finding.sampled,
+    masked_sample: finding.maskedSample,
+    status: finding.status,
+    decision: decision && {
+      reason: decision.reason,
+      decided_by: decision.decidedBy,
+      decided_at: decision.decidedAt,
+    },
+    found_at: finding.foundAt,
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Operations of detection: the alpha webhook (SPEC 4.4) and the resources under /api/v1/detection. What people do with
+ * findings is the licensed capability; the webhook feeds a check and asks for no license (ADR 5).
+ */
+
+import { Type } from '@sinclair/typebox'
+import { classes } from '../core/classification.ts'
+import { detectionDecisions, findingStatuses, runStates } from '../core/detection.ts'
+import { operationsOf } from '../http/declare.ts'
+import { pageRequest } from '../http/page-view.ts'
+import {
+  filteredTable,
+  maybe,
+  object,
+  oneOf,
+  pageInput,
+  pageOf,
+  tableFilter,
+  tableIdentifier,
+  text,
+  uuid,
+} from '../http/schemas.ts'
+import { limits } from '../limits.ts'
+import { type AlphaWebhookParts, receiveAlphaWebhook } from './alpha-webhook.ts'
+import { decideAboutFinding } from './decide-finding.ts'
+import { findingSchema } from './finding-view.ts'
+import { listDetectionFindings } from './list-findings.ts'
+import { listDetectionRuns } from './list-runs.ts'
+import { rescanTable } from './rescan-table.ts'
+import { runSchema, runWithAttemptsSchema } from './run-view.ts'
+import { showDetectionRun } from './show-run.ts'
+
+export interface DetectionParts extends AlphaWebhookParts {
+  /** Called when a rescan was asked for. */
+  readonly wake: () => void
+}
+
+const operation = operationsOf<DetectionParts>()
+const root = '/api/v1/detection'
+const tag = 'detection'
+const reading = { scope: 'read', capability: 'detection' } as const
+const deciding = { scope: 'admin', capability: 'detection' } as const
+
+export const detectionOperations = [
+  operation({
+    name: 'receive_alpha_webhook',
+    tag,
+    summary: 'Signed callback of an alpha catalog',
+    method: 'POST',
+    path: '/v1/webhooks/alpha',
+    access: { open: 'signature' },
+    headers: {
+      'X-Alpha-Signature': { description: 'hex HMAC-SHA256 of the raw body', required: true },
+      'X-Alpha-Tenant': { description: 'UUID of the tenant' },
+    },
+    input: Type.Object({
+      tenant_id: maybe(uuid),
+      metadata_location: text,
+      namespace: Type.Optional(Type.Unknown()),
+      table_name: Type.Optional(Type.Unknown()),
+    }),
+    status: 200,
+    faults: {
+      bad_request: 'The body, the signature header or a member is missing or malformed.',
+      unauthenticated: 'No secret is configured, or the signature does not match.',
+      gone: 'The webhook is switched off.',
+    },
+    answer: async ({ parts, request }) => {
+      await receiveAlphaWebhook(parts, request)
+      return new Response(null, { status: 200 })
+    },
+  }),
+  operation({
+    name: 'list_detection_runs',
+    tag,
+    summary: 'Detection runs, newest first',
+    method: 'GET',
+    path: `${root}/runs`,
+    access: reading,
+    input: object({ ...tableFilter, state: maybe(oneOf(runStates)), ...pageInput }),
+    output: pageOf(runSchema),
+    run: ({ parts, caller }, { state, limit, page_token, ...table }) => {
+      const filter = { state, ...pageRequest({ limit, page_token }), table: filteredTable(table) }
+      return listDetectionRuns(parts.store, caller.tenant, filter)
+    },
+  }),
+  operation({
+    name: 'get_detection_run',
+    tag,
+    summary: 'A detection run with its attempts',
+    method: 'GET',
+    path: `${root}/runs/{id}`,
+    access: reading,
+    input: object({ id: uuid }),
+    output: runWithAttemptsSchema,
+    faults: { not_found: 'The tenant has no such run.' },
+    run: ({ parts, caller }, { id }) => showDetectionRun(parts.store, caller.tenant, id),
+  }),
+  operation({
+    name: 'list_detection_findings',
+    tag,
+    summary: 'Findings, newest first',
+    method: 'GET',
+    path: `${root}/findings`,
+    access: reading,
+    input: object({
+      ...tableFilter,
+      run: maybe(uuid),
+      status: maybe(oneOf(findingStatuses)),
+      class: maybe(oneOf(classes)),
+      confidence_min: maybe(Type.Number({ minimum: 0, maximum: 1 })),
+      ...pageInput,
+    }),
+    output: pageOf(findingSchema),
+    run: ({ parts, caller }, { run, confidence_min, namespace, table, limit, page_token, ...filter }) =>
+      listDetectionFindings(parts.store, caller.tenant, {
+        ...filter,
+        ...pageRequest({ limit, page_token }),
+        table: filteredTable({ namespace, table }),
+        runId: run,
+        confidenceMin: confidence_min,
+      }),
+  }),
+  operation({
+    name: 'decide_finding',
+    tag,
+    summary: 'Decides about the column and class of a finding',
+    description:
+      '`reject` and `exempt` take the tag away: they need the role `steward` on a verified credential, and a reason.',
+    method: 'POST',
+    path: `${root}/findings/{id}/decisions`,
+    access: deciding,
+    input: object({
+      id: uuid,
+      decision: oneOf(detectionDecisions),
+      reason: maybe(Type.String({ maxLength: limits.decisionReasonCharsMax })),
+    }),
+    output: findingSchema,
+    faults: {
+      forbidden: 'The caller lacks the scope `admin`, the role or a license for `detection`.',
+      not_found: 'The tenant has no such finding.',
+    },
+    examples: [
+      {
+        input: {
+          id: '8a6e0804-2bd0-4672-b79d-d97027f9071a',
+          decision: 'exempt',
+          reason: 'Synthetic addresses of the test shop.',
+        },
+      },
+    ],
+    run: ({ parts, caller }, { id, decision, reason = '' }) =>
+      decideAboutFinding(parts.store, caller.tenant, caller.principal, id, { decision, reason }),
+  }),
+  operation({
+    name: 'rescan_table',
+    tag,
+    summary: 'Scans the newest known snapshot of a table once more',
+    description: 'The scan is another attempt under the same run.',
+    method: 'POST',
+    path: `${root}/rescans`,
+    access: deciding,
+    input: object({ table: tableIdentifier }),
+    output: runSchema,
+    status: 202,
+    faults: {
+      not_found: 'No snapshot of the table is known.',
+      conflict: 'A scan of it waits or runs.',
+    },
+    examples: [{ input: { table: { namespace: ['sales'], name: 'people' } } }],
+    run: async ({ parts, caller }, { table }) => {
+      const run = await rescanTable(parts.store, caller.tenant, table, caller.principal.sub)
+      parts.wake()
+      return run
+    },
+  }),
+]

@@ -1,0 +1,107 @@
+/** Detection runs as the API shows them. */
+
+import type { ScanReport } from '../core/detection.ts'
+import { hitSources, runStates } from '../core/detection.ts'
+import {
+  count,
+  list,
+  maybe,
+  object,
+  oneOf,
+  said,
+  tableIdentifier,
+  text,
+  time,
+  uuid,
+} from '../http/schemas.ts'
+import type { DetectionAttempt, DetectionRun } from '../store/detection/run-list.ts'
+
+const report = said(
+  object({
+    snapshot_ids: maybe(said(list(text), 'decimal')),
+    table_uuid: maybe(text),
+    files_added: maybe(count),
+    files_scanned: maybe(count),
+    files_left_out: maybe(said(count, 'by the file and byte budgets')),
+    files_unsupported: maybe(said(count, 'ORC, Avro and encrypted files')),
+    files_failed: maybe(count),
+    bytes_read: maybe(count),
+    values_sampled: maybe(count),
+    columns: maybe(count),
+    findings_left_out: maybe(said(count, 'of the least confidence, where there were more than 2,000')),
+    problems: maybe(said(list(object({ file: text, reason: text })), 'the first of them')),
+  }),
+  'What the scan covered; empty until there was one',
+)
+const runMembers = {
+  id: uuid,
+  metadata_location: text,
+  source: oneOf(hitSources),
+  table: maybe(tableIdentifier),
+  state: oneOf(runStates),
+  attempt: count,
+  reason: said(text, 'why it failed; empty otherwise'),
+  report,
+  created_at: time,
+  finished_at: maybe(time),
+}
+const attempt = object({
+  attempt: count,
+  cause: oneOf(['trigger', 'retry', 'rescan']),
+  requested_by: maybe(text),
+  started_at: time,
+  finished_at: maybe(time),
+  outcome: maybe(oneOf(['done', 'failed', 'lost'])),
+  reason: text,
+  report,
+})
+
+export const runSchema = object(runMembers)
+export const runWithAttemptsSchema = object({ ...runMembers, attempts: list(attempt) })
+
+/** A run. */
+export function runView(run: DetectionRun) {
+  return {
+    id: run.id,
+    metadata_location: run.metadataLocation,
+    source: run.source,
+    table: run.table,
+    state: run.state,
+    attempt: run.attempt,
+    reason: run.reason,
+    report: reportView(run.report),
+    created_at: run.createdAt,
+    finished_at: run.finishedAt,
+  }
+}
+
+/** One attempt at a run. */
+export function attemptView(one: DetectionAttempt) {
+  return {
+    attempt: one.attempt,
+    cause: one.cause,
+    requested_by: one.requestedBy,
+    started_at: one.startedAt,
+    finished_at: one.finishedAt,
+    outcome: one.outcome,
+    reason: one.reason,
+    report: reportView(one.report),
+  }
+}
+
+function reportView(scan: Partial<ScanReport>) {
+  return {
+    snapshot_ids: scan.snapshotIds,
+    table_uuid: scan.tableUuid,
+    files_added: scan.filesAdded,
+    files_scanned: scan.filesScanned,
+    files_left_out: scan.filesLeftOut,
+    files_unsupported: scan.filesUnsupported,
+    files_failed: scan.filesFailed,
+    bytes_read: scan.bytesRead,
+    values_sampled: scan.valuesSampled,
+    columns: scan.columns,
+    findings_left_out: scan.findingsLeftOut,
+    problems: scan.problems?.map(({ file, reason }) => ({ file, reason })),
+  }
+}

@@ -1,0 +1,49 @@
+/** Failures and warnings of the gateway as HTTP knows them (SPEC 7). Each surface words them itself. */
+
+import { Fault, type FaultKind, toFault } from '../../base/fault.ts'
+import { CatalogError, type CatalogErrorCode } from '../../catalog/catalog.ts'
+import type { PolicyOutcome } from '../../core/decision.ts'
+import { limits } from '../../limits.ts'
+import type { GatewayParts } from './parts.ts'
+
+const sentinels = {
+  ErrTableNotFound: { kind: 'not_found', type: 'NoSuchTableException' },
+  ErrCommitConflict: { kind: 'conflict', type: 'CommitFailedException' },
+  ErrCredentialsExpired: { kind: 'unauthenticated', type: 'NotAuthorizedException' },
+  ErrAdapterStub: { kind: 'upstream_failed', type: 'BadGatewayException' },
+} satisfies Record<CatalogErrorCode, { kind: FaultKind; type: string }>
+
+/** Types that clients tell apart from a missing table: a missing namespace, or a missing file. */
+const notFoundTypes: ReadonlySet<string> = new Set(['NoSuchNamespaceException', 'NotFoundException'])
+
+/** Any thrown value as a Fault; the four sentinels become the kinds that SPEC 7 gives them. */
+export function faultOf(thrown: unknown): Fault {
+  if (!(thrown instanceof CatalogError)) return toFault(thrown)
+  const { kind, type } = sentinels[thrown.code]
+  const said = thrown.upstream?.type
+  const exact = kind === 'not_found' && said !== undefined && notFoundTypes.has(said)
+  return new Fault(kind, thrown.publicMessage, { cause: thrown, type: exact ? said : type })
+}
+
+/**
+ * Names of `warn` policies that were not true, each once, as many as fit; all of them, with their messages, are in the
+ * decision's record.
+ */
+export function warningHeader(warnings: readonly PolicyOutcome[]): Record<string, string> {
+  let header = ''
+  for (const name of new Set(warnings.map((outcome) => encodeURIComponent(outcome.name)))) {
+    const longer = header === '' ? name : `${header}, ${name}`
+    if (longer.length > limits.warningHeaderCharsMax) break
+    header = longer
+  }
+  return header === '' ? {} : { 'x-svc-policy-warning': header }
+}
+
+/** Logs a failed request; only defects and an unavailable policy engine are errors of ours. */
+export function logFault({ log }: Pick<GatewayParts, 'log'>, fault: Fault, commitId: string): void {
+  const severe = fault.kind === 'internal' || fault.kind === 'policy_engine_unavailable'
+  log[severe ? 'error' : 'info'](
+    { faultId: fault.id, kind: fault.kind, detail: fault.detail, err: fault.cause, commitId },
+    fault.publicMessage,
+  )
+}

@@ -1,0 +1,46 @@
+/** What the gateway works with; app.ts puts it together. */
+
+import type { Logger } from 'pino'
+import type { Clock } from '../../base/clock.ts'
+import type { RightOfWay } from '../../base/right-of-way.ts'
+import type { CatalogPool } from '../../catalog/open-catalog.ts'
+import type { IdentifiedPrincipal } from '../../core/principal.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import type { PolicyEngine } from '../../policy/engine.ts'
+import type { IntentTimes } from '../../store/commit-intents.ts'
+import type { Store } from '../../store/store.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { PassCrashPoint } from './crash-points.ts'
+import type { SpeculativeCache } from './speculative-cache.ts'
+import type { TableCache } from './table-cache.ts'
+
+/**
+ * Whether a row filter or column mask of the table applies to the principal. Nothing that leads to the table's files
+ * is given out then. A failure refuses.
+ */
+export type MaskedFor = (
+  tenant: TenantId,
+  table: TableRef,
+  identified: IdentifiedPrincipal,
+) => Promise<boolean>
+
+export interface GatewayParts {
+  readonly store: Store
+  readonly catalogs: CatalogPool
+  readonly policies: PolicyEngine
+  readonly tables: TableCache
+  readonly speculative: SpeculativeCache
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly clock: Clock
+  readonly intentTimes: IntentTimes
+  /** Milliseconds before each look at what became of a commit whose answer was lost. */
+  readonly lostAnswerWaitsMs: readonly number[]
+  readonly maskedFor: MaskedFor
+  readonly passCrashPoint: PassCrashPoint
+  /** Counts the requests under way, so that background work stands back for them. */
+  readonly commits: RightOfWay
+  /** Whether anyone may see where the time of a request went; else only a session with the scope `admin`. */
+  readonly demo: boolean
+}

@@ -1,0 +1,67 @@
+/**
+ * What the last commits told about a caller and about the policies of a table, for a speculative start of the next
+ * one. It saves waiting, never asking: the store confirms both on every commit before they are used.
+ */
+
+import { Lru } from '../../base/lru.ts'
+import type { CatalogCredential } from '../../core/catalog.ts'
+import type { Session, SessionScope } from '../../core/session.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import type { SessionKey } from '../../store/begin-commit.ts'
+import type { WriteGovernance } from '../../store/policies.ts'
+
+export interface CallerKey {
+  readonly session: SessionKey
+  /** The scopes of an access token; undefined where the session's own apply. */
+  readonly scopes: readonly SessionScope[] | undefined
+  readonly prefix: string
+}
+
+export interface ReturningCaller {
+  readonly session: Session
+  /** What the session's tenant had registered under the prefix. */
+  readonly credential: CatalogCredential
+  /** Of both; see `Session.registered`. */
+  readonly fingerprint: string
+}
+
+export interface CachedGovernance {
+  /** As the store gave it. */
+  readonly text: string
+  readonly governance: WriteGovernance
+}
+
+/** Parsed policies weigh several times their text. */
+const parsedWeight = 4
+
+export class SpeculativeCache {
+  readonly #callers = new Lru<string, ReturningCaller>(limits.returningCallersMax)
+  readonly #governance = new Lru<string, CachedGovernance>(limits.cachedGovernanceBytes)
+
+  caller(key: CallerKey): ReturningCaller | undefined {
+    return this.#callers.get(callerText(key))
+  }
+
+  rememberCaller(key: CallerKey, caller: ReturningCaller): void {
+    this.#callers.set(callerText(key), caller)
+  }
+
+  forgetCaller(key: CallerKey): void {
+    this.#callers.delete(callerText(key))
+  }
+
+  governance(tenant: TenantId, table: TableRef): CachedGovernance | undefined {
+    return this.#governance.get(`${tenant}/${tableKey(table)}`)
+  }
+
+  rememberGovernance(tenant: TenantId, table: TableRef, known: CachedGovernance): void {
+    this.#governance.set(`${tenant}/${tableKey(table)}`, known, known.text.length * parsedWeight)
+  }
+}
+
+function callerText({ session, scopes, prefix }: CallerKey): string {
+  const name = session.digest === null ? session.id : Buffer.from(session.digest).toString('hex')
+  return JSON.stringify([name, scopes, prefix])
+}

@@ -1,0 +1,171 @@
+/**
+ * The Iceberg client surface, /v1/iceberg/{prefix}/v1: the operations of the Iceberg REST API with their handlers.
+ * Every failure is an Iceberg ErrorModel.
+ */
+
+import { type FindSession, requireSession } from '../../auth/guard.ts'
+import type { IssueToken } from '../../auth/oauth-token.ts'
+import { Fault } from '../../base/fault.ts'
+import type { Session } from '../../core/session.ts'
+import { wrongMethod } from '../../http/answer.ts'
+import { errorResponse } from '../../http/fault-response.ts'
+import { readForm } from '../base/body.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import { assertName, prefixOf, root } from '../base/path.ts'
+import type { Upstream } from '../base/upstream.ts'
+import { runPipeline, type Surface } from '../pipeline.ts'
+import type { CommitAuth } from '../speculative/speculative-start.ts'
+import {
+  commitTables,
+  createNamespace,
+  createTable,
+  createView,
+  dropNamespace,
+  dropTable,
+  dropView,
+  registerTable,
+  rename,
+  replaceView,
+  unregisterTable,
+  updateProperties,
+  updateTable,
+} from './change.ts'
+import { type ClientPath, matchClientPath } from './client-path.ts'
+import { endpointOf, type OperationId, operations, type Treatment } from './operations.ts'
+import {
+  getConfig,
+  loadCredentials,
+  loadTable,
+  loadView,
+  passThrough,
+  planScan,
+  reportMetrics,
+} from './read.ts'
+import { answer, nameOf, type SurfaceRequest } from './surface-request.ts'
+
+export interface SurfaceAuth extends CommitAuth {
+  readonly findSession: FindSession
+  /** Absent: tokens are not issued, and the route answers 501. */
+  readonly issueToken?: IssueToken | undefined
+}
+
+type Handle = (surface: SurfaceRequest) => Promise<Response>
+
+const refuse: Handle = async () => {
+  throw new Fault(
+    'not_acceptable',
+    'This operation is not served here: it would lead past policies and masks.',
+  )
+}
+const pages = ['pageToken', 'pageSize'] as const
+
+const handlers = {
+  getConfig,
+  getToken: refuse,
+  listNamespaces: (surface) => passThrough(surface, [...pages, 'parent']),
+  createNamespace,
+  loadNamespaceMetadata: (surface) => passThrough(surface),
+  namespaceExists: (surface) => passThrough(surface),
+  dropNamespace,
+  updateProperties,
+  listTables: (surface) => passThrough(surface, pages),
+  createTable,
+  listFunctions: (surface) => passThrough(surface, pages),
+  loadFunction: (surface) => passThrough(surface),
+  planTableScan: planScan,
+  fetchPlanningResult: planScan,
+  cancelPlanning: planScan,
+  fetchScanTasks: planScan,
+  registerTable,
+  loadTable,
+  updateTable,
+  dropTable,
+  tableExists: (surface) => passThrough(surface),
+  unregisterTable,
+  loadCredentials,
+  signRequest: refuse,
+  renameTable: (surface) => rename(surface, 'rename-table'),
+  reportMetrics,
+  commitTransaction: commitTables,
+  listViews: (surface) => passThrough(surface, pages),
+  createView: (surface) => createView(surface, 'create-view'),
+  loadView,
+  replaceView,
+  dropView,
+  viewExists: (surface) => passThrough(surface),
+  renameView: (surface) => rename(surface, 'rename-view'),
+  registerView: (surface) => createView(surface, 'register-view'),
+} satisfies Record<OperationId, Handle>
+
+const treatments = new Map<OperationId, Treatment>(operations.map(({ id, treatment }) => [id, treatment]))
+const endpoints = new Map<OperationId, string>(operations.map((one) => [one.id, endpointOf(one)]))
+
+/** Answers one request below /v1/iceberg/{prefix}/v1. */
+export async function answerClient(
+  parts: GatewayParts,
+  request: Request,
+  auth: SurfaceAuth,
+): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  const findSession = () => requireAnyScope(request, auth.findSession, prefixOf(pathname))
+  return await runPipeline(parts, clientSurface(auth.issueToken), request, { ...auth, findSession })
+}
+
+function clientSurface(issueToken: IssueToken | undefined): Surface<ClientPath> {
+  return {
+    withoutSession: (request) => {
+      const { pathname } = new URL(request.url)
+      return pathname.endsWith('/v1/oauth/tokens') ? token(request, pathname, issueToken) : undefined
+    },
+    match: (method, url) => {
+      const match = matchClientPath(method, new URL(url).pathname)
+      return match.kind === 'matched' ? match.path : wrongMethod(match.allow)
+    },
+    tableOf: (path) => (path.operation === 'updateTable' ? nameOf({ path }) : undefined),
+    isGated: (path) => path !== undefined && treatments.get(path.operation) === 'gated',
+    takesBody: ({ operation }) => treatments.get(operation) !== 'refused',
+    assertServed,
+    // A body is parsed by its handler, once the upstream is known to serve the operation.
+    handlerOf:
+      async ({ operation }) =>
+      (call) =>
+        handlers[operation]({ ...call, query: new URL(call.request.url).searchParams }),
+    errorResponse,
+  }
+}
+
+/** A session that may commit may also read what it commits to. */
+async function requireAnyScope(request: Request, findSession: FindSession, prefix: string): Promise<Session> {
+  try {
+    return await requireSession(request, findSession, 'commit', prefix)
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || thrown.kind !== 'forbidden') throw thrown
+    return await requireSession(request, findSession, 'read', prefix)
+  }
+}
+
+/** Refuses what the upstream says that it does not serve, before anything is judged. */
+async function assertServed({ catalog }: Upstream, path: ClientPath, signal: AbortSignal): Promise<void> {
+  const { operation } = path
+  const treatment = treatments.get(operation)
+  // A multi-table commit is forwarded as commits of single tables.
+  if (treatment === 'own' || treatment === 'refused' || operation === 'commitTransaction') return
+  const offer = await catalog.offer({ signal })
+  if (offer.endpoints?.includes(endpoints.get(operation) ?? '') ?? true) return
+  throw new Fault('not_acceptable', `The upstream catalog does not serve ${operation}.`)
+}
+
+async function token(
+  request: Request,
+  pathname: string,
+  issueToken: IssueToken | undefined,
+): Promise<Response> {
+  if (request.method !== 'POST') return wrongMethod(['POST'])
+  if (issueToken === undefined) throw new Fault('not_implemented', 'This service does not issue tokens.')
+  const [prefix = '', ...rest] = pathname.slice(root.length).split('/')
+  if (rest.length !== 3) throw new Fault('not_found', 'The path names no operation of the Iceberg REST API.')
+  assertName('prefix', prefix)
+  const form = await readForm(request)
+  const { status, body, headers } = await issueToken(form, prefix, request.headers.get('authorization'))
+  return answer(status, body, headers)
+}

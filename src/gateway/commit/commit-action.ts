@@ -1,0 +1,101 @@
+/**
+ * A change of the catalog that is no commit, by the same steps as a commit: verdict, durable intent, forward, audit.
+ * Once the upstream has accepted, the answer is the upstream's.
+ */
+
+import { jsonObject, stringifyJson } from '../../base/json.ts'
+import type { ForwardedResponse, ForwardRequest } from '../../catalog/catalog.ts'
+import { catalogOf } from '../../core/catalog.ts'
+import { type CommitIntent, writesMetadata } from '../../core/commit.ts'
+import type { PolicyOutcome } from '../../core/decision.ts'
+import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import { bodyOfText } from '../base/body.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import { PendingIntent } from '../base/pending-intent.ts'
+import type { Upstream } from '../base/upstream.ts'
+import { type ResolvedAction, resolveLostAction } from '../recovery/lost-action.ts'
+import type { Judged } from '../stages/change.ts'
+import { type ActionChange, judgeAction } from '../stages/judge-action.ts'
+import { warningsOf } from '../stages/verdicts.ts'
+import { forwardDurable, passVerdict } from './outcomes.ts'
+import { recordApproval } from './record.ts'
+
+export interface ActionCommit extends ActionChange {
+  readonly commitId: string
+  /** A staged creation leaves nothing upstream; the commit that follows it is judged and audited. */
+  readonly staged: boolean
+  /** The metadata location that the action replaces; '' where there is none, or it is a table, which is loaded. */
+  readonly baseMetadataLocation: string
+  readonly forward: Omit<ForwardRequest, 'mutates'>
+}
+
+export interface ActionCommitted {
+  readonly response: ForwardedResponse & { readonly body: Uint8Array }
+  readonly warnings: readonly PolicyOutcome[]
+}
+
+/**
+ * Judges one action and, if it is allowed, passes it on and audits it.
+ * @throws Fault by SPEC 7; CatalogError for the four sentinels
+ */
+export async function commitAction(
+  parts: GatewayParts,
+  upstream: Upstream,
+  commit: ActionCommit,
+): Promise<ActionCommitted> {
+  const { action, tenant, stages } = commit
+  const judged = await judgeAction(parts, upstream, commit)
+  const base = judged.base?.metadataLocation ?? commit.baseMetadataLocation
+  const intent = new PendingIntent(parts, tenant, await intentOf(upstream, commit, judged), stages)
+  await passVerdict(parts, judged, intent, base)
+
+  const warnings = warningsOf(judged.verdict)
+  const send = () => forward(upstream, commit)
+  if (commit.staged) return { response: await stages.time('forward', send), warnings }
+  intent.declare(base)
+  await intent.durable()
+  const { response, committed } = await forwardDurable<ResolvedAction>(parts, intent, {
+    send: async () => ({ response: await send() }),
+    resolve: () => resolveLostAction(parts, upstream, lostAction(intent, commit)),
+  })
+  const read = () => committed ?? committedTable(parseLoadTableResult(response.body))
+  const mayRepeat = commit.forward.idempotencyKey !== undefined
+  await recordApproval(parts, intent, judged, writesMetadata(action) ? read : undefined, mayRepeat)
+  return { response, warnings }
+}
+
+function lostAction({ intent }: PendingIntent, { request, destination }: ActionCommit) {
+  const registers = request.updates[0]?.get('metadata-location')
+  return { intent, destination, registers: typeof registers === 'string' ? registers : undefined }
+}
+
+/** Keeps the request as it was judged, so that a replay judges the same. */
+async function intentOf(
+  upstream: Upstream,
+  commit: ActionCommit,
+  { base }: Judged,
+): Promise<Omit<CommitIntent, 'baseMetadataLocation'>> {
+  const { requirements, updates } = commit.request
+  const { bytes, sha256 } = await bodyOfText(stringifyJson(jsonObject({ requirements, updates })))
+  const tableUuid = base?.metadata.get('table-uuid')
+  return {
+    commitId: commit.commitId,
+    action: commit.action,
+    table: commit.table,
+    credentialId: upstream.credential.id,
+    catalog: catalogOf(upstream.credential),
+    principal: commit.identified.principal,
+    principalSource: commit.identified.source,
+    bodySha256: sha256,
+    body: Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>),
+    snapshotIds: [],
+    receivedAtMs: commit.receivedAtMs,
+    ...(typeof tableUuid === 'string' && { baseTableUuid: tableUuid }),
+  }
+}
+
+async function forward({ catalog }: Upstream, commit: ActionCommit): Promise<ActionCommitted['response']> {
+  const response = await catalog.forward({ ...commit.forward, mutates: true })
+  const body = response.body instanceof Uint8Array ? response.body : await new Response(response.body).bytes()
+  return { ...response, body }
+}

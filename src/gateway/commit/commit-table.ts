@@ -1,0 +1,49 @@
+/**
+ * The single-table commit, from the body on: steps 8 to 14 of SPEC 4.1. Nothing is forwarded before the verdict is in
+ * and the intent is durable; once the upstream has accepted, the answer is the upstream's, whatever fails afterwards.
+ */
+
+import type { PolicyOutcome } from '../../core/decision.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { Upstream } from '../base/upstream.ts'
+import type { Judged } from '../stages/change.ts'
+import { judgeChange } from '../stages/judge.ts'
+import { loadedBase } from '../stages/loads.ts'
+import { type Opening, openCommit, type TableCommit } from '../stages/open-commit.ts'
+import { warningsOf } from '../stages/verdicts.ts'
+import { type Forwarded, forwardTable } from './forward-table.ts'
+import { passVerdict } from './outcomes.ts'
+
+export interface TableCommitted {
+  readonly response: Forwarded
+  /** Outcomes of `warn` policies that were not true. */
+  readonly warnings: readonly PolicyOutcome[]
+}
+
+/**
+ * Judges one commit and, if it is allowed, forwards it and audits it.
+ * @param opening what a speculative start has begun already; without it, the commit begins here
+ * @throws Fault by SPEC 7; CatalogError for the four sentinels
+ */
+export async function commitTable(
+  parts: GatewayParts,
+  upstream: Upstream,
+  commit: TableCommit,
+  opening?: Opening,
+): Promise<TableCommitted> {
+  const { loads, intent, speculativeVerdict } = opening ?? (await openCommit(parts, upstream, commit))
+  let judged: Judged
+  try {
+    const base = await loadedBase(loads)
+    // Written while the policies load and are evaluated.
+    intent.declare(base?.metadataLocation ?? '')
+    judged = await judgeChange(parts, commit, base, loads, speculativeVerdict)
+    if (judged.verdict.kind === 'allow') await intent.durable()
+  } catch (error) {
+    await intent.withdraw()
+    throw error
+  }
+  await passVerdict(parts, judged, intent)
+  const response = await forwardTable(parts, upstream, commit, intent, judged)
+  return { response, warnings: warningsOf(judged.verdict) }
+}

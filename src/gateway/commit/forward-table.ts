@@ -1,0 +1,107 @@
+/** Steps 11 to 13 of SPEC 4.1 for one table: forward the commit, write its audit, ingest its snapshot. */
+
+import { inNextTurn } from '../../base/turn.ts'
+import type { CommittedResponse } from '../../catalog/catalog.ts'
+import type { CommittedTable } from '../../core/commit.ts'
+import { committedTable } from '../../wire/iceberg/table-metadata.ts'
+import { discloseAnswer, tableMembers } from '../base/disclosure.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { PendingIntent } from '../base/pending-intent.ts'
+import type { Upstream } from '../base/upstream.ts'
+import { type ResolvedCommit, resolveLostCommit } from '../recovery/lost-commit.ts'
+import { assertRefsAbsent } from '../stages/assert-refs-absent.ts'
+import type { Judged } from '../stages/change.ts'
+import { judgeRaced, wasThere } from '../stages/judge-raced.ts'
+import { cachedTable } from '../stages/load-current.ts'
+import type { TableCommit } from '../stages/open-commit.ts'
+import { forwardDurable } from './outcomes.ts'
+import { recordApproval } from './record.ts'
+
+/** An accepted commit: the upstream's answer, or the table as it is now where that answer was lost. */
+export interface Forwarded extends CommittedResponse {
+  /** Set where the answer was lost: what the commit made. `result` may be a later state of the table. */
+  readonly resolved?: CommittedTable
+}
+
+/**
+ * Forwards an allowed commit whose intent is durable, and audits it.
+ * @throws Fault `conflict` for a ref that must not exist yet; what the catalog throws, save where the table shows
+ *   that the commit was made; nothing once the upstream has accepted
+ */
+export async function forwardTable(
+  parts: GatewayParts,
+  upstream: Upstream,
+  commit: TableCommit,
+  intent: PendingIntent,
+  judged: Judged,
+): Promise<Forwarded> {
+  try {
+    await assertRefsAbsent(parts, upstream, commit)
+    // The look may have taken so long that the lease no longer lasts.
+    await intent.durable()
+  } catch (error) {
+    await intent.withdraw()
+    throw error
+  }
+  const { idempotencyKey } = commit
+  const response = await forwardDurable<Forwarded>(parts, intent, {
+    // Without the client's signal, because a commit under way is completed even after the client has left.
+    send: () =>
+      upstream.catalog.commitTable(commit.table, commit.body.bytes, {
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+      }),
+    resolve: async () => {
+      const resolved = await resolveLostCommit(parts, upstream, commit.tenant, intent.intent)
+      return resolved && (await answerOf(resolved))
+    },
+  })
+  await record(parts, commit, intent, judged, response)
+  inNextTurn(() => remember(parts, upstream, commit, response))
+  return response
+}
+
+/** Steps 12 and 13. Never throws. */
+async function record(
+  parts: GatewayParts,
+  commit: TableCommit,
+  intent: PendingIntent,
+  judged: Judged,
+  { result, resolved }: Forwarded,
+): Promise<void> {
+  const { base, policies, verdict } = judged
+  // Where the table has moved past a commit whose answer was lost, nothing shows it as the commit left it.
+  const isItsOwn = resolved === undefined || resolved.metadataLocation === result.metadataLocation
+  const raced = isItsOwn ? await judgeRaced(parts, commit, judged, result) : []
+  const decided = { policies, verdict: { outcomes: [...verdict.outcomes, ...raced] } }
+  const made = () => resolved ?? committedTable(result)
+  const mayRepeat = commit.idempotencyKey !== undefined && (base === undefined || wasThere(base, result))
+  await recordApproval(parts, intent, decided, made, mayRepeat)
+}
+
+/** Caches the committed table for the next commit. A commit that comes before that loads the table in full. */
+function remember(
+  parts: GatewayParts,
+  upstream: Upstream,
+  commit: TableCommit,
+  { body, headers, result }: Forwarded,
+): void {
+  try {
+    const entry = cachedTable(commit.table, body, result, headers.etag)
+    parts.tables.set(commit.tenant, upstream.credential, commit.table, entry)
+  } catch (err) {
+    parts.log.warn({ err, commitId: commit.commitId }, 'the committed table could not be cached')
+  }
+}
+
+/** What the upstream would have answered, without the configuration that loads carry. */
+async function answerOf({ now, committed }: ResolvedCommit): Promise<Forwarded> {
+  const { etag, result } = now
+  const { body } = await discloseAnswer(now.body, tableMembers, { vended: false, masked: true, whole: true })
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', ...(etag !== undefined && { etag }) },
+    body,
+    result,
+    resolved: committed,
+  }
+}

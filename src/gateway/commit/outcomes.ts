@@ -1,0 +1,105 @@
+/**
+ * What happens to a change that is denied, that could not be judged, that the upstream refuses, or whose answer is
+ * lost. Each stands here once, for single-table commits, multi-table commits and other changes of the catalog.
+ * Accepted changes are recorded by record.ts.
+ */
+
+import { Fault, type FaultKind } from '../../base/fault.ts'
+import { CatalogError } from '../../catalog/catalog.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { PendingIntent } from '../base/pending-intent.ts'
+import type { Judged } from '../stages/change.ts'
+import { recordRejection } from './record.ts'
+
+/**
+ * Lets an allowed change pass, and ends one that is not.
+ * @param intent declared or not; it is removed where the change does not pass
+ * @param base the metadata location that the change would have replaced, '' for none
+ * @throws Fault `policy_denied` once the denial is audited; `policy_engine_unavailable`; `unavailable` where the
+ *   denial could not be audited
+ */
+export async function passVerdict(
+  parts: GatewayParts,
+  judged: Judged,
+  intent: PendingIntent,
+  base = judged.base?.metadataLocation ?? '',
+): Promise<void> {
+  const { verdict } = judged
+  if (verdict.kind === 'deny') return await deny(parts, judged, intent, base, verdict.reason)
+  if (verdict.kind === 'unavailable') return await refuseUnjudged(parts, intent, verdict.error)
+}
+
+async function deny(
+  parts: GatewayParts,
+  judged: Judged,
+  intent: PendingIntent,
+  base: string,
+  reason: string,
+): Promise<never> {
+  // The audit removes the intent, which must not be written after it.
+  await intent.idle()
+  const rejected = { ...intent.on(base), table: judged.table }
+  await intent.stages.time('record', () => recordRejection(parts, intent.tenant, rejected, judged, reason))
+  throw new Fault('policy_denied', `policy denied: ${reason}`)
+}
+
+async function refuseUnjudged(parts: GatewayParts, intent: PendingIntent, detail: string): Promise<never> {
+  parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
+  await intent.withdraw()
+  throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { detail })
+}
+
+/** How a judged change is forwarded, and how a lost answer is resolved. */
+export interface Forward<T> {
+  readonly send: () => Promise<T>
+  /** Never rejects; undefined where it cannot be told that the change was made. */
+  readonly resolve: () => Promise<T | undefined>
+}
+
+/**
+ * Forwards a change whose intent is durable. A lost answer is resolved.
+ * @throws what `send` throws: the intent is withdrawn where the upstream surely did not take the change, and stays for
+ *   recovery where that is unknown
+ */
+export async function forwardDurable<T>(
+  parts: GatewayParts,
+  intent: PendingIntent,
+  { send, resolve }: Forward<T>,
+): Promise<T> {
+  parts.passCrashPoint('commit-not-forwarded')
+  const answer = await intent.stages.time('forward', async () => {
+    try {
+      return await send()
+    } catch (error) {
+      if (surelyNotCommitted(error)) {
+        await intent.withdraw()
+        throw error
+      }
+      parts.passCrashPoint('answer-lost')
+      const resolved = await resolve()
+      if (resolved !== undefined) return resolved
+      const { commitId } = intent.withoutBase
+      parts.log.error({ err: error, commitId }, 'commit state unknown; its intent stays')
+      throw error
+    }
+  })
+  parts.passCrashPoint('commit-forwarded')
+  return answer
+}
+
+/** Kinds by which an adapter says that nothing was sent, or that what was sent was refused. */
+const notCommitted: ReadonlySet<FaultKind> = new Set([
+  'upstream_failed',
+  'bad_request',
+  'misconfigured',
+  'not_acceptable',
+  'not_found',
+  'conflict',
+  'unprocessable',
+  'not_implemented',
+])
+
+/** Whether a failed forward proves that the upstream's state did not change; false where in doubt. */
+function surelyNotCommitted(error: unknown): boolean {
+  return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
+}

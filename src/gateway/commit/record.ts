@@ -1,0 +1,106 @@
+/** Steps 12 and 13 of SPEC 4.1: a verdict's WriteEvent, and the snapshot of what was accepted. */
+
+import { Fault } from '../../base/fault.ts'
+import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'
+import type { PolicyOutcome } from '../../core/decision.ts'
+import type { Policy } from '../../core/policy.ts'
+import { tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { isAudited } from '../../store/audit.ts'
+import { closeIntent } from '../../store/commit-intents.ts'
+import { recordVerdict } from '../../store/verdicts.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { PendingIntent } from '../base/pending-intent.ts'
+
+export interface Decided {
+  readonly policies: readonly Policy[]
+  readonly verdict: { readonly outcomes: readonly PolicyOutcome[] }
+}
+
+/**
+ * Records a denial and counts it.
+ * @throws Fault `unavailable` where it could not be recorded: a denial is not reported before it is audited
+ */
+export async function recordRejection(
+  parts: GatewayParts,
+  tenant: TenantId,
+  intent: CommitIntent,
+  decided: Decided,
+  reason: string,
+): Promise<void> {
+  parts.metrics.commitRejected.inc({ reason: 'policy_denied' })
+  parts.passCrashPoint('rejection-not-recorded')
+  try {
+    await recordVerdict(parts.store, tenant, {
+      intent,
+      decision: 'REJECTED',
+      reason,
+      policies: decided.policies.map(appliedPolicy),
+      outcomes: decided.verdict.outcomes,
+    })
+  } catch (cause) {
+    throw new Fault(
+      'unavailable',
+      'A policy denied the commit, but the denial could not be audited. Retry.',
+      { cause },
+    )
+  }
+  parts.passCrashPoint('rejection-recorded')
+}
+
+/**
+ * Records what the upstream accepted. Never throws: where it cannot be written, the intent stays for recovery.
+ * @param committed reads the upstream's answer; not given where the action writes no metadata
+ * @param mayRepeat whether that may be the answer to an earlier request, which an Idempotency-Key brings back: then
+ *   nothing was written, and what is on record already is not recorded again
+ */
+export async function recordApproval(
+  parts: GatewayParts,
+  pending: PendingIntent,
+  decided: Decided,
+  committed: (() => CommittedTable) | undefined,
+  mayRepeat: boolean,
+): Promise<void> {
+  await pending.stages.time('record', () =>
+    approve(parts, pending.tenant, pending.intent, decided, committed, mayRepeat),
+  )
+}
+
+async function approve(
+  parts: GatewayParts,
+  tenant: TenantId,
+  intent: CommitIntent,
+  decided: Decided,
+  committed: (() => CommittedTable) | undefined,
+  mayRepeat: boolean,
+): Promise<void> {
+  const which = { commitId: intent.commitId, table: tableName(intent.table) }
+  try {
+    const made = committed?.()
+    if (mayRepeat && made && (await isAudited(parts.store, tenant, intent, made.metadataLocation))) {
+      await closeIntent(parts.store, tenant, intent.commitId)
+      parts.log.info(which, 'the catalog answered as it had answered the same request before')
+      return
+    }
+    const recorded = await recordVerdict(parts.store, tenant, {
+      intent,
+      decision: 'APPROVED',
+      reason: '',
+      policies: decided.policies.map(appliedPolicy),
+      outcomes: decided.verdict.outcomes,
+      ...(made && { committed: made }),
+    })
+    if (made !== undefined && !recorded.ingested) {
+      parts.metrics.snapshotIngestFailures.inc()
+      parts.log.warn({ ...which, err: recorded.ingestError }, 'the snapshot was not ingested into the graph')
+    }
+  } catch (err) {
+    parts.metrics.auditFailures.inc()
+    parts.log.error(
+      { ...which, err },
+      'an accepted commit could not be audited; its intent stays for recovery',
+    )
+    return
+  }
+  parts.passCrashPoint('approval-recorded')
+}

@@ -1,0 +1,106 @@
+/** The literal paths of SPEC 4.1 and 4.2: two operations, POST only, with 403 and 503 of a verdict in plain text. */
+
+import type { Fault } from '../../base/fault.ts'
+import { jsonObject, stringifyJson } from '../../base/json.ts'
+import type { Session } from '../../core/session.ts'
+import { errorResponse, faultHeaders, faultStatus } from '../../http/fault-response.ts'
+import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
+import type { CommitBody } from '../base/body.ts'
+import { warningHeader } from '../base/faults.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import { commitTable, type TableCommitted } from '../commit/commit-table.ts'
+import { commitTransaction, type TransactionCommitted } from '../commit/commit-transaction.ts'
+import { type Handler, runPipeline, type Surface } from '../pipeline.ts'
+import { openOnCachedTable } from '../speculative/cached-table.ts'
+import type { CommitAuth } from '../speculative/speculative-start.ts'
+import { tableCommit } from '../stages/open-commit.ts'
+import { type LiteralPath, matchLiteralPath } from './literal-path.ts'
+
+/**
+ * Answers one request to a literal path.
+ * @param findSession the tenant middleware; a request that it gives no session is answered 500 (SPEC 5)
+ */
+export async function answerLiteral(
+  parts: GatewayParts,
+  request: Request,
+  findSession: () => Promise<Session | undefined>,
+  auth: CommitAuth,
+): Promise<Response> {
+  return await runPipeline(parts, literalSurface, request, { ...auth, findSession })
+}
+
+const literalSurface: Surface<LiteralPath> = {
+  withoutSession: () => undefined,
+  match: matchLiteralPath,
+  tableOf: (path) => (path.kind === 'table-commit' ? path.table : undefined),
+  isGated: () => true,
+  takesBody: () => true,
+  // Both operations are commits to single tables, which every upstream serves.
+  assertServed: async () => {},
+  handlerOf: async (path, body, start) =>
+    path.kind === 'transaction-commit'
+      ? await handlerOfTransaction(body)
+      : handlerOfTable(path, start?.commit.request ?? (await readCommitRequest(body.bytes))),
+  errorResponse: literalErrorResponse,
+}
+
+function handlerOfTable(
+  { table }: Extract<LiteralPath, { kind: 'table-commit' }>,
+  commitRequest: Awaited<ReturnType<typeof readCommitRequest>>,
+): Handler<LiteralPath> {
+  return async (call) => {
+    const { parts, upstream, start } = call
+    const commit = start?.commit ?? tableCommit(call, table, commitRequest)
+    const opening = start ?? (await openOnCachedTable(parts, upstream, commit))
+    return commitAnswer(commit.commitId, await commitTable(parts, upstream, commit, opening))
+  }
+}
+
+async function handlerOfTransaction(body: CommitBody): Promise<Handler<LiteralPath>> {
+  const changes = await readTransactionRequest(body.bytes)
+  return async ({ parts, upstream, tenant, identified, receivedAtMs, request, stages }) => {
+    const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
+    return transactionAnswer(await commitTransaction(parts, upstream, transaction))
+  }
+}
+
+function commitAnswer(commitId: string, { response, warnings }: TableCommitted): Response {
+  return new Response(response.body as Uint8Array<ArrayBuffer>, {
+    status: 200,
+    headers: {
+      'content-type': 'application/json',
+      ...response.headers,
+      'x-svc-decision-id': commitId,
+      ...warningHeader(warnings),
+    },
+  })
+}
+
+function transactionAnswer({ results, warnings }: TransactionCommitted): Response {
+  const body = jsonObject({
+    results: results.map(({ newSnapshotId, newMetadataLocation }) =>
+      jsonObject({
+        'new-snapshot-id': newSnapshotId ?? null,
+        'new-metadata-location': newMetadataLocation,
+      }),
+    ),
+  })
+  return new Response(stringifyJson(body), {
+    status: 200,
+    headers: {
+      'content-type': 'application/json',
+      'x-svc-decision-id': results.map(({ commitId }) => commitId).join(', '),
+      ...warningHeader(warnings),
+    },
+  })
+}
+
+/** An ErrorModel, save for a denial and an unavailable policy engine, which are plain text (SPEC 7). */
+function literalErrorResponse(fault: Fault): Response {
+  if (fault.kind !== 'policy_denied' && fault.kind !== 'policy_engine_unavailable')
+    return errorResponse(fault)
+  return new Response(fault.publicMessage, {
+    status: faultStatus(fault.kind),
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...faultHeaders(fault) },
+  })
+}

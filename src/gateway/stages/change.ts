@@ -1,0 +1,31 @@
+/** One change of one table as it is judged, and what the judging found. */
+
+import type { Verdict } from '../../core/decision.ts'
+import type { Policy } from '../../core/policy.ts'
+import type { IdentifiedPrincipal } from '../../core/principal.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
+import type { StageTimes } from '../base/stage-times.ts'
+import type { CachedTable } from '../base/table-cache.ts'
+
+export interface Change {
+  readonly tenant: TenantId
+  readonly table: TableRef
+  readonly request: CommitRequest
+  readonly identified: IdentifiedPrincipal
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAtMs: number
+  readonly signal: AbortSignal
+  readonly stages: StageTimes
+}
+
+export interface Judged {
+  /** The table before the change; undefined where the change creates it, or loads none. */
+  readonly base: CachedTable | undefined
+  /** The name that the verdict is about. */
+  readonly table: TableRef
+  /** The policies that applied to this change, in id order. */
+  readonly policies: readonly Policy[]
+  readonly verdict: Verdict
+}

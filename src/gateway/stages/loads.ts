@@ -1,0 +1,59 @@
+/** Steps 8 and 9 of SPEC 4.1, begun side by side: the table from the upstream, its policies from the store. */
+
+import { loadWriteGovernance, type WriteGovernance } from '../../store/policies.ts'
+import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { CachedTable } from '../base/table-cache.ts'
+import type { Upstream } from '../base/upstream.ts'
+import type { Change } from './change.ts'
+import { loadCurrent, unlessAbsent } from './load-current.ts'
+
+/** What a verdict rests on, under way. Neither promise rejects. */
+export interface Loads {
+  readonly base: Promise<Outcome<CachedTable | undefined>>
+  readonly governance: Promise<Outcome<WriteGovernance>>
+}
+
+/** Begins to load the table and its policies, side by side. */
+export function startLoads(parts: GatewayParts, upstream: Upstream, change: Change): Loads {
+  const { tenant, table, stages } = change
+  const governance = outcomeOf(stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table)))
+  return { governance, base: baseOf(startTableLoad(parts, upstream, change), change.request) }
+}
+
+/** Begins to load the table. A failure is thrown by `loadedBase`, not here. */
+export function startTableLoad(
+  parts: GatewayParts,
+  upstream: Upstream,
+  { tenant, table, stages, signal }: Pick<Change, 'tenant' | 'table' | 'stages' | 'signal'>,
+): Promise<CachedTable> {
+  const load = stages.time('load', () => loadCurrent(parts, tenant, upstream, table, signal))
+  load.catch(() => {})
+  return load
+}
+
+/** What a change applies to; undefined for a table that it creates. */
+export function baseOf(load: Promise<CachedTable>, { requirements }: CommitRequest): Loads['base'] {
+  const creates = requirements.some((requirement) => requirement.get('type') === 'assert-create')
+  return outcomeOf(unlessAbsent(load, creates))
+}
+
+/** The table that a change applies to, once it has loaded. @throws what its load threw */
+export async function loadedBase({ base }: Pick<Loads, 'base'>): Promise<CachedTable | undefined> {
+  const loaded = await base
+  if (!loaded.ok) throw loaded.thrown
+  return loaded.value
+}
+
+export type Outcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly thrown: unknown }
+
+/** The result of a promise as a value, so that a failure waits for its turn. Never rejects. */
+export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await promise }
+  } catch (thrown) {
+    return { ok: false, thrown }
+  }
+}

@@ -1,0 +1,81 @@
+/** The input of an operation from its request: members that the path names, then the query or the body. */
+
+import { Fault } from '../base/fault.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
+import type { Declaration } from '../core/operation.ts'
+import { limits } from '../limits.ts'
+import { pathMembers, pathPattern } from './operation-path.ts'
+import { readBodyOf } from './read-body.ts'
+import { type ReadableSchema, readValue } from './read-value.ts'
+
+/** Levels of a namespace in a path or query, as in the Iceberg REST specification. */
+const levelSeparator = '\u001f'
+
+/** Where the members of an operation's input are, by name. */
+export function placesOf({
+  method,
+  path,
+  input,
+}: Declaration): Readonly<Record<'path' | 'query' | 'body', readonly string[]>> {
+  const inPath = pathMembers(path)
+  const others = Object.keys(input?.properties ?? {}).filter((name) => !inPath.includes(name))
+  const hasBody = method !== 'GET' && method !== 'DELETE'
+  return { path: inPath, query: hasBody ? [] : others, body: hasBody ? others : [] }
+}
+
+/**
+ * The checked input of a request.
+ * @param again checks the caller once more, where the body came slowly
+ * @throws Fault `bad_request` naming the member, `payload_too_large`, and what `again` throws
+ */
+export async function readInput(
+  declaration: Declaration,
+  request: Request,
+  again: () => Promise<unknown>,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (declaration.input === undefined) return {}
+  const { properties, required = [] } = declaration.input as ReadableSchema
+  const places = placesOf(declaration)
+  const read = (names: readonly string[], values: JsonObject): object => {
+    const schemas = Object.fromEntries(names.map((name) => [name, properties?.[name] ?? {}]))
+    return readValue({ type: 'object', properties: schemas, required }, values, '') as object
+  }
+  const { pathname, searchParams } = new URL(request.url)
+  const inPath = pathPattern(declaration.path).exec(pathname)?.groups ?? {}
+  const schemaOf = (name: string) => properties?.[name] ?? {}
+  const path = places.path.map((name) => [name, asJson(schemaOf(name), decoded(inPath[name] ?? ''))] as const)
+  const query = places.query.flatMap((name) => {
+    const value = searchParams.get(name)
+    return value === null ? [] : [[name, asJson(schemaOf(name), value)] as const]
+  })
+  return {
+    ...read(places.path, new Map(path)),
+    ...read(places.query, new Map(query)),
+    ...(places.body.length > 0 && read(places.body, await readObject(request, again))),
+  }
+}
+
+async function readObject(request: Request, again: () => Promise<unknown>): Promise<JsonObject> {
+  const { bytes } = await readBodyOf(request, limits.apiBodyBytesMax, again)
+  const value = parseJson(bytes)
+  if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be a JSON object.')
+  return value
+}
+
+/** Text of a path or query as the JSON that its schema speaks of; text where it is none. */
+function asJson({ type }: ReadableSchema, value: string): JsonValue {
+  if (type === 'array') return value.split(levelSeparator)
+  if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value)
+  if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return BigInt(value)
+  if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value)
+  return value
+}
+
+/** Text that is no percent-encoded UTF-8 names nothing. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,113 @@
+/** The words that operations write their schemas with. Times are Dates, and 64-bit integers bigints, once read. */
+
+import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
+
+import { Fault } from '../base/fault.ts'
+import type { TableRef } from '../core/table-ref.ts'
+
+/** Any string. */
+export const text = Type.String()
+/** A string that is not empty. */
+export const nonEmpty = Type.String({ minLength: 1 })
+/** An RFC 3339 time. */
+export const time = Type.Unsafe<Date>({ type: 'string', format: 'date-time' })
+/** A UUID in lower case. */
+export const uuid = Type.String({ format: 'uuid' })
+/** A whole number from 0. */
+export const count = Type.Integer({ minimum: 0 })
+/** A whole number from 1. */
+export const ordinal = Type.Integer({ minimum: 1 })
+/** Any number. */
+export const number = Type.Number()
+/** True or false. */
+export const flag = Type.Boolean()
+/** A 64-bit integer: in answers as digits, since JSON readers round it; in requests a number does as well. */
+export const int64 = Type.Unsafe<bigint>({ type: ['string', 'integer'], format: 'int64' })
+/** An object whose members nobody here knows. */
+export const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' })
+
+/** One of these strings. */
+export function oneOf<const T extends string>(values: readonly T[], options: object = {}): TUnsafe<T> {
+  return Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
+}
+
+/** The schema with what it means. */
+export function said<T extends TSchema>(schema: T, description: string): T {
+  return { ...schema, description }
+}
+
+/** An array of these. */
+export function list<T extends TSchema>(items: T, options: object = {}): TUnsafe<readonly Static<T>[]> {
+  return Type.Unsafe<readonly Static<T>[]>({ type: 'array', items, ...options })
+}
+
+/** A member that may be absent; null in a request is as absent, but for an object. */
+export function maybe<T extends TSchema>(schema: T): TOptional<TUnsafe<Static<T> | undefined>> {
+  return Type.Optional(Type.Unsafe<Static<T> | undefined>(schema))
+}
+
+/** This, or null. */
+export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
+  return Type.Unsafe<Static<T> | null>({ anyOf: [schema, Type.Null()] })
+}
+
+/** An object with these members and no others. */
+export function object<const T extends Readonly<Record<string, TSchema>>>(members: T, options: object = {}) {
+  return Type.Object({ ...members } as { -readonly [K in keyof T]: T[K] }, {
+    additionalProperties: false,
+    ...options,
+  })
+}
+
+/** Which page of a listing a request asks for. */
+export const pageInput = {
+  limit: maybe(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  page_token: maybe(said(text, '`next_page_token` of the page before; opaque')),
+}
+
+/** Members of an answer that is one page of a listing. */
+export function pageMembers<T extends TSchema>(items: T) {
+  return { items: list(items), next_page_token: maybe(said(text, 'absent on the last page')) }
+}
+
+/** One page of a listing. */
+export function pageOf<T extends TSchema>(items: T) {
+  return object(pageMembers(items))
+}
+
+const identifier = Type.String({ pattern: '^[a-zA-Z0-9_-]+$' })
+
+/** A table in a path: `{namespace}/{table}`, the levels of its namespace joined by %1F, as Iceberg REST has it. */
+export const tableAddress = {
+  namespace: said(list(identifier, { minItems: 1 }), 'its levels joined by %1F'),
+  table: identifier,
+}
+
+/** What a table's address names. */
+export function addressed({ namespace, table }: { namespace: readonly string[]; table: string }): TableRef {
+  return { namespace, name: table }
+}
+
+/** A table in a body or an answer: Iceberg's identifier. */
+export const tableIdentifier = object({ namespace: list(nonEmpty, { minItems: 1 }), name: nonEmpty })
+
+/** A table that a listing is narrowed to, in a query. */
+export const tableFilter = {
+  namespace: maybe(
+    said(list(nonEmpty, { minItems: 1 }), 'of the table, its levels joined by %1F; goes with `table`'),
+  ),
+  table: maybe(said(nonEmpty, 'goes with `namespace`')),
+}
+
+/** The table that a filter names. @throws Fault `bad_request` where one of the two is missing */
+export function filteredTable({
+  namespace,
+  table,
+}: {
+  namespace?: readonly string[] | undefined
+  table?: string | undefined
+}): TableRef | undefined {
+  if (namespace === undefined && table === undefined) return undefined
+  if (namespace !== undefined && table !== undefined) return { namespace, name: table }
+  throw new Fault('bad_request', '`namespace` and `table` name a table together: give both, or neither.')
+}

@@ -1,0 +1,165 @@
+/** Operations of lineage: the OpenLineage receiver (SPEC 4.3), the graph around a node, the events of a run. */
+
+import { Type } from '@sinclair/typebox'
+import { lineageEventTypes } from '../core/lineage.ts'
+import { principalSources } from '../core/principal.ts'
+import { operationsOf } from '../http/declare.ts'
+import { pageRequest } from '../http/page-view.ts'
+import {
+  anyObject,
+  count,
+  flag,
+  list,
+  maybe,
+  nonEmpty,
+  nullable,
+  object,
+  oneOf,
+  pageInput,
+  pageMembers,
+  said,
+  tableIdentifier,
+  text,
+  time,
+  uuid,
+} from '../http/schemas.ts'
+import { limits } from '../limits.ts'
+import { lineageDirections } from '../store/lineage/graph.ts'
+import type { Store } from '../store/store.ts'
+import { type ReceiveParts, receiveEvent } from './receive-event.ts'
+import { showLineageRun } from './show-run.ts'
+import { walkLineage } from './walk-graph.ts'
+
+const operation = operationsOf<ReceiveParts & { readonly store: Store }>()
+const tag = 'lineage'
+
+const transformations = list(
+  object({ type: maybe(text), subtype: maybe(text), description: maybe(text), masking: maybe(flag) }),
+)
+const node = object({
+  node: said(text, 'by which it is asked for'),
+  kind: oneOf(['dataset', 'job', 'column', 'table']),
+  namespace: maybe(said(text, 'of a dataset, job or column')),
+  name: maybe(text),
+  column: maybe(text),
+  table: maybe(said(tableIdentifier, 'of a table')),
+})
+const edge = object({
+  label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS']),
+  from: text,
+  to: text,
+  hops: said(count, 'LINEAGE_OF edges between the node and the farther end'),
+  column_count: maybe(count),
+  columns: maybe(
+    said(
+      list(
+        object({
+          input: text,
+          output: said(nullable(text), 'null: the whole dataset, by a filter or join'),
+          transformations,
+        }),
+      ),
+      'the first 100',
+    ),
+  ),
+  transformations: maybe(said(transformations, 'of an edge between columns')),
+})
+const lineageName = object({ namespace: text, name: text })
+const event = object({
+  kind: oneOf(['run', 'job', 'dataset']),
+  event_type: maybe(text),
+  event_time: time,
+  received_at: time,
+  job: maybe(lineageName),
+  principal: text,
+  principal_source: oneOf(principalSources),
+  state: oneOf(['pending', 'merged', 'refused']),
+  refusal: maybe(
+    said(object({ cycle: maybe(list(lineageName)), reason: maybe(text) }), 'why it was refused'),
+  ),
+  body_sha256: said(text, 'hex'),
+  body: said(text, 'as received'),
+})
+
+export const lineageOperations = [
+  operation({
+    name: 'receive_lineage_event',
+    tag,
+    summary: 'Takes an OpenLineage event and merges its edges',
+    description:
+      'The body follows the OpenLineage specification; members that are not listed are kept with it.',
+    method: 'POST',
+    path: '/v1/lineage',
+    access: { scope: 'lineage' },
+    input: Type.Object({
+      eventType: maybe(oneOf(lineageEventTypes)),
+      eventTime: maybe(text),
+      producer: text,
+      run: maybe(anyObject),
+      job: maybe(anyObject),
+      inputs: maybe(list(anyObject)),
+      outputs: maybe(list(anyObject)),
+      schemaURL: maybe(text),
+    }),
+    status: 202,
+    faults: {
+      bad_request: 'The body is malformed, lacks a required member, or is larger than 1 MiB.',
+      unprocessable: 'An edge would close a cycle; the message names the pair.',
+      unavailable: 'The event was not stored, or is stored and will be merged later.',
+    },
+    answer: async (context) => {
+      await receiveEvent(context)
+      return new Response(null, { status: 202 })
+    },
+  }),
+  operation({
+    name: 'walk_lineage',
+    tag,
+    summary:
+      'Lineage around a dataset, job, column or table: edges, nearest first, and the nodes that they join',
+    method: 'GET',
+    path: '/api/v1/lineage/graph',
+    access: { scope: 'read' },
+    input: object({
+      node: said(
+        nonEmpty,
+        'dataset/{namespace}/{name}, job/…, column/…/{column} or table/{namespace}/{table}; each part percent-encoded',
+      ),
+      depth: maybe(
+        Type.Integer({
+          minimum: 1,
+          maximum: limits.graphHopsMax,
+          default: limits.graphHopsDefault,
+          description: 'Hops along LINEAGE_OF',
+        }),
+      ),
+      direction: maybe(oneOf(lineageDirections, { default: 'both' })),
+      ...pageInput,
+    }),
+    output: object({ node: text, nodes: list(node), ...pageMembers(edge) }),
+    faults: { not_found: 'The lineage graph has no such node.' },
+    run: ({ parts, caller, signal }, { node: name, depth, direction = 'both', ...page }) => {
+      const query = { node: name, depth, direction, ...pageRequest(page), signal }
+      return walkLineage(parts.store, caller.tenant, query)
+    },
+  }),
+  operation({
+    name: 'list_lineage_run_events',
+    tag,
+    summary: 'The events of a run, each with its raw body, in the order in which they were received',
+    method: 'GET',
+    // A producer is a URI, and some clients leave its slashes as they are.
+    path: '/api/v1/lineage/runs/{producer+}/{run_id}',
+    access: { scope: 'read' },
+    input: object({
+      producer: said(text, 'percent-encoded or as it is'),
+      run_id: uuid,
+      ...pageInput,
+      limit: maybe(Type.Integer({ minimum: 1, maximum: 20, default: 20 })),
+    }),
+    output: object({ producer: text, run_id: uuid, ...pageMembers(event) }),
+    faults: { not_found: 'There is no event of such a run.' },
+    run: ({ parts, caller }, { limit, page_token, ...run }) =>
+      showLineageRun(parts.store, caller.tenant, run, pageRequest({ limit, page_token })),
+  }),
+]

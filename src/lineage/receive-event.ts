@@ -1,0 +1,41 @@
+/** POST /v1/lineage (SPEC 4.3, 7): one event in SPEC's order, its body read raw because it is stored as received. */
+
+import type { Clock } from '../base/clock.ts'
+import { Fault, toFault } from '../base/fault.ts'
+import type { RawContext, SessionAccess } from '../core/operation.ts'
+import { readBodyOf } from '../http/read-body.ts'
+import { limits } from '../limits.ts'
+import { describeCycle } from './describe-cycle.ts'
+import { parseLineageEvent } from './parse-event.ts'
+import type { LineageReceiver } from './receiver.ts'
+
+export interface ReceiveParts {
+  readonly receiver: LineageReceiver
+  readonly clock: Clock
+}
+
+/** @throws Fault `bad_request`, `unprocessable` for a cycle, `unavailable` where it was not stored or not merged */
+export async function receiveEvent({
+  parts: { receiver, clock },
+  caller,
+  request,
+  again,
+}: RawContext<ReceiveParts, SessionAccess>): Promise<void> {
+  const event = parseLineageEvent(await readEventBody(request, again), clock.now())
+  const outcome = await receiver.receive(caller.tenant, { event, identified: caller.identified })
+  if (outcome.kind === 'refused') throw new Fault('unprocessable', describeCycle(outcome.cycle))
+}
+
+async function readEventBody(request: Request, again: () => Promise<unknown>): Promise<Uint8Array> {
+  const encoding = request.headers.get('content-encoding') ?? 'identity'
+  if (encoding.toLowerCase() !== 'identity')
+    throw new Fault('bad_request', 'The body must be sent without Content-Encoding.')
+  try {
+    return (await readBodyOf(request, limits.lineageBodyBytesMax, again)).bytes
+  } catch (thrown) {
+    const fault = toFault(thrown)
+    // SPEC 7: 400 here, not 413.
+    if (fault.kind !== 'payload_too_large') throw fault
+    throw new Fault('bad_request', fault.publicMessage, { cause: fault })
+  }
+}

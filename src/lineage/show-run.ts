@@ -1,0 +1,42 @@
+/** The events of a run, each with its raw body, as the API shows them. */
+
+import { Fault } from '../base/fault.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { pageView } from '../http/page-view.ts'
+import { listRunEvents, type StoredEvent } from '../store/lineage/events.ts'
+import { isUuid, type PageRequest } from '../store/page.ts'
+import type { Store } from '../store/store.ts'
+
+/** One page of events in the order in which they were received. @throws Fault `bad_request`, `not_found` */
+export async function showLineageRun(
+  store: Store,
+  tenant: TenantId,
+  { producer, run_id }: { readonly producer: string; readonly run_id: string },
+  page: PageRequest,
+) {
+  const runId = run_id.toLowerCase()
+  if (producer === '' || producer.includes('\0') || !isUuid(runId))
+    throw new Fault('bad_request', 'The path is /api/v1/lineage/runs/{producer}/{run_id}; run_id is a UUID.')
+  const events = await listRunEvents(store, tenant, { producer, runId, ...page })
+  if (events.items.length === 0 && page.after === undefined)
+    throw new Fault('not_found', 'There is no event of such a run.')
+  return { producer, run_id: runId, ...pageView(events, eventView) }
+}
+
+function eventView(event: StoredEvent) {
+  const { refusal } = event
+  return {
+    kind: event.kind,
+    event_type: event.eventType,
+    event_time: event.eventTime,
+    received_at: event.receivedAt,
+    job: event.job,
+    principal: event.principal,
+    principal_source: event.principalSource,
+    state: event.state,
+    refusal: refusal && { cycle: refusal.cycle, reason: refusal.reason },
+    body_sha256: event.bodySha256,
+    // Only strict UTF-8 is received, so the text's bytes are the body's.
+    body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(event.body),
+  }
+}

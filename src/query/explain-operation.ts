@@ -1,0 +1,113 @@
+/** POST /api/v1/query/explain: what a statement would be on an engine, for whom, and why; never data. */
+
+import { requireRole } from '../auth/verified-principal.ts'
+import { Fault } from '../base/fault.ts'
+import type { DialectName } from '../core/sql-type.ts'
+import { operationsOf } from '../http/declare.ts'
+import {
+  anyObject,
+  flag,
+  list,
+  maybe,
+  nonEmpty,
+  nullable,
+  object,
+  oneOf,
+  ordinal,
+  said,
+  tableIdentifier,
+  text,
+} from '../http/schemas.ts'
+import { dialects } from './emit/render.ts'
+import { type ExplainTarget, explain } from './explain.ts'
+import type { LoadParts } from './load-tables.ts'
+
+const operation = operationsOf<LoadParts>()
+const dialectNames = Object.keys(dialects) as DialectName[]
+
+const explained = object({
+  dialect: oneOf(dialectNames),
+  principal: object({ sub: text, roles: list(text) }),
+  sql: maybe(said(text, 'for the engine; for stewards')),
+  parameters: said(list(text), 'types of `$1` and so on'),
+  columns: list(object({ name: text, type: text })),
+  reads: list(
+    object({
+      table: tableIdentifier,
+      contract: maybe(object({ id: text, version: ordinal })),
+      columns: list(text),
+      snapshot: maybe(object({ id: said(nullable(text), 'decimal'), pinned: flag })),
+    }),
+  ),
+  policies: list(
+    object({
+      id: text,
+      kind: oneOf(['row_filter', 'column_mask']),
+      table: tableIdentifier,
+      column: maybe(text),
+      action: maybe(text),
+      origin: maybe(said(anyObject, 'where it is attached; for stewards')),
+    }),
+  ),
+  fingerprint: text,
+})
+
+export const explainOperations = [
+  operation({
+    name: 'explain_query',
+    tag: 'query',
+    summary: 'What a statement would be on an engine, for whom, and why; never data',
+    description: 'Another principal than the caller takes the role `steward`.',
+    method: 'POST',
+    path: '/api/v1/query/explain',
+    access: { scope: 'read' },
+    input: object({
+      statement: nonEmpty,
+      catalog: maybe(said(text, 'to explain a run in it; this or `dialect`')),
+      dialect: maybe(oneOf(dialectNames)),
+      search_path: maybe(list(text)),
+      principal: maybe(object({ sub: nonEmpty, roles: maybe(list(text)) })),
+      parameters: maybe(list(nullable(text))),
+    }),
+    output: explained,
+    status: 200,
+    faults: {
+      bad_request: 'The body or the statement is malformed; `error.sqlstate` and `error.position` say where.',
+      forbidden: 'The session lacks the scope `read`, the caller the role, or the principal the right.',
+      not_found: 'There is no such catalog.',
+      conflict: 'A pinned snapshot is gone, or a pinned table is explained without its catalog.',
+      upstream_failed: 'The catalog did not answer.',
+    },
+    examples: [{ input: { statement: 'SELECT email FROM hr.people', catalog: 'lake' } }],
+    run: async (
+      { parts, caller, signal },
+      { statement, search_path = [], principal, parameters, ...named },
+    ) => {
+      const target = targetOf(named)
+      if (principal !== undefined) requireRole(caller.principal, 'steward')
+      const input = {
+        statement,
+        target,
+        searchPath: search_path,
+        principal:
+          principal === undefined ? caller.principal : { sub: principal.sub, roles: principal.roles ?? [] },
+        parameters,
+      }
+      const isSteward = caller.principal.roles.includes('steward')
+      return await explain(parts, caller.tenant, input, isSteward, signal)
+    },
+  }),
+]
+
+/** @throws Fault `bad_request` unless one of the two is there */
+function targetOf({
+  catalog,
+  dialect,
+}: {
+  catalog?: string | undefined
+  dialect?: DialectName | undefined
+}): ExplainTarget {
+  if (catalog !== undefined && dialect === undefined) return { catalog }
+  if (dialect !== undefined && catalog === undefined) return { dialect }
+  throw new Fault('bad_request', 'One of `catalog` and `dialect` is required.')
+}

@@ -1,0 +1,123 @@
+/** GET /api/v1/usage: records of the read path in pages, and their totals. */
+
+import { usageOutcomes } from '../../core/usage.ts'
+import { operationsOf } from '../../http/declare.ts'
+import { pageRequest } from '../../http/page-view.ts'
+import {
+  count,
+  flag,
+  list,
+  maybe,
+  number,
+  object,
+  oneOf,
+  pageInput,
+  pageOf,
+  said,
+  tableIdentifier,
+  text,
+  time,
+  uuid,
+} from '../../http/schemas.ts'
+import type { Store } from '../../store/store.ts'
+import { usageGroups } from '../../store/usage.ts'
+import { listUsageRecords } from './list-usage.ts'
+import { totalUsageBy } from './total-usage.ts'
+
+const operation = operationsOf<{ readonly store: Store }>()
+const access = { scope: 'read' } as const
+const faults = { forbidden: 'The session lacks the scope `read`, or the records are of another principal.' }
+
+const filters = {
+  principal: maybe(said(text, 'Subject; without the role of a steward, one’s own')),
+  outcome: maybe(oneOf(usageOutcomes)),
+  from: maybe(said(time, 'Started at this time or later')),
+  to: maybe(said(time, 'Started before this time')),
+  ...pageInput,
+}
+const read = object({
+  table: tableIdentifier,
+  columns: list(text),
+  snapshot_id: maybe(said(text, 'decimal')),
+  pinned: maybe(flag),
+})
+const record = object({
+  query_id: uuid,
+  started_at: time,
+  principal: text,
+  principal_source: text,
+  surface: text,
+  catalog: maybe(text),
+  engine: maybe(text),
+  contracts: list(object({ id: text, version: count })),
+  reads: list(read),
+  policies: list(
+    object({
+      id: text,
+      kind: oneOf(['row_filter', 'column_mask']),
+      table: tableIdentifier,
+      column: maybe(text),
+      action: maybe(text),
+    }),
+  ),
+  rows_out: count,
+  bytes_out: count,
+  bytes_scanned: maybe(count),
+  queue_ms: number,
+  plan_ms: number,
+  run_ms: number,
+  outcome: oneOf(usageOutcomes),
+  sqlstate: maybe(text),
+  fingerprint: maybe(text),
+})
+const total = object({
+  key: text,
+  queries: count,
+  rows_out: count,
+  bytes_out: count,
+  bytes_scanned: maybe(said(count, 'with the role `steward` or `administrator`')),
+  run_ms: number,
+})
+
+export const usageOperations = [
+  operation({
+    name: 'list_usage',
+    tag: 'usage',
+    summary: 'What was read by queries, newest first',
+    method: 'GET',
+    path: '/api/v1/usage',
+    access,
+    input: object(filters),
+    output: pageOf(record),
+    faults,
+    run: ({ parts, caller }, { limit, page_token, ...filter }) =>
+      listUsageRecords(
+        parts.store,
+        caller.tenant,
+        caller.principal,
+        filter,
+        pageRequest({ limit, page_token }),
+      ),
+  }),
+  operation({
+    name: 'total_usage',
+    tag: 'usage',
+    summary: 'Totals of usage records, by key',
+    description: 'A query of several tables or contracts counts for each.',
+    method: 'GET',
+    path: '/api/v1/usage/totals',
+    access,
+    input: object({ by: oneOf(usageGroups), ...filters }),
+    output: pageOf(total),
+    faults,
+    run: ({ parts, caller }, { by, limit, page_token, ...filter }) =>
+      totalUsageBy(
+        parts.store,
+        caller.tenant,
+        caller.principal,
+        filter,
+        by,
+        pageRequest({ limit, page_token }),
+      ),
+  }),
+]

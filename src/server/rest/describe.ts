@@ -1,0 +1,138 @@
+/** What the OpenAPI document says of an operation: its declaration in the words of OpenAPI 3.1. */
+
+import type { FaultKind } from '../../base/fault.ts'
+import type { Access, Operation } from '../../core/operation.ts'
+import { faultStatus } from '../../http/fault-response.ts'
+import { placesOf } from '../../http/read-input.ts'
+
+/** A response or a request body. */
+export interface Content {
+  readonly description?: string
+  readonly required?: boolean
+  readonly content?: Readonly<Record<string, { readonly schema: object; readonly example?: object }>>
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly schema: object
+  readonly description?: string
+}
+
+/** An Operation Object of OpenAPI. */
+export interface DescribedOperation {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description?: string
+  /** Empty: no session is needed. Absent: one is. */
+  readonly security?: readonly never[]
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<number, Content>>
+}
+
+/** The schema that every refusal has; the document holds it once. */
+export const errorSchema = { $ref: '#/components/schemas/Error' } as const
+
+/** The Operation Object of a declaration. */
+export function describeOperation(operation: Operation): DescribedOperation {
+  const { name, tag, summary, description, access, input, output, examples } = operation
+  const status = operation.status ?? (output === undefined ? 204 : 200)
+  const parameters = parametersOf(operation)
+  const { body } = placesOf(operation)
+  const example = examples?.[0]
+  const success = {
+    description: successes[status],
+    ...(output !== undefined && { content: json(output, example?.output) }),
+  }
+  const inBody = (members: object) =>
+    Object.fromEntries(Object.entries(members).filter(([member]) => body.includes(member)))
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...('open' in access && access.open !== 'browser' && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body.length > 0 && {
+      requestBody: {
+        required: true,
+        content: json(
+          {
+            ...input,
+            required: (input?.required ?? []).filter((member) => body.includes(member)),
+            properties: inBody(input?.properties ?? {}),
+          },
+          example && inBody(example.input),
+        ),
+      },
+    }),
+    responses: { [status]: success, ...refusals(operation) },
+  }
+}
+
+const successes = { 200: 'Done', 201: 'Made', 202: 'Accepted', 204: 'Done', 302: 'Elsewhere' } as const
+
+function json(schema: object, example?: object) {
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
+}
+
+function parametersOf(operation: Operation): readonly Parameter[] {
+  const { path, query } = placesOf(operation)
+  const { properties = {}, required = [] } = operation.input ?? {}
+  const one = (name: string, place: 'path' | 'query'): Parameter => {
+    const { description, ...schema } = { ...properties[name] } as { readonly description?: string }
+    const joined = 'items' in schema ? 'levels joined by %1F' : undefined
+    const said = description ?? joined
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      schema: 'items' in schema ? { type: 'string' } : schema,
+      ...(said !== undefined && { description: said }),
+    }
+  }
+  const headers = 'headers' in operation ? Object.entries(operation.headers ?? {}) : []
+  return [
+    ...path.map((name) => one(name, 'path')),
+    ...query.map((name) => one(name, 'query')),
+    ...headers.map(([name, { description, required: needed = false }]) => {
+      return { name, in: 'header' as const, required: needed, schema: { type: 'string' }, description }
+    }),
+  ]
+}
+
+/** What follows from access and input, and what the operation says besides, by status. */
+function refusals(operation: Operation): Readonly<Record<number, Content>> {
+  const { access, faults, input } = operation
+  const takesBody = 'run' in operation && placesOf(operation).body.length > 0
+  const reasons: Partial<Record<FaultKind, string>> = {
+    ...(input !== undefined && { bad_request: 'A parameter or the body is malformed; see `error.message`.' }),
+    ...(takesBody && { payload_too_large: 'The body is too large.' }),
+    ...lacksOf(access),
+    unavailable: 'The database is not available. Try again.',
+    ...faults,
+  }
+  const byStatus = Map.groupBy(Object.entries(reasons), ([kind]) => faultStatus(kind as FaultKind))
+  return Object.fromEntries(
+    [...byStatus].map(([status, all]) => {
+      const description = all.map(([, reason]) => reason).join(' ')
+      return [status, { description, content: json(errorSchema) }]
+    }),
+  )
+}
+
+function lacksOf(access: Access): Partial<Record<FaultKind, string>> {
+  if ('open' in access) return {}
+  if ('organization' in access)
+    return { forbidden: `Only a session of the ${access.organization} organization may call this.` }
+  const { scope, roles, capability } = access
+  const lacks = [
+    `the scope \`${scope}\``,
+    ...(roles === undefined ? [] : [`the role ${roles.map((role) => `\`${role}\``).join(' or ')}`]),
+    ...(capability === undefined ? [] : [`a license for \`${capability}\``]),
+  ]
+  return { unauthenticated: 'There is no session.', forbidden: `The caller lacks ${lacks.join(', ')}.` }
+}

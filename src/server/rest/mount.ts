@@ -1,0 +1,65 @@
+/** Serves operations: access first, then the input, then what the operation does. Says what a wrong method or path is. */
+
+import { Elysia } from 'elysia'
+import type { Logger } from 'pino'
+import type { Admit } from '../../auth/admit.ts'
+import { Fault } from '../../base/fault.ts'
+import type { RawContext } from '../../core/operation.ts'
+import { answerFaults, wrongMethod } from '../../http/answer.ts'
+import type { BoundOperation } from '../../http/declare.ts'
+import { pathMatches, routerPaths } from '../../http/operation-path.ts'
+import { readInput } from '../../http/read-input.ts'
+import { describeOperation } from './describe.ts'
+
+interface Route {
+  readonly request: Request
+}
+
+/** The routes of operations; bodies are read here, never by the framework. */
+export function operationRoutes(operations: readonly BoundOperation[], admit: Admit, log: Logger) {
+  const app = new Elysia({ name: 'operations' })
+  for (const operation of operations) {
+    const options = { parse: 'none', detail: describeOperation(operation.declaration) as object } as const
+    const [plain = '', ...open] = routerPaths(operation.declaration.path)
+    const handle = ({ request }: Route) => answerFaults(log, () => serve(operation, admit, request))
+    app.route(operation.declaration.method, plain, handle, options)
+    for (const path of open)
+      app.route(operation.declaration.method, path, handle, { parse: 'none', detail: { hide: true } })
+  }
+  return app
+}
+
+async function serve(
+  { declaration: operation, parts }: BoundOperation,
+  admit: Admit,
+  request: Request,
+): Promise<Response> {
+  const again = () => admit(request, operation.access)
+  const caller = await again()
+  const context = { parts, caller, signal: request.signal, request, again } as RawContext<unknown>
+  if ('answer' in operation) return await operation.answer(context)
+  const output = await operation.run(context, await readInput(operation, request, again))
+  if (operation.output === undefined) return new Response(null, { status: operation.status ?? 204 })
+  return Response.json(output, { status: operation.status ?? 200 })
+}
+
+/**
+ * What is below /admin and no route: refused before it is said to be missing.
+ * @param admin the operations there
+ */
+export function missingAdminRoutes(admin: readonly BoundOperation[], admit: Admit, log: Logger) {
+  const missing = ({ request }: Route) =>
+    answerFaults(log, async () => {
+      await admit(request, { organization: 'internal admin' })
+      const { pathname } = new URL(request.url)
+      const methods = admin.flatMap(({ declaration: { method, path } }) =>
+        routerPaths(path).some((one) => pathMatches(one, pathname)) ? [method] : [],
+      )
+      if (methods.length === 0) throw new Fault('not_found', 'There is no such route.')
+      return wrongMethod(methods)
+    })
+  const unlisted = { parse: 'none', detail: { hide: true } } as const
+  return new Elysia({ name: 'admin-missing' })
+    .all('/admin', missing, unlisted)
+    .all('/admin/*', missing, unlisted)
+}

@@ -1,0 +1,54 @@
+/** The contracts of a tenant's tables, in the order of the tables' ids. */
+
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { type Properties, parseAgtype } from '../graph.ts'
+import { storableText } from '../names.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Store } from '../store.ts'
+
+export interface ListedContract {
+  readonly table: TableRef
+  readonly id: string
+  readonly version: number
+  readonly state: string
+}
+
+const property = (alias: string, name: string) =>
+  `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
+
+/**
+ * The tables that are under a contract. The sentinel's table has the id '' and is not among them.
+ * @throws Fault `bad_request` for a page larger than the greatest
+ */
+export async function listContracts(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest,
+): Promise<Page<ListedContract>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<{ governed: string; contract: string }>(
+    tenant,
+    `select t.properties as governed, k.properties as contract
+     from "GOVERNS" e join "Table" t on t.id = e.end_id join "Contract" k on k.id = e.start_id
+     where ${property('t', 'id')} > to_jsonb($1::text)::text::agtype
+     order by ${property('t', 'id')} limit $2::int`,
+    [storableText(page.after ?? ''), limit + 1],
+  )
+  const found = rows.map(({ governed, contract }) => ({
+    governed: parseAgtype(governed) as Properties,
+    contract: parseAgtype(contract) as Properties,
+  }))
+  const { items, ...rest } = toPage(found, limit, ({ governed }) => String(governed.id))
+  return { ...rest, items: items.map(toListed) }
+}
+
+function toListed({ governed, contract }: { governed: Properties; contract: Properties }): ListedContract {
+  const { namespace, name } = governed as unknown as TableRef
+  return {
+    table: { namespace, name },
+    id: String(contract.id),
+    version: Number(contract.version),
+    state: String(contract.state),
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Pinning a table to a snapshot, and ending that (SPEC 2.10): events that are only ever added. The database
+ * refuses to change or delete one.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { SchemaColumn } from '../../core/table-schema.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { type Properties, parseAgtype } from '../graph.ts'
+import { nodeId, storableJson } from '../names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
+import { holdContracts, recordChange } from './changes.ts'
+import type { Pin } from './pin-event.ts'
+
+export interface PinEvent {
+  /** Rises by one with each event of the table. */
+  readonly sequence: number
+  readonly kind: 'pin' | 'unpin'
+  /** Of a pin. Decimal: an id may be beyond 2^53. */
+  readonly snapshotId?: string
+  /** The catalog credential whose catalog held the snapshot. */
+  readonly catalog?: string
+  readonly by: string
+  /** RFC 3339. */
+  readonly at: string
+}
+
+export interface NewPin extends Pin {
+  /** Of the snapshot's schema: what catalogs that clients look at then show. Today's where absent. */
+  readonly columns?: readonly SchemaColumn[]
+  /** Nickname of the catalog credential whose catalog holds the snapshot now. */
+  readonly catalog: string
+}
+
+/** Who pins what. */
+export interface PinChange {
+  readonly table: TableRef
+  /** Subject of the verified principal. */
+  readonly actor: string
+  readonly atMs: number
+}
+
+/**
+ * Pins a table to a snapshot that the caller has seen in the upstream catalog.
+ * @throws Fault `not_found` for a table that the graph does not know
+ */
+export async function pinTable(
+  store: Store,
+  tenant: TenantId,
+  change: PinChange,
+  { snapshotId, schemaId, columns, catalog }: NewPin,
+): Promise<PinEvent> {
+  const value = { snapshot_id: String(snapshotId), schema_id: String(schemaId), catalog }
+  return await store.tenantTransaction(tenant, async (tx) => {
+    await holdContracts(tx)
+    return await appendEvent(tx, tenant, change, { kind: 'pin', ...value }, columns)
+  })
+}
+
+/** Ends a table's pin. @throws Fault `conflict` where it is not pinned, `not_found` as {@link pinTable} */
+export async function unpinTable(store: Store, tenant: TenantId, change: PinChange): Promise<PinEvent> {
+  return await store.tenantTransaction(tenant, async (tx) => {
+    await holdContracts(tx)
+    const [latest] = await eventsOf(tx, change.table, undefined, 1)
+    if (latest?.kind !== 'pin') throw new Fault('conflict', 'The table is not pinned.')
+    return await appendEvent(tx, tenant, change, { kind: 'unpin' })
+  })
+}
+
+/**
+ * A table's events, newest first; none where the graph does not know the table.
+ * @throws Fault `bad_request` for a bad page token
+ */
+export async function listPins(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  page: PageRequest,
+): Promise<Page<PinEvent>> {
+  const limit = pageLimit(page)
+  const after = afterCount(page)
+  const events = await store.tenantTransaction(tenant, (tx) => eventsOf(tx, table, after, limit + 1), {
+    readOnly: true,
+  })
+  return toPage(events, limit, ({ sequence }) => String(sequence))
+}
+
+const property = (alias: string, name: string) =>
+  `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
+
+async function eventsOf(
+  tx: Tx,
+  table: TableRef,
+  before: string | undefined,
+  count: number,
+): Promise<readonly PinEvent[]> {
+  const rows = await tx.query<{ properties: string }>(
+    `select p.properties from "Table" t join "PINS" e on e.end_id = t.id join "PinEvent" p on p.id = e.start_id
+     where ${property('t', 'id')} = to_jsonb($1::text)::text::agtype
+       and ($2::text is null or ${property('p', 'seq')} < $2::text::agtype)
+     order by ${property('p', 'seq')} desc limit $3::int`,
+    [nodeId(tableKey(table)), before ?? null, count],
+  )
+  return rows.map(({ properties }) => eventOf(parseAgtype(properties) as Properties))
+}
+
+function eventOf({ seq, kind, snapshot_id: snapshotId, catalog, by, at }: Properties): PinEvent {
+  return {
+    sequence: Number(seq),
+    kind: kind === 'unpin' ? 'unpin' : 'pin',
+    ...(kind !== 'unpin' && { snapshotId: String(snapshotId), catalog: String(catalog) }),
+    by: String(by),
+    at: String(at),
+  }
+}
+
+type NewEvent =
+  | { readonly kind: 'unpin' }
+  | {
+      readonly kind: 'pin'
+      readonly snapshot_id: string
+      readonly schema_id: string
+      readonly catalog: string
+    }
+
+async function appendEvent(
+  tx: Tx,
+  tenant: TenantId,
+  { table, actor, atMs }: PinChange,
+  event: NewEvent,
+  columns?: readonly SchemaColumn[],
+): Promise<PinEvent> {
+  const tableId = nodeId(tableKey(table))
+  const [latest] = await eventsOf(tx, table, undefined, 1)
+  const sequence = (latest?.sequence ?? 0) + 1
+  const id = nodeId(`${tableId}\u001f${sequence}`)
+  const properties = { ...event, seq: sequence, by: actor, at: new Date(atMs).toISOString() }
+  // Plain inserts, no upserts: two events of one sequence must not become one.
+  const pinned = await tx.query(
+    `with event as (insert into "PinEvent" (properties) values ($1::text::agtype) returning id)
+     insert into "PINS" (start_id, end_id, properties)
+     select event.id, t.id, $2::text::agtype from event, "Table" t
+     where ${property('t', 'id')} = to_jsonb($3::text)::text::agtype returning 1`,
+    [
+      storableJson({ ...properties, id, tenant_id: tenant }),
+      // On the edge: every query reads the event, and only those about the catalog its columns.
+      storableJson({ ...(columns && { columns }), id, tenant_id: tenant }),
+      tableId,
+    ],
+  )
+  if (pinned.length !== 1) throw new Fault('not_found', 'There is no such table.')
+  const { kind, ...value } = event
+  await recordChange(tx, actor, { action: kind, subject: { table }, ...(kind === 'pin' && { value }) })
+  return eventOf(properties)
+}

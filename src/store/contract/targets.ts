@@ -1,0 +1,131 @@
+/** What policies are attached to: tables, columns and tags, as nodes of the graph. */
+
+import { Fault } from '../../base/fault.ts'
+import type { BoundNames } from '../../core/governed-table.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { readGovernance, type StoredColumn } from '../governance.ts'
+import { type Properties, parseAgtype, upsertEdge, upsertNode } from '../graph.ts'
+import { nodeId } from '../names.ts'
+import type { Tx } from '../session.ts'
+
+/** What a mask is attached to: a column of a table, or a tag wherever it is. */
+export type MaskTarget = { readonly table: TableRef; readonly column: string } | { readonly tag: string }
+/** What a row filter is attached to; of a column or tag, it filters every table that has it. */
+export type FilterTarget = MaskTarget | { readonly table: TableRef; readonly column?: undefined }
+
+/** A table's id in the graph. */
+export const tableId = (table: TableRef) => nodeId(tableKey(table))
+
+/** The node that a policy is attached to. */
+export type End = readonly ['Table' | 'Column' | 'Tag', id: string]
+
+/**
+ * What a policy is attached to, made sure of, and the tables that it then concerns.
+ * @throws Fault `not_found` for an unknown column
+ */
+export async function holdTarget(
+  tx: Tx,
+  tenant: TenantId,
+  target: FilterTarget,
+): Promise<readonly [End, readonly TableRef[]]> {
+  if ('tag' in target) {
+    await ensureTag(tx, tenant, target.tag)
+    return [['Tag', nodeId(target.tag)], await taggedTables(tx, target.tag)]
+  }
+  const { table, column } = target
+  if (column !== undefined) return [['Column', (await holdColumn(tx, tenant, { table, column })).id], [table]]
+  await ensureTable(tx, tenant, table)
+  return [['Table', tableId(table)], [table]]
+}
+
+/** Every node that a target stands for now; dropped columns too. */
+export async function endsOf(tx: Tx, target: FilterTarget): Promise<readonly End[]> {
+  if ('tag' in target) return [['Tag', nodeId(target.tag)]]
+  const { table, column } = target
+  if (column === undefined) return [['Table', tableId(table)]]
+  return (await columnsNamed(tx, { table, column })).map(({ id }) => ['Column', id])
+}
+
+/**
+ * Field ids of the current columns that an expression may name.
+ * @returns undefined for a target in many tables, or without an expression
+ */
+export async function boundNames(
+  tx: Tx,
+  target: FilterTarget,
+  expression: string | undefined,
+): Promise<BoundNames | undefined> {
+  if ('tag' in target || expression === undefined) return undefined
+  const governance = await readGovernance((text, params) => tx.query(text, params), target.table)
+  // Unquoted names fold, and a quote within a name is doubled: rather one name too many than one too few.
+  const text = expression.toLowerCase().replaceAll('""', '"')
+  const columns = governance?.columns.filter(
+    ({ current, name }) => current && text.includes(name.toLowerCase()),
+  )
+  return Object.fromEntries((columns ?? []).map(({ name, fieldId }) => [name, fieldId]))
+}
+
+/** Joins two nodes. @throws Fault `internal` where one is missing */
+export async function connect(
+  tx: Tx,
+  tenant: TenantId,
+  label: 'GOVERNS' | 'FILTERS' | 'MASKS' | 'APPLIES_TO' | 'TAGGED',
+  id: string,
+  from: readonly ['Contract' | 'RowFilter' | 'ColumnMask' | 'Column', string],
+  to: readonly ['Table' | 'Column' | 'Tag', string],
+  properties: Properties = {},
+): Promise<void> {
+  const ends = { from: { label: from[0], id: from[1] }, to: { label: to[0], id: to[1] } }
+  const edge = { label, id, ...ends, properties }
+  if (!(await upsertEdge(tx, tenant, edge)))
+    throw new Fault('internal', 'Internal error.', { detail: `the ${label} edge could not be made` })
+}
+
+/** Makes sure that a table is in the graph. */
+export const ensureTable = (tx: Tx, tenant: TenantId, { namespace, name }: TableRef) =>
+  upsertNode(tx, tenant, {
+    label: 'Table',
+    id: tableId({ namespace, name }),
+    properties: { namespace, name },
+  })
+
+/** Makes sure that a tag is in the graph. */
+export const ensureTag = (tx: Tx, tenant: TenantId, tag: string) =>
+  upsertNode(tx, tenant, { label: 'Tag', id: nodeId(tag), properties: { name: tag } })
+
+/** The columns of a table that have this name, dropped ones included. */
+export async function columnsNamed(
+  tx: Tx,
+  { table, column }: { readonly table: TableRef; readonly column: string },
+): Promise<readonly StoredColumn[]> {
+  const governance = await readGovernance((text, params) => tx.query(text, params), table)
+  return governance?.columns.filter(({ name }) => name === column) ?? []
+}
+
+/**
+ * The current column of a name, made to name its table, so that it is found when it is dropped.
+ * @throws Fault `not_found` where there is none
+ */
+export async function holdColumn(
+  tx: Tx,
+  tenant: TenantId,
+  place: { readonly table: TableRef; readonly column: string },
+): Promise<StoredColumn> {
+  const column = (await columnsNamed(tx, place)).find(({ current }) => current)
+  if (column === undefined)
+    throw new Fault('not_found', 'No commit through the gateway has given the table such a column.')
+  const properties = { table_id: tableId(place.table) }
+  await upsertNode(tx, tenant, { label: 'Column', id: column.id, properties })
+  return column
+}
+
+async function taggedTables(tx: Tx, tag: string): Promise<readonly TableRef[]> {
+  const rows = await tx.query<{ properties: string }>(
+    `select t.properties from "Table" t where t.id in (
+       select h.start_id from "Tag" g join "TAGGED" e on e.end_id = g.id join "HAS_COLUMN" h on h.end_id = e.start_id
+       where agtype_access_operator(variadic array[g.properties, '"id"'::agtype]) = to_jsonb($1::text)::text::agtype)`,
+    [nodeId(tag)],
+  )
+  return rows.map(({ properties }) => parseAgtype(properties) as TableRef)
+}

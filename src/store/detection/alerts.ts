@@ -1,0 +1,66 @@
+/** Alerts that are due (SPEC 6): put off while one replica sends them, until they were told or given up. */
+
+import { alertConfidenceMin } from '../../core/detection.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import type { Store } from '../store.ts'
+import { type ListedFinding, listFindings } from './findings.ts'
+
+export interface DueAlert {
+  readonly tenant: TenantId
+  readonly runId: string
+  readonly tries: number
+}
+
+/**
+ * Alerts that are due, each put off by `leaseMs` so that another replica leaves it alone meanwhile. Its commit
+ * waits for the log, so the findings that an alert tells of are durable before it is sent.
+ * @param leaseMs milliseconds
+ */
+export async function claimAlerts(
+  store: Store,
+  limit: number,
+  leaseMs: number,
+): Promise<readonly DueAlert[]> {
+  const rows = await store.adminQuery<{ tenant_id: TenantId; run_id: string; alert_tries: number }>(
+    `with due as (
+       select tenant_id, run_id from svc.detection_run where alert_due <= clock_timestamp()
+       order by alert_due limit $1::int for update skip locked)
+     update svc.detection_run r set alert_due = clock_timestamp() + $2::float8 * interval '1 ms', alert_tries = alert_tries + 1
+     from due d where r.tenant_id = d.tenant_id and r.run_id = d.run_id
+     returning r.tenant_id, r.run_id, r.alert_tries`,
+    [limit, leaseMs],
+  )
+  return rows.map((row) => ({ tenant: row.tenant_id, runId: row.run_id, tries: row.alert_tries }))
+}
+
+/**
+ * Ends an attempt. One that fell due anew meanwhile, by another scan of its run, stays due.
+ * @param delayMs milliseconds until it is due again; undefined where it was told or given up
+ */
+export async function settleAlert(store: Store, alert: DueAlert, delayMs: number | undefined): Promise<void> {
+  await store.tenantQuery(
+    alert.tenant,
+    `update svc.detection_run set alert_due = clock_timestamp() + $3::float8 * interval '1 ms'
+     where tenant_id = $1 and run_id = $2 and alert_tries = $4::int`,
+    [alert.tenant, alert.runId, delayMs ?? null, alert.tries],
+  )
+}
+
+/**
+ * What an alert of a run tells of: findings at 0.85 or more about which nobody has decided.
+ * @returns as many as `limit`, and whether there are more
+ */
+export async function alertFindings(
+  store: Store,
+  tenant: TenantId,
+  runId: string,
+  limit: number,
+): Promise<{ readonly findings: readonly ListedFinding[]; readonly isCut: boolean }> {
+  const page = await listFindings(store, tenant, {
+    runId,
+    status: 'open',
+    confidenceMin: alertConfidenceMin,
+    limit,
+  })
+  return { findings: page.items, isCut: page.next !== undefined }
+}

@@ -1,0 +1,174 @@
+/** What detection found (SPEC 2.9), what stewards decided about it, and both in the graph. */
+
+import type { Finding, SensitiveClass } from '../../core/classification.ts'
+import type { DetectionDecision, FindingStatus } from '../../core/detection.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableText } from '../names.ts'
+import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
+import { projectClassification } from './results.ts'
+import { afterPosition } from './run-list.ts'
+import { tableOf } from './runs.ts'
+
+export interface ListedFinding extends Finding {
+  readonly id: string
+  readonly runId: string
+  readonly table: TableRef | undefined
+  readonly status: FindingStatus
+  readonly decision:
+    | { readonly reason: string; readonly decidedBy: string; readonly decidedAt: Date }
+    | undefined
+  readonly foundAt: Date
+}
+
+export interface FindingFilter extends PageRequest {
+  readonly table?: TableRef | undefined
+  readonly runId?: string | undefined
+  readonly status?: FindingStatus | undefined
+  readonly class?: SensitiveClass | undefined
+  readonly confidenceMin?: number | undefined
+}
+
+interface FindingRow {
+  readonly finding_id: string
+  readonly run_id: string
+  readonly namespace: readonly string[] | null
+  readonly table_name: string | null
+  readonly path: string
+  readonly class: SensitiveClass
+  readonly shape: Finding['shape']
+  readonly confidence: string
+  readonly matched: number
+  readonly sampled: number
+  readonly masked_sample: string | null
+  readonly status: FindingStatus
+  readonly decision_reason: string | null
+  readonly decided_by: string | null
+  readonly decided_at: Date | null
+  readonly found_at: Date
+  readonly position: string
+}
+
+const statusText = `case d.decision when 'confirm' then 'confirmed' when 'reject' then 'rejected' when 'exempt' then 'exempt' else 'open' end`
+
+const listText = `
+  select f.finding_id, f.run_id, r.namespace, r.table_name, f.path, f.class, f.shape, f.confidence, f.matched, f.sampled,
+    f.masked_sample, ${statusText} as status, d.reason as decision_reason, d.decided_by, d.decided_at, f.found_at,
+    to_char(f.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || f.finding_id as position, r.table_id
+  from svc.detection_finding f join svc.detection_run r on r.tenant_id = f.tenant_id and r.run_id = f.run_id
+  left join lateral (select * from svc.detection_decision d where d.tenant_id = f.tenant_id
+    and d.classification_id = f.classification_id order by d.decision_seq desc limit 1) d on true
+  where f.tenant_id = $1`
+
+function toFinding(row: FindingRow): ListedFinding {
+  return {
+    id: row.finding_id,
+    runId: row.run_id,
+    table: tableOf(row),
+    column: row.path,
+    class: row.class,
+    shape: row.shape,
+    confidence: Number(row.confidence) as Finding['confidence'],
+    matched: row.matched,
+    sampled: row.sampled,
+    maskedSample: row.masked_sample ?? undefined,
+    status: row.status,
+    decision:
+      row.decided_by === null || row.decided_at === null
+        ? undefined
+        : { reason: row.decision_reason ?? '', decidedBy: row.decided_by, decidedAt: row.decided_at },
+    foundAt: row.found_at,
+  }
+}
+
+/**
+ * The tenant's findings, newest first.
+ * @throws Fault `bad_request` for a bad page token
+ */
+export async function listFindings(
+  store: Store,
+  tenant: TenantId,
+  filter: FindingFilter = {},
+): Promise<Page<ListedFinding>> {
+  const limit = pageLimit(filter)
+  if (filter.runId !== undefined && !isUuid(filter.runId)) return { items: [] }
+  const rows = await store.tenantQuery<FindingRow>(
+    tenant,
+    `select * from (${listText}) x
+     where ($2::text is null or table_id = $2) and ($3::uuid is null or run_id = $3) and ($4::text is null or status = $4)
+       and ($5::text is null or class = $5) and confidence >= $6::numeric
+       and ($7::timestamptz is null or (found_at, finding_id) < ($7::timestamptz, $8::uuid))
+     order by found_at desc, finding_id desc limit $9::int`,
+    [
+      tenant,
+      filter.table === undefined ? null : nodeId(tableKey(filter.table)),
+      filter.runId ?? null,
+      filter.status ?? null,
+      filter.class ?? null,
+      filter.confidenceMin ?? 0,
+      ...afterPosition(filter),
+      limit + 1,
+    ],
+  )
+  const page = toPage(rows, limit, (row) => row.position)
+  return { ...page, items: page.items.map(toFinding) }
+}
+
+export interface NewDecision {
+  readonly decision: DetectionDecision
+  readonly reason: string
+  readonly decidedBy: string
+}
+
+/**
+ * Decides about a finding's column and class: now, and for every later scan until somebody decides anew.
+ * Rejecting and exempting write an Attestation and take the Tag away.
+ * @returns the finding as it stands then, or undefined where there is none
+ */
+export function decideFinding(
+  store: Store,
+  tenant: TenantId,
+  findingId: string,
+  { decision, reason, decidedBy }: NewDecision,
+): Promise<ListedFinding | undefined> {
+  if (!isUuid(findingId)) return Promise.resolve(undefined)
+  return store.tenantTransaction(tenant, async (tx) => {
+    const [made] = await tx.query<{ classification_id: string }>(
+      `insert into svc.detection_decision (tenant_id, classification_id, finding_id, decision, reason, decided_by)
+       select tenant_id, classification_id, finding_id, $3, $4, $5 from svc.detection_finding
+       where tenant_id = $1 and finding_id = $2 returning classification_id`,
+      [tenant, findingId, decision, storableText(reason), decidedBy],
+    )
+    if (made === undefined) return undefined
+    await projectClassification(tx, made.classification_id)
+    const rows = await tx.query<FindingRow>(`${listText} and f.finding_id = $2`, [tenant, findingId])
+    return rows.map(toFinding)[0]
+  })
+}
+
+/** Draws the graph of these runs' findings once more, after their tables became known. */
+export async function linkFindings(tx: Tx, tenant: TenantId, runIds: readonly string[]): Promise<void> {
+  // In the order in which finishRun draws them, so that the two wait for each other and do not deadlock.
+  const rows = await tx.query<{
+    readonly run_id: string
+    readonly classification_id: string
+    readonly field_id: string
+    readonly table_id: string
+  }>(
+    `select f.run_id, f.classification_id, f.field_id, r.table_id
+     from svc.detection_finding f join svc.detection_run r using (tenant_id, run_id)
+     where f.tenant_id = $1 and f.run_id in (select id::uuid from jsonb_array_elements_text($2::text::jsonb) id)
+       and f.field_id is not null and r.table_id is not null
+     order by f.classification_id collate "C"`,
+    [tenant, JSON.stringify(runIds)],
+  )
+  for (const { run_id, classification_id, field_id, table_id } of rows) {
+    await tx.query(
+      `update svc.detection_finding set column_id = $4 where tenant_id = $1 and run_id = $2 and classification_id = $3`,
+      [tenant, run_id, classification_id, nodeId(`${table_id}\u001f${field_id}`)],
+    )
+    await projectClassification(tx, classification_id)
+  }
+}

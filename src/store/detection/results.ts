@@ -1,0 +1,191 @@
+/** What a claimed run found (SPEC 2.9): its end, its findings, their graph, and the alert that is due. */
+
+import type { Finding } from '../../core/classification.ts'
+import { alertConfidenceMin, type ScanReport } from '../../core/detection.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { nodeId, storableJson, storableText } from '../names.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
+import { type ClaimedRun, endOfAttempt } from './claims.ts'
+
+/** A finding with the column that it is about. */
+export interface ColumnFinding {
+  readonly finding: Finding
+  /** Undefined for a column of the file that the schema does not name. */
+  readonly fieldId: bigint | undefined
+  /** The column's own dotted name; `finding.column` goes on into JSON values. */
+  readonly columnName: string
+}
+
+export interface FinishedScan {
+  readonly findings: readonly ColumnFinding[]
+  readonly report: ScanReport
+  /** '' for a run that is done, else why it failed; what it found counts all the same. */
+  readonly reason: string
+  /** Whether findings at 0.85 or more are to be told (SPEC 6). */
+  readonly alert: boolean
+}
+
+export interface RecordedScan {
+  /** False where the claim was lost meanwhile: nothing was written then. */
+  readonly recorded: boolean
+  readonly alertDue: boolean
+}
+
+/** Does a transaction; a caller may let others come between two of them. */
+type InTurn = <T>(transact: () => Promise<T>) => Promise<T>
+
+/** Findings written in one transaction: they and what they change in the graph take some milliseconds each. */
+const findingsPage = 50
+
+/**
+ * Ends a claimed run: its findings and their graph, some at a time; then, in one transaction, its end, its report and
+ * the alert that is due. Where it is cut off amid the findings, the run has not ended, and is claimed and written anew.
+ * @throws Fault `unavailable` among others where two runs met on the same column; try again
+ */
+export async function finishRun(
+  store: Store,
+  claim: ClaimedRun,
+  scan: FinishedScan,
+  inTurn: InTurn = (transact) => transact(),
+): Promise<RecordedScan> {
+  const { tenant, runId, leaseId } = claim
+  const transact = <T>(work: (tx: Tx) => Promise<T>) =>
+    inTurn(() => store.tenantTransaction(tenant, work, endOfAttempt(claim)))
+  const notRecorded = { recorded: false, alertDue: false }
+  const params = [
+    tenant,
+    runId,
+    leaseId,
+    scan.reason === '' ? 'done' : 'failed',
+    storableText(scan.reason),
+    storableJson(scan.report),
+  ]
+  if (scan.findings.length === 0) {
+    const ended = await inTurn(() => store.tenantQuery(tenant, endText, params, endOfAttempt(claim)))
+    return { recorded: ended.length === 1, alertDue: false }
+  }
+  for (let tableId = claim.table === undefined ? null : nodeId(tableKey(claim.table)); ; ) {
+    const rows = findingRows(claim, tableId, scan)
+    const last = Math.max(rows.length - findingsPage, 0)
+    for (let at = 0; at < last; at += findingsPage) {
+      const page = rows.slice(at, Math.min(at + findingsPage, last))
+      const isHeld = await transact(async (tx) => {
+        const run = await holdRun(tx, claim)
+        if (run !== undefined) await writeFindings(tx, claim, run, page)
+        return run !== undefined
+      })
+      if (!isHeld) return notRecorded
+    }
+    const ended = await transact(async (tx): Promise<RecordedScan | HeldRun> => {
+      const run = await holdRun(tx, claim)
+      if (run === undefined) return notRecorded
+      // Its table was learnt meanwhile: findings that name none would be at none of its columns.
+      if (run.table_id !== tableId) return run
+      await writeFindings(tx, claim, run, rows.slice(last))
+      await tx.query(endText, params)
+      const alertDue = scan.alert && (await markAlertDue(tx, tenant, runId, run.attempt))
+      return { recorded: true, alertDue }
+    })
+    if ('recorded' in ended) return ended
+    tableId = ended.table_id
+  }
+}
+
+interface HeldRun {
+  readonly attempt: number
+  readonly table_id: string | null
+}
+
+/**
+ * The run, which nobody else changes before the transaction ends; undefined where the claim was lost. The claim holds
+ * on from now: to write thousands of findings may take longer than its lease had left.
+ */
+async function holdRun(tx: Tx, { tenant, runId, leaseId }: ClaimedRun): Promise<HeldRun | undefined> {
+  const [run] = await tx.query<HeldRun>(
+    `update svc.detection_run set lease_until = greatest(lease_until, clock_timestamp() + $4::float8 * interval '1 ms')
+     where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt, table_id`,
+    [tenant, runId, leaseId, limits.detectionLeaseMs],
+  )
+  return run
+}
+
+async function writeFindings(
+  tx: Tx,
+  { tenant, runId }: ClaimedRun,
+  { attempt }: HeldRun,
+  rows: readonly { readonly classification_id: string }[],
+): Promise<void> {
+  await tx.query(
+    `insert into svc.detection_finding as f (tenant_id, run_id, attempt, classification_id, field_id, column_id, column_name, path,
+       class, shape, confidence, matched, sampled, masked_sample)
+     select $1, $2, $3::int, j ->> 'classification_id', (j ->> 'field_id')::bigint, j ->> 'column_id', j ->> 'column_name', j ->> 'path',
+       j ->> 'class', j ->> 'shape', (j ->> 'confidence')::numeric, (j ->> 'matched')::int, (j ->> 'sampled')::int, j ->> 'masked_sample'
+     from jsonb_array_elements($4::text::jsonb) j
+     on conflict (tenant_id, run_id, classification_id) do update set attempt = excluded.attempt, field_id = excluded.field_id,
+       column_id = excluded.column_id, column_name = excluded.column_name, path = excluded.path, shape = excluded.shape,
+       confidence = excluded.confidence, matched = excluded.matched, sampled = excluded.sampled,
+       masked_sample = excluded.masked_sample, found_at = clock_timestamp()`,
+    [tenant, runId, attempt, storableJson(rows)],
+  )
+  for (const { classification_id } of rows) await projectClassification(tx, classification_id)
+}
+
+const endText = `
+  with ended as (
+    update svc.detection_run set state = $4, reason = $5, report = $6::text::jsonb, finished_at = clock_timestamp(),
+      lease_id = null, lease_until = null
+    where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt, table_id)
+  update svc.detection_attempt a set outcome = $4, finished_at = clock_timestamp(), reason = $5, report = $6::text::jsonb
+  from ended e where a.tenant_id = $1 and a.run_id = $2 and a.attempt = e.attempt returning e.attempt, e.table_id`
+
+/**
+ * Decided columns are no news, and a column that was told of once is not told of for every snapshot: an attempt that
+ * was lost amid its findings told nobody.
+ */
+async function markAlertDue(tx: Tx, tenant: TenantId, runId: string, attempt: number): Promise<boolean> {
+  const rows = await tx.query(
+    `update svc.detection_run r set alert_due = clock_timestamp(), alert_tries = 0
+     where r.tenant_id = $1 and r.run_id = $2 and exists (
+       select from svc.detection_finding f
+       where f.tenant_id = $1 and f.run_id = $2 and f.attempt = $3::int and f.confidence >= $4::numeric
+         and not exists (select from svc.detection_decision d where d.tenant_id = $1 and d.classification_id = f.classification_id)
+         and not exists (select from svc.detection_finding e
+           join svc.detection_attempt a on a.tenant_id = e.tenant_id and a.run_id = e.run_id and a.attempt = e.attempt
+           where e.tenant_id = $1 and e.classification_id = f.classification_id and e.run_id <> f.run_id
+             and e.confidence >= $4::numeric and a.outcome in ('done', 'failed')))
+     returning 1`,
+    [tenant, runId, attempt, alertConfidenceMin],
+  )
+  return rows.length === 1
+}
+
+function findingRows(claim: ClaimedRun, tableId: string | null, { findings, report }: FinishedScan) {
+  // A table's UUID outlives renames, so that decisions do too.
+  const owner = report.tableUuid ?? tableId ?? claim.metadataLocation
+  const rows = findings.map(({ finding, fieldId, columnName }) => ({
+    classification_id: nodeId(
+      [owner, fieldId ?? columnName, finding.column.slice(columnName.length), finding.class].join('\u001f'),
+    ),
+    field_id: fieldId ?? null,
+    column_id: tableId === null || fieldId === undefined ? null : nodeId(`${tableId}\u001f${fieldId}`),
+    column_name: columnName,
+    path: finding.column,
+    class: finding.class,
+    shape: finding.shape,
+    confidence: finding.confidence,
+    matched: finding.matched,
+    sampled: finding.sampled,
+    masked_sample: finding.maskedSample ?? null,
+  }))
+  // One order for all, so that runs which meet on a table wait for each other and do not deadlock.
+  const byId = new Map(rows.map((row) => [row.classification_id, row]))
+  return [...byId.values()].sort((a, b) => (a.classification_id < b.classification_id ? -1 : 1))
+}
+
+/** Draws a classification in the graph as its latest finding and decision have it. */
+export function projectClassification(tx: Tx, classificationId: string): Promise<unknown> {
+  return tx.query('select svc.project_classification($1)', [classificationId])
+}

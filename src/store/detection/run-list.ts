@@ -1,0 +1,210 @@
+/** Detection runs as they are listed, looked at and asked for again (SPEC 2.9). */
+
+import { Fault } from '../../base/fault.ts'
+import { isCalendarTime } from '../../base/rfc3339.ts'
+import type { HitSource, RunState, ScanReport } from '../../core/detection.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId } from '../names.ts'
+import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Store } from '../store.ts'
+import { tableOf } from './runs.ts'
+
+export interface DetectionRun {
+  readonly id: string
+  readonly metadataLocation: string
+  readonly source: HitSource
+  readonly table: TableRef | undefined
+  readonly state: RunState
+  readonly attempt: number
+  /** Why it failed; '' otherwise. */
+  readonly reason: string
+  readonly report: Partial<ScanReport>
+  readonly createdAt: Date
+  readonly finishedAt: Date | undefined
+}
+
+export interface DetectionAttempt {
+  readonly attempt: number
+  readonly cause: 'trigger' | 'retry' | 'rescan'
+  readonly requestedBy: string | undefined
+  readonly startedAt: Date
+  readonly finishedAt: Date | undefined
+  readonly outcome: 'done' | 'failed' | 'lost' | undefined
+  readonly reason: string
+  readonly report: Partial<ScanReport>
+}
+
+interface RunRow {
+  readonly run_id: string
+  readonly snapshot_metadata_location: string
+  readonly source: HitSource
+  readonly namespace: readonly string[] | null
+  readonly table_name: string | null
+  readonly state: RunState
+  readonly attempt: number
+  readonly reason: string
+  readonly report: Partial<ScanReport>
+  readonly created_at: Date
+  readonly finished_at: Date | null
+  readonly position: string
+}
+
+const runColumns = `run_id, snapshot_metadata_location, source, namespace, table_name, state, attempt, reason, report,
+  created_at, finished_at, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || run_id as position`
+
+function toRun(row: RunRow): DetectionRun {
+  return {
+    id: row.run_id,
+    metadataLocation: row.snapshot_metadata_location,
+    source: row.source,
+    table: tableOf(row),
+    state: row.state,
+    attempt: row.attempt,
+    reason: row.reason,
+    report: row.report,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at ?? undefined,
+  }
+}
+
+export interface RunFilter extends PageRequest {
+  readonly table?: TableRef | undefined
+  readonly state?: RunState | undefined
+}
+
+/**
+ * The tenant's runs, newest first.
+ * @throws Fault `bad_request` for a bad page token
+ */
+export async function listRuns(
+  store: Store,
+  tenant: TenantId,
+  filter: RunFilter = {},
+): Promise<Page<DetectionRun>> {
+  const limit = pageLimit(filter)
+  const rows = await store.tenantQuery<RunRow>(
+    tenant,
+    `select ${runColumns} from svc.detection_run
+     where tenant_id = $1 and ($2::text is null or table_id = $2) and ($3::text is null or state = $3)
+       and ($4::timestamptz is null or (created_at, run_id) < ($4::timestamptz, $5::uuid))
+     order by created_at desc, run_id desc limit $6::int`,
+    [
+      tenant,
+      filter.table === undefined ? null : nodeId(tableKey(filter.table)),
+      filter.state ?? null,
+      ...afterPosition(filter),
+      limit + 1,
+    ],
+  )
+  const page = toPage(rows, limit, (row) => row.position)
+  return { ...page, items: page.items.map(toRun) }
+}
+
+/** `after` of a listing by time and id. @throws Fault `bad_request` where it is none of ours */
+export function afterPosition({ after }: PageRequest): readonly [time: string | null, id: string | null] {
+  if (after === undefined) return [null, null]
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.(.{36})$/.exec(after)
+  if (match?.[1] === undefined || match[2] === undefined || !isUuid(match[2]) || !isDate(match[1]))
+    throw new Fault('bad_request', 'The page token is not valid.')
+  return [match[1], match[2]]
+}
+
+/** Whether PostgreSQL takes it: years begin with 1, and no month is longer than it is. */
+function isDate(text: string): boolean {
+  return !text.startsWith('0000') && isCalendarTime(text.slice(0, 19))
+}
+
+/** A run with its attempts, or undefined. */
+export async function findRun(
+  store: Store,
+  tenant: TenantId,
+  runId: string,
+): Promise<(DetectionRun & { readonly attempts: readonly DetectionAttempt[] }) | undefined> {
+  if (!isUuid(runId)) return undefined
+  return await store.tenantTransaction(
+    tenant,
+    async (tx) => {
+      const [run] = await tx.query<RunRow>(
+        `select ${runColumns} from svc.detection_run where tenant_id = $1 and run_id = $2`,
+        [tenant, runId],
+      )
+      if (run === undefined) return undefined
+      const attempts = await tx.query<{
+        readonly attempt: number
+        readonly cause: DetectionAttempt['cause']
+        readonly requested_by: string | null
+        readonly started_at: Date
+        readonly finished_at: Date | null
+        readonly outcome: DetectionAttempt['outcome'] | null
+        readonly reason: string
+        readonly report: Partial<ScanReport>
+      }>(
+        `select attempt, cause, requested_by, started_at, finished_at, outcome, reason, report
+         from svc.detection_attempt where tenant_id = $1 and run_id = $2 order by attempt desc limit 100`,
+        [tenant, runId],
+      )
+      return {
+        ...toRun(run),
+        attempts: attempts.map((row) => ({
+          attempt: row.attempt,
+          cause: row.cause,
+          requestedBy: row.requested_by ?? undefined,
+          startedAt: row.started_at,
+          finishedAt: row.finished_at ?? undefined,
+          outcome: row.outcome ?? undefined,
+          reason: row.reason,
+          report: row.report,
+        })),
+      }
+    },
+    { readOnly: true },
+  )
+}
+
+/**
+ * Has the newest snapshot of a table scanned once more, as another attempt under its run.
+ * @param requestedBy whom the attempt names
+ * @returns the run, or undefined where the table has none
+ * @throws Fault `conflict` where it is being scanned or waits for it already
+ */
+export function requestRescan(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  requestedBy: string,
+): Promise<DetectionRun | undefined> {
+  return store.tenantTransaction(tenant, async (tx) => {
+    const [run] = await tx.query<{ run_id: string; state: RunState }>(
+      `select run_id, state from svc.detection_run where tenant_id = $1 and table_id = $2
+       order by created_at desc, run_id desc limit 1 for update`,
+      [tenant, nodeId(tableKey(table))],
+    )
+    if (run === undefined) return undefined
+    if (run.state === 'queued' || run.state === 'running')
+      throw new Fault('conflict', 'The table is being scanned, or waits for it, already.')
+    const rows = await tx.query<RunRow>(
+      `update svc.detection_run set state = 'queued', cause = 'rescan', requested_by = $3, tries = 0, due_at = clock_timestamp()
+       where tenant_id = $1 and run_id = $2 returning ${runColumns}`,
+      [tenant, run.run_id, requestedBy],
+    )
+    return rows.map(toRun)[0]
+  })
+}
+
+export interface QueueDepth {
+  readonly queued: number
+  readonly running: number
+  /** Seconds for which the oldest run that is due has waited. */
+  readonly oldestSeconds: number
+}
+
+/** How much waits, over all tenants. */
+export async function queueDepth(store: Store): Promise<QueueDepth> {
+  const [row] = await store.adminQuery<{ queued: number; running: number; oldest: number }>(
+    `select count(*) filter (where state = 'queued')::int as queued, count(*) filter (where state = 'running')::int as running,
+       coalesce(extract(epoch from clock_timestamp() - min(due_at) filter (where state = 'queued' and due_at <= clock_timestamp())), 0)::float8 as oldest
+     from svc.detection_run where state in ('queued', 'running')`,
+  )
+  return { queued: row?.queued ?? 0, running: row?.running ?? 0, oldestSeconds: row?.oldest ?? 0 }
+}

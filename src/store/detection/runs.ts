@@ -1,0 +1,222 @@
+/** Detection runs (SPEC 2.9, 3, 6): one per snapshot, queued by whichever trigger is first. */
+
+import { Fault } from '../../base/fault.ts'
+import { canonicalLocation, type Hit, type RunState } from '../../core/detection.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableJson } from '../names.ts'
+import type { Tx } from '../session.ts'
+import type { Store } from '../store.ts'
+
+/** The table that a row names, if it names one. */
+export function tableOf(row: {
+  readonly namespace: readonly string[] | null
+  readonly table_name: string | null
+}): TableRef | undefined {
+  return row.namespace === null || row.table_name === null
+    ? undefined
+    : { namespace: row.namespace, name: row.table_name }
+}
+
+/**
+ * A run that failed by another catalog's credential than that of the catalog which has the table: one catalog's
+ * callback about a file of another must not keep it from being scanned.
+ */
+const scannedInVain = `(r.state = 'failed' and r.table_id is null and excluded.table_id is not null
+  and excluded.credential_id is not null and r.credential_id is distinct from excluded.credential_id)`
+
+/**
+ * Queues snapshots of one tenant durably; one that has a run keeps it and only learns its table or catalog, but for
+ * one that failed by the wrong catalog's credential, which is queued anew.
+ * @param link does what is due for the finished runs whose table was not known before, in the same transaction:
+ *   nobody would tell of those tables again
+ * @returns how many are new
+ */
+export async function enqueueHits(
+  store: Store,
+  tenant: TenantId,
+  hits: readonly Hit[],
+  link?: (tx: Tx, runIds: readonly string[]) => Promise<void>,
+): Promise<number> {
+  if (hits.some((hit) => hit.tenant !== tenant))
+    throw new Fault('internal', 'Internal error.', { detail: 'a hit of another tenant' })
+  if (hits.length === 0) return 0
+  const byLocation = new Map(hits.map((hit) => [canonicalLocation(hit.metadataLocation), hit]))
+  const statement = [
+    `insert into svc.detection_run as r (tenant_id, snapshot_metadata_location, source, credential_id, table_id, namespace, table_name, advisory)
+     select $1, h ->> 'location', h ->> 'source', (h ->> 'credential_id')::uuid, h ->> 'table_id', nullif(h -> 'namespace', 'null'), h ->> 'table_name', nullif(h -> 'advisory', 'null')
+     from jsonb_array_elements($2::text::jsonb) h
+     order by h ->> 'location'
+     on conflict on constraint detection_run_snapshot do update
+       set credential_id = case when ${scannedInVain} then excluded.credential_id else coalesce(r.credential_id, excluded.credential_id) end,
+         state = case when ${scannedInVain} then 'queued' else r.state end, tries = case when ${scannedInVain} then 0 else r.tries end,
+         cause = case when ${scannedInVain} then 'trigger' else r.cause end,
+         due_at = case when ${scannedInVain} then clock_timestamp() else r.due_at end,
+         table_id = coalesce(r.table_id, excluded.table_id),
+         namespace = coalesce(r.namespace, excluded.namespace), table_name = coalesce(r.table_name, excluded.table_name)
+       where (r.table_id is null and excluded.table_id is not null)
+         or (r.credential_id is null and excluded.credential_id is not null)
+     returning xmax = 0 as added, run_id, state`,
+    [
+      tenant,
+      storableJson(
+        [...byLocation].map(([location, { source, credentialId, table, advisory }]) => ({
+          location,
+          source,
+          credential_id: credentialId ?? null,
+          table_id: table === undefined ? null : nodeId(tableKey(table)),
+          namespace: table?.namespace ?? null,
+          table_name: table?.name ?? null,
+          advisory: advisory ?? null,
+        })),
+      ),
+    ],
+  ] as const
+  const addedOf = (rows: readonly QueuedRow[]) => rows.filter(({ added }) => added).length
+  // Without a table there is nothing to link, and one round trip does.
+  if (link === undefined || hits.every(({ table }) => table === undefined))
+    return addedOf(await store.tenantQuery<QueuedRow>(tenant, ...statement))
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const rows = await tx.query<QueuedRow>(...statement)
+    const learnt = rows.filter(({ added, state }) => !added && (state === 'done' || state === 'failed'))
+    if (learnt.length > 0)
+      await link(
+        tx,
+        learnt.map(({ run_id }) => run_id),
+      )
+    return addedOf(rows)
+  })
+}
+
+interface QueuedRow {
+  readonly added: boolean
+  readonly run_id: string
+  readonly state: RunState
+}
+
+/** Rows looked at in one transaction: others come between two of them. */
+const unscannedPage = 250
+
+/**
+ * Queues what the tenant's audit log and graph name and no run covers yet, page by page.
+ * @param limit of each, once so many are queued, the rest is left to the next call
+ * @param signal ends it between two pages
+ * @returns how many were queued
+ */
+export async function enqueueUnscanned(
+  store: Store,
+  tenant: TenantId,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  let queued = 0
+  for (const source of ['audited', 'snapshots'] as const) {
+    const before = queued
+    let after: string | null = null
+    do {
+      signal?.throwIfAborted()
+      const page = Math.min(unscannedPage, limit - (queued - before))
+      const row = await enqueuePage(store, tenant, source, page, after)
+      queued += row.queued
+      after = row.after
+    } while (after !== null && queued - before < limit)
+  }
+  return queued
+}
+
+interface QueuedPage {
+  readonly queued: number
+  /** Where the next page begins; null where there is none. */
+  readonly after: string | null
+}
+
+async function enqueuePage(
+  store: Store,
+  tenant: TenantId,
+  source: 'audited' | 'snapshots',
+  page: number,
+  after: string | null,
+): Promise<QueuedPage> {
+  const type = source === 'audited' ? 'timestamptz' : 'bigint'
+  const [row] = await store.tenantQuery<QueuedPage>(
+    tenant,
+    `select queued, after::text from svc.enqueue_${source}($1::int, $2::text::${type})`,
+    [page, after],
+    // A crash of the database takes back runs and cursor together: the next look finds the same again.
+    { mayBeLost: true },
+  )
+  if (row === undefined) throw new Fault('internal', 'Internal error.', { detail: 'a page gave no row' })
+  return row
+}
+
+/** Of these locations, as they are spelled, those that have no run, or one whose table is not known. */
+export async function unscannedLocations(
+  store: Store,
+  tenant: TenantId,
+  locations: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await store.tenantQuery<{ location: string }>(
+    tenant,
+    `with wanted as materialized (
+       select distinct location, svc.canonical_location(location) as canonical from jsonb_array_elements_text($2::text::jsonb) location
+       where octet_length(location) between 1 and 2048)
+     select location from wanted where not exists (select from svc.detection_run r
+       where r.tenant_id = $1 and r.snapshot_metadata_location = wanted.canonical and r.table_id is not null offset 0)`,
+    [tenant, storableJson(locations)],
+    // OFFSET keeps it one look by key for each; a plan made while there were few runs must not be kept.
+    { prepare: false },
+  )
+  return rows.map(({ location }) => location)
+}
+
+/** The table of a snapshot that the graph knows, or undefined. */
+export async function tableOfSnapshot(
+  store: Store,
+  tenant: TenantId,
+  metadataLocation: string,
+): Promise<TableRef | undefined> {
+  const spellings = ['s3', 's3a', 's3n'].map((scheme) => metadataLocation.replace(/^s3:/, `${scheme}:`))
+  const [row] = await store.tenantQuery<{ namespace: readonly string[]; name: string }>(
+    tenant,
+    `select j -> 'namespace' as namespace, j ->> 'name' as name
+     from "Snapshot" s
+     join "Table" t on agtype_access_operator(variadic array[t.properties, '"id"'::agtype])
+       = agtype_access_operator(variadic array[s.properties, '"table_id"'::agtype])
+     cross join lateral (select t.properties::text::jsonb as j) parsed
+     where agtype_access_operator(variadic array[s.properties, '"id"'::agtype])
+         in (to_jsonb($1::text)::text::agtype, to_jsonb($2::text)::text::agtype, to_jsonb($3::text)::text::agtype)
+       and jsonb_typeof(j -> 'namespace') = 'array' and j ->> 'name' is not null
+     limit 1`,
+    spellings.map(nodeId),
+  )
+  return row && { namespace: row.namespace, name: row.name }
+}
+
+/** The namespaces in which the graph knows tables: where the poller looks upstream. */
+export async function knownNamespaces(
+  store: Store,
+  tenant: TenantId,
+): Promise<readonly (readonly string[])[]> {
+  const rows = await store.tenantQuery<{ namespace: readonly string[] }>(
+    tenant,
+    `select distinct j -> 'namespace' as namespace from "Table" t cross join lateral (select t.properties::text::jsonb as j) parsed
+     where jsonb_typeof(j -> 'namespace') = 'array' and j -> 'namespace' <> '[]' order by 1 limit 10000`,
+    [],
+    { readOnly: true },
+  )
+  return rows.map(({ namespace }) => namespace)
+}
+
+/** Keeps a storage event that nobody could read. A message that was kept before is kept once. */
+export async function setAside(
+  store: Store,
+  tenant: TenantId,
+  message: { readonly id: string; readonly reason: string; readonly sealed: Uint8Array },
+): Promise<void> {
+  if (message.id === '') throw new Fault('internal', 'Internal error.', { detail: 'a message without an id' })
+  await store.tenantQuery(
+    tenant,
+    `insert into svc.detection_set_aside (tenant_id, message_id, reason, sealed) values ($1, $2, $3, $4) on conflict do nothing`,
+    [tenant, nodeId(message.id).slice(0, 256), message.reason, message.sealed],
+  )
+}

@@ -1,0 +1,300 @@
+/** The lineage inbox (SPEC 2.8, 4.3): events stored as received, and their edges merged into the graph. */
+
+import { createHash } from 'node:crypto'
+import { Fault } from '../../base/fault.ts'
+import type { LineageDataset, LineageEvent, LineageEventKind, LineageName } from '../../core/lineage.ts'
+import type { IdentifiedPrincipal, PrincipalSource } from '../../core/principal.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableJson } from '../names.ts'
+import type { Page, PageRequest } from '../page.ts'
+import { toPage } from '../page.ts'
+import type { Store } from '../store.ts'
+
+export interface ReceivedEvent {
+  readonly event: LineageEvent
+  readonly identified: Pick<IdentifiedPrincipal, 'principal' | 'source'>
+}
+
+export type LineageOutcome =
+  /** Stored, and its edges are in the graph. */
+  | { readonly kind: 'merged' }
+  /** Stored and merged before: nothing changed. */
+  | { readonly kind: 'repeated' }
+  /** Stored; its edges would close this cycle, from an output along existing edges to an input. */
+  | { readonly kind: 'refused'; readonly cycle: readonly LineageName[] }
+  /** Stored; its edges are to be merged later. */
+  | { readonly kind: 'pending' }
+
+interface OutcomeRow {
+  readonly place: number
+  readonly outcome: LineageOutcome['kind']
+  readonly refusal: { readonly cycle: readonly LineageName[] } | null
+}
+
+/** The graph `id` of a dataset. */
+export function datasetId({ namespace, name }: LineageName): string {
+  return nodeId(`${namespace}\u001f${name}`)
+}
+
+/** The graph `id` of a job. */
+export function jobId({ namespace, name }: LineageName): string {
+  return nodeId(`${namespace}\u001f${name}`)
+}
+
+/**
+ * Stores events and merges their edges, in order, all in one SERIALIZABLE transaction: A→B and B→A take
+ * different locks, and each must see the other or fail.
+ * @param merging false: only stores them, for when merging has failed
+ * @returns one outcome per event
+ * @throws Fault; then nothing of any of them is stored, or (connection lost) it is not known. Where
+ * `isContention` says so, another attempt may do
+ */
+export async function receiveLineage(
+  store: Store,
+  tenant: TenantId,
+  events: readonly ReceivedEvent[],
+  merging: boolean,
+): Promise<readonly LineageOutcome[]> {
+  let offset = 0
+  const items = events.map((received) => {
+    const item = eventItem(received, offset)
+    offset += received.event.body.length
+    return item
+  })
+  const rows = await store.tenantQuery<OutcomeRow>(
+    tenant,
+    'select place, outcome, refusal from svc.receive_lineage($1::text::jsonb, $2, $3)',
+    [storableJson(items), Buffer.concat(events.map(({ event }) => event.body)), merging],
+    { isolation: 'serializable' },
+  )
+  if (rows.length !== events.length)
+    throw new Fault('internal', 'Internal error.', {
+      detail: 'receive_lineage gave other rows than asked for',
+    })
+  return rows.map(({ outcome, refusal }) =>
+    outcome === 'refused' ? { kind: outcome, cycle: refusal?.cycle ?? [] } : { kind: outcome },
+  )
+}
+
+const contention = new Set(['40001', '40P01', '55P03', '23505'])
+
+/** Whether a concurrent transaction was in the way. */
+export function isContention(fault: Fault): boolean {
+  return contention.has(fault.detail ?? '')
+}
+
+/** What svc.receive_lineage reads of an event. */
+function eventItem({ event, identified }: ReceivedEvent, offset: number) {
+  const { job, inputs, outputs, columns, body } = event
+  return {
+    kind: event.kind,
+    producer: event.producer,
+    run_id: event.runId,
+    event_type: event.eventType ?? null,
+    event_time_ms: event.eventTimeMs,
+    received_at_ms: event.receivedAtMs,
+    job: job === undefined ? null : { id: jobId(job), ...job },
+    inputs: inputs.map(datasetItem),
+    outputs: outputs.map(datasetItem),
+    columns: Object.fromEntries(
+      columns.map((pair) => [String(pair.input * outputs.length + pair.output), pair.columns]),
+    ),
+    principal: identified.principal.sub,
+    principal_source: identified.source,
+    body_sha256: createHash('sha256').update(body).digest('hex'),
+    offset,
+    length: body.length,
+  }
+}
+
+function datasetItem(dataset: LineageDataset) {
+  const { namespace, name, tableClaims } = dataset
+  const tables = tableClaims.map(({ prefix, levels }) => ({
+    prefix,
+    table_id: nodeId(tableKey({ namespace: levels.slice(0, -1), name: levels.at(-1) ?? '' })),
+  }))
+  return { id: datasetId(dataset), namespace, name, tables }
+}
+
+/** An event in the inbox whose edges are not merged. */
+export interface PendingEvent {
+  readonly seq: string
+  readonly body: Uint8Array
+  readonly receivedAtMs: number
+  readonly identified: ReceivedEvent['identified']
+}
+
+const inboxes = ['lineage_inbox', 'lineage_event'] as const
+
+/** Pending events whose next attempt is due, oldest first. */
+export async function duePendingEvents(
+  store: Store,
+  tenant: TenantId,
+  limit: number,
+): Promise<readonly PendingEvent[]> {
+  const rows = await store.tenantQuery<{
+    readonly event_seq: string
+    readonly body: Uint8Array
+    readonly received_at_ms: number
+    readonly principal: string
+    readonly principal_source: PrincipalSource
+  }>(
+    tenant,
+    `select * from (${inboxes
+      .map(
+        (table) => `(select event_seq, body, principal, principal_source,
+          round(extract(epoch from received_at) * 1000)::float8 as received_at_ms
+        from ${table} where state = 'pending' and next_attempt_at <= now() order by next_attempt_at limit $1::int)`,
+      )
+      .join(' union all ')}) due order by event_seq limit $1::int`,
+    [limit],
+  )
+  return rows.map((row) => ({
+    seq: row.event_seq,
+    body: row.body,
+    receivedAtMs: row.received_at_ms,
+    identified: { principal: { sub: row.principal, roles: [] }, source: row.principal_source },
+  }))
+}
+
+/** Milliseconds before the second attempt at a pending event; each further one waits twice as long. */
+const retryMs = 60_000
+const retryMsMax = 3_600_000
+
+/** Notes a failed attempt at a pending event and when the next is due. */
+export async function postponePendingEvent(
+  store: Store,
+  tenant: TenantId,
+  seq: string,
+  error: string,
+): Promise<void> {
+  await updateEvent(
+    store,
+    tenant,
+    seq,
+    `attempts = attempts + 1, last_error = $2,
+     next_attempt_at = now() + least($3::float8 * power(2, least(attempts, 30)), $4::float8) * interval '1 ms'`,
+    [error, retryMs, retryMsMax],
+  )
+}
+
+/** Closes a pending event that can never be merged. */
+export async function refusePendingEvent(
+  store: Store,
+  tenant: TenantId,
+  seq: string,
+  reason: string,
+): Promise<void> {
+  await updateEvent(store, tenant, seq, `state = 'refused', refusal = $2::text::jsonb`, [
+    storableJson({ reason }),
+  ])
+}
+
+async function updateEvent(
+  store: Store,
+  tenant: TenantId,
+  seq: string,
+  assignments: string,
+  params: readonly (string | number)[],
+): Promise<void> {
+  await store.tenantTransaction(tenant, async (tx) => {
+    for (const table of inboxes)
+      await tx.query(`update ${table} set ${assignments} where event_seq = $1::int8 and state = 'pending'`, [
+        seq,
+        ...params,
+      ])
+  })
+}
+
+/** How many of the tenant's events are stored and not merged. */
+export async function countPendingEvents(store: Store, tenant: TenantId): Promise<number> {
+  const [row] = await store.tenantQuery<{ n: string }>(
+    tenant,
+    `select ${inboxes.map((table) => `(select count(*) from ${table} where state = 'pending')`).join(' + ')} as n`,
+  )
+  return Number(row?.n)
+}
+
+/** An event as the inbox keeps it. */
+export interface StoredEvent {
+  readonly kind: LineageEventKind
+  readonly eventType: string | undefined
+  readonly eventTime: Date
+  readonly receivedAt: Date
+  readonly job: LineageName | undefined
+  readonly principal: string
+  readonly principalSource: PrincipalSource
+  readonly state: 'pending' | 'merged' | 'refused'
+  /** Why it was refused. */
+  readonly refusal: { readonly cycle?: readonly LineageName[]; readonly reason?: string } | undefined
+  /** Hex. */
+  readonly bodySha256: string
+  readonly body: Uint8Array
+}
+
+interface StoredRow {
+  readonly event_seq: string
+  readonly kind: LineageEventKind
+  readonly event_type: string | null
+  readonly event_time_ms: number
+  readonly received_at: Date
+  readonly job_namespace: string | null
+  readonly job_name: string | null
+  readonly principal: string
+  readonly principal_source: PrincipalSource
+  readonly state: StoredEvent['state']
+  readonly refusal: StoredEvent['refusal'] | null
+  readonly sha: string
+  readonly body: Uint8Array
+}
+
+/** Each item may be as large as a request body. */
+const runPageMax = 20
+
+/**
+ * The events of one run, in the order in which they were received.
+ * @param runId in lower case
+ * @throws Fault `bad_request` for a bad page token or more than 20 items wanted
+ */
+export async function listRunEvents(
+  store: Store,
+  tenant: TenantId,
+  { producer, runId, after = '0', limit = runPageMax }: { producer: string; runId: string } & PageRequest,
+): Promise<Page<StoredEvent>> {
+  if (!/^\d{1,18}$/.test(after)) throw new Fault('bad_request', 'The page token is not valid.')
+  if (!Number.isInteger(limit) || limit < 1 || limit > runPageMax)
+    throw new Fault('bad_request', `A page holds 1 to ${runPageMax} items.`)
+  // A producer's time may be of any year, and those before 100 are misread from text.
+  const columns = `event_seq, kind, event_type, round(extract(epoch from event_time) * 1000)::float8 as event_time_ms,
+    received_at, job_namespace, job_name, principal, principal_source, state, refusal, encode(body_sha256, 'hex') as sha, body`
+  const rows = await store.tenantQuery<StoredRow>(
+    tenant,
+    `select * from (${inboxes
+      .map(
+        (table) => `select ${columns} from ${table}
+         where producer = $1 and run_id = $2::uuid and kind = 'run' and event_seq > $3::int8`,
+      )
+      .join(' union all ')}) run order by event_seq limit $4::int`,
+    [producer, runId, after, limit + 1],
+    { readOnly: true },
+  )
+  const page = toPage(rows, limit, (row) => row.event_seq)
+  return { ...page, items: page.items.map(toStoredEvent) }
+}
+
+function toStoredEvent(row: StoredRow): StoredEvent {
+  return {
+    kind: row.kind,
+    eventType: row.event_type ?? undefined,
+    eventTime: new Date(row.event_time_ms),
+    receivedAt: row.received_at,
+    job: row.job_name === null ? undefined : { namespace: row.job_namespace ?? '', name: row.job_name },
+    principal: row.principal,
+    principalSource: row.principal_source,
+    state: row.state,
+    refusal: row.refusal ?? undefined,
+    bodySha256: row.sha,
+    body: row.body,
+  }
+}

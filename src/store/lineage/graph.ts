@@ -1,0 +1,221 @@
+/**
+ * Lineage around one node: edges within a number of hops, nearest first, page by page. Upstream follows
+ * upstream only and downstream downstream, so that a sibling of the start is in neither.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import type { ColumnDependency, LineageName } from '../../core/lineage.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { parseAgtype } from '../graph.ts'
+import { nodeId } from '../names.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import type { Store } from '../store.ts'
+import { datasetId, jobId } from './events.ts'
+
+export type LineageNode =
+  | ({ readonly kind: 'dataset' } & LineageName)
+  | ({ readonly kind: 'job' } & LineageName)
+  | ({ readonly kind: 'column'; readonly column: string } & LineageName)
+  | ({ readonly kind: 'table' } & TableRef)
+
+export const lineageDirections = ['upstream', 'downstream', 'both'] as const
+export type LineageDirection = (typeof lineageDirections)[number]
+
+export interface LineageEdge {
+  readonly label: 'LINEAGE_OF' | 'PRODUCED_BY' | 'STORED_AS'
+  /** Data flows from here, for LINEAGE_OF. */
+  readonly from: LineageNode
+  readonly to: LineageNode
+  /** LINEAGE_OF edges between the start and the farther end of this edge. */
+  readonly hops: number
+  /** How many column dependencies a LINEAGE_OF edge between datasets has, and the first of them. */
+  readonly columnCount?: number
+  readonly columns?: readonly ColumnDependency[]
+  /** Of an edge between columns. */
+  readonly transformations?: ColumnDependency['transformations']
+}
+
+export interface LineageQuery extends PageRequest {
+  readonly start: LineageNode
+  readonly direction: LineageDirection
+  /** Default 3, at most 5 (SPEC 1, 8). */
+  readonly depth?: number | undefined
+  readonly signal?: AbortSignal
+}
+
+/** Column dependencies that an edge between datasets shows; a column as the start shows them all. */
+const columnsShown = 100
+
+interface Row {
+  readonly label: LineageEdge['label'] | null
+  readonly hops: number
+  readonly position: string
+  readonly source: string
+  readonly target: string
+  readonly input: string | null
+  readonly output: string | null
+  readonly column_count: number | null
+  readonly columns: readonly ColumnDependency[] | null
+  readonly transformations: ColumnDependency['transformations'] | null
+}
+
+/**
+ * The edges around a node.
+ * @returns undefined where there is no such node
+ * @throws Fault `bad_request` for a depth above 5 or a bad page token
+ */
+export async function lineageAround(
+  store: Store,
+  tenant: TenantId,
+  query: LineageQuery,
+): Promise<Page<LineageEdge> | undefined> {
+  const { start, direction, depth = limits.graphHopsDefault, signal } = query
+  if (!Number.isInteger(depth) || depth < 1 || depth > limits.graphHopsMax)
+    throw new Fault('bad_request', `depth must be a whole number from 1 to ${limits.graphHopsMax}.`)
+  const limit = pageLimit(query)
+  const [afterHops, afterEdge, afterColumns] = position(query.after)
+  const directions = direction === 'both' ? '(1), (-1)' : direction === 'downstream' ? '(1)' : '(-1)'
+  const column = start.kind === 'column' ? start.column : undefined
+  const params = [startId(start), depth, afterHops, afterEdge, afterColumns, limit + 1]
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    queryText(start.kind, directions),
+    column === undefined ? params : [...params, column],
+    { readOnly: true, ...(signal && { signal }) },
+  )
+  // The row without a label says that the start is there.
+  if (rows.length === 0) return undefined
+  const edges = rows.filter((row) => row.label !== null)
+  const page = toPage(edges, limit, (row) => row.position)
+  return { ...page, items: page.items.map(toEdge) }
+}
+
+function startId(start: LineageNode): string {
+  if (start.kind === 'table') return nodeId(tableKey(start))
+  return start.kind === 'job' ? jobId(start) : datasetId(start)
+}
+
+const key = (alias: string, property = 'id') =>
+  `agtype_access_operator(variadic array[${alias}.properties, '"${property}"'::agtype])`
+const given = 'to_jsonb($1::text)::text::agtype'
+
+/** The datasets that a walk begins at; several for a job and for a table. */
+const starts = {
+  dataset: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
+  column: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
+  job: `select p.start_id from "Job" j join "PRODUCED_BY" p on p.end_id = j.id where ${key('j')} = ${given}`,
+  table: `select d.id from "Dataset" d where ${key('d', 'table_id')} = ${given}`,
+} as const satisfies Record<LineageNode['kind'], string>
+
+const startExists = {
+  dataset: starts.dataset,
+  column: starts.column,
+  job: `select j.id from "Job" j where ${key('j')} = ${given}`,
+  table: `select t.id from "Table" t where ${key('t')} = ${given} union all ${starts.table}`,
+} as const satisfies Record<LineageNode['kind'], string>
+
+function queryText(kind: LineageNode['kind'], directions: string): string {
+  const walk = kind === 'column' ? columnWalk(directions) : datasetWalk(directions)
+  return `with recursive start (node) as (${starts[kind]}), ${walk},
+    page as (
+      select * from found
+      where (hops, id::text::int8, columns_key) > ($3::int, $4::int8, $5::text)
+      order by hops, id::text::int8, columns_key limit $6::int)
+    select null as label, 0 as hops, '' as position, '' as source, '' as target, null as input, null as output,
+      null::int as column_count, null::jsonb as columns, null::jsonb as transformations, 0 as place
+    where exists (${startExists[kind]})
+    union all
+    select p.label, p.hops, p.hops || '.' || p.id::text || '.' || p.columns_key, a.properties::text, b.properties::text,
+      p.input, p.output, p.column_count, p.columns, p.transformations,
+      row_number() over (order by p.hops, p.id::text::int8, p.columns_key)
+    from page p join "_ag_label_vertex" a on a.id = p.start_id join "_ag_label_vertex" b on b.id = p.end_id
+    order by place`
+}
+
+/** LINEAGE_OF edges within reach, and the jobs and tables of every dataset within reach. */
+function datasetWalk(directions: string): string {
+  const json = '(e.properties::text::jsonb)'
+  return `reached (node, hops, way) as (
+      select s.node, 0, d.way from start s, (values ${directions}) d (way)
+      union
+      select step.node, r.hops + 1, r.way from reached r, lateral (
+        select e.end_id from "LINEAGE_OF" e where r.way = 1 and e.start_id = r.node
+        union all
+        select e.start_id from "LINEAGE_OF" e where r.way = -1 and e.end_id = r.node) step (node)
+      where r.hops < $2::int),
+    nearest as (select node, way, min(hops) as hops from reached group by node, way),
+    lineage as (
+      select e.id, min(n.hops) + 1 as hops from nearest n, lateral (
+        select e.id from "LINEAGE_OF" e where n.way = 1 and e.start_id = n.node
+        union all
+        select e.id from "LINEAGE_OF" e where n.way = -1 and e.end_id = n.node) e
+      where n.hops < $2::int group by e.id),
+    beside as (
+      select e.label, e.id, e.start_id, e.end_id, n.hops
+      from (select node, min(hops) as hops from nearest group by node) n, lateral (
+        select 'PRODUCED_BY' as label, p.id, p.start_id, p.end_id from "PRODUCED_BY" p where p.start_id = n.node
+        union all
+        select 'STORED_AS', s.id, s.start_id, s.end_id from "STORED_AS" s where s.start_id = n.node) e),
+    found as (
+      select 'LINEAGE_OF' as label, l.hops, e.id, e.start_id, e.end_id, '' as columns_key, null as input, null as output,
+        coalesce(jsonb_array_length(${json} -> 'columns'), 0) as column_count,
+        jsonb_path_query_array(coalesce(${json} -> 'columns', '[]'), '$[0 to ${columnsShown - 1}]') as columns,
+        null::jsonb as transformations
+      from lineage l join "LINEAGE_OF" e on e.id = l.id
+      union all
+      select label, hops, id, start_id, end_id, '', null, null, null, null, null from beside)`
+}
+
+/** Dependencies between columns. One on a whole dataset (output null) ends a walk downstream. */
+function columnWalk(directions: string): string {
+  const columns = `jsonb_array_elements(coalesce((e.properties::text::jsonb) -> 'columns', '[]')) c`
+  const forward = `r.way = 1 and e.start_id = r.node and c ->> 'input' = r.name`
+  const back = `r.way = -1 and e.end_id = r.node and (c ->> 'output' = r.name or c ->> 'output' is null)`
+  return `reached (node, name, hops, way) as (
+      select s.node, $7::text, 0, d.way from start s, (values ${directions}) d (way)
+      union
+      select step.node, step.name, r.hops + 1, r.way from reached r, lateral (
+        select e.end_id, c ->> 'output' from "LINEAGE_OF" e, ${columns} where ${forward}
+        union all
+        select e.start_id, c ->> 'input' from "LINEAGE_OF" e, ${columns} where ${back}) step (node, name)
+      where r.hops < $2::int and r.name is not null),
+    nearest as (select node, name, way, min(hops) as hops from reached group by node, name, way),
+    found as (
+      select 'LINEAGE_OF' as label, min(r.hops) + 1 as hops, e.id, e.start_id, e.end_id,
+        md5(e.c::text) as columns_key,
+        e.c ->> 'input' as input, e.c ->> 'output' as output, null::int as column_count, null::jsonb as columns,
+        e.c -> 'transformations' as transformations
+      from nearest r, lateral (
+        select e.id, e.start_id, e.end_id, c from "LINEAGE_OF" e, ${columns} where ${forward}
+        union all
+        select e.id, e.start_id, e.end_id, c from "LINEAGE_OF" e, ${columns} where ${back}) e
+      where r.hops < $2::int
+      group by e.id, e.start_id, e.end_id, e.c)`
+}
+
+function toEdge(row: Row): LineageEdge {
+  const label = row.label ?? 'LINEAGE_OF'
+  const base = { label, hops: row.hops, from: toNode('dataset', row.source, row.input) }
+  if (label === 'PRODUCED_BY') return { ...base, to: toNode('job', row.target, null) }
+  if (label === 'STORED_AS') return { ...base, to: toNode('table', row.target, null) }
+  const edge = { ...base, to: toNode('dataset', row.target, row.output) }
+  if (row.transformations !== null) return { ...edge, transformations: row.transformations }
+  return { ...edge, columnCount: row.column_count ?? 0, columns: row.columns ?? [] }
+}
+
+function toNode(kind: 'dataset' | 'job' | 'table', text: string, column: string | null): LineageNode {
+  const properties = parseAgtype(text) as { namespace: string & readonly string[]; name: string }
+  const { namespace, name } = properties
+  if (kind === 'dataset' && column !== null) return { kind: 'column', namespace, name, column }
+  return { kind, namespace, name }
+}
+
+function position(after: string | undefined): readonly [number, string, string] {
+  if (after === undefined) return [-1, '0', '']
+  const match = /^(\d)\.(\d{1,18})\.([0-9a-f]{32})?$/.exec(after)
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw new Fault('bad_request', 'The page token is not valid.')
+  return [Number(match[1]), match[2], match[3] ?? '']
+}

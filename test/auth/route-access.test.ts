@@ -1,0 +1,123 @@
+/**
+ * What each route demands, written down apart from the declarations, so that none vouches for itself. A new route is
+ * added here by hand, from what it must demand and not from what it declares.
+ */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type SessionScope, sessionScopes } from '../../src/core/session.ts'
+import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
+import { licenseForAll } from '../support/license.ts'
+
+setDefaultTimeout(120_000)
+
+/** `open`; `internal`: a session of the internal admin organization; else a scope, and after it the roles of which one is needed. */
+const access: Readonly<Record<string, string>> = {
+  'GET /healthz': 'open',
+  'GET /readyz': 'open',
+  'GET /login': 'open',
+  'GET /callback': 'open',
+  'GET /api/v1/openapi.json': 'open',
+  // These check a signature, or the browser's cookie.
+  'POST /logout': 'itself',
+  'POST /webhooks/identity-provider': 'itself',
+  'POST /webhooks/billing': 'itself',
+  'POST /v1/webhooks/alpha': 'itself',
+  'GET /admin/license': 'internal',
+  'GET /admin/tenants': 'internal',
+  'POST /admin/tenants': 'internal',
+  'GET /admin/tenants/:tenant': 'internal',
+  'POST /admin/tenants/:tenant/suspend': 'internal',
+  'POST /admin/tenants/:tenant/resume': 'internal',
+  'GET /admin/tenants/:tenant/catalogs': 'internal',
+  'PUT /admin/tenants/:tenant/catalogs/:nickname': 'internal',
+  'PATCH /admin/tenants/:tenant/catalogs/:nickname': 'internal',
+  'DELETE /admin/tenants/:tenant/catalogs/:nickname': 'internal',
+  'GET /admin/tenants/:tenant/sessions': 'internal',
+  'POST /admin/tenants/:tenant/sessions': 'internal',
+  'DELETE /admin/tenants/:tenant/sessions/:session': 'internal',
+  'GET /api/v1/session': 'read',
+  'GET /api/v1/sessions': 'admin administrator',
+  'POST /api/v1/sessions': 'admin administrator',
+  'DELETE /api/v1/sessions/:session': 'admin administrator',
+  'POST /v1/lineage': 'lineage',
+  'GET /api/v1/lineage/graph': 'read',
+  'GET /api/v1/lineage/runs/:producer/:run_id': 'read',
+  'GET /api/v1/lineage/runs/*': 'read',
+  'GET /api/v1/usage': 'read',
+  'GET /api/v1/usage/totals': 'read',
+  'POST /api/v1/query/explain': 'read',
+  'GET /api/v1/detection/runs': 'read',
+  'GET /api/v1/detection/runs/:id': 'read',
+  'GET /api/v1/detection/findings': 'read',
+  'POST /api/v1/detection/findings/:id/decisions': 'admin',
+  'POST /api/v1/detection/rescans': 'admin',
+  'GET /api/v1/contracts/settings': 'read steward administrator',
+  'PUT /api/v1/contracts/settings': 'admin steward administrator',
+  'GET /api/v1/contracts/changes': 'read steward administrator',
+  'GET /api/v1/contracts/tables': 'read',
+  'GET /api/v1/contracts/tables/:namespace/:table': 'read',
+  'PUT /api/v1/contracts/tables/:namespace/:table': 'admin steward',
+  'DELETE /api/v1/contracts/tables/:namespace/:table': 'admin steward',
+  'GET /api/v1/contracts/tables/:namespace/:table/pins': 'read',
+  'POST /api/v1/contracts/tables/:namespace/:table/pin': 'admin steward',
+  'POST /api/v1/contracts/tables/:namespace/:table/unpin': 'admin steward',
+  'PUT /api/v1/contracts/tables/:namespace/:table/row-filters/:id': 'admin steward',
+  'DELETE /api/v1/contracts/tables/:namespace/:table/row-filters/:id': 'admin steward',
+  'PUT /api/v1/contracts/tables/:namespace/:table/columns/:column/row-filters/:id': 'admin steward',
+  'DELETE /api/v1/contracts/tables/:namespace/:table/columns/:column/row-filters/:id': 'admin steward',
+  'PUT /api/v1/contracts/tables/:namespace/:table/columns/:column/masks/:id': 'admin steward',
+  'DELETE /api/v1/contracts/tables/:namespace/:table/columns/:column/masks/:id': 'admin steward',
+  'PUT /api/v1/contracts/tables/:namespace/:table/columns/:column/tags/:tag': 'admin steward',
+  'DELETE /api/v1/contracts/tables/:namespace/:table/columns/:column/tags/:tag': 'admin steward',
+  'PUT /api/v1/contracts/tags/:tag/row-filters/:id': 'admin steward',
+  'DELETE /api/v1/contracts/tags/:tag/row-filters/:id': 'admin steward',
+  'PUT /api/v1/contracts/tags/:tag/masks/:id': 'admin steward',
+  'DELETE /api/v1/contracts/tags/:tag/masks/:id': 'admin steward',
+}
+
+interface Who {
+  readonly scope: SessionScope
+  readonly role: string
+  readonly secret: string
+}
+
+let service: IdentityService
+const everyone: Who[] = []
+beforeAll(async () => {
+  // Licensed for everything, so that no refusal is the license's.
+  service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() } })
+  for (const scope of sessionScopes)
+    for (const role of ['none', 'steward', 'administrator'])
+      everyone.push({ scope, role, secret: await session(service, service.owner.tenant, [scope], [role]) })
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+test('the list holds every route but those of the Iceberg surfaces and what is no route', () => {
+  const routes = service.app.routes
+    .list()
+    .flatMap(({ method, path }) => (method === 'ALL' ? [] : [`${method} ${path}`]))
+  expect(Object.keys(access).toSorted()).toEqual(routes.toSorted())
+})
+
+test.each(Object.entries(access))('%s demands: %s', async (route, demanded) => {
+  const [method = '', path = ''] = route.split(' ')
+  const target = path.replaceAll(/:\w+|\*/g, 'x')
+  const lets = async (secret: string | undefined) => {
+    const body = method === 'GET' ? undefined : '{"unknown":1}'
+    const { status } = await call(service, method, target, { secret, body })
+    return status !== 401 && status !== 403
+  }
+  if (demanded === 'itself') return
+  expect(await lets(undefined)).toBe(demanded === 'open')
+  if (demanded === 'open') return
+  expect(await lets(service.operator)).toBe(
+    demanded === 'internal' || demanded === 'read' || demanded === 'admin',
+  )
+  const [scope, ...roles] = demanded.split(' ')
+  const admitted: string[] = []
+  for (const who of everyone) if (await lets(who.secret)) admitted.push(`${who.scope} ${who.role}`)
+  const expected = everyone.filter(
+    (who) => who.scope === scope && (roles.length === 0 || roles.includes(who.role)),
+  )
+  expect(admitted).toEqual(expected.map((who) => `${who.scope} ${who.role}`))
+})

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'bun:test'
+import { Fault } from '../../src/base/fault.ts'
+import { nextTurn } from '../../src/base/turn.ts'
+import { readBody, readBodyOf } from '../../src/http/read-body.ts'
+
+const bytesMax = 1_000
+
+async function kindOf(request: Request): Promise<string> {
+  try {
+    await readBody(request, bytesMax)
+    return 'read'
+  } catch (error) {
+    return error instanceof Fault ? error.kind : String(error)
+  }
+}
+
+function streamed(
+  pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void,
+  onCancel?: () => void,
+): Request {
+  const body = new ReadableStream<Uint8Array>({ pull, cancel: () => onCancel?.() }, { highWaterMark: 0 })
+  return new Request('http://localhost/', { method: 'POST', body })
+}
+
+describe('a body under its cap', () => {
+  test('comes back whole, with its SHA-256', async () => {
+    const body = await readBody(new Request('http://localhost/', { method: 'POST', body: 'abc' }), bytesMax)
+    expect(Buffer.from(body.bytes).toString()).toBe('abc')
+    expect(body.sha256).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+
+  test('has the same digest whether it is small or large', async () => {
+    const bytes = new Uint8Array(700_000).fill(7)
+    const { sha256 } = await readBody(
+      new Request('http://localhost/', { method: 'POST', body: bytes }),
+      1_000_000,
+    )
+    expect(sha256).toBe(new Bun.CryptoHasher('sha256').update(bytes).digest('hex'))
+  })
+
+  test('may be exactly as large as the cap', async () => {
+    expect(
+      await kindOf(new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(bytesMax) })),
+    ).toBe('read')
+  })
+
+  test('may be absent', async () => {
+    expect(
+      (await readBody(new Request('http://localhost/', { method: 'POST' }), bytesMax)).bytes.length,
+    ).toBe(0)
+  })
+})
+
+describe('a body above its cap', () => {
+  test('is 413 by its Content-Length, before a byte of it is read', async () => {
+    let pulled = 0
+    const request = streamed(() => void pulled++)
+    request.headers.set('content-length', String(bytesMax + 1))
+    const before = pulled
+    expect(await kindOf(request)).toBe('payload_too_large')
+    expect(pulled).toBe(before)
+  })
+
+  test('is 413 as soon as a stream without a length passes the cap, and the stream is cancelled', async () => {
+    let sent = 0
+    let cancelled = false
+    const request = streamed(
+      (controller) => {
+        sent += 400
+        controller.enqueue(new Uint8Array(400))
+      },
+      () => {
+        cancelled = true
+      },
+    )
+    expect(await kindOf(request)).toBe('payload_too_large')
+    expect(cancelled).toBe(true)
+    expect(sent).toBeLessThan(bytesMax * 4)
+  })
+})
+
+test('a client that breaks off in the middle gets 400', async () => {
+  const request = streamed((controller) => controller.error(new Error('reset')))
+  expect(await kindOf(request)).toBe('bad_request')
+})
+
+describe('the sender of a body', () => {
+  async function timesAsked(request: Request, then: () => void = () => {}): Promise<number> {
+    let asked = 0
+    const reading = readBodyOf(request, bytesMax, async () => asked++)
+    await nextTurn()
+    await nextTurn()
+    expect(asked).toBe(0)
+    then()
+    await reading
+    return asked
+  }
+
+  test('is asked about once more where it was not whole at once', async () => {
+    const rest = Promise.withResolvers<void>()
+    const request = new Request('http://localhost/', {
+      method: 'POST',
+      body: new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await rest.promise
+          controller.enqueue(Buffer.from('abc'))
+          controller.close()
+        },
+      }),
+    })
+    expect(await timesAsked(request, rest.resolve)).toBe(1)
+  })
+
+  test('is not asked about again where it was there', async () => {
+    expect(await timesAsked(new Request('http://localhost/', { method: 'POST', body: 'abc' }))).toBe(0)
+  })
+
+  test('who may no more has not sent it', async () => {
+    const request = streamed((controller) => {
+      setImmediate(() => setImmediate(() => controller.close()))
+    })
+    const refusal = new Fault('unauthenticated', 'The session is revoked.')
+    const outcome = await readBodyOf(request, bytesMax, () => Promise.reject(refusal)).catch(
+      (thrown) => thrown,
+    )
+    expect(outcome).toBe(refusal)
+  })
+})

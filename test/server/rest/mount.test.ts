@@ -1,0 +1,132 @@
+/** Operations as routes: what is checked in which order, and where input comes from. */
+
+import { describe, expect, test } from 'bun:test'
+import { ownOperations } from '../../../src/auth/administration/own-operations.ts'
+import { Fault } from '../../../src/base/fault.ts'
+import { oversightOperations } from '../../../src/contract/oversight-operations.ts'
+import { pinOperations } from '../../../src/contract/pin-operations.ts'
+import { policyOperations } from '../../../src/contract/policy-operations.ts'
+import { tableOperations } from '../../../src/contract/table-operations.ts'
+import type { Operation } from '../../../src/core/operation.ts'
+import { type Session, sessionScopes } from '../../../src/core/session.ts'
+import type { TenantId } from '../../../src/core/tenant.ts'
+import { detectionOperations } from '../../../src/detection/operations.ts'
+import { operationsOf } from '../../../src/http/declare.ts'
+import { count, list, maybe, object, tableAddress, text } from '../../../src/http/schemas.ts'
+import { lineageOperations } from '../../../src/lineage/operations.ts'
+import { explainOperations } from '../../../src/query/explain-operation.ts'
+import { usageOperations } from '../../../src/query/usage/operations.ts'
+import { serveOperations } from '../../support/operations.ts'
+
+const principal = { sub: 'ada', roles: ['steward', 'administrator'] }
+const session: Session = {
+  sessionId: 's',
+  tenant: '00000000-0000-4000-8000-000000000000' as TenantId,
+  organizationId: undefined,
+  principal,
+  scopes: sessionScopes,
+}
+const signedIn = {
+  findSession: async () => session,
+  identify: async () => ({ principal, source: 'session', verified: true }) as const,
+}
+
+const declared = [
+  ...ownOperations,
+  ...oversightOperations,
+  ...pinOperations,
+  ...policyOperations,
+  ...tableOperations,
+  ...detectionOperations,
+  ...lineageOperations,
+  ...explainOperations,
+  ...usageOperations,
+] as readonly Operation[]
+
+describe('every operation with a session', () => {
+  const withSession = declared.filter(({ access }) => 'scope' in access)
+  test.each(withSession.map((one) => [one.name, one] as const))(
+    '%s refuses credentials that contradict each other',
+    async (_, { method, path }) => {
+      const identify = () => Promise.reject(new Fault('unauthenticated', 'Two principals.'))
+      const serve = serveOperations(declared, {}, { ...signedIn, identify })
+      const target = `http://svc.example${path.replaceAll(/\{\w+\+?\}/g, 'x')}`
+      const answer = await serve(new Request(target, { method, headers: { 'x-svc-session': 'svc_x' } }))
+      expect(answer.status).toBe(401)
+    },
+  )
+})
+
+const operation = operationsOf<object>()
+const echo = object({ seen: text })
+const seen = async (value: unknown) => ({ seen: JSON.stringify(value) })
+const common = { tag: 'test', summary: 'For tests', access: { scope: 'read' }, output: echo } as const
+const operations = [
+  operation({
+    ...common,
+    name: 'show_table',
+    method: 'GET',
+    path: '/tables/{namespace}/{table}',
+    input: object({ ...tableAddress, limit: maybe(count), tags: maybe(list(text)) }),
+    run: (_, input) => seen(input),
+  }),
+  operation({
+    ...common,
+    name: 'show_run',
+    method: 'GET',
+    path: '/runs/{producer+}/{id}',
+    input: object({ producer: text, id: text }),
+    run: (_, input) => seen(input),
+  }),
+  operation({
+    ...common,
+    name: 'make',
+    method: 'POST',
+    path: '/things/{name}',
+    input: object({ name: text, size: count }),
+    status: 201,
+    run: (_, input) => seen(input),
+  }),
+]
+
+async function send(method: string, path: string, body?: string, auth: object = signedIn) {
+  const request = new Request(`http://svc.example${path}`, {
+    method,
+    headers: { 'x-svc-session': 'svc_x' },
+    ...(body !== undefined && { body }),
+  })
+  const answer = await serveOperations(operations, {}, auth)(request)
+  const value = (await answer.json()) as { seen?: string; error?: { message: string } }
+  return [answer.status, value.seen === undefined ? value.error?.message : JSON.parse(value.seen)]
+}
+
+describe('input', () => {
+  test('takes the levels of a namespace from the path, joined by %1F, and the rest from the query', async () => {
+    expect(await send('GET', '/tables/a%1Fb/t?limit=3&tags=x%1Fy&other=1')).toEqual([
+      200,
+      { namespace: ['a', 'b'], table: 't', limit: 3, tags: ['x', 'y'] },
+    ])
+    for (const path of ['/tables/a.b/t', '/tables/a%1F/t', '/tables/a/t%2Fu', '/tables/%FF/t'])
+      expect((await send('GET', path))[0]).toBe(400)
+  })
+
+  test('takes a member with slashes whole, encoded or not', async () => {
+    for (const producer of ['https://a/b', 'https%3A%2F%2Fa%2Fb'])
+      expect(await send('GET', `/runs/${producer}/7`)).toEqual([200, { producer: 'https://a/b', id: '7' }])
+  })
+
+  test('takes members that the path does not name from the body', async () => {
+    expect(await send('POST', '/things/n', '{"size":2}')).toEqual([201, { name: 'n', size: 2 }])
+    expect(await send('POST', '/things/n', '{"size":2,"name":"other"}')).toEqual([
+      400,
+      'The body has an unknown member; known are size.',
+    ])
+    expect((await send('POST', '/things/n', '{"size":1,"size":2}'))[0]).toBe(400)
+  })
+
+  test('is not looked at for those who may not call', async () => {
+    const narrow = { ...signedIn, findSession: async () => ({ ...session, scopes: [] }) }
+    expect((await send('POST', '/things/n', '{', narrow))[0]).toBe(403)
+    expect((await send('POST', '/things/n', '{', {}))[0]).toBe(401)
+  })
+})
