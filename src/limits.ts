@@ -84,18 +84,18 @@ export const limits = {
   compiledCacheBytes: 32 * MiB,
   /** Estimated memory of what governs tables, kept by the text that it was read from. */
   governanceCacheBytes: 32 * MiB,
-  /** Estimated memory of what statements were run from, by which the next run begins on a guess. */
-  guessedLoadBytes: 32 * MiB,
+  /** Estimated memory of the last load of each statement, on which the next run starts speculatively. */
+  lastLoadBytes: 32 * MiB,
   /** Milliseconds from a run's start to its end, waiting for its client included. */
   queryMs: 900_000,
   /** Milliseconds after which a run that was put on record is surely over, or its process gone. */
   queryLeaseMs: 1_020_000,
   /** Milliseconds after a statement was compiled in which its run by the same request may use what was loaded. */
-  keptLoadMs: 1_000,
+  requestLoadMs: 1_000,
   /** Milliseconds for which nobody asks a run for its next rows, as of an open cursor. */
   queryIdleMs: 300_000,
-  /** Tenants whose governance version is known. */
-  knownVersionsCount: 10_000,
+  /** Tenants whose governance version is cached. */
+  cachedVersionsCount: 10_000,
   /** Milliseconds after which a version is asked for again while rows go on, and for which rows may rest on one. */
   governanceAskMs: 1_000,
   governanceStaleMs: 2_000,

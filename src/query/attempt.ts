@@ -1,6 +1,6 @@
 /**
- * One statement at work on its engine, from the engine's choice to the last batch. It begins at once, and gives
- * nothing to anybody who does not ask: whoever holds it decides whether its rows, or its error, are an answer.
+ * One statement at work on its engine, from the engine's choice to the last batch. It begins at once and shows
+ * nothing by itself: its caller decides whether its rows, or its error, reach the client.
  */
 
 import type { Logger } from 'pino'
@@ -42,10 +42,10 @@ export class Attempt {
   /** Of the digests that are this run's own. */
   readonly salt: Uint8Array = crypto.getRandomValues(new Uint8Array(32))
   readonly #stop = new AbortController()
-  readonly #heard: (() => void)[] = []
+  readonly #unfollow: (() => void)[] = []
   readonly #rows: AsyncGenerator<ResultBatch, void, undefined>
-  /** The first batch is asked for before anybody wants it. */
-  #ahead: Promise<IteratorResult<ResultBatch, void>> | undefined
+  /** The first batch, which the engine makes before it is asked for. */
+  #first: Promise<IteratorResult<ResultBatch, void>> | undefined
   #opening: Promise<EngineSession> | undefined
   #session: EngineSession | undefined
   #stats: (() => EngineStats) | undefined
@@ -61,8 +61,8 @@ export class Attempt {
   ) {
     if (signal !== undefined) this.follow(signal)
     this.#rows = this.#batches()
-    this.#ahead = this.#rows.next()
-    this.#ahead.catch(() => {})
+    this.#first = this.#rows.next()
+    this.#first.catch(() => {})
   }
 
   /** What it cost so far; undefined where it has not begun to run. */
@@ -75,7 +75,7 @@ export class Attempt {
     const end = () => void this.end()
     if (signal.aborted) end()
     signal.addEventListener('abort', end, { once: true })
-    this.#heard.push(() => signal.removeEventListener('abort', end))
+    this.#unfollow.push(() => signal.removeEventListener('abort', end))
   }
 
   /**
@@ -83,9 +83,9 @@ export class Attempt {
    * @throws SqlError where the statement cannot be run so, 57014 where it was ended; what the engine throws
    */
   async next(): Promise<IteratorResult<ResultBatch, void>> {
-    const ahead = this.#ahead ?? this.#rows.next()
-    this.#ahead = undefined
-    const next = await ahead
+    const batch = this.#first ?? this.#rows.next()
+    this.#first = undefined
+    const next = await batch
     // One that was ended must not look like one that is complete.
     if (next.done && !this.#done) throw ended()
     return next
@@ -136,7 +136,7 @@ export class Attempt {
   }
 
   async #end(): Promise<void> {
-    for (const unhear of this.#heard) unhear()
+    for (const unfollow of this.#unfollow) unfollow()
     if (!this.#done) {
       this.#stop.abort(ended())
       void this.#rows.return().catch(() => {})

@@ -6,8 +6,11 @@
 import { createHash } from 'node:crypto'
 import { Lru } from '../base/lru.ts'
 import type { TenantId } from '../core/tenant.ts'
+import type { Load } from './attempt.ts'
 import { type CompiledQuery, type CompileInput, compileQuery } from './compile.ts'
 import type { SqlPart } from './emit/render.ts'
+import type { LoadedTables } from './load-tables.ts'
+import type { Statement } from './statement.ts'
 
 /** What a compiled statement weighs beside its input, by measure of its trees: a few times the text. */
 const compiledWeight = 8
@@ -20,16 +23,38 @@ export class CompileCache {
     this.#compiled = new Lru(bytesMax)
   }
 
-  /** @throws SqlError as compileQuery; a refusal is not kept */
+  /** @throws SqlError as compileQuery; a refusal is not cached */
   compile(tenant: TenantId, input: CompileInput): CompiledQuery {
     const described = JSON.stringify([tenant, input])
     const key = createHash('sha256').update(described).digest('base64')
-    const known = this.#compiled.get(key)
-    if (known !== undefined) return known
+    const cached = this.#compiled.get(key)
+    if (cached !== undefined) return cached
     const compiled = emittedOnce(compileQuery(input))
     this.#compiled.set(key, compiled, described.length * compiledWeight)
     return compiled
   }
+
+  /**
+   * Compiles a statement over what was loaded for it.
+   * @param last a load of the same statement: its compiled statement is taken if it is of these very tables
+   * @throws SqlError of the compiler
+   */
+  compileLoaded({ context, text, parameterTypes }: Statement, loaded: LoadedTables, last?: Load): Load {
+    const { tenant, principal, searchPath } = context
+    const { tables } = loaded
+    const compiled = isOfTables(last, tables)
+      ? last.compiled
+      : this.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
+    return { loaded, compiled }
+  }
+}
+
+/** Whether a statement's load was compiled over these very objects. */
+function isOfTables(load: Load | undefined, tables: LoadedTables['tables']): load is Load {
+  return (
+    load?.loaded.tables.length === tables.length &&
+    load.loaded.tables.every((table, index) => table === tables[index])
+  )
 }
 
 function emittedOnce(compiled: CompiledQuery): CompiledQuery {

@@ -1,6 +1,6 @@
 /**
- * Loads what a statement reads, anew for each run: what governs its tables, from the store, and the snapshot of
- * each, from the upstream catalog, or the pinned one. Nothing of a run before is taken for granted.
+ * Loads what a statement reads, again for each run: what governs its tables, from the store, and the snapshot of
+ * each, from the upstream catalog, or the pinned one. It trusts nothing that an earlier run loaded.
  */
 
 import { inParallel } from '../base/in-parallel.ts'
@@ -17,8 +17,9 @@ import { governedSnapshot, governedTable } from '../store/governed-table.ts'
 import { loadRead } from '../store/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
+import { loadSpeculativeStates } from './ahead/speculative-states.ts'
 import { namedRefs } from './named-refs.ts'
-import type { CredentialQuestion, QueryContext } from './query-service.ts'
+import type { QueryContext, SessionCheck } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface LoadParts {
@@ -45,7 +46,7 @@ export interface StoredLoad {
 }
 
 export interface LoadedTables extends StoredLoad {
-  /** The service session that counted when this was loaded, where that was asked. */
+  /** The service session that was valid when this was loaded, where that was checked. */
   readonly sessionId: string | undefined
   /** Of the tenant, as of what the store says. */
   readonly governanceVersion: bigint
@@ -56,16 +57,15 @@ export interface LoadedTables extends StoredLoad {
 
 export interface LoadOptions {
   readonly signal?: AbortSignal | undefined
-  readonly credential?: CredentialQuestion | undefined
-  /** What a load before this one was made from. */
-  readonly before?: StoredLoad | undefined
+  readonly sessionCheck?: SessionCheck | undefined
+  /** What the last load of the same statement was made from, for a speculative start. */
+  readonly assumed?: StoredLoad | undefined
 }
 
 /**
- * The upstream is asked before the store has answered, for what a load before this one was made from. Its answer
- * counts only where the store then says the same as it said then: what governs the tables was the same before the
- * upstream was asked and after, so it was when the upstream answered. Otherwise it is asked again.
- * @throws SqlError 28000 where the session does not count that the statement is asked with, 3D000 for an unknown
+ * Asks the store what governs the tables, then the upstream for their states. With `assumed`, both are asked
+ * concurrently, and the upstream's reply is used only if the store confirms what was assumed.
+ * @throws SqlError 28000 where the reader's session is not valid, 3D000 for an unknown
  *   catalog, 42501 for a table that the upstream restricts, 55000 where a pinned snapshot is gone, 58000 where the
  *   upstream does not answer; Fault of the store; the signal's reason
  */
@@ -73,22 +73,20 @@ export async function loadTables(
   { store, states }: LoadParts,
   context: LoadContext,
   text: string,
-  { signal, credential: question, before }: LoadOptions = {},
+  { signal, sessionCheck, assumed }: LoadOptions = {},
 ): Promise<LoadedTables> {
   const { tenant, catalog } = context
   const refs = namedRefs(text, context.searchPath)
-  const sessionId = question?.take()
-  const call = loadRead(store, tenant, catalog, refs, { sessionId, before: before?.credential })
-  const ahead = before && loadStates(states, tenant, before, signal)
-  ahead?.catch(() => {})
+  const sessionId = sessionCheck?.take()
+  const call = loadRead(store, tenant, catalog, refs, { sessionId, before: assumed?.credential })
+  const load = (from: StoredLoad) => loadStates(states, tenant, from, signal)
+  const speculative = loadSpeculativeStates(assumed, load)
   const stored = await call
   if (stored === undefined) throw new SqlError('3D000', 'There is no such database.')
-  if (sessionId !== undefined) answer(question, stored.sessionCounts === true)
+  if (sessionId !== undefined) report(sessionCheck, stored.sessionCounts === true)
   signal?.throwIfAborted()
   const { credential, governances } = stored
-  const isAsBefore =
-    governances === before?.governances && Bun.deepEquals(credential, before.credential, true)
-  const loaded = await (isAsBefore && ahead ? ahead : loadStates(states, tenant, stored, signal))
+  const loaded = await (speculative.confirm(stored) ?? load(stored))
   const present = loaded.flatMap(([governance, state]) => readAt(context, governance, state) ?? [])
   return {
     credential,
@@ -104,10 +102,10 @@ export async function loadTables(
   }
 }
 
-/** @throws SqlError 28000 where the answer is no */
-function answer(question: CredentialQuestion | undefined, counts: boolean): void {
-  question?.answer(counts)
-  if (!counts) throw new SqlError('28000', 'The credential counts no more.')
+/** @throws SqlError 28000 where the session is not valid */
+function report(sessionCheck: SessionCheck | undefined, isValid: boolean): void {
+  sessionCheck?.report(isValid)
+  if (!isValid) throw new SqlError('28000', 'The session was revoked or has expired.')
 }
 
 /** A table's state; `unread` for one that may not be read, undefined for one that this catalog does not have. */

@@ -9,15 +9,18 @@ import type { ResultColumn } from './compile.ts'
 
 export type ReadSurface = 'pgwire' | 'xmla' | 'graphql' | 'mcp' | 'rest'
 
-/** Who asks, and where: one connection's context. */
+/** The part of a read session (server/read-session.ts) that an open run checks again. */
+export type Reader = Pick<ReadCredential, 'stillValid' | 'sessionToAsk' | 'expiresAtMs'>
+
+/** Who reads, and where: the context of a connection or a request. */
 export interface QueryContext {
   readonly tenant: TenantId
   /** Of a verified credential. */
   readonly principal: Principal
   /** SPEC 5's name of the step that gave the principal. */
   readonly principalSource: string
-  /** The credential, asked again while a run is open. */
-  readonly reader: Pick<ReadCredential, 'stillValid' | 'sessionToAsk' | 'expiresAtMs'>
+  /** Checked again while a run is open. */
+  readonly reader: Reader
   readonly surface: ReadSurface
   /** Nickname of the catalog credential: the database that the client named. */
   readonly catalog: string
@@ -25,7 +28,7 @@ export interface QueryContext {
   readonly searchPath: readonly string[]
 }
 
-/** A statement that compiles for a context now. Running it compiles it anew where what governs it changed. */
+/** A statement that compiles for a context now. Running it compiles it again if what governs it changed. */
 export interface PreparedQuery {
   readonly text: string
   readonly columns: readonly ResultColumn[]
@@ -33,29 +36,29 @@ export interface PreparedQuery {
   readonly parameters: readonly SqlType[]
 }
 
-/** Whether the credential counts that a statement is asked with: to be asked beside what the statement is loaded by. */
-export interface CredentialQuestion {
+/** Lets the load of a statement check the reader's session too, which saves a round trip. */
+export interface SessionCheck {
   /**
-   * The service session to ask about, for whoever begins to ask now and says what it heard by `answer`.
-   * @returns undefined where others ask, or the store alone cannot tell
+   * The service session that the caller checks from now on; it says the result by `report`.
+   * @returns undefined where another checks it, or the store alone cannot tell
    */
   take(): string | undefined
-  /** @param counts the store's word, of a call that began after `take` or was for the very same request */
-  answer(counts: boolean): void
+  /** @param isValid what the store said in a call that began after `take` or was for the very same request */
+  report(isValid: boolean): void
 }
 
 export interface PrepareOptions {
   /**
    * Whether the client had asked for a run of the statement before this call, and it begins as soon as this
-   * resolves. Then that one run, if it has the same context, takes what was loaded here; every other loads anew.
+   * resolves. Then that one run, if it has the same context, takes what was loaded here; every other loads again.
    */
   readonly runsAtOnce?: boolean
-  /** Fires where that run can come no more: a later one must not be taken for it. */
+  /** Fires where that run can no longer come: a later one must not be taken for it. */
   readonly runMissed?: AbortSignal
-  /** Ends the loading, and what was begun for that run. */
+  /** Ends the loading, and what was started for that run. */
   readonly signal?: AbortSignal
-  /** Whoever asks it sends nothing before it is answered; where the answer is no, nothing is compiled or run. */
-  readonly credential?: CredentialQuestion | undefined
+  /** The surface sends nothing before its result is there; where the session is not valid, nothing is compiled or run. */
+  readonly sessionCheck?: SessionCheck | undefined
 }
 
 export interface RunOptions {
@@ -66,7 +69,7 @@ export interface RunOptions {
   /** Milliseconds from its start to its end, its reader's pauses included; the service's own bound where that is less. */
   readonly timeMs?: number
   /** As in PrepareOptions. */
-  readonly credential?: CredentialQuestion | undefined
+  readonly sessionCheck?: SessionCheck | undefined
 }
 
 /**
@@ -79,7 +82,7 @@ export interface QueryRun extends AsyncIterable<ResultBatch> {
   readonly queryId: string
   readonly columns: readonly ResultColumn[]
   /**
-   * Puts the run on record before it ends, once. Whoever sends rows on while the run goes on waits for this
+   * Puts the run on record before it ends, once. A surface that sends rows while the run goes on waits for this
    * first: a process that dies then leaves a record of them.
    * @throws SqlError 58030 where it could not: no row may leave
    */

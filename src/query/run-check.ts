@@ -13,20 +13,20 @@ import { appliesTo } from '../store/governed-table.ts'
 import { loadRead } from '../store/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { Load } from './attempt.ts'
-import type { KnownVersions } from './known-versions.ts'
+import type { CachedVersions } from './cached-versions.ts'
 import type { QueryContext } from './query-service.ts'
 import { runError } from './run-error.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface CheckParts {
   readonly store: Store
-  readonly versions: KnownVersions
+  readonly versions: CachedVersions
   readonly clock: Clock
   readonly pace: Pace
 }
 
 export class RunCheck {
-  /** That under which all of it was last seen to hold. */
+  /** The version under which the load was last confirmed. */
   #version: bigint
 
   constructor(
@@ -47,11 +47,11 @@ export class RunCheck {
     const { tenant, reader } = this.context
     if (reader.expiresAtMs !== undefined && reader.expiresAtMs <= clock.now())
       return Promise.reject(credentialEnded())
-    return versions.standing(tenant, this.#version) === 'same' ? undefined : this.#settle()
+    return versions.standing(tenant, this.#version) === 'same' ? undefined : this.#askStore()
   }
 
   /** A store that cannot be reached for a moment ends nothing; one that stays away does. */
-  async #settle(): Promise<void> {
+  async #askStore(): Promise<void> {
     const { pace } = this.parts
     const untilMs = pace.now() + limits.governanceWaitMs
     for (;;)

@@ -13,7 +13,7 @@ export interface RunWatch {
   reason(): SqlError | undefined
   /** Whether it fired for another reason than the client's cancelling. */
   isOverItself(): boolean
-  /** `work`, or as soon as the signal fires, its reason: what does not heed the signal holds nobody up. */
+  /** `work`, or as soon as the signal fires, its reason: work that ignores the signal delays nobody. */
   race<T>(work: Promise<T>): Promise<T>
   /** From now on the run waits for its client, for so long as it may, until `busy`. */
   idle(): void

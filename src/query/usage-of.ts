@@ -8,7 +8,7 @@ import type { CompiledQuery } from './compile.ts'
 import type { LoadedTables } from './load-tables.ts'
 import type { QueryContext } from './query-service.ts'
 
-/** What is known of a query so far. */
+/** What a query has come to so far. */
 export interface QueryProgress {
   readonly queryId: string
   /** The clock's time, and `performance.now()`, when it began. */
@@ -19,10 +19,10 @@ export interface QueryProgress {
   compiled?: CompiledQuery
   /** `performance.now()` when it was loaded and compiled. */
   loadedMs?: number
-  /** What answers, once there is one. */
+  /** The one whose rows are the run's, once there is one. */
   attempt?: Attempt
-  /** Of what was begun on a guess that was wrong. */
-  vain?: EngineStats | undefined
+  /** Of a speculative attempt that was discarded. */
+  discarded?: EngineStats | undefined
   rowsOut: number
   bytesOut: number
   /** As in QueryRun, once the run has begun. */
@@ -39,10 +39,10 @@ export function usageOf(
   outcome: UsageOutcome,
   failure: { readonly sqlState: string } | undefined,
 ): UsageRecord {
-  const { loaded, compiled, attempt, vain } = progress
+  const { loaded, compiled, attempt, discarded } = progress
   const stats = attempt?.stats
   const queueMs = stats?.queueMs ?? 0
-  // An engine that was begun on a guess may be open before it is known that it may answer.
+  // An engine that started speculatively may be open before the load has confirmed it.
   const plannedMs = Math.max(attempt?.openedMs ?? nowMs, progress.loadedMs ?? nowMs)
   const tables = compiled?.reads.map(({ table }) => table) ?? loaded?.tables ?? []
   const contracts = tables.flatMap(({ contract }) => contract ?? [])
@@ -65,7 +65,7 @@ export function usageOf(
     })),
     rowsOut: progress.rowsOut,
     bytesOut: progress.bytesOut,
-    bytesScanned: sum(stats?.bytesScanned, vain?.bytesScanned),
+    bytesScanned: sum(stats?.bytesScanned, discarded?.bytesScanned),
     queueMs,
     planMs: Math.max(0, plannedMs - progress.startMs - queueMs),
     runMs: stats?.runMs ?? 0,

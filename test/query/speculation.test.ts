@@ -331,6 +331,30 @@ describe('between two runs of a warm statement', () => {
   })
 })
 
+test('without speculation neither the engine nor the upstream is asked before the store has answered', async () => {
+  let asked = 0
+  let isLoaded = false
+  const states = new TableStates(service.app.gateway.catalogs, 1_000_000)
+  const load: TableStates['load'] = (...args) => {
+    expect(isLoaded).toBe(true)
+    asked++
+    return states.load(...args)
+  }
+  const held = heldBack(async () => {
+    const before = scripted.asked.length
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect([scripted.asked.length, asked]).toEqual([before, runs])
+    isLoaded = true
+  })
+  queries = build({ ...held, states: Object.assign(Object.create(states), { load }), isSpeculative: false })
+  let runs = 0
+  for (; runs < 4; runs++) {
+    isLoaded = false
+    expect(await ran()).toMatchObject({ error: undefined })
+  }
+  expect(asked).toBe(4)
+})
+
 describe('the upstream, which is asked before the store has answered', () => {
   interface Asks {
     readonly parts: Partial<RunParts>

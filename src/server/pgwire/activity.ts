@@ -35,8 +35,8 @@ export class Activity {
     return [...this.#open]
       .filter(
         ({ state }) =>
-          state.identity.tenant === tenant &&
-          state.identity.principal.sub === principal.sub &&
+          state.reader.tenant === tenant &&
+          state.reader.principal.sub === principal.sub &&
           state.catalog === catalog,
       )
       .map(rowOf)

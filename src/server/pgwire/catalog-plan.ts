@@ -16,7 +16,7 @@ import { assertParameters } from './data-plan.ts'
 import type { Outbox } from './outbox.ts'
 import { type Binding, type Outcome, type Plan, type Portal, parameterBytes } from './portal.ts'
 import type { Progress, RowSource } from './row-source.ts'
-import { checkCredential, type SessionState } from './session-state.ts'
+import { checkSession, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
 
 /**
@@ -39,8 +39,8 @@ export async function catalogPlan(
     describe: (outbox) => writeRelayed(outbox, columns),
     open: async (binding) => {
       assertParameters(binding.parameters.length, parameterOids.length, binding.parameterFormats.length)
-      // Bind runs it, by itself where the Execute never comes: a refusal, too, tells what the catalog holds.
-      if (session.check === undefined) checkCredential(session)
+      // Bind runs it, even if no Execute comes, and a refusal also shows what the catalog holds.
+      if (session.check === undefined) checkSession(session)
       const frames = executeFrames(text, parameterOids, binding)
       return new CatalogPortal(session, await ask(session, catalog, frames), binding)
     },
@@ -63,13 +63,13 @@ async function ask(
   catalog: CatalogService,
   frontend: Uint8Array,
 ): Promise<Uint8Array> {
-  const { identity, settings, processId } = session
+  const { reader, settings, processId } = session
   const startedMs = performance.now()
   const answer = await catalog
     .execute(
       {
-        tenant: identity.tenant,
-        principal: identity.principal,
+        tenant: reader.tenant,
+        principal: reader.principal,
         catalog: session.catalog,
         searchPath: settings.searchPath,
         settings: settings.all(),

@@ -69,10 +69,9 @@ function setDefault({ settings, transaction }: SessionState, name: string, local
 }
 
 /** A connection is its principal and nobody else; saying so again is no change. */
-function setIdentity({ identity }: SessionState, name: string, args: readonly Node[]): void {
+function setIdentity({ reader }: SessionState, name: string, args: readonly Node[]): void {
   const [value] = args.map((arg) => constantText(arg))
-  const isOwn =
-    value === undefined || value === identity.principal.sub || (name === 'role' && value === 'none')
+  const isOwn = value === undefined || value === reader.principal.sub || (name === 'role' && value === 'none')
   if (!isOwn) throw new WireError('42501', `permission denied to set ${name.replace('_', ' ')}`)
 }
 

@@ -32,7 +32,7 @@ function parameterType(oid: number): SqlType | undefined {
 /** What the description of a column takes beside its name. */
 const columnBytes = 100
 
-/** A compiled query, and what runs it. Prepared statements wait with their connection: it keeps these three alone. */
+/** A compiled query, and what runs it. It holds these three alone, since a connection may have many. */
 class DataPlan implements Plan {
   constructor(
     readonly session: SessionState,
@@ -75,7 +75,7 @@ class DataPlan implements Plan {
         parameters,
         signal,
         timeMs: session.settings.statementMs,
-        credential: session.check,
+        sessionCheck: session.check,
       })
       session.tally.queryId = run.queryId
       const options = () => ({ extraFloatDigits: session.settings.extraFloatDigits })
@@ -103,7 +103,7 @@ export async function planData(
   const startedMs = performance.now()
   const preparing = session.parts.queries.prepare(context, text, oids.map(parameterType), {
     ...options,
-    credential: session.check,
+    sessionCheck: session.check,
   })
   const prepared = await preparing.finally(() => {
     session.tally.planMs += performance.now() - startedMs

@@ -21,7 +21,7 @@ export class Outbox {
   waitedMs = 0
   #sink: Sink
   #closed = false
-  /** What must hold before anything is sent. */
+  /** Must resolve before anything is sent. */
   #gate: Promise<void> | undefined
   #unsent: { rest: Uint8Array; readonly done: PromiseWithResolvers<void> } | undefined
 
@@ -29,14 +29,14 @@ export class Outbox {
     this.#sink = sink
   }
 
-  /** Goes on through another socket, as after TLS was agreed on. Nothing may be unsent. */
+  /** Sends through another socket from now on, as after the change to TLS. Nothing may be unsent. */
   redirect(sink: Sink): void {
     this.#sink = sink
   }
 
   /** Nothing more is sent before `condition` resolves; where it rejects, what is written is dropped. */
   sendOnlyIf(condition: Promise<void>): void {
-    // It is heard when something is to be sent, which may be later than it fails.
+    // Its rejection is handled when something is to be sent, which may be later.
     condition.catch(() => {})
     const before = this.#gate
     this.#gate = before === undefined ? condition : before.then(() => condition)
@@ -54,7 +54,7 @@ export class Outbox {
 
   /**
    * Sends everything written; resolves when the socket has taken it.
-   * @param idle whether nothing more is to come soon, so that a large buffer is let go
+   * @param idle whether nothing more is expected soon, so that a large buffer is freed
    * @throws ConnectionClosed; what the condition of `sendOnlyIf` rejects with
    */
   async flush(idle = false): Promise<void> {
@@ -97,7 +97,7 @@ export class Outbox {
     this.#closed = true
     const unsent = this.#unsent
     this.#unsent = undefined
-    // Somebody may have stopped waiting; then nobody needs to hear of it.
+    // The caller may have stopped waiting; then the rejection has no handler.
     unsent?.done.promise.catch(() => {})
     unsent?.done.reject(new ConnectionClosed())
   }

@@ -101,8 +101,8 @@ function planExplain(
   const refused = named.find((name) => name === 'analyze' || name === 'format')
   if (refused !== undefined)
     throw new WireError('0A000', `EXPLAIN (${refused.toUpperCase()}) is not supported`)
-  const { identity, parts } = session
-  if (!identity.principal.roles.includes('steward'))
+  const { reader, parts } = session
+  if (!reader.principal.roles.includes('steward'))
     throw new WireError('42501', 'EXPLAIN takes the role `steward`: it shows the policies applied')
   const inner = innerQuery(statement, query, (words) => [
     options.length > 0 && words[1] === '('

@@ -1,6 +1,5 @@
 /** One client from its first packet to its last: start-up, authentication, conversation, farewell. */
 
-import type { ReadCredential } from '../../auth/read-credential.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import {
@@ -10,6 +9,7 @@ import {
   writeReadyForQuery,
   writeReport,
 } from '../../wire/postgres/backend-messages.ts'
+import { ReadSession } from '../read-session.ts'
 import type { Activity } from './activity.ts'
 import { type AuthenticationParts, authenticate } from './authenticate.ts'
 import type { CancelKeys } from './cancel-keys.ts'
@@ -61,15 +61,15 @@ async function converse(
     await parts.cancelKeys.request(startUp.processId, startUp.key)
     return
   }
-  const identity = await authenticate(parts, client, startUp, deadlineMs)
-  const { tenant, principal } = identity
+  const reader = new ReadSession(await authenticate(parts, client, startUp, deadlineMs))
+  const { tenant, principal } = reader
   release.push(parts.slots.admit(tenant, principal))
   leave()
   if (!(await parts.hasCatalog(tenant, startUp.database)))
     throw new WireError('3D000', `database "${startUp.database}" does not exist`, 'FATAL')
   parts.meter.connected(tenant)
   release.push(() => parts.meter.disconnected(tenant))
-  const session = openSession(parts, client, startUp, identity, release)
+  const session = openSession(parts, client, startUp, reader, release)
   await client.outbox.flush(true)
   await session.run()
 }
@@ -78,7 +78,7 @@ function openSession(
   parts: ServeParts,
   client: Client,
   startUp: StartUp,
-  identity: ReadCredential,
+  reader: ReadSession,
   release: (() => void)[],
 ): Session {
   const { inbox, outbox } = client
@@ -92,7 +92,7 @@ function openSession(
   release.push(() => cancelKey.release())
   const state: SessionState = {
     parts,
-    identity,
+    reader,
     catalog: startUp.database,
     processId: cancelKey.processId,
     outbox,

@@ -1,15 +1,16 @@
-/** What one connection is once its client was let in, and what it may use. */
+/** The state of one connection after authentication, and the parts that it uses. */
 
 import type { Logger } from 'pino'
-import type { ReadCredential } from '../../auth/read-credential.ts'
 import type { Clock } from '../../base/clock.ts'
+import { Fault } from '../../base/fault.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
+import type { ReadSession, ReadSessionCheck } from '../read-session.ts'
 import type { CatalogService } from './catalog-service.ts'
-import { CredentialCheck } from './credential-check.ts'
 import type { Outbox } from './outbox.ts'
 import type { Plan, Portal } from './portal.ts'
 import type { Settings } from './settings.ts'
 import type { Transaction } from './transaction.ts'
+import { WireError } from './wire-error.ts'
 import type { WireMeter } from './wire-meter.ts'
 
 /** What a statement would be on an engine, one line a row; never data. */
@@ -18,7 +19,7 @@ export type ExplainStatement = (context: QueryContext, text: string) => Promise<
 /** What every connection uses. */
 export interface SessionParts {
   readonly queries: QueryService
-  /** Absent: statements about the catalog go the way of all others. */
+  /** Absent: statements about the catalog are planned like all others. */
   readonly catalog?: CatalogService | undefined
   readonly explain: ExplainStatement
   readonly meter: WireMeter
@@ -30,7 +31,7 @@ export interface PreparedStatement {
   readonly plan: Plan
   /** Whether it ends a transaction: a failed one takes nothing else. */
   readonly ends: boolean
-  /** What it keeps, roughly. */
+  /** Bytes that it holds, roughly. */
   readonly heldBytes: number
 }
 
@@ -38,10 +39,10 @@ export interface OpenPortal {
   readonly portal: Portal
   /** Declared WITH HOLD: outlives its transaction. */
   readonly hold: boolean
-  /** Whether the transaction that made it was committed: no later one takes it back. */
+  /** Whether the transaction that made it was committed: no later rollback closes it. */
   isCommitted?: boolean
   readonly ends?: boolean
-  /** What the statement keeps that it was made of, which may be prepared no more. */
+  /** Bytes held by the source statement, which may already be deallocated. */
   readonly statementBytes?: number
   /** Declared BINARY. */
   readonly isBinary?: boolean
@@ -55,7 +56,7 @@ export interface CurrentStatement {
   isRunning: boolean
 }
 
-/** What is told of one statement when it is over. */
+/** What the meter receives about one statement when it is over. */
 export interface Tally {
   rows: number
   /** Milliseconds: compiling, waiting for the engine. */
@@ -66,7 +67,7 @@ export interface Tally {
 
 export interface SessionState {
   readonly parts: SessionParts
-  readonly identity: ReadCredential
+  readonly reader: ReadSession
   /** Nickname of the catalog that the client named as its database. */
   readonly catalog: string
   readonly processId: number
@@ -76,8 +77,8 @@ export interface SessionState {
   readonly statements: Map<string, PreparedStatement>
   /** Portals and cursors, which share their names. */
   readonly portals: Map<string, OpenPortal>
-  /** Of the message under way; whoever loads something for it from the store may have it answered there. */
-  check: CredentialCheck | undefined
+  /** Of the message under way; a load for it may check the session in the same round trip. */
+  check: ReadSessionCheck | undefined
   tally: Tally
   readonly current: CurrentStatement
   /** Tells the client something before the statement under way is over. */
@@ -85,22 +86,21 @@ export interface SessionState {
 }
 
 /** The connection's context for the read path, as its settings are now. */
-export function queryContext({ identity, catalog, settings }: SessionState): QueryContext {
-  return {
-    tenant: identity.tenant,
-    principal: identity.principal,
-    principalSource: identity.principalSource,
-    reader: identity,
-    surface: 'pgwire',
-    catalog,
-    searchPath: settings.searchPath,
-  }
+export function queryContext({ reader, catalog, settings }: SessionState): QueryContext {
+  return reader.queryContext('pgwire', catalog, settings.searchPath)
 }
 
-/** Asked while the message under way is answered; nothing of the answer is sent before it is yes. */
-export function checkCredential(session: SessionState): void {
-  session.check = new CredentialCheck(session.identity)
-  session.outbox.sendOnlyIf(session.check.passed)
+/** Checks the session while the message under way is answered; nothing is sent before it is known to be valid. */
+export function checkSession(session: SessionState): void {
+  session.check = session.reader.openCheck()
+  session.outbox.sendOnlyIf(session.check.passed.catch(endConnection))
+}
+
+/** @throws WireError FATAL: 57P01 where the session is not valid, 58000 where that cannot be told */
+function endConnection(thrown: unknown): never {
+  if (thrown instanceof Fault && thrown.kind === 'unauthenticated')
+    throw new WireError('57P01', 'the credential of this connection counts no more', 'FATAL')
+  throw new WireError('58000', 'the credential of this connection cannot be checked', 'FATAL')
 }
 
 /** Closes what has this name, where there is one. */

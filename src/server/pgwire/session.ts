@@ -25,7 +25,7 @@ import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
 import { emptyBinding, type Outcome, openUnlessAborted } from './portal.ts'
 import {
-  checkCredential,
+  checkSession,
   closePortal,
   closePortals,
   endPortals,
@@ -36,8 +36,8 @@ import { readStatements, type SourceStatement } from './statement.ts'
 import { ConnectionClosed, type StatementPlace, toReport, WireError } from './wire-error.ts'
 import type { StatementRecord } from './wire-meter.ts'
 
-/** Statements of which the meter need not hear yet, in a pipeline without Sync. */
-const untoldMax = 100
+/** Records that may wait for the meter, in a pipeline without Sync. */
+const waitingRecordsMax = 100
 
 const noTally: Tally = { rows: 0, planMs: 0, runMs: 0, queryId: undefined }
 
@@ -46,10 +46,10 @@ export class Session {
   #skipsToSync = false
   #inPipeline = false
   #current: AbortController | undefined
-  /** Ends what Parse has loaded for the Execute that had arrived with it. */
-  #ahead: AbortController | undefined
+  /** Fires where the Execute that had arrived with its Parse has come, or can no longer come. */
+  #requestedRun: AbortController | undefined
   #arrivedMs = 0
-  /** Of statements of which the meter has not heard. */
+  /** Of statements that are not reported to the meter yet. */
   readonly #records: StatementRecord[] = []
 
   constructor(
@@ -65,10 +65,10 @@ export class Session {
   /** The client is gone, or must go: stops everything. */
   close(): void {
     this.#current?.abort(new ConnectionClosed())
-    this.#endAhead()
+    this.#endRequestedRun()
     closePortals(this.state, () => false)
     this.state.statements.clear()
-    this.#tell()
+    this.#report()
   }
 
   /**
@@ -121,7 +121,7 @@ export class Session {
     await this.#ready()
   }
 
-  /** Between two statements others must be heard, cancel requests among them: there may be forty thousand. */
+  /** Lets other connections and cancel requests have their turn: a message may hold forty thousand statements. */
   async #pause(signal: AbortSignal): Promise<true> {
     const { outbox } = this.state
     if (outbox.isFull) await outbox.flush()
@@ -133,7 +133,7 @@ export class Session {
   async #simple(statement: SourceStatement, signal: AbortSignal): Promise<true> {
     const { state } = this
     this.#assertUsable(endsTransaction(statement))
-    checkCredential(this.state)
+    checkSession(this.state)
     const plan = await unlessAborted(
       planStatement(state, statement, [], { runsAtOnce: true, signal }),
       signal,
@@ -159,8 +159,8 @@ export class Session {
     const place = message.kind === 'parse' ? { text: message.text, byteOffset: 0 } : undefined
     const isRun = message.kind === 'execute'
     const done = await this.#guarded(place, (signal) => this.#extendedStep(message, signal), isRun)
-    // The next Execute is the one that was ahead; where something before it is refused, it never comes.
-    if (isRun || done === undefined) this.#endAhead()
+    // The next Execute is the requested one; where something before it is refused, it never comes.
+    if (isRun || done === undefined) this.#endRequestedRun()
     if (done !== undefined) return
     this.#skipsToSync = true
     // Drivers that ask by Flush wait for the refusal before they send Sync.
@@ -201,8 +201,8 @@ export class Session {
       throw new WireError('42601', 'cannot insert multiple commands into a prepared statement')
     const [statement] = statements
     this.#assertUsable(statement === undefined || endsTransaction(statement))
-    checkCredential(this.state)
-    const options = isExecuteAhead(name, this.inbox.waiting()) ? this.#runAhead(signal) : {}
+    checkSession(this.state)
+    const options = isExecuteAhead(name, this.inbox.waiting()) ? this.#runAtOnce(signal) : {}
     const plan =
       statement === undefined
         ? emptyPlan()
@@ -211,14 +211,14 @@ export class Session {
     writeBare(state.outbox.writer, 'parseComplete')
   }
 
-  #runAhead(signal: AbortSignal): PrepareOptions {
-    this.#ahead = new AbortController()
-    return { runsAtOnce: true, signal, runMissed: this.#ahead.signal }
+  #runAtOnce(signal: AbortSignal): PrepareOptions {
+    this.#requestedRun = new AbortController()
+    return { runsAtOnce: true, signal, runMissed: this.#requestedRun.signal }
   }
 
-  #endAhead(): void {
-    this.#ahead?.abort()
-    this.#ahead = undefined
+  #endRequestedRun(): void {
+    this.#requestedRun?.abort()
+    this.#requestedRun = undefined
   }
 
   async #bind(message: BindMessage, signal: AbortSignal): Promise<void> {
@@ -247,7 +247,7 @@ export class Session {
   async #execute(name: string, rowsMax: number, signal: AbortSignal): Promise<void> {
     const { portal, ends } = this.#portal(name)
     this.#assertUsable(ends === true)
-    checkCredential(this.state)
+    checkSession(this.state)
     this.#complete(await portal.execute(rowsMax, signal))
   }
 
@@ -290,11 +290,11 @@ export class Session {
     if (transaction.status === 'I') endPortals(this.state, true)
     writeReadyForQuery(outbox.writer, transaction.status)
     await outbox.flush(this.inbox.pendingBytes === 0)
-    this.#tell()
+    this.#report()
   }
 
-  /** Tells the meter of the statements that the client has been answered: it does not wait for that. */
-  #tell(): void {
+  /** Reports statements to the meter after the client has its answer, so the client does not wait for it. */
+  #report(): void {
     for (const record of this.#records.splice(0)) this.state.parts.meter.statement(record)
   }
 
@@ -307,7 +307,7 @@ export class Session {
   /**
    * Runs one step under the statement's time limit and within reach of cancel requests.
    * @param isStatement whether the step is a statement's run, which is measured
-   * @returns undefined where it was refused, which the client has been told
+   * @returns undefined where it was refused, and the client has the refusal
    */
   async #guarded<T>(
     place: StatementPlace | undefined,
@@ -330,7 +330,7 @@ export class Session {
     let sqlState: string | undefined
     try {
       const going = step(stop.signal)
-      // What the step loads from the store by its message it has begun to.
+      // A load of this message has begun by now, and has taken the check.
       state.check?.askUnlessTaken()
       return await going
     } catch (thrown) {
@@ -340,17 +340,17 @@ export class Session {
       return undefined
     } finally {
       clearTimeout(timer)
-      // Whoever took the question may have failed, or wait for something.
+      // The load that took the check may have failed, or may be waiting.
       state.check?.ask()
       state.check = undefined
       this.#current = undefined
       state.current.isRunning = false
       if (isStatement || sqlState !== undefined) {
-        const { outbox, tally, identity } = state
+        const { outbox, tally, reader } = state
         this.#records.push({
           ...tally,
-          tenant: identity.tenant,
-          sub: identity.principal.sub,
+          tenant: reader.tenant,
+          sub: reader.principal.sub,
           processId: state.processId,
           // Less than nothing where what was written was dropped.
           bytes: Math.max(outbox.sentBytes - sentBytes + outbox.writer.length - written, 0),
@@ -359,7 +359,7 @@ export class Session {
           sendMs: outbox.waitedMs - waitedMs,
         })
         Object.assign(tally, noTally)
-        if (this.#records.length >= untoldMax) this.#tell()
+        if (this.#records.length >= waitingRecordsMax) this.#report()
       }
     }
   }

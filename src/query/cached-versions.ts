@@ -1,7 +1,7 @@
 /**
- * Which governance version of each tenant this process knows of, and since when. It hears of new ones; since a
- * connection that is silent cannot be told from one that is lost, a tenant whose rows go on being read is asked about
- * as well, at most once a second for all of its runs.
+ * The governance version of each tenant, cached, with the time at which the store last confirmed it. The store
+ * notifies of new versions. A silent connection cannot be told from a lost one, so a tenant whose rows are being
+ * read is asked about as well, at most once a second for all of its runs.
  */
 
 import { Lru } from '../base/lru.ts'
@@ -11,17 +11,17 @@ import { limits } from '../limits.ts'
 import { hearGovernanceVersions, readGovernanceVersion } from '../store/governance-versions.ts'
 import type { Store } from '../store/store.ts'
 
-interface Known {
+interface CachedVersion {
   readonly version: bigint
-  /** When the store was last asked, of what it answered. */
+  /** When the store was last asked, of the calls that it answered. */
   readonly askedMs: number
 }
 
-/** `stale`: what is known is too old for a row to rest on. */
+/** `stale`: the cached version is too old for a row to rest on. */
 export type Standing = 'same' | 'changed' | 'stale'
 
-export class KnownVersions {
-  readonly #known = new Lru<TenantId, Known>(limits.knownVersionsCount)
+export class CachedVersions {
+  readonly #cached = new Lru<TenantId, CachedVersion>(limits.cachedVersionsCount)
   readonly #asking = new Map<TenantId, Promise<void>>()
 
   constructor(
@@ -31,28 +31,28 @@ export class KnownVersions {
     hearGovernanceVersions(store, (tenant, version) => this.learn(tenant, version, Number.NEGATIVE_INFINITY))
   }
 
-  /** @param askedMs by the pace's clock, before the store was asked; -∞ where the store said it by itself */
+  /** @param askedMs by the pace's clock, before the store was asked; -∞ where the store notified by itself */
   learn(tenant: TenantId, version: bigint, askedMs: number): void {
-    const known = this.#known.get(tenant)
-    this.#known.set(tenant, {
-      version: known === undefined || version > known.version ? version : known.version,
-      askedMs: Math.max(known?.askedMs ?? askedMs, askedMs),
+    const cached = this.#cached.get(tenant)
+    this.#cached.set(tenant, {
+      version: cached === undefined || version > cached.version ? version : cached.version,
+      askedMs: Math.max(cached?.askedMs ?? askedMs, askedMs),
     })
   }
 
-  /** How a version that a run was loaded under stands now; asks nobody, or behind the caller's back. */
+  /** How a version that a run was loaded under stands now. Answers from memory; a refresh may begin beside it. */
   standing(tenant: TenantId, version: bigint): Standing {
-    const known = this.#known.get(tenant)
-    if (known === undefined) return 'stale'
-    if (known.version > version) return 'changed'
-    const ageMs = this.pace.now() - known.askedMs
+    const cached = this.#cached.get(tenant)
+    if (cached === undefined) return 'stale'
+    if (cached.version > version) return 'changed'
+    const ageMs = this.pace.now() - cached.askedMs
     if (ageMs > limits.governanceStaleMs) return 'stale'
-    // What cannot be had now is asked for again, and missed once it is stale.
+    // A refresh that fails is tried again, and missed once the version is stale.
     if (ageMs > limits.governanceAskMs) this.refresh(tenant).catch(() => {})
     return 'same'
   }
 
-  /** Asks the store, unless somebody is at it. @throws Fault of the store */
+  /** Asks the store, unless a call is under way. @throws Fault of the store */
   refresh(tenant: TenantId): Promise<void> {
     const asking = this.#asking.get(tenant)
     if (asking !== undefined) return asking

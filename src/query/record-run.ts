@@ -1,0 +1,88 @@
+/**
+ * Leaves the usage record of a query: once before its end, for a run whose rows leave earlier, and once at its end.
+ * A query that cannot be recorded fails.
+ */
+
+import type { Logger } from 'pino'
+import type { Clock } from '../base/clock.ts'
+import type { UsageOutcome } from '../core/usage.ts'
+import { openUsage } from '../store/queries-under-way.ts'
+import type { Store } from '../store/store.ts'
+import { recordUsage } from '../store/usage.ts'
+import { fingerprintStatement } from './fingerprint.ts'
+import type { QueryContext } from './query-service.ts'
+import { SqlError } from './sql-error.ts'
+import { namesOf, type QueryProgress, usageOf } from './usage-of.ts'
+
+export interface RecordParts {
+  readonly store: Store
+  readonly log: Logger
+}
+
+/** A query that begins now, by a new id. */
+export function newProgress(clock: Clock, text: string): QueryProgress {
+  return {
+    queryId: crypto.randomUUID(),
+    startedAtMs: clock.now(),
+    startMs: performance.now(),
+    fingerprint: fingerprintStatement(text),
+    rowsOut: 0,
+    bytesOut: 0,
+  }
+}
+
+/** Leaves what would be the run's record if this process died now. @throws SqlError 58030 */
+export async function putOnRecord(
+  { store, log }: RecordParts,
+  context: QueryContext,
+  progress: QueryProgress,
+): Promise<void> {
+  const died = { sqlState: '57P01' }
+  try {
+    const usage = usageOf(context, progress, performance.now(), 'failed', died)
+    await openUsage(store, context.tenant, usage)
+  } catch (cause) {
+    log.error({ queryId: progress.queryId, err: cause }, 'a query could not be put on record')
+    throw new SqlError('58030', 'The usage of the query could not be recorded.', undefined, { cause })
+  }
+}
+
+/**
+ * Records the usage before the client hears how the query ended.
+ * @throws SqlError 58030 where it could not be recorded and the client would have had rows, or heard of success
+ */
+export async function recordEnd(
+  { store, log }: RecordParts,
+  context: QueryContext,
+  progress: QueryProgress,
+  outcome: UsageOutcome,
+  failure: SqlError | undefined,
+): Promise<void> {
+  const { queryId } = progress
+  if (failure !== undefined && outcome !== 'cancelled') {
+    const { id: faultId, sqlState, detail } = failure
+    log.info({ queryId, faultId, sqlState, detail, tables: namesOf(progress) }, 'a query did not complete')
+    // An engine's own words may quote values.
+    log.debug({ queryId, err: failure.cause }, 'why it did not')
+  }
+  const usage = usageOf(context, progress, performance.now(), outcome, failure)
+  // One that failed may be there nevertheless.
+  await progress.onRecord?.catch(() => {})
+  try {
+    await recordUsage(store, context.tenant, usage, progress.onRecord !== undefined)
+  } catch (cause) {
+    log.error({ queryId, err: cause }, 'the usage of a query was not recorded')
+    if (outcome === 'completed' || outcome === 'cancelled' || progress.rowsOut > 0)
+      throw new SqlError('58030', 'The usage of the query could not be recorded.', undefined, { cause })
+  }
+}
+
+/** @param engineAsked a failure of its own before an engine was asked is a refusal */
+export function failedOutcome(
+  { kind }: SqlError,
+  engineAsked: boolean,
+  client: AbortSignal | undefined,
+): UsageOutcome {
+  if (client?.aborted) return 'cancelled'
+  return engineAsked || kind === 'internal' || kind === 'unavailable' ? 'failed' : 'refused'
+}
