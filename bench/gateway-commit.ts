@@ -1,6 +1,7 @@
 /**
- * The gateway's overhead contract (SPEC 8): P95 commit latency at most 5% above a direct upstream commit. Catalog,
- * gateway and load are three processes; the ways to commit take turns in one run. docs/performance.md explains.
+ * The gateway's overhead contract (docs/reference/operations.md 5.1): P95 commit latency at most 5% above a direct
+ * upstream commit. Catalog, gateway and load are three processes; the ways to commit take turns in one run.
+ * docs/performance.md explains.
  */
 
 import { type ChosenCatalog, catalogOptions, chosenCatalogs } from './catalogs.ts'
@@ -23,7 +24,7 @@ import { bootstrapRatio, judgeBound, percentile, seededRandom, shuffled } from '
 import { rounded } from './table.ts'
 import type { Route, TableWriter } from './table-writer.ts'
 
-/** SPEC 8. */
+/** docs/reference/operations.md 5.1. */
 const ratioMax = 1.05
 /** A case goes on beyond its time until it has as many. */
 const roundsMin = 10

@@ -9,7 +9,7 @@ import { Appends, type TableSize } from './sample-table.ts'
 import { plainAnswers, type Upstream } from './upstream.ts'
 
 /**
- * - `direct`: the commit request alone, sent to the upstream; what SPEC 8 compares with
+ * - `direct`: the commit request alone, sent to the upstream; what docs/reference/operations.md 5.1 compares with
  * - `bare`: the upstream calls that the gateway makes, without the gateway: the load, conditional where the catalog
  *   gives ETags; the commit; and where its answer names no file, a load of the state that it made
  * - `durable`: the same, with the gateway's durable transactions: one beside the load and one after the commit

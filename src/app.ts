@@ -90,8 +90,8 @@ export interface App {
 
 /**
  * Starts the service on an open store.
- * @throws Error where a registered catalog is of a kind that has only a stub adapter (SPEC 2.2); Fault where
- *   the license does not verify
+ * @throws Error where a registered catalog is of a kind that has only a stub adapter (docs/reference/catalogs.md 2.2);
+ *   Fault where the license does not verify
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options

@@ -61,7 +61,7 @@ export interface Config {
   /** Whoever knows a chat webhook's URL can post to it, so it is a secret. */
   readonly chatWebhookUrl: Secret | undefined
   readonly trustedProxies: readonly Cidr[]
-  /** Undefined: bearer tokens are parsed without verification (SPEC 5). */
+  /** Undefined: bearer tokens are parsed without verification (docs/reference/identity.md 3.4). */
   readonly jwt: { readonly jwksUrl: string; readonly issuer: string; readonly audience: string } | undefined
   /** Host names in lower case. */
   readonly upstreamAllow: { readonly cidrs: readonly Cidr[]; readonly hosts: readonly string[] }

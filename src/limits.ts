@@ -1,6 +1,6 @@
 /**
- * The bounds of SPEC 8, and those of ours that more than one file or an operator goes by; what one algorithm alone
- * needs stands beside it. Body caps are constants, not settings.
+ * The bounds of docs/reference/limits.md, and others that more than one file or an operator goes by; what one algorithm
+ * alone needs stands beside it. Body caps are constants, not settings.
  */
 
 const KiB = 1024
@@ -235,7 +235,7 @@ export const limits = {
   /** Milliseconds before their end from which they are asked for anew: longer than a scan takes. */
   vendedMarginMs: 150_000,
 
-  /** Milliseconds between two looks of the baseline poller (SPEC 6). */
+  /** Milliseconds between two looks of the baseline poller (docs/reference/detection.md 1.2). */
   detectionPollMs: 30_000,
   /** Milliseconds without a request to the gateway after which what is not urgent goes on, and for which it waits at most. */
   backgroundQuietMs: 100,

@@ -22,7 +22,7 @@ function problemsOf(env: Env): readonly string[] {
 }
 
 describe('defaults', () => {
-  test('an empty environment gives the embedded store and the addresses of SPEC 8', () => {
+  test('an empty environment gives the embedded store and the default addresses', () => {
     const config = parseConfig({})
     expect(config.listen).toEqual({ host: undefined, port: 8080 })
     expect(config.metricsListen).toEqual({ host: undefined, port: 9100 })

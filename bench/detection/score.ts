@@ -32,7 +32,7 @@ export interface Mistake {
   readonly what: 'missed' | 'false'
 }
 
-/** SPEC 2.9. */
+/** docs/reference/detection.md 4.1. */
 const alertMin = 0.85
 
 /**

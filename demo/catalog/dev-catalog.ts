@@ -1,7 +1,8 @@
 /**
  * A development catalog: a small Iceberg REST catalog over a local folder. NOT FOR PRODUCTION: one process, no
  * fsync, no roles, and a route (`/dev/faults`) that makes it fail on purpose. It exists so that the product can
- * be tried, tested and measured without a catalog server; it speaks like either live catalog kind (SPEC 2.2).
+ * be tried, tested and measured without a catalog server; it speaks like either live catalog kind
+ * (docs/reference/catalogs.md 2.1).
  */
 
 import { resolve } from 'node:path'

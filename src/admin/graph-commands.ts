@@ -1,4 +1,4 @@
-/** Looking into a tenant's graph, within the bounds of SPEC 1 and 8. */
+/** Looking into a tenant's graph, within the bounds of docs/reference/limits.md 2.1. */
 
 import { tableKey } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'

@@ -1,6 +1,6 @@
 /**
- * Access tokens of ours (DESIGN): JWTs bound to a service session. The signature proves that a token
- * was issued here; whether it still counts is the session's affair and is asked on every request.
+ * Access tokens of ours (docs/reference/identity.md 7): JWTs bound to a service session. The signature proves that a
+ * token was issued here; whether it still counts is the session's affair and is asked on every request.
  */
 
 import { createHash } from 'node:crypto'

@@ -1,5 +1,5 @@
 /**
- * Bearer tokens (SPEC 5, step 2). Without a verifier a token's claims are read unverified, as SPEC says,
+ * Bearer tokens (docs/reference/identity.md 3.3). Without a verifier a token's claims are read unverified,
  * and count for the write gateway alone; with one, signature, issuer and audience must hold.
  */
 
@@ -155,7 +155,10 @@ export function principalOf(claims: JWTPayload): Principal {
   return typeof email === 'string' ? { sub, email, roles } : { sub, roles }
 }
 
-/** Roles of a claim that is a string array or a space-delimited string (SPEC 5); undefined for anything else. */
+/**
+ * Roles of a claim that is a string array or a space-delimited string (docs/reference/identity.md 3.3); undefined for
+ * anything else.
+ */
 export function rolesOf(claim: unknown): readonly string[] | undefined {
   if (typeof claim === 'string') return claim.split(' ').filter((role) => role !== '')
   if (Array.isArray(claim) && claim.every((role) => typeof role === 'string')) return claim

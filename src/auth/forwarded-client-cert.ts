@@ -4,7 +4,7 @@
  */
 
 /**
- * The client certificate's identity: its first URI SAN, else its first DNS SAN (SPEC 5, step 1).
+ * The client certificate's identity: its first URI SAN, else its first DNS SAN (docs/reference/identity.md 3.2).
  * @returns undefined where the header names neither or is malformed
  */
 export function clientCertificateSubject(header: string): string | undefined {

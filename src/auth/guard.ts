@@ -1,4 +1,7 @@
-/** The tenant middleware (SPEC 5): which session a request belongs to, before anything else is looked at. */
+/**
+ * The tenant middleware (docs/reference/identity.md 2.1): which session a request belongs to, before anything else is
+ * looked at.
+ */
 
 import { Fault } from '../base/fault.ts'
 import type { Session, SessionScope } from '../core/session.ts'
@@ -36,7 +39,7 @@ export async function requireSession(
 }
 
 /**
- * What the tenant middleware found, in a handler that cannot do without (SPEC 5).
+ * What the tenant middleware found, in a handler that cannot do without (docs/reference/gateway.md 1.8).
  * @throws Fault `tenant_context_missing`
  */
 export function tenantContext(session: Session | undefined): Session {

@@ -1,4 +1,4 @@
-/** Who commits: SPEC 5's three steps in order; the first that yields a subject wins. */
+/** Who commits: the three steps of docs/reference/identity.md 3.1 in order; the first that yields a subject wins. */
 
 import { type BlockList, isIP } from 'node:net'
 import { Fault } from '../base/fault.ts'
@@ -22,7 +22,7 @@ export type IdentifyPrincipal = (
 ) => Promise<IdentifiedPrincipal>
 
 /**
- * The chain of SPEC 5 as one function of a request.
+ * The chain of docs/reference/identity.md 3.1 as one function of a request.
  * It throws Fault `unauthenticated` where a step's credential is present but names no subject.
  */
 export function principalChain(options: PrincipalChainOptions): IdentifyPrincipal {

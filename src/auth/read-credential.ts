@@ -110,7 +110,7 @@ function isToken(text: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
 }
 
-/** The provider's organization is what a login would take the tenant from (DESIGN). */
+/** The provider's organization is what a login would take the tenant from (docs/reference/identity.md 6.2). */
 async function byProviderToken(
   { store, verifyToken, organizationClaim, clock }: CredentialParts,
   token: string,

@@ -1,6 +1,7 @@
 /**
- * Who reads, and who holds a privileged role (DESIGN): only what was verified here counts. Claims that
- * nobody verified are the write gateway's alone (SPEC 5) and are as good as absent here.
+ * Who reads, and who holds a privileged role (docs/reference/identity.md 4.2): only what was verified here counts.
+ * Claims that nobody verified are the write gateway's alone (docs/reference/identity.md 4.1) and are as good as absent
+ * here.
  */
 
 import { Fault } from '../base/fault.ts'

@@ -1,6 +1,6 @@
 /**
- * What every upstream catalog offers: the six operations of SPEC 2.2, a pass-through for the rest of the Iceberg
- * REST API, four sentinels. It knows no protocol; the adapters do.
+ * What every upstream catalog offers: the six operations of docs/reference/catalogs.md 3.1, a pass-through for the rest
+ * of the Iceberg REST API, four sentinels. It knows no protocol; the adapters do.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -8,7 +8,7 @@ import { type CatalogCapabilities, type CatalogKind, capabilitiesOf } from '../c
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'
 
-/** The four sentinels of SPEC 2.2. */
+/** The four sentinels of docs/reference/catalogs.md 3.2. */
 export type CatalogErrorCode =
   | 'ErrTableNotFound'
   | 'ErrCommitConflict'
@@ -148,7 +148,7 @@ export interface Catalog {
   readonly kind: CatalogKind
   /** Whether the upstream holds a commit to `assert-ref-snapshot-id` with a null id: the ref must not exist. */
   readonly assertsAbsentRefs: boolean
-  /** Capabilities (SPEC 2.2). */
+  /** Capabilities (docs/reference/catalogs.md 2.1). */
   capabilities(): CatalogCapabilities
   /** ListTables: one page of the tables of a namespace. */
   listTables(namespace: readonly string[], options?: ListTablesOptions): Promise<TablePage>

@@ -1,4 +1,7 @@
-/** A catalog credential's `config_json` (SPEC 2.2) as the adapters use it. No error here repeats a value. */
+/**
+ * A catalog credential's `config_json` (docs/reference/catalogs.md 1.4) as the adapters use it. No error here repeats a
+ * value.
+ */
 
 import { Fault } from '../base/fault.ts'
 import type { CatalogCredential } from '../core/catalog.ts'

@@ -243,8 +243,8 @@ class RestCatalog implements Catalog {
   }
 
   /**
-   * What an answer that is no success means (SPEC 7). Where the upstream says why, its sentence stands alone, because
-   * clients show it and some read it.
+   * What an answer that is no success means (docs/reference/catalogs.md 3.2). Where the upstream says why, its sentence
+   * stands alone, because clients show it and some read it.
    */
   #refusal(response: UpstreamResponse, subject: string): CatalogError | Fault {
     const answer = this.#session.answer(response)

@@ -1,6 +1,6 @@
 /**
- * What a license opens (SPEC 1). Checks are no capabilities: no license, valid or not, switches one off.
- * docs/license.md says which routes each opens today; most are of parts that are not there yet.
+ * What a license opens (docs/reference/license.md 1). Checks are no capabilities: no license, valid or not, switches
+ * one off. docs/license.md says which routes each opens today; most are of parts that are not there yet.
  */
 
 /** Run without a license, with what the read path of `pgwire` needs: contracts, pins, explain, usage. */

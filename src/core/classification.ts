@@ -1,4 +1,4 @@
-/** What a classifier sees of a column and what it says about it (SPEC 2.9). */
+/** What a classifier sees of a column and what it says about it (docs/reference/detection.md 4.1). */
 
 export const classes = ['us_ssn', 'email', 'credit_card', 'phone', 'iban'] as const
 export type SensitiveClass = (typeof classes)[number]
@@ -16,7 +16,7 @@ export interface Finding {
   readonly column: string
   readonly class: SensitiveClass
   readonly shape: 'name' | 'value' | 'name_and_value'
-  /** SPEC 2.9: name alone 0.65, values alone 0.55, both 0.92. */
+  /** docs/reference/detection.md 4.1: name alone 0.65, values alone 0.55, both 0.92. */
   readonly confidence: 0.65 | 0.55 | 0.92
   readonly matched: number
   readonly sampled: number

@@ -1,4 +1,6 @@
-/** One commit on one table, as the gateway, the store and recovery share it (SPEC 2.5–2.7). */
+/**
+ * One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4).
+ */
 
 import type { Decision, PolicyOutcome } from './decision.ts'
 import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
@@ -107,7 +109,7 @@ export function appliedPolicy({ id, kind, mode, definitionCel }: Policy): Applie
 export interface VerdictRecord {
   readonly intent: CommitIntent
   readonly decision: Decision
-  /** The denial reason for REJECTED, '' for APPROVED (SPEC 2.6). */
+  /** The denial reason for REJECTED, '' for APPROVED (docs/reference/gateway.md 7.1). */
   readonly reason: string
   readonly policies: readonly AppliedPolicy[]
   readonly outcomes: readonly PolicyOutcome[]

@@ -1,4 +1,4 @@
-/** What the policy gate decided about one commit on one table (SPEC 2.6, 3). */
+/** What the policy gate decided about one commit on one table (docs/reference/gateway.md 5.1). */
 
 import type { PolicyMode } from './policy.ts'
 
@@ -33,7 +33,7 @@ export type Verdict =
   | { readonly kind: 'allow'; readonly outcomes: readonly PolicyOutcome[] }
   | {
       readonly kind: 'deny'
-      /** `<policy name>: <message>`; what SPEC 7 calls <reason>. */
+      /** `<policy name>: <message>`; the reason in docs/reference/errors.md 1.2. */
       readonly reason: string
       readonly policyId: string
       readonly outcomes: readonly PolicyOutcome[]

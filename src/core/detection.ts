@@ -1,4 +1,4 @@
-/** Post-commit detection as the store and the feature share it (SPEC 2.9, 6). */
+/** Post-commit detection as the store and the feature share it (docs/reference/detection.md). */
 
 import type { TableRef } from './table-ref.ts'
 import type { TenantId } from './tenant.ts'
@@ -59,5 +59,5 @@ export interface ScanReport {
   readonly problems: readonly { readonly file: string; readonly reason: string }[]
 }
 
-/** SPEC 2.9: findings with at least this confidence alert. */
+/** docs/reference/detection.md 5.1: findings with at least this confidence alert. */
 export const alertConfidenceMin = 0.85

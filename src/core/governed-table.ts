@@ -29,7 +29,9 @@ export interface AttachedMask extends ColumnMask {
 export interface RowFilter {
   readonly policyId: string
   readonly origin: PolicyOrigin
-  /** A boolean SQL expression in the PostgreSQL dialect over the raw columns (DESIGN, Row filters). */
+  /**
+   * A boolean SQL expression in the PostgreSQL dialect over the raw columns (docs/reference/masks-and-filters.md 1.1).
+   */
   readonly expression: string
   /** Field id of the column that it is attached to, itself or by its tag: `this_column` in the expression. */
   readonly fieldId?: number

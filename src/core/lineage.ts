@@ -1,4 +1,6 @@
-/** A lineage event (SPEC 2.8) as far as the service reads it; everything else stays in its raw body. */
+/**
+ * A lineage event (docs/reference/lineage.md 1) as far as the service reads it; everything else stays in its raw body.
+ */
 
 export const lineageEventTypes = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL'] as const
 export type LineageEventType = (typeof lineageEventTypes)[number]
@@ -12,7 +14,9 @@ export interface LineageName {
   readonly name: string
 }
 
-/** A table that a dataset may be: it is one where `prefix` is a catalog of the tenant (SPEC 2.2). */
+/**
+ * A table that a dataset may be: it is one where `prefix` is a catalog of the tenant (docs/reference/catalogs.md 1.1).
+ */
 export interface TableClaim {
   readonly prefix: string
   /** The last level is the table. */

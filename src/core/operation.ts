@@ -21,7 +21,7 @@ export interface SessionAccess {
 /** Who may call an operation; checked before anything of the request is read. */
 export type Access =
   | SessionAccess
-  /** A session of the internal admin organization (SPEC 5). */
+  /** A session of the internal admin organization (docs/reference/identity.md 3.1). */
   | { readonly organization: 'internal admin' }
   /** No session is asked for: the operation is open, or checks a signature or the browser's cookie itself. */
   | { readonly open: 'everyone' | 'signature' | 'browser' }
@@ -30,9 +30,9 @@ export type Access =
 export interface Caller {
   readonly session: Session
   readonly tenant: TenantId
-  /** Verified; unverified claims are left out (DESIGN). */
+  /** Verified; unverified claims are left out (docs/reference/identity.md 4.2). */
   readonly principal: Principal
-  /** What the principal chain of SPEC 5 found, unverified claims included. */
+  /** What the principal chain of docs/reference/identity.md 3.1 found, unverified claims included. */
   readonly identified: IdentifiedPrincipal
 }
 

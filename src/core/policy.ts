@@ -1,7 +1,7 @@
-/** A policy as it is stored (SPEC 2.4; modes from DESIGN). */
+/** A policy as it is stored (docs/reference/policies.md 1.2). */
 
 export const policyKinds = ['schema', 'write_acl', 'retention'] as const
-/** P1, P2 and P3 of SPEC 2.4. `schema` is SPEC's stored value; the others follow its form. */
+/** P1, P2 and P3 of docs/reference/policies.md 4.1, as they are stored. */
 export type PolicyKind = (typeof policyKinds)[number]
 
 export const policyModes = ['enforce', 'warn', 'shadow'] as const

@@ -1,4 +1,4 @@
-/** Who acts (SPEC 2.3) and how that was learned (SPEC 5). */
+/** Who acts (docs/reference/policies.md 2.3) and how that was learned (docs/reference/identity.md 3.1). */
 
 export interface Principal {
   readonly sub: string

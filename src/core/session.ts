@@ -1,4 +1,4 @@
-/** A session as every surface sees it: which tenant, on whose behalf, for what (SPEC 5; DESIGN). */
+/** A session as every surface sees it: which tenant, on whose behalf, for what (docs/reference/identity.md 2). */
 
 import type { SealedCatalogCredential } from './catalog.ts'
 import type { Principal } from './principal.ts'
@@ -12,7 +12,7 @@ export interface Session {
   readonly tenant: TenantId
   /** The identity provider's organization, where the tenant has one. */
   readonly organizationId: string | undefined
-  /** Whom the session was minted for. The write gateway uses its roles only (SPEC 5, step 3). */
+  /** Whom the session was minted for. The write gateway uses its roles only (docs/reference/identity.md 3.1). */
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
   /** Milliseconds since 1970; absent where it ends by being revoked alone, or that was not asked. */

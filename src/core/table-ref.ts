@@ -1,4 +1,7 @@
-/** A table's identity: namespace and name (SPEC 2.4). Policies attach to it, never to a {prefix} alias. */
+/**
+ * A table's identity: namespace and name (docs/reference/policies.md 4.2). Policies attach to it, never to a {prefix}
+ * alias.
+ */
 
 const identifierPattern = /^[a-zA-Z0-9_-]+$/
 
@@ -8,7 +11,7 @@ export interface TableRef {
   readonly name: string
 }
 
-/** Whether `text` may stand as {prefix}, {namespace} or {table} in a path (SPEC 4.1, 8). */
+/** Whether `text` may stand as {prefix}, {namespace} or {table} in a path (docs/reference/gateway.md 1.3). */
 export function isPathIdentifier(text: string): boolean {
   return identifierPattern.test(text)
 }

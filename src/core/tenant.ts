@@ -1,4 +1,4 @@
-/** A tenant and its names (SPEC 2.1). */
+/** A tenant and its names (docs/reference/identity.md 1.1). */
 
 declare const tenantIdBrand: unique symbol
 /** A UUID version 4, lower case. */
@@ -18,7 +18,7 @@ export function newTenantId(): TenantId {
   return crypto.randomUUID() as TenantId
 }
 
-/** Whether `text` is an identity provider's organization id (SPEC 2.1). */
+/** Whether `text` is an identity provider's organization id (docs/reference/identity.md 1.1). */
 export function isOrganizationId(text: string): boolean {
   return organizationIdPattern.test(text)
 }

@@ -1,4 +1,7 @@
-/** What one query of the read path did (SPEC 6): no value, no literal, no text of the statement. */
+/**
+ * What one query of the read path did (docs/reference/read-path.md 5.4): no value, no literal, no text of the
+ * statement.
+ */
 
 import type { TableRef } from './table-ref.ts'
 
@@ -26,7 +29,7 @@ export interface UsageRecord {
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
   readonly principal: string
-  /** SPEC 5's name of the step that gave the principal. */
+  /** The step that gave the principal (docs/reference/identity.md 3.1). */
   readonly principalSource: string
   readonly surface: string
   /** Nickname of the catalog credential; undefined where there is none of that name. */

@@ -1,6 +1,6 @@
 /**
- * Alerts to the chat webhook (SPEC 6), in the form that Slack and those like it take. What is due is a row, so
- * an alert survives the process; sending is apart from scanning and never holds it up.
+ * Alerts to the chat webhook (docs/reference/detection.md 5), in the form that Slack and those like it take. What is
+ * due is a row, so an alert survives the process; sending is apart from scanning and never holds it up.
  */
 
 import type { Secret } from '../base/secret.ts'

@@ -1,6 +1,6 @@
 /**
- * POST /v1/webhooks/alpha (SPEC 4.4), step by step: the HMAC is its authentication, and until it holds the
- * tenant is only a claim.
+ * POST /v1/webhooks/alpha (docs/reference/detection.md 2.1), step by step: the HMAC is its authentication, and until it
+ * holds the tenant is only a claim.
  */
 
 import { createHmac } from 'node:crypto'
@@ -27,7 +27,8 @@ const jsonDepthMax = 32
 
 /**
  * Queues the Hit that a signed callback tells of. Resolves once it is durable.
- * @throws Fault `gone`, `bad_request`, `unauthenticated` or `unavailable`, the first that holds in SPEC's order
+ * @throws Fault `gone`, `bad_request`, `unauthenticated` or `unavailable`, the first that holds in the order of
+ *   docs/reference/detection.md 2.1
  */
 export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Request): Promise<void> {
   if (!parts.enabled) throw new Fault('gone', 'The webhook is switched off.')
@@ -70,7 +71,7 @@ async function readCapped(request: Request) {
   try {
     return await readBody(request, limits.webhookBodyBytesMax)
   } catch (thrown) {
-    // SPEC 7 answers 400 here, where the gateway answers 413.
+    // Here it is 400, where the gateway answers 413.
     if (thrown instanceof Fault && thrown.kind === 'payload_too_large')
       throw new Fault('bad_request', thrown.publicMessage)
     throw thrown
@@ -83,7 +84,7 @@ function parseBody(bytes: Uint8Array): JsonObject {
   return body
 }
 
-/** SPEC names both orders for body and header: where both are there, they must agree. */
+/** Either of body and header may name it; where both do, they must agree. */
 function claimedTenant(body: JsonObject, header: string | null): string {
   const own = body.get('tenant_id')
   if (own !== undefined && own !== null && typeof own !== 'string')

@@ -1,4 +1,7 @@
-/** Decides about the column and class of a finding; taking its tag away is a steward's to attest (SPEC 2.10). */
+/**
+ * Decides about the column and class of a finding; taking its tag away is a steward's to attest
+ * (docs/reference/contracts.md 3.1).
+ */
 
 import { requireRole } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'

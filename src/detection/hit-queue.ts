@@ -1,5 +1,5 @@
 /**
- * The one queue of all triggers (SPEC 6): durable, deduplicated in this process by tenant and
+ * The one queue of all triggers (docs/reference/detection.md 1.1): durable, deduplicated in this process by tenant and
  * metadata_location, and across replicas by the unique constraint on the run.
  */
 

@@ -1,6 +1,7 @@
 /**
- * Operations of detection: the alpha webhook (SPEC 4.4) and the resources under /api/v1/detection. What people do with
- * findings is the licensed capability; the webhook feeds a check and asks for no license (ADR 5).
+ * Operations of detection: the alpha webhook (docs/reference/detection.md 2.1) and the resources under
+ * /api/v1/detection. What people do with findings is the licensed capability; the webhook feeds a check and asks for no
+ * license (ADR 5).
  */
 
 import { Type } from '@sinclair/typebox'

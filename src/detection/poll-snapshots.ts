@@ -1,6 +1,6 @@
 /**
- * The baseline poller (SPEC 6): every snapshot that has no run yet, from the audit log, the graph and the
- * upstream tables themselves, so that a failed ingest or a commit past the gateway is scanned too.
+ * The baseline poller (docs/reference/detection.md 1.2): every snapshot that has no run yet, from the audit log, the
+ * graph and the upstream tables themselves, so that a failed ingest or a commit past the gateway is scanned too.
  */
 
 import { inParallel } from '../base/in-parallel.ts'

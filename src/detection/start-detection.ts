@@ -1,4 +1,4 @@
-/** Detection as one thing: queue, workers, detector, poller, storage events, alerts (SPEC 6). */
+/** Detection as one thing: queue, workers, detector, poller, storage events, alerts (docs/reference/detection.md). */
 
 import type { Secret } from '../base/secret.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -29,7 +29,7 @@ export interface Detection {
   readonly queue: HitQueue
   readonly poller: SnapshotPoller
   readonly detector: Detector
-  /** Whether the pool has started (SPEC 4.5). */
+  /** Whether the pool has started (docs/reference/operations.md 1.2). */
   ready(): boolean
   stop(): Promise<void>
 }

@@ -1,6 +1,7 @@
 /**
- * Object-created events from SQS (SPEC 6): received by long polling, deleted only once what they tell of is
- * durable. A message that nobody can read is kept aside, so that it neither blocks the queue nor is lost.
+ * Object-created events from SQS (docs/reference/detection.md 1.4): received by long polling, deleted only once what
+ * they tell of is durable. A message that nobody can read is kept aside, so that it neither blocks the queue nor is
+ * lost.
  */
 
 import { setTimeout } from 'node:timers/promises'
@@ -24,7 +25,7 @@ import { parseStorageEvent } from './storage-event-message.ts'
 export interface StorageEventOptions {
   readonly queueUrl: string
   readonly region: string
-  /** SPEC 6: one queue per tenant. */
+  /** One queue per tenant (docs/reference/detection.md 1.4). */
   readonly tenant: TenantId
   /** Seconds of one long poll, at most 20. */
   readonly waitSeconds?: number

@@ -29,7 +29,7 @@ export class WorkerPool {
     this.#slots[0]?.start()
   }
 
-  /** Whether a worker is up: readiness (SPEC 4.5). */
+  /** Whether a worker is up: readiness (docs/reference/operations.md 1.2). */
   get ready(): boolean {
     return this.#slots.some((slot) => slot.ready)
   }

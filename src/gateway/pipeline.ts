@@ -1,6 +1,7 @@
 /**
- * The one entry point of the gateway: the ordered steps of SPEC 4.1 that every request takes, on either surface.
- * A surface says what its paths mean, what an operation does and how a failure is worded; only the order is kept here.
+ * The one entry point of the gateway: the ordered steps of docs/reference/gateway.md 2.1 that every request takes, on
+ * either surface. A surface says what its paths mean, what an operation does and how a failure is worded; only the
+ * order is kept here.
  */
 
 import { tenantContext } from '../auth/guard.ts'
@@ -62,7 +63,10 @@ export interface Surface<Path extends { readonly prefix: string }> {
 
 /** How the pipeline finds the session and the principal. */
 export interface Caller extends CommitAuth {
-  /** The tenant middleware; undefined where the route was mounted without it (SPEC 5). @throws Fault */
+  /**
+   * The tenant middleware; undefined where the route was mounted without it (docs/reference/gateway.md 1.8). @throws
+   * Fault
+   */
   readonly findSession: () => Promise<Session | undefined>
 }
 
@@ -127,7 +131,7 @@ interface Ready<Path> {
 }
 
 /**
- * Steps 1 to 7 of SPEC 4.1.
+ * Steps 1 to 7 of docs/reference/gateway.md 2.1.
  * @returns the answer to a method that the path does not take, or the operation with all that it needs
  */
 async function takeSteps<Path extends { readonly prefix: string }>(

@@ -1,4 +1,7 @@
-/** Faults as HTTP answers with an Iceberg ErrorModel body: the one table from kinds to statuses (SPEC 7). */
+/**
+ * Faults as HTTP answers with an Iceberg ErrorModel body: the one table from kinds to statuses
+ * (docs/reference/errors.md 2).
+ */
 
 import type { Fault, FaultKind } from '../base/fault.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
@@ -25,7 +28,7 @@ const statuses = {
   unavailable: 503,
 } satisfies Record<FaultKind, number>
 
-/** ErrorModel types that Iceberg clients know; SPEC 7 gives statuses only. */
+/** ErrorModel types that Iceberg clients know; docs/reference/errors.md 2 gives statuses only. */
 const types = {
   bad_request: 'BadRequestException',
   unauthenticated: 'NotAuthorizedException',

@@ -1,4 +1,4 @@
-/** A request's body under its cap, and its SHA-256 (SPEC 4.1, step 4; SPEC 8). */
+/** A request's body under its cap, and its SHA-256 (docs/reference/gateway.md 1.5). */
 
 import { Fault } from '../base/fault.ts'
 import { nextTurn } from '../base/turn.ts'

@@ -10,7 +10,8 @@ interface WithFacets {
 
 /**
  * Column dependencies between the event's inputs and outputs. Input fields of datasets that are not among
- * the inputs make no edge (SPEC 2.8) and stay in the raw body only; what is malformed is passed over.
+ * the inputs make no edge (docs/reference/lineage.md 4.2) and stay in the raw body only; what is malformed is passed
+ * over.
  */
 export function columnsOf(
   inputs: readonly WithFacets[],

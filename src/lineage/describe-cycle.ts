@@ -1,4 +1,4 @@
-/** A refused cycle in words (SPEC 7, 422). */
+/** A refused cycle in words (docs/reference/lineage.md 2.4). */
 
 import type { LineageName } from '../core/lineage.ts'
 

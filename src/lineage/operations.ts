@@ -1,4 +1,7 @@
-/** Operations of lineage: the OpenLineage receiver (SPEC 4.3), the graph around a node, the events of a run. */
+/**
+ * Operations of lineage: the OpenLineage receiver (docs/reference/lineage.md 2), the graph around a node, the events of
+ * a run.
+ */
 
 import { Type } from '@sinclair/typebox'
 import { lineageEventTypes } from '../core/lineage.ts'

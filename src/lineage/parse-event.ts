@@ -1,6 +1,6 @@
 /**
- * An OpenLineage event (spec 2-0-2) from its body, under the rules of SPEC 2.8. Facets are not checked:
- * producers add their own, and the raw body keeps them all.
+ * An OpenLineage event (spec 2-0-2) from its body, under the rules of docs/reference/lineage.md 1. Facets are not
+ * checked: producers add their own, and the raw body keeps them all.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -25,7 +25,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
 
 /**
  * Reads one event.
- * @param receivedAtMs stands in for an eventTime that is absent or unparseable (SPEC 2.8)
+ * @param receivedAtMs stands in for an eventTime that is absent or unparseable (docs/reference/lineage.md 1.2)
  * @throws Fault `bad_request` naming the field that is missing or not as it must be
  */
 export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): LineageEvent {
@@ -102,7 +102,7 @@ function jobOf(event: JsonObject, kind: LineageEventKind): LineageName | undefin
   if (job === null) return undefined
   if (!isJsonObject(job)) throw bad('job must be an object.')
   const name = optionalText(job, 'name', 'job.name')
-  // Both are optional (SPEC 2.8); a job without a name cannot be told from another.
+  // Both are optional (docs/reference/lineage.md 1.1); a job without a name cannot be told from another.
   const namespace = optionalText(job, 'namespace', 'job.namespace')
   return name === '' ? undefined : unambiguous({ namespace, name }, 'job')
 }

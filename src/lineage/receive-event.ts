@@ -1,4 +1,7 @@
-/** POST /v1/lineage (SPEC 4.3, 7): one event in SPEC's order, its body read raw because it is stored as received. */
+/**
+ * POST /v1/lineage (docs/reference/lineage.md 2): one event in the order of 2.2, its body read raw because it is stored as
+ * received.
+ */
 
 import type { Clock } from '../base/clock.ts'
 import { Fault, toFault } from '../base/fault.ts'
@@ -34,7 +37,7 @@ async function readEventBody(request: Request, again: () => Promise<unknown>): P
     return (await readBodyOf(request, limits.lineageBodyBytesMax, again)).bytes
   } catch (thrown) {
     const fault = toFault(thrown)
-    // SPEC 7: 400 here, not 413.
+    // Here it is 400, not 413.
     if (fault.kind !== 'payload_too_large') throw fault
     throw new Fault('bad_request', fault.publicMessage, { cause: fault })
   }

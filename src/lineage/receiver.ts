@@ -56,7 +56,7 @@ export class LineageReceiver {
     } catch (thrown) {
       const fault = toFault(thrown)
       if (fault.kind === 'unavailable') throw fault
-      // SPEC 7: whatever goes wrong from the insert on is 503.
+      // Whatever goes wrong from the insert on is 503.
       throw new Fault('unavailable', 'The event could not be stored. Send it again.', { cause: fault })
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The sweep (SPEC 4.3): cycles longer than the check before each merge can see, found in the whole graph of
- * every tenant. It records and reports them; whose edge is wrong is for people to say.
+ * The sweep (docs/reference/lineage.md 5.3): cycles longer than the check before each merge can see, found in the whole
+ * graph of every tenant. It records and reports them; whose edge is wrong is for people to say.
  */
 
 import { nextTurn } from '../base/turn.ts'

@@ -24,7 +24,7 @@ export interface ParsedPolicy {
 }
 
 /**
- * Checks a policy's text (SPEC 2.4).
+ * Checks a policy's text (docs/reference/policies.md 1.3).
  *
  * @returns what is wrong with it, in the order of the text where known; empty where it may be saved
  */

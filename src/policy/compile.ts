@@ -1,4 +1,7 @@
-/** Turns a policy's text into a bounded program. What cannot be compiled gives no verdict (SPEC 3). */
+/**
+ * Turns a policy's text into a bounded program. What cannot be compiled gives no verdict
+ * (docs/reference/policies.md 1.1).
+ */
 
 import { type CelResult, plan } from '@bufbuild/cel'
 import type { Expr, ParsedExpr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'

@@ -1,6 +1,7 @@
 /**
- * The policy gate of one commit on one table (SPEC 3; DESIGN "Policies"): compiles, runs in id order, and
- * turns outcomes into a verdict. Owns the compiled programs and the worker that finishes slow policies.
+ * The policy gate of one commit on one table (docs/reference/policies.md 5, docs/reference/gateway.md 5.1): compiles,
+ * runs in id order, and turns outcomes into a verdict. Owns the compiled programs and the worker that finishes slow
+ * policies.
  */
 
 import { Lru } from '../base/lru.ts'
@@ -69,7 +70,7 @@ export class PolicyEngine {
     })
   }
 
-  /** Whether the compiler works and the worker is up (SPEC 4.5 `/readyz`). */
+  /** Whether the compiler works and the worker is up (docs/reference/operations.md 1.2). */
   ready(): boolean {
     return !this.#closed && this.#host.ready
   }

@@ -1,7 +1,7 @@
 /**
- * The CEL environment of every policy: the library's standard functions, SPEC 2.4's three, and replacements
- * where the library's own are unbounded (`+`, `in`, `==`, `matches`), lenient (`int("")` is 0) or wrong
- * (a map key that holds null looks absent). Names that start with `@` exist only in rewritten programs.
+ * The CEL environment of every policy: the library's standard functions, the three of docs/reference/policies.md 3.1,
+ * and replacements where the library's own are unbounded (`+`, `in`, `==`, `matches`), lenient (`int("")` is 0) or
+ * wrong (a map key that holds null looks absent). Names that start with `@` exist only in rewritten programs.
  */
 
 import {

@@ -8,7 +8,7 @@ import { dropRegexCache } from './environment.ts'
 import { PolicyError } from './policy-error.ts'
 import { WatchdogTimeout, watched } from './watchdog.ts'
 
-/** What a policy sees (SPEC 2.4). `docs/policies.md` says what each holds. */
+/** What a policy sees (docs/reference/policies.md 2). `docs/policies.md` says what each holds. */
 export interface PolicyBindings {
   /** The table's metadata before the commit. */
   readonly table: JsonValue

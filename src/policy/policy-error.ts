@@ -13,7 +13,7 @@ export interface PolicyProblem {
 export class PolicyError extends Error {
   override readonly name = 'PolicyError'
 
-  /** @param code what failed, from the closed list of SPEC 3's "no verdict" conditions */
+  /** @param code what failed, from the closed list of docs/reference/policies.md 7.2 */
   constructor(
     readonly code: PolicyErrorCode,
     message: string,

@@ -17,7 +17,7 @@ export interface QueryContext {
   readonly tenant: TenantId
   /** Of a verified credential. */
   readonly principal: Principal
-  /** SPEC 5's name of the step that gave the principal. */
+  /** The step that gave the principal (docs/reference/identity.md 3.1). */
   readonly principalSource: string
   /** Checked again while a run is open. */
   readonly reader: Reader

@@ -1,4 +1,4 @@
-/** Requests under way, so that a shutdown can let them finish (SPEC 8, replicas; DESIGN). */
+/** Requests under way, so that a shutdown can let them finish (docs/reference/operations.md 4.1). */
 
 export class Drain {
   #underWay = 0

@@ -1,4 +1,4 @@
-/** Liveness, readiness and metrics (SPEC 4.5). */
+/** Liveness, readiness and metrics (docs/reference/operations.md 1). */
 
 import { Elysia } from 'elysia'
 import { flag, object } from '../http/schemas.ts'

@@ -1,5 +1,5 @@
 /**
- * Where a scan may read (DESIGN: paths are untrusted): a location counts only below a storage root that an
+ * Where a scan may read (docs/reference/catalogs.md 5.1): a location counts only below a storage root that an
  * administrator registered with the catalog credential. Pure; symbolic links are storage.ts's matter.
  */
 

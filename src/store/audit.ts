@@ -1,4 +1,4 @@
-/** Reading the audit log (SPEC 2.6); `verdicts` alone writes it, and nothing changes it. */
+/** Reading the audit log (docs/reference/gateway.md 7.1); `verdicts` alone writes it, and nothing changes it. */
 
 import type { AppliedPolicy, CatalogAction, CommitIntent } from '../core/commit.ts'
 import type { Decision, PolicyOutcome } from '../core/decision.ts'

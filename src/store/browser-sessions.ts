@@ -1,4 +1,7 @@
-/** Browser sessions: made at the login redirect (SPEC 5), kept by the hash of what the cookie holds. */
+/**
+ * Browser sessions: made at the login redirect (docs/reference/identity.md 6), kept by the hash of what the cookie
+ * holds.
+ */
 
 import type { Principal } from '../core/principal.ts'
 import type { Session, SessionScope } from '../core/session.ts'

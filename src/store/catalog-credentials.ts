@@ -1,4 +1,6 @@
-/** Catalog credentials (SPEC 2.2): written by svc_admin alone, read by the tenant, sealed at rest. */
+/**
+ * Catalog credentials (docs/reference/catalogs.md 1): written by svc_admin alone, read by the tenant, sealed at rest.
+ */
 
 import { Fault } from '../base/fault.ts'
 import type { CatalogCredential, SealedCatalogCredential } from '../core/catalog.ts'

@@ -1,4 +1,7 @@
-/** Commit intents: durable before anything is forwarded, so that no upstream commit goes unaudited (DESIGN). */
+/**
+ * Commit intents: durable before anything is forwarded, so that no upstream commit goes unaudited
+ * (docs/reference/gateway.md 6.1).
+ */
 
 import { Fault } from '../base/fault.ts'
 import type { CommitIntent, IntentHead } from '../core/commit.ts'

@@ -107,7 +107,7 @@ export interface Traversal extends NodeRef, PageRequest {
   readonly direction: 'out' | 'in' | 'both'
   /** Edges to follow; default all. */
   readonly edgeLabels?: readonly EdgeLabel[]
-  /** Default 3, at most 5 (SPEC 1, 8). */
+  /** Default 3, at most 5 (docs/reference/limits.md 2.1). */
   readonly hops?: number
   readonly signal?: AbortSignal
 }

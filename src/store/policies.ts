@@ -1,4 +1,4 @@
-/** Policies (SPEC 2.4) as graph nodes, and their edges to the tables they govern. */
+/** Policies (docs/reference/policies.md 4) as graph nodes, and their edges to the tables they govern. */
 
 import { Fault } from '../base/fault.ts'
 import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes } from '../core/policy.ts'

@@ -1,4 +1,4 @@
-/** The hourly comparison of graph and relational projection (SPEC 6, breach), and its election. */
+/** The hourly comparison of graph and relational projection (docs/reference/operations.md 3.2), and its election. */
 
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'

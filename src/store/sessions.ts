@@ -1,4 +1,7 @@
-/** Service sessions: what engines, which cannot follow a login redirect, name their tenant by (DESIGN). */
+/**
+ * Service sessions: what engines, which cannot follow a login redirect, name their tenant by
+ * (docs/reference/identity.md 2.2).
+ */
 
 import { createHmac } from 'node:crypto'
 import { Fault } from '../base/fault.ts'

@@ -1,4 +1,4 @@
-/** Tenants (SPEC 2.1): their rows, and the making of their schema and graph. */
+/** Tenants (docs/reference/identity.md 1.1): their rows, and the making of their schema and graph. */
 
 import { Fault } from '../base/fault.ts'
 import { isOrganizationId, newTenantId, type TenantId } from '../core/tenant.ts'

@@ -1,4 +1,4 @@
-/** Verdicts: audit row, edges, intent and ingest of one commit, in one transaction (SPEC 2.6, 2.7, 3). */
+/** Verdicts: audit row, edges, intent and ingest of one commit, in one transaction (docs/reference/gateway.md 7.2). */
 
 import { Fault } from '../base/fault.ts'
 import { type CommittedTable, type VerdictRecord, writesMetadata } from '../core/commit.ts'

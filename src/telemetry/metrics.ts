@@ -1,4 +1,4 @@
-/** What the metrics listener serves (SPEC 4.5, 6). Durations are in milliseconds, as SPEC names them. */
+/** What the metrics listener serves (docs/reference/operations.md 1.3). Durations are in milliseconds. */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 

@@ -90,7 +90,7 @@ async function statuses(secretOf: (path: string) => string | undefined) {
 
 /**
  * Routes that answered with another status than `refusals`. A route for every method may say first that a
- * method is none of its (SPEC 4.3), but refuses those that are.
+ * method is none of its (docs/reference/lineage.md 2.1), but refuses those that are.
  */
 function notRefused(
   answers: Awaited<ReturnType<typeof statuses>>,

@@ -39,7 +39,7 @@ export interface Gateway extends AsyncDisposable {
   /** What a client sets as its catalog URI for a prefix. */
   catalogUri(prefix?: string): string
   govern(table: TableRef, policy: Pick<Policy, 'id' | 'definitionCel'> & Partial<Policy>): Promise<void>
-  /** Sends a single-table commit to the literal path of SPEC 4.1. */
+  /** Sends a single-table commit to the literal path of docs/reference/gateway.md 1.1. */
   commit(table: TableRef, body: string, options?: CommitOptions): Promise<Response>
   /** Decisions on a table, newest first. */
   audit(table: TableRef): Promise<readonly AuditEntry[]>

@@ -42,7 +42,7 @@ test('the operator is told of every alert where to look, and of every metric wha
   expect(ours.filter((name) => !told.includes(`\`${name}`))).toEqual([])
 })
 
-test('the two alerts of SPEC 6 are there word for word', () => {
+test('the two promised alerts are there word for word', () => {
   const parsed = Bun.YAML.parse(rules) as { groups: { rules: Record<string, unknown>[] }[] }
   const all = parsed.groups.flatMap((group) => group.rules)
   expect(all.find((rule) => rule.alert === 'PolicyEngineUnavailableAlert')).toMatchObject({

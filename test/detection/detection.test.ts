@@ -362,7 +362,7 @@ describe('the alpha webhook', () => {
     expect(await runOf()).toMatchObject({ state: 'done', reason: '', attempt: 2, table: { name: 'people' } })
   })
 
-  test('refuses in the order of SPEC', async () => {
+  test('refuses in the order of the reference', async () => {
     const status = async (response: Promise<Response>) => (await response).status
     const tenant = d.service.owner.tenant
     // 400: body over the cap, header missing, unparseable, no tenant, no UUID, no location, tenants differ.
@@ -386,7 +386,7 @@ describe('the alpha webhook', () => {
     expect(
       await status(post(event(), { 'x-alpha-tenant': tenant, 'x-alpha-signature': '0'.repeat(64) })),
     ).toBe(401)
-    // 405: SPEC lists POST only.
+    // Only POST is served.
     const got = await fetch(new URL('/v1/webhooks/alpha', d.service.app.url))
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST'])
   })

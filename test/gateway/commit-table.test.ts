@@ -56,7 +56,7 @@ describe('a commit that every policy allows', () => {
     expect(sent?.requestSha256).toBe(new Bun.CryptoHasher('sha256').update(body).digest('hex'))
   })
 
-  test('leaves a WriteEvent with the fields of SPEC 2.6, and names its decision', async () => {
+  test('leaves a WriteEvent with its fields, and names its decision', async () => {
     const response = await commit(service, setProperties({ b: '1' }), { sub: 'ada' })
     const [row] = await audit(service)
     expect(row).toMatchObject({

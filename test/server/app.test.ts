@@ -39,7 +39,7 @@ describe('operational endpoints', () => {
     })
   })
 
-  test('GET /metrics is served by the metrics listener alone, and holds the series of SPEC 4.5', async () => {
+  test('GET /metrics is served by the metrics listener alone, and holds the promised series', async () => {
     expect((await fetch(new URL('/metrics', service.app.url))).status).toBe(404)
     expect((await fetch(new URL('/healthz', service.app.metricsUrl))).status).toBe(404)
     const text = await (await fetch(new URL('/metrics', service.app.metricsUrl))).text()

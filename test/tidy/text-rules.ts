@@ -124,6 +124,14 @@ export const textRules: readonly TextRule[] = [
     counterexample: 'a/tmp/x',
   },
   {
+    name: 'citation of a document that is not in the repository',
+    where: /^(?:src|test|bench|demo)\/.*\.ts$/,
+    banned: /\b(?:S[P]EC|D[E]SIGN)\b/g,
+    instead: 'cite a page of docs/reference and the number of its heading',
+    example: `// The order of ${['SP', 'EC'].join('')} 4.1.`,
+    counterexample: '// The order of docs/reference/gateway.md 2.1.',
+  },
+  {
     name: 'phrase that only its author understands',
     where: /^(?:docs\/.*|README|ARCHITECTURE|CONTRIBUTING)\.md$/,
     except: /^docs\/reference\/glossary\.md$/,

@@ -1,4 +1,7 @@
-/** /admin (SPEC 5): tenants, their catalogs and sessions, and the license; for the internal admin organization alone. */
+/**
+ * /admin (docs/reference/identity.md 3.1): tenants, their catalogs and sessions, and the license; for the internal
+ * admin organization alone.
+ */
 
 import { Type } from '@sinclair/typebox'
 import type { Clock } from '../../base/clock.ts'

@@ -90,7 +90,10 @@ export async function registerCredential(
   return await putCatalogCredential(store, tenant, credential)
 }
 
-/** SPEC 2.2: start-up rejects these kinds, so a registered one would keep the service from starting again. */
+/**
+ * docs/reference/catalogs.md 2.2: start-up rejects these kinds, so a registered one would keep the service from
+ * starting again.
+ */
 function assertLive(kind: CatalogKind): void {
   if (!isLiveCatalogKind(kind))
     throw new Fault('unprocessable', `The catalog kind ${kind} has no live adapter yet.`)

@@ -1,4 +1,4 @@
-/** /login, /callback and /logout (SPEC 5): a browser's way to a session. */
+/** /login, /callback and /logout (docs/reference/identity.md 6): a browser's way to a session. */
 
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
@@ -126,7 +126,7 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
   ])
 }
 
-/** SPEC 5 opens /admin by organization; elsewhere `admin` takes the role as well. */
+/** docs/reference/identity.md 5.1 opens /admin by organization; elsewhere `admin` takes the role as well. */
 function scopesOf(parts: LoginParts, { principal, organizationId }: CompletedLogin): readonly SessionScope[] {
   const administers = principal.roles.includes('administrator') || organizationId === parts.internalAdminOrgId
   return administers ? ['read', 'admin'] : ['read']

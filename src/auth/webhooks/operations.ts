@@ -1,6 +1,6 @@
 /**
- * /webhooks/identity-provider and /webhooks/billing (SPEC 5): the signature is verified before any toggle is
- * looked at, and a delivery counts once.
+ * /webhooks/identity-provider and /webhooks/billing (docs/reference/identity.md 8): the signature is verified before
+ * any toggle is looked at, and a delivery counts once.
  */
 
 import type { Logger } from 'pino'

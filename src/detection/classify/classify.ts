@@ -1,4 +1,7 @@
-/** The classes of a column: the values and the name judged apart, then together (SPEC 2.9). No I/O. */
+/**
+ * The classes of a column: the values and the name judged apart, then together (docs/reference/detection.md 4.1). No
+ * I/O.
+ */
 
 import { type ColumnSample, classes, type Finding, type SensitiveClass } from '../../core/classification.ts'
 import { detectorClasses } from './classes/detector-classes.ts'
@@ -23,7 +26,7 @@ const confidences = { name: 0.65, value: 0.55, name_and_value: 0.92 } as const
  * What a column holds, by its name and a sample of its values: at most one finding a class, none where nothing speaks
  * for it, or where it holds flags. Values are matched as whole cells; what JSON holds comes here as a sample of its own, by its path. Of more
  * than 2,000 values, as many are judged, evenly chosen, and `sampled` says so.
- * @returns findings with the confidences of SPEC 2.9; `maskedSample` never holds a value
+ * @returns findings with the confidences of docs/reference/detection.md 4.1; `maskedSample` never holds a value
  */
 export function classifyColumn(sample: ColumnSample): readonly Finding[] {
   const values = evenly(sample.values, judgedMax)

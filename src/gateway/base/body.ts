@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts'
 export type CommitBody = Body
 
 /**
- * Reads a body under the cap of SPEC 8 and computes its SHA-256.
+ * Reads a body under the cap of docs/reference/limits.md 1 and computes its SHA-256.
  * @throws Fault `payload_too_large`; `bad_request` where the client stopped in the middle
  */
 export function readCommitBody(request: Request): Promise<CommitBody> {

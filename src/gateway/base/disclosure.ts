@@ -15,7 +15,10 @@ export interface Disclosure {
   readonly vended: boolean
   /** Whether a row filter or column mask applies: then nothing that leads to files or counts rows passes. */
   readonly masked: boolean
-  /** Whether metadata passes as it came, masked or not: in answers to commits (SPEC 4.1), and of views. */
+  /**
+   * Whether metadata passes as it came, masked or not: in answers to commits (docs/reference/gateway.md 2.1), and of
+   * views.
+   */
   readonly whole?: boolean
   /** Whether the client may commit, for which it must know the next row id. */
   readonly commits?: boolean

@@ -1,4 +1,7 @@
-/** Failures and warnings of the gateway as HTTP knows them (SPEC 7). Each surface words them itself. */
+/**
+ * Failures and warnings of the gateway as HTTP knows them (docs/reference/errors.md 2.1). Each surface words them
+ * itself.
+ */
 
 import { Fault, type FaultKind, toFault } from '../../base/fault.ts'
 import { CatalogError, type CatalogErrorCode } from '../../catalog/catalog.ts'
@@ -16,7 +19,7 @@ const sentinels = {
 /** Types that clients tell apart from a missing table: a missing namespace, or a missing file. */
 const notFoundTypes: ReadonlySet<string> = new Set(['NoSuchNamespaceException', 'NotFoundException'])
 
-/** Any thrown value as a Fault; the four sentinels become the kinds that SPEC 7 gives them. */
+/** Any thrown value as a Fault; the four sentinels become the kinds that docs/reference/catalogs.md 3.2 gives them. */
 export function faultOf(thrown: unknown): Fault {
   if (!(thrown instanceof CatalogError)) return toFault(thrown)
   const { kind, type } = sentinels[thrown.code]

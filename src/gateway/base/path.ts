@@ -12,7 +12,7 @@ export function prefixOf(pathname: string): string {
   return pathname.slice(root.length).split('/', 1)[0] ?? ''
 }
 
-/** @throws Fault `bad_request` where `text` is no identifier of SPEC 8 */
+/** @throws Fault `bad_request` where `text` is no identifier of docs/reference/gateway.md 1.3 */
 export function assertName(what: string, text: string): void {
   if (isPathIdentifier(text) && text.length <= limits.identifierLengthMax) return
   throw new Fault(

@@ -1,6 +1,6 @@
 /**
  * The intent of one commit on its way to the store: durable before anything is forwarded, and removed by the
- * transaction that writes the verdict (DESIGN). It may be declared before the table has loaded, on the base that the
+ * transaction that writes the verdict (docs/reference/gateway.md 6.1). It may be declared before the table has loaded, on the base that the
  * cache holds, and again once the table turns out to have moved.
  */
 

@@ -34,7 +34,7 @@ const unmasked = { vended: false, masked: false, whole: true } as const
 
 const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: ${what}.`))
 
-/** updateTable: SPEC 4.1's commit. */
+/** updateTable: the commit of docs/reference/gateway.md 2. */
 export async function updateTable(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, commitId, body, start } = surface
   const commit = start?.commit ?? tableCommit(surface, nameOf(surface), await readCommitRequest(body.bytes))
@@ -49,7 +49,8 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
 }
 
 /**
- * commitTransaction: SPEC 4.2's commit, with the answers that the Iceberg REST specification has.
+ * commitTransaction: the commit of docs/reference/gateway.md 3, with the answers that the Iceberg REST specification
+ * has.
  * @throws Fault `commit_unknown` for whatever fails once a commit was accepted: no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {

@@ -28,7 +28,7 @@ const templates = operations.map(({ id, method, path }) => ({
 
 const planIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,1024}$/
 
-/** Whether a path belongs to the client surface, and not to the literal paths of SPEC 4. */
+/** Whether a path belongs to the client surface, and not to the literal paths of docs/reference/gateway.md 1.1. */
 export function isClientPath(pathname: string): boolean {
   return pathname.startsWith(root) && pathname.slice(root.length).split('/')[1] === 'v1'
 }

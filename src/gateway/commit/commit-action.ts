@@ -36,7 +36,7 @@ export interface ActionCommitted {
 
 /**
  * Judges one action and, if it is allowed, passes it on and audits it.
- * @throws Fault by SPEC 7; CatalogError for the four sentinels
+ * @throws Fault by docs/reference/errors.md 2.1; CatalogError for the four sentinels
  */
 export async function commitAction(
   parts: GatewayParts,

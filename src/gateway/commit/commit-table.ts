@@ -1,6 +1,7 @@
 /**
- * The single-table commit, from the body on: steps 8 to 14 of SPEC 4.1. Nothing is forwarded before the verdict is in
- * and the intent is durable; once the upstream has accepted, the answer is the upstream's, whatever fails afterwards.
+ * The single-table commit, from the body on: steps 8 to 14 of docs/reference/gateway.md 2.1. Nothing is forwarded
+ * before the verdict is in and the intent is durable; once the upstream has accepted, the answer is the upstream's,
+ * whatever fails afterwards.
  */
 
 import type { PolicyOutcome } from '../../core/decision.ts'
@@ -23,7 +24,7 @@ export interface TableCommitted {
 /**
  * Judges one commit and, if it is allowed, forwards it and audits it.
  * @param opening what a speculative start has begun already; without it, the commit begins here
- * @throws Fault by SPEC 7; CatalogError for the four sentinels
+ * @throws Fault by docs/reference/errors.md 2.1; CatalogError for the four sentinels
  */
 export async function commitTable(
   parts: GatewayParts,

@@ -1,6 +1,6 @@
 /**
- * The multi-table commit of SPEC 4.2: every table's verdict before any forward, then one forward after the
- * other. There is no transaction across tables: what was accepted before a failure stays, and is audited.
+ * The multi-table commit of docs/reference/gateway.md 3: every table's verdict before any forward, then one forward
+ * after the other. There is no transaction across tables: what was accepted before a failure stays, and is audited.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -117,7 +117,7 @@ async function judge(parts: GatewayParts, upstream: Upstream, commit: TableCommi
   return await judgeChange(parts, commit, await loadedBase(loads), loads)
 }
 
-/** What failed to load comes first, then the verdicts, both in input order: SPEC 4.1's order of steps. */
+/** What failed to load comes first, then the verdicts, both in input order (docs/reference/gateway.md 3.2). */
 async function passGate(
   parts: GatewayParts,
   upstream: Upstream,
@@ -142,7 +142,9 @@ async function passGate(
   return steps
 }
 
-/** The fault with the table in its message; SPEC 7 fixes the text of an unavailable policy engine. */
+/**
+ * The fault with the table in its message; docs/reference/errors.md 1.2 fixes the text of an unavailable policy engine.
+ */
 function named(commit: TableCommit, fault: Fault, acceptedCount = 0): TransactionFault {
   const table = tableName(commit.table)
   const message =
@@ -154,7 +156,7 @@ function named(commit: TableCommit, fault: Fault, acceptedCount = 0): Transactio
   return new TransactionFault(renamed(fault, fault.kind, message), commit.commitId, acceptedCount)
 }
 
-/** Once a commit was accepted, what follows is 409 for a conflict and else 502 (SPEC 4.2). */
+/** Once a commit was accepted, what follows is 409 for a conflict and else 502 (docs/reference/gateway.md 3.4). */
 function failed(commit: TableCommit, fault: Fault, acceptedCount: number): TransactionFault {
   const one = named(commit, fault, acceptedCount)
   if (acceptedCount === 0) return one

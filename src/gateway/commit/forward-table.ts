@@ -1,4 +1,7 @@
-/** Steps 11 to 13 of SPEC 4.1 for one table: forward the commit, write its audit, ingest its snapshot. */
+/**
+ * Steps 11 to 13 of docs/reference/gateway.md 2.1 for one table: forward the commit, write its audit, ingest its
+ * snapshot.
+ */
 
 import { inNextTurn } from '../../base/turn.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'

@@ -1,4 +1,4 @@
-/** Steps 12 and 13 of SPEC 4.1: a verdict's WriteEvent, and the snapshot of what was accepted. */
+/** Steps 12 and 13 of docs/reference/gateway.md 2.1: a verdict's WriteEvent, and the snapshot of what was accepted. */
 
 import { Fault } from '../../base/fault.ts'
 import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'

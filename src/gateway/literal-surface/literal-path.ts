@@ -1,6 +1,6 @@
 /**
- * The literal paths under /v1/iceberg (SPEC 4.1, 4.2). They are matched here and not by a router, because an
- * identifier that does not fit its pattern is 400, which a router would call 404.
+ * The literal paths under /v1/iceberg (docs/reference/gateway.md 2.1, 3). They are matched here and not by a router,
+ * because an identifier that does not fit its pattern is 400, which a router would call 404.
  */
 
 import { Fault } from '../../base/fault.ts'

@@ -1,4 +1,7 @@
-/** The literal paths of SPEC 4.1 and 4.2: two operations, POST only, with 403 and 503 of a verdict in plain text. */
+/**
+ * The literal paths of docs/reference/gateway.md 1.1 and 4.2: two operations, POST only, with 403 and 503 of a verdict
+ * in plain text.
+ */
 
 import type { Fault } from '../../base/fault.ts'
 import { jsonObject, stringifyJson } from '../../base/json.ts'
@@ -18,7 +21,8 @@ import { type LiteralPath, matchLiteralPath } from './literal-path.ts'
 
 /**
  * Answers one request to a literal path.
- * @param findSession the tenant middleware; a request that it gives no session is answered 500 (SPEC 5)
+ * @param findSession the tenant middleware; a request that it gives no session is answered 500
+ *   (docs/reference/gateway.md 1.8)
  */
 export async function answerLiteral(
   parts: GatewayParts,
@@ -95,7 +99,10 @@ function transactionAnswer({ results, warnings }: TransactionCommitted): Respons
   })
 }
 
-/** An ErrorModel, save for a denial and an unavailable policy engine, which are plain text (SPEC 7). */
+/**
+ * An ErrorModel, save for a denial and an unavailable policy engine, which are plain text
+ * (docs/reference/errors.md 1.2).
+ */
 function literalErrorResponse(fault: Fault): Response {
   if (fault.kind !== 'policy_denied' && fault.kind !== 'policy_engine_unavailable')
     return errorResponse(fault)

@@ -1,7 +1,6 @@
 /**
  * The verdict on what changes a catalog without being a commit: each name that the action concerns is judged by
- * its own policies, which see a commit whose one update has the action's name (DESIGN, "Two gateway surfaces",
- * "Renames and re-creation do not shed governance").
+ * its own policies, which see a commit whose one update has the action's name (docs/reference/gateway.md 4).
  */
 
 import { Fault } from '../../base/fault.ts'

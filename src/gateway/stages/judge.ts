@@ -1,4 +1,7 @@
-/** Step 10 of SPEC 4.1: apply the updates in memory, and evaluate every policy on the table before and after. */
+/**
+ * Step 10 of docs/reference/gateway.md 2.1: apply the updates in memory, and evaluate every policy on the table before
+ * and after.
+ */
 
 import { Fault } from '../../base/fault.ts'
 import type { Verdict } from '../../core/decision.ts'
@@ -101,7 +104,10 @@ export function bindingsOf(change: Change, base: CachedTable | undefined): Polic
   }
 }
 
-/** Retention policies apply to snapshot expiry only (SPEC 2.4), and an unknown update may expire snapshots. */
+/**
+ * Retention policies apply to snapshot expiry only (docs/reference/policies.md 4), and an unknown update may expire
+ * snapshots.
+ */
 export function applicable(policies: readonly Policy[], request: CommitRequest): readonly Policy[] {
   const expires = request.updates.some(
     (update) => update.get('action') === 'remove-snapshots' || !isKnownUpdate(update),

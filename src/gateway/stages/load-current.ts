@@ -1,4 +1,4 @@
-/** Step 8 of SPEC 4.1: the table's current metadata, asked of the upstream on every commit. */
+/** Step 8 of docs/reference/gateway.md 2.1: the table's current metadata, asked of the upstream on every commit. */
 
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { TableRef } from '../../core/table-ref.ts'

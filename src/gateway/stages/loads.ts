@@ -1,4 +1,7 @@
-/** Steps 8 and 9 of SPEC 4.1, begun side by side: the table from the upstream, its policies from the store. */
+/**
+ * Steps 8 and 9 of docs/reference/gateway.md 2.1, begun side by side: the table from the upstream, its policies from
+ * the store.
+ */
 
 import { loadWriteGovernance, type WriteGovernance } from '../../store/policies.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'

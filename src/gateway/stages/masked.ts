@@ -1,4 +1,4 @@
-/** Whether a filter or mask stands between a principal and a table's files (DESIGN, "No way around a mask"). */
+/** Whether a filter or mask stands between a principal and a table's files (docs/reference/gateway.md 8.2). */
 
 import { Fault } from '../../base/fault.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'

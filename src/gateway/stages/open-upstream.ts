@@ -1,4 +1,6 @@
-/** Steps 6 and 7 of SPEC 4.1: the tenant's credential for {prefix}, and the adapter for its kind. */
+/**
+ * Steps 6 and 7 of docs/reference/gateway.md 2.1: the tenant's credential for {prefix}, and the adapter for its kind.
+ */
 
 import { Fault } from '../../base/fault.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'

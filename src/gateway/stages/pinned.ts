@@ -1,4 +1,4 @@
-/** Denies whatever would remove the snapshot that a table is pinned to (DESIGN, "What policies see"). */
+/** Denies whatever would remove the snapshot that a table is pinned to (docs/reference/gateway.md 5.3). */
 
 import type { Verdict } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'

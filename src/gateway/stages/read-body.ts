@@ -1,4 +1,7 @@
-/** Steps 3 and 4 of SPEC 4.1: the body as it arrives, and the session as it is once the body is whole. */
+/**
+ * Steps 3 and 4 of docs/reference/gateway.md 2.1: the body as it arrives, and the session as it is once the body is
+ * whole.
+ */
 
 import type { Session } from '../../core/session.ts'
 import { limits } from '../../limits.ts'
@@ -32,8 +35,8 @@ export interface WholeBody {
 }
 
 /**
- * The body, and the session as it is once the body is whole: SPEC 4.1 looks for the catalog's credential after the
- * body, and session and credential may both have ended while the body came slowly.
+ * The body, and the session as it is once the body is whole: docs/reference/gateway.md 2.1 looks for the catalog's
+ * credential after the body, and session and credential may both have ended while the body came slowly.
  * @param arriving where its reading has begun already
  * @param session as it was found before the body was whole
  * @param find looks the session up again, with the credential of its prefix

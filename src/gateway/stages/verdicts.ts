@@ -25,7 +25,7 @@ export function isInForce({ mode }: Policy): boolean {
 
 /**
  * Denies an action that no policy denied and no write ACL allows. On a governed name, actions that could remove its
- * governance need a write ACL that allows them (DESIGN). Policies that only warn or record are ignored.
+ * governance need a write ACL that allows them (docs/reference/gateway.md 4.2). Policies that only warn or record are ignored.
  */
 export function withGrant(
   verdict: Verdict,
@@ -82,7 +82,7 @@ export function notEvaluated(parts: GatewayParts, table: TableRef, thrown: unkno
   return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
 }
 
-/** What policies see as `principal` (SPEC 2.3). */
+/** What policies see as `principal` (docs/reference/policies.md 2.3). */
 export function principalView({ sub, email, roles }: Principal): JsonObject {
   const view = new Map<string, JsonValue>([
     ['sub', sub],

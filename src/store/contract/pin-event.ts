@@ -1,4 +1,4 @@
-/** Pin events (SPEC 2.10) as the graph holds them: the current pin is the latest event. */
+/** Pin events (docs/reference/contracts.md 3.1) as the graph holds them: the current pin is the latest event. */
 
 import { Fault } from '../../base/fault.ts'
 import type { Properties } from '../graph.ts'

@@ -1,6 +1,6 @@
 /**
- * Pinning a table to a snapshot, and ending that (SPEC 2.10): events that are only ever added. The database
- * refuses to change or delete one.
+ * Pinning a table to a snapshot, and ending that (docs/reference/contracts.md 3.1): events that are only ever added.
+ * The database refuses to change or delete one.
  */
 
 import { Fault } from '../../base/fault.ts'

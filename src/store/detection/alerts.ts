@@ -1,4 +1,7 @@
-/** Alerts that are due (SPEC 6): put off while one replica sends them, until they were told or given up. */
+/**
+ * Alerts that are due (docs/reference/detection.md 5.2): put off while one replica sends them, until they were told or
+ * given up.
+ */
 
 import { alertConfidenceMin } from '../../core/detection.ts'
 import type { TenantId } from '../../core/tenant.ts'

@@ -1,6 +1,6 @@
 /**
- * Detection runs under a lease (SPEC 3): claimed by whichever replica is free. A lease that runs out is claimed
- * again, so no crash loses a snapshot.
+ * Detection runs under a lease (docs/reference/detection.md 3.2): claimed by whichever replica is free. A lease that
+ * runs out is claimed again, so no crash loses a snapshot.
  */
 
 import { type TableRef, tableKey } from '../../core/table-ref.ts'

@@ -1,4 +1,4 @@
-/** What detection found (SPEC 2.9), what stewards decided about it, and both in the graph. */
+/** What detection found (docs/reference/detection.md 4), what stewards decided about it, and both in the graph. */
 
 import type { Finding, SensitiveClass } from '../../core/classification.ts'
 import type { DetectionDecision, FindingStatus } from '../../core/detection.ts'

@@ -1,4 +1,7 @@
-/** What a claimed run found (SPEC 2.9): its end, its findings, their graph, and the alert that is due. */
+/**
+ * What a claimed run found (docs/reference/detection.md 4): its end, its findings, their graph, and the alert that is
+ * due.
+ */
 
 import type { Finding } from '../../core/classification.ts'
 import { alertConfidenceMin, type ScanReport } from '../../core/detection.ts'
@@ -24,7 +27,7 @@ export interface FinishedScan {
   readonly report: ScanReport
   /** '' for a run that is done, else why it failed; what it found counts all the same. */
   readonly reason: string
-  /** Whether findings at 0.85 or more are to be told (SPEC 6). */
+  /** Whether findings at 0.85 or more are to be told (docs/reference/detection.md 5.1). */
   readonly alert: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Detection runs as they are listed, looked at and asked for again (SPEC 2.9). */
+/** Detection runs as they are listed, looked at and asked for again (docs/reference/detection.md 3.2). */
 
 import { Fault } from '../../base/fault.ts'
 import { isCalendarTime } from '../../base/rfc3339.ts'

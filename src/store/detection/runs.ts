@@ -1,4 +1,4 @@
-/** Detection runs (SPEC 2.9, 3, 6): one per snapshot, queued by whichever trigger is first. */
+/** Detection runs (docs/reference/detection.md 1.1, 3.2): one per snapshot, queued by whichever trigger is first. */
 
 import { Fault } from '../../base/fault.ts'
 import { canonicalLocation, type Hit, type RunState } from '../../core/detection.ts'

@@ -1,4 +1,7 @@
-/** What the sweep for long cycles reads of the graph, and its record of those that it found (SPEC 4.3). */
+/**
+ * What the sweep for long cycles reads of the graph, and its record of those that it found
+ * (docs/reference/lineage.md 5.3).
+ */
 
 import { createHash } from 'node:crypto'
 import type { LineageName } from '../../core/lineage.ts'

@@ -1,4 +1,6 @@
-/** The lineage inbox (SPEC 2.8, 4.3): events stored as received, and their edges merged into the graph. */
+/**
+ * The lineage inbox (docs/reference/lineage.md 3.1): events stored as received, and their edges merged into the graph.
+ */
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'

@@ -40,7 +40,7 @@ export interface LineageEdge {
 export interface LineageQuery extends PageRequest {
   readonly start: LineageNode
   readonly direction: LineageDirection
-  /** Default 3, at most 5 (SPEC 1, 8). */
+  /** Default 3, at most 5 (docs/reference/limits.md 2.1). */
   readonly depth?: number | undefined
   readonly signal?: AbortSignal
 }

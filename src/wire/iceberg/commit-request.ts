@@ -1,5 +1,5 @@
 /**
- * The Iceberg REST CommitTableRequest and CommitTransactionRequest (SPEC 2.5, 4.1, 4.2): their shape.
+ * The Iceberg REST CommitTableRequest and CommitTransactionRequest (docs/reference/gateway.md 1.6, 3.1): their shape.
  * What an update means is `apply-updates`; a requirement or update of an unknown kind is kept here.
  */
 
@@ -50,7 +50,7 @@ export async function readCommitRequest(body: Uint8Array): Promise<CommitRequest
  * @returns its changes in the order sent: at least one, not too many, and no table twice, since each is judged
  *   against the table as it stood before the transaction
  * @throws Fault bad_request where the body is not JSON or not of the shape, or an identifier does not
- *   match the identifier pattern (SPEC 4.2)
+ *   match the identifier pattern (docs/reference/gateway.md 3.1)
  */
 export async function readTransactionRequest(body: Uint8Array): Promise<readonly TableChange[]> {
   const value = await parseJsonInTurns(body, { depthMax: limits.jsonDepthMax })

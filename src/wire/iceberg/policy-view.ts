@@ -1,7 +1,7 @@
 /**
- * What CEL policies see of a table and a commit (SPEC 2.4). The structure that is ours has snake_case keys:
- * of the table, of snapshots and of refs. Schemas, specs, sort orders, properties, requirements and updates
- * are the Iceberg specification's own objects, unchanged.
+ * What CEL policies see of a table and a commit (docs/reference/policies.md 2). The structure that is ours has
+ * snake_case keys: of the table, of snapshots and of refs. Schemas, specs, sort orders, properties, requirements and
+ * updates are the Iceberg specification's own objects, unchanged.
  */
 
 import { type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'

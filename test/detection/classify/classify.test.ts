@@ -11,7 +11,7 @@ function findings(name: string, values: readonly string[]) {
 
 const emails = ['ann@example.com', 'bob@example.org', 'eve@example.net', 'dan@example.io']
 
-describe('the confidence of a finding (SPEC 2.9)', () => {
+describe('the confidence of a finding', () => {
   test('is 0.65 by name alone', () => {
     expect(findings('email', ['red', 'green', 'blue'])).toEqual([
       {
