@@ -3,7 +3,7 @@
  * differ in hidden rows alone. A statement that fails on one and answers on the other would tell them apart.
  */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +20,8 @@ import { literalOf } from '../../../src/query/resolve/coerce.ts'
 import { SqlError } from '../../../src/query/sql-error.ts'
 import { type Hiding, hiddenTable, hidings, type Layout, layouts, writeHidden } from './hidden-rows.ts'
 import { callsOf, castCalls, type RegistryCall, registry } from './registry-calls.ts'
+
+setDefaultTimeout(900_000)
 
 let folder = ''
 let instance: DuckDBInstance
