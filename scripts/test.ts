@@ -18,11 +18,14 @@ const apart = processes > 1 ? [`--parallel=${processes}`, '--no-isolate', '--tim
 // Whoever has named a folder means it.
 const folder = process.env.TMPDIR === undefined ? makeMemoryFolder() : undefined
 try {
-  const tests = Bun.spawn([process.execPath, 'test', '--timeout=300000', ...apart, ...process.argv.slice(2)], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    env: { ...process.env, ...(folder !== undefined && { TMPDIR: folder }) },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  const tests = Bun.spawn(
+    [process.execPath, 'test', '--timeout=300000', ...apart, ...process.argv.slice(2)],
+    {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      env: { ...process.env, ...(folder !== undefined && { TMPDIR: folder }) },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  )
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
   process.exitCode = await tests.exited
 } finally {
