@@ -25,7 +25,7 @@ export interface Barrier {
   readonly aroundPolicies: boolean
   /**
    * Whether what can fail must be written so that the engine knows it. DuckDB takes a condition that it holds for
-   * harmless before the filters below it.
+   * harmless before the filters below it, and computes it over whole dictionaries.
    */
   readonly marksFallible: boolean
 }
@@ -65,7 +65,7 @@ export function barrierOf(
     hides: ({ id }, index) => holds(exposed, id, index) && (hidesRows(id) || isMasked(id, index)),
     isReadBare: ({ id }, index) => holds(bare, id, index),
     aroundPolicies: true,
-    marksFallible: ids.some(hidesRows),
+    marksFallible: true,
   }
 }
 

@@ -56,8 +56,6 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   const target = typeName(to, size)
   if (isString(to)) return toText(sql, from)
   if (isString(from)) return fromText(sql, to, target)
-  // The whole list is cast, hidden rows' elements as well.
-  if (isArray(from) && isArray(to)) return `CAST(${flat(sql)} AS ${target})`
   if (to === 'numeric' && size === undefined) {
     if (from === 'int2' || from === 'int4') return `CAST(${sql} AS DECIMAL(10,0))`
     if (from === 'int8') return `CAST(${sql} AS DECIMAL(19,0))`

@@ -53,7 +53,7 @@ function write(emitter: Emitter, expr: Expr): string {
     }
     case 'call': {
       const args = expr.args.map((arg, index) => (index === 0 ? marked(emitter, expr, arg) : sub(arg)))
-      return fill(dialect.template(expr.def), expr, args, expr.def.name)
+      return fill(emitter, dialect.template(expr.def), expr, args, expr.def.name)
     }
     case 'aggregate':
       return emitAggregate(emitter, expr, '')
@@ -132,6 +132,7 @@ interface OwnCall {
  * looks like a place in a template stays text.
  */
 function fill(
+  emitter: Emitter,
   template: Template,
   call: CallExpr | AggregateExpr,
   args: readonly string[],
@@ -153,6 +154,7 @@ function fill(
     types: call.args.map(({ type }) => type),
     type: call.type,
     literals: call.args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)),
+    flat: emitter.marksFallible ? emitter.dialect.flat : (sql) => sql,
   })
 }
 
@@ -186,7 +188,7 @@ function emitAggregate(emitter: Emitter, expr: AggregateExpr, over: string): str
   }
   const order = expr.orderBy.length > 0 ? ` ORDER BY ${emitSort(emitter, expr.orderBy, false)}` : ''
   const own = { before: expr.distinct ? 'DISTINCT ' : '', inside: order, behind: `${filter}${over}` }
-  return fill(template, expr, args, expr.def.name, own)
+  return fill(emitter, template, expr, args, expr.def.name, own)
 }
 
 function emitWindow(emitter: Emitter, { call, partitionBy, orderBy, frame }: WindowExpr): string {
@@ -204,7 +206,7 @@ function emitWindow(emitter: Emitter, { call, partitionBy, orderBy, frame }: Win
   if (call.kind === 'aggregate') return emitAggregate(emitter, call, over)
   const args = call.args.map((arg) => emitExpression(emitter, arg))
   const own = { before: '', inside: '', behind: over }
-  return fill(emitter.dialect.template(call.def), call, args, call.def.name, own)
+  return fill(emitter, emitter.dialect.template(call.def), call, args, call.def.name, own)
 }
 
 function emitBound(emitter: Emitter, { bound, offset }: FrameBound): string {
@@ -228,7 +230,7 @@ export function emitGroupKey(emitter: Emitter, expr: Expr): string {
   const key = expr.kind === 'call' && !isBelow ? emitter.dialect.groupKey(expr.def) : undefined
   if (expr.kind !== 'call' || key === undefined) return notOrdinal(expr, emitExpression(emitter, expr))
   const args = expr.args.map((arg) => emitExpression(emitter, arg))
-  return fill(key, expr, args, expr.def.name)
+  return fill(emitter, key, expr, args, expr.def.name)
 }
 
 /** A constant in ORDER BY or GROUP BY, however it came to be one, must not pass for a place in the select list. */

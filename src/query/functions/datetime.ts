@@ -1,7 +1,6 @@
 /** Dates, times and intervals. The session's time zone is UTC; weeks are ISO weeks, Sunday is day 0. */
 
 import type { SqlType } from '../../core/sql-type.ts'
-import { flat } from '../flat.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template, type TemplateCall } from './definition.ts'
 import { toCharTemplate } from './to-char.ts'
@@ -128,7 +127,7 @@ const aliases: Readonly<Record<string, string>> = {
 
 const part =
   (engine: Engine, result: 'DECIMAL' | 'DOUBLE'): Template =>
-  ([, value = ''], { literals, types }) => {
+  ([, value = ''], { literals, types, flat }) => {
     const given = String(literals[0] ?? '').toLowerCase()
     const name = Object.hasOwn(aliases, given) ? String(aliases[given]) : given
     const type = types[1] as SqlType
@@ -192,6 +191,8 @@ const literal = { literal: [0] }
 /** At the ends of an engine's range they fail. */
 const ranged = { ...literal, fallible: true }
 
+const age: Template = ([later = '', earlier], { flat }) => `age(${flat(later)}, ${earlier})`
+
 export const datetimeFunctions: readonly FunctionDef[] = [
   fn('date_trunc', 'text timestamp', 'timestamp', dateTrunc('duckdb'), dateTrunc('trino'), ranged),
   fn(
@@ -246,8 +247,8 @@ export const datetimeFunctions: readonly FunctionDef[] = [
   fn('current_date', '', 'date', 'CAST(now() AS DATE)', 'CAST(current_timestamp(6) AS DATE)'),
   fn('current_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
   fn('localtimestamp', '', 'timestamp', 'CAST(now() AS TIMESTAMP)', 'localtimestamp(6)'),
-  fn('age', 'timestamp timestamp', 'interval', `age(${flat('{0}')}, {1})`, null, { fallible: true }),
-  fn('age', 'timestamptz timestamptz', 'interval', `age(${flat('{0}')}, {1})`, null, { fallible: true }),
+  fn('age', 'timestamp timestamp', 'interval', age, null, { fallible: true }),
+  fn('age', 'timestamptz timestamptz', 'interval', age, null, { fallible: true }),
   fn(
     'make_date',
     'int4 int4 int4',
@@ -268,7 +269,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'to_timestamp',
     'float8',
     'timestamptz',
-    `to_timestamp(${flat('{0}')})`,
+    ([seconds = ''], { flat }) => `to_timestamp(${flat(seconds)})`,
     'CAST(from_unixtime({0}) AS TIMESTAMP(6) WITH TIME ZONE)',
     { fallible: true },
   ),

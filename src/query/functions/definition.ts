@@ -14,6 +14,8 @@ export interface TemplateCall {
   readonly type: SqlType
   /** Values of arguments that are literals; undefined for others, null for NULL. */
   readonly literals: readonly (string | null | undefined)[]
+  /** Writes an argument so that DuckDB knows that it may throw; unchanged where a statement reads nothing hidden. */
+  readonly flat: (sql: string) => string
 }
 
 /** `any` takes every type; `anyelement` and `anyarray` of one signature go together. */

@@ -1,7 +1,6 @@
 /** Operators other than comparison and logic, by PostgreSQL's overloads. */
 
 import { quoteText } from '../../base/sql-text.ts'
-import { flat } from '../flat.ts'
 import { notSupported } from '../sql-error.ts'
 import { appended, joined, prepended } from './collections.ts'
 import { instantOf } from './datetime.ts'
@@ -104,12 +103,19 @@ const floats = (['float4', 'float8'] as const).flatMap((type) => [
   fn('+', type, type, '{0}'),
 ])
 
-/** In UTC, as a timestamp: DuckDB adds the hours and days of an interval to an instant before its months. */
-const instantMoved = (instant: string, sign: '+' | '-', interval: string): string =>
-  instantOf(
-    `(make_timestamp(epoch_us(${instant})) ${sign} ${interval})`,
-    `(${flat(instant)} ${sign} ${interval})`,
-  )
+/**
+ * In UTC, as a timestamp: DuckDB adds the hours and days of an interval to an instant before its months.
+ * @param place of the instant among the arguments
+ */
+const instantMoved =
+  (place: 0 | 1, sign: '+' | '-'): Template =>
+  (args, { flat }) => {
+    const [instant = '', interval = ''] = place === 0 ? args : args.toReversed()
+    return instantOf(
+      `(make_timestamp(epoch_us(${instant})) ${sign} ${interval})`,
+      `(${flat(instant)} ${sign} ${interval})`,
+    )
+  }
 
 /** A date becomes a timestamp before an interval is added: what Trino adds to dates is days only. */
 const dates: FunctionDef[] = [
@@ -127,9 +133,9 @@ const dates: FunctionDef[] = [
   fn('+', 'timestamp interval', 'timestamp', '({0} + {1})', '({0} + {1})', may),
   fn('+', 'interval timestamp', 'timestamp', '({1} + {0})', '({1} + {0})', may),
   fn('-', 'timestamp interval', 'timestamp', '({0} - {1})', '({0} - {1})', may),
-  fn('+', 'timestamptz interval', 'timestamptz', instantMoved('{0}', '+', '{1}'), '({0} + {1})', may),
-  fn('+', 'interval timestamptz', 'timestamptz', instantMoved('{1}', '+', '{0}'), '({1} + {0})', may),
-  fn('-', 'timestamptz interval', 'timestamptz', instantMoved('{0}', '-', '{1}'), '({0} - {1})', may),
+  fn('+', 'timestamptz interval', 'timestamptz', instantMoved(0, '+'), '({0} + {1})', may),
+  fn('+', 'interval timestamptz', 'timestamptz', instantMoved(1, '+'), '({1} + {0})', may),
+  fn('-', 'timestamptz interval', 'timestamptz', instantMoved(0, '-'), '({0} - {1})', may),
   fn(
     '+',
     'date interval',
@@ -147,7 +153,14 @@ const dates: FunctionDef[] = [
     may,
   ),
   fn('-', 'timestamp timestamp', 'interval', '({0} - {1})', '({0} - {1})', may),
-  fn('-', 'timestamptz timestamptz', 'interval', `(${flat('{0}')} - {1})`, '({0} - {1})', may),
+  fn(
+    '-',
+    'timestamptz timestamptz',
+    'interval',
+    ([later = '', earlier], { flat }) => `(${flat(later)} - ${earlier})`,
+    '({0} - {1})',
+    may,
+  ),
   fn('+', 'date time', 'timestamp', '({0} + {1})', null, may),
   fn('+', 'time interval', 'time', '({0} + {1})', null),
   fn('-', 'time interval', 'time', '({0} - {1})', null),

@@ -1,7 +1,6 @@
 /** Forms that PostgreSQL's grammar knows by other means than a function's name. */
 
 import { quoteText } from '../../base/sql-text.ts'
-import { flat } from '../flat.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 import { similarRegex } from './pattern.ts'
 
@@ -37,7 +36,7 @@ export const least = extremum('least')
 /** The pattern's escape is a backslash by then. DuckDB does not know that a pattern may be malformed. */
 const likeTemplate =
   (operator: 'LIKE' | 'ILIKE'): Template =>
-  ([text, pattern = ''], { literals }) =>
+  ([text, pattern = ''], { literals, flat }) =>
     `(${text} ${operator} ${literals[1] === undefined ? flat(pattern) : pattern} ESCAPE '\\')`
 
 export const like = fn('like', 'text text', 'bool', likeTemplate('LIKE'), `({0} LIKE {1} ESCAPE '\\')`)
