@@ -16,8 +16,8 @@ export interface Emitter {
   readonly marksFallible: boolean
   /** A column of a relation, by its place. */
   readonly column: (relation: string, index: number) => string
-  /** The same column for a condition that cannot fail. */
-  readonly bareColumn: (relation: string, index: number) => string
+  /** The same column for a condition that cannot fail; undefined where no column stands behind a barrier. */
+  readonly bareColumn: ((relation: string, index: number) => string) | undefined
   /** What stands for a key that was computed below; undefined for other expressions. */
   readonly grouped?: (expr: Expr) => string | undefined
 }

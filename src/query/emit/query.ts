@@ -36,10 +36,12 @@ export function emitStatement(
     marksFallible: barrier.marksFallible,
     query: (each) => emitQuery(emitter, each, table),
     column: (relation, index) => `${relation}.c${index + 1}`,
-    bareColumn: (relation, index) =>
-      isWrittenTwice(barrier, { id: relation }, index)
-        ? `${relation}.b${index + 1}`
-        : `${relation}.c${index + 1}`,
+    bareColumn: barrier.aroundPolicies
+      ? (relation, index) =>
+          isWrittenTwice(barrier, { id: relation }, index)
+            ? `${relation}.b${index + 1}`
+            : `${relation}.c${index + 1}`
+      : undefined,
   }
   // A statement that names a table twice filters it twice alike.
   const conditions = new Map<readonly Expr[], string>()
@@ -75,7 +77,7 @@ function rawEmitter(emitter: Emitter, table: GovernedTable, form: (sql: string) 
     if (found === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
     return form(emitter.dialect.raw(physical(found), found.type))
   }
-  return { ...emitter, column, bareColumn: column }
+  return { ...emitter, column, bareColumn: undefined }
 }
 
 function physical({ name }: GovernedColumn): string {
@@ -215,8 +217,10 @@ function emitSelect(
 
 /** A condition of WHERE or ON. What cannot fail in it reads columns without their barrier. */
 function emitCondition(emitter: Emitter, condition: Expr): string {
-  const bare = { ...emitter, column: emitter.bareColumn }
-  const written = conjuncts(condition).map((each) => emitExpression(isBare(each) ? bare : emitter, each))
+  const bare = emitter.bareColumn && { ...emitter, column: emitter.bareColumn }
+  const written = conjuncts(condition).map((each) =>
+    emitExpression(bare !== undefined && isBare(each) ? bare : emitter, each),
+  )
   return written.length === 1 ? written.join('') : `(${written.join(' AND ')})`
 }
 
