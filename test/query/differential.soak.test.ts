@@ -28,7 +28,7 @@ test(
     const served = (isLong ? cases : cases.slice(0, 1)).map(
       (each, index) => [savable(each), each.files[index % each.files.length] ?? 'spark'] as const,
     )
-    const kinds = ['hostile', 'harmless', 'twin'] as const
+    const kinds = ['hostile', 'harmless', 'twin', 'guarded', 'rewritten'] as const
     const wire = stack.use(
       await startWireTables(
         served.flatMap(([governance, file]) => kinds.map((kind) => ({ governance, file, kind }))),

@@ -3,7 +3,6 @@
  * says where the outcomes differ. The compiler and the engine are the service's own; there is no store and no network.
  */
 
-import type { IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import type { SqlType } from '../../../src/core/sql-type.ts'
 import type { TableSnapshot } from '../../../src/engine/engine.ts'
@@ -20,8 +19,9 @@ import {
 } from '../../support/engine.ts'
 import type { GovernanceCase } from './cases.ts'
 import { fieldsOf } from './columns.ts'
-import { type FileKind, type FileName, writerOf } from './file-names.ts'
-import { bytesOf, type FixtureReader, openFixtures } from './files.ts'
+import { type FileName, type TableKind, writerOfTable } from './file-names.ts'
+import { type FixtureReader, openFixtures } from './files.ts'
+import { writeTable } from './write-table.ts'
 
 /** Rows as text, each equal where its values are; or the error as a client is told of it. */
 export type Outcome = { readonly rows: readonly string[] } | { readonly error: string }
@@ -37,15 +37,16 @@ export interface Pair {
   readonly name: string
   /** @returns a sentence where the outcomes differ in what hidden values alone explain */
   compare(statement: Statement): Promise<Comparison>
-  outcome(statement: Statement, of: 'hostile' | 'harmless' | 'twin'): Promise<Outcome>
+  outcome(statement: Statement, of: TableKind): Promise<Outcome>
 }
 
 /**
- * `equal`; `leak`: hidden values explain it; `unlike`: the rows differ from the twin's whatever the hidden values;
- * `order`: a visible value fails in one of them, as SQL leaves open what is computed first.
+ * `leak`: other hidden values give another outcome. `unlike`: the rows differ from the twin's.
+ * `order`: a visible value fails in one of them, because SQL leaves open what is computed first. The policies or the
+ * layout of the file decide which, and not that there are hidden rows. `presence`: nothing explains it but those.
  */
 export interface Comparison {
-  readonly kind: 'equal' | 'leak' | 'unlike' | 'order'
+  readonly kind: 'equal' | 'leak' | 'unlike' | 'order' | 'presence'
   readonly failed: boolean
   readonly difference?: string
 }
@@ -84,29 +85,23 @@ async function makePair(
   name: string,
 ): Promise<Pair> {
   const folder = name.replace(/\W+/g, '-')
-  const written = async (kind: FileKind) => {
-    const writer = engine.table(`${folder}-${kind}`, { fields: fieldsOf(writerOf(file)), formatVersion: 3 })
-    await writeFile(writer, fixtures, governance, file, kind)
-    return snapshotOf(writer, { table: governedBy(governance, file) })
+  const written = async (kind: TableKind): Promise<TableSnapshot> => {
+    const fields = fieldsOf(writerOfTable(file, kind))
+    const writer = engine.table(`${folder}-${kind}`, { fields, formatVersion: 3 })
+    await writeTable(writer, fixtures, governance, file, kind)
+    const table = readable(governed(fields))
+    return snapshotOf(writer, { table: kind === 'twin' ? table : governedBy(governance, table) })
   }
-  const twin = async () => {
-    const writer = engine.table(`${folder}-twin`, { fields: fieldsOf('twin'), formatVersion: 3 })
-    await writer.append([{ rows: [], ...(await fixtures.twin(governance, file, 'hostile')) }])
-    return snapshotOf(writer, { table: readable(governed(fieldsOf('twin'))) })
-  }
-  const tables = {
-    hostile: await written('hostile'),
-    twin: await twin(),
-    harmless: undefined as TableSnapshot | undefined,
-  }
+  const tables = new Map<TableKind, Promise<TableSnapshot>>()
   const outcome: Pair['outcome'] = async (statement, of) => {
-    if (of === 'harmless') tables.harmless ??= await written('harmless')
-    return run(engine, tables[of] as TableSnapshot, statement)
+    const table = tables.get(of) ?? written(of)
+    tables.set(of, table)
+    return run(engine, await table, statement)
   }
   return { name, outcome, compare: compareBy(outcome) }
 }
 
-/** Compares outcomes; what harmless hidden rows give is asked for only where it matters. */
+/** Compares outcomes. The tables that explain a difference are written only where there is one. */
 export function compareBy(outcome: Pair['outcome']): Pair['compare'] {
   return async (statement) => {
     const [seen, expected] = await Promise.all([outcome(statement, 'hostile'), outcome(statement, 'twin')])
@@ -115,32 +110,18 @@ export function compareBy(outcome: Pair['outcome']): Pair['compare'] {
     const harmless = await outcome(statement, 'harmless')
     const difference = `governed ${brief(seen)}\ntwin     ${brief(expected)}\nharmless ${brief(harmless)}`
     if (!same(seen, harmless)) return { kind: 'leak', failed, difference }
-    const kind = 'error' in seen || 'error' in expected ? 'order' : 'unlike'
-    return { kind, failed, difference }
+    if (!('error' in seen || 'error' in expected)) return { kind: 'unlike', failed, difference }
+    const guarded = await outcome(statement, 'guarded')
+    const isExplained = same(seen, guarded) || same(guarded, await outcome(statement, 'rewritten'))
+    return { kind: isExplained ? 'order' : 'presence', failed, difference }
   }
-}
-
-/** Puts a fixture's file into a table, and deletes what the case deletes. */
-export async function writeFile(
-  writer: IcebergWriter,
-  fixtures: FixtureReader,
-  governance: Pick<GovernanceCase, 'deletes'>,
-  file: FileName,
-  kind: FileKind,
-): Promise<void> {
-  const { rows, hidden } = await fixtures.counts(file, kind)
-  const { files } = await writer.append([{ rows: [], bytes: bytesOf(file, kind), recordCount: rows }])
-  const [dataFile = ''] = files
-  if (governance.deletes !== undefined)
-    await writer.delete({ kind: governance.deletes, dataFile, positions: hidden })
 }
 
 function readable(table: GovernedTable): GovernedTable {
   return { ...table, readableWithoutContract: true }
 }
 
-function governedBy({ filter, masks = {} }: GovernanceCase, file: FileName): GovernedTable {
-  const table = readable(governed(fieldsOf(writerOf(file))))
+function governedBy({ filter, masks = {} }: GovernanceCase, table: GovernedTable): GovernedTable {
   const origin = { kind: 'table' } as const
   return {
     ...table,

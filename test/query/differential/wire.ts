@@ -5,9 +5,10 @@ import { tableInFolder } from '../../../demo/lake/iceberg-writer.ts'
 import { type Lake, startLake, type WrittenTable } from '../../support/lake.ts'
 import type { GovernanceCase } from './cases.ts'
 import { fieldsOf } from './columns.ts'
-import { type FileKind, type FileName, writerOf } from './file-names.ts'
+import { type FileName, type TableKind, writerOfTable } from './file-names.ts'
 import { type FixtureReader, openFixtures } from './files.ts'
-import { type Outcome, type Statement, writeFile } from './pairs.ts'
+import type { Outcome, Statement } from './pairs.ts'
+import { writeTable } from './write-table.ts'
 
 export interface WireTables extends AsyncDisposable {
   readonly lake: Lake
@@ -18,7 +19,7 @@ export interface WireTables extends AsyncDisposable {
 export interface WireTable {
   readonly governance: GovernanceCase
   readonly file: FileName
-  readonly kind: FileKind | 'twin'
+  readonly kind: TableKind
 }
 
 /** Starts the service with these tables. */
@@ -82,15 +83,13 @@ function schemaOf({ governance, file, kind }: WireTable): string {
 function written(fixtures: FixtureReader, table: WireTable): WrittenTable {
   const { governance, file, kind } = table
   const ref = { namespace: [schemaOf(table)], name: 't' }
-  const isTwin = kind === 'twin'
   return {
     ref,
-    ...(!isTwin && { rowFilter: governance.filter, masks: governance.masks }),
+    ...(kind !== 'twin' && { rowFilter: governance.filter, masks: governance.masks }),
     async write(folder) {
-      const fields = fieldsOf(isTwin ? 'twin' : writerOf(file))
+      const fields = fieldsOf(writerOfTable(file, kind))
       const writer = tableInFolder(folder, 't', { fields, formatVersion: 3 })
-      if (isTwin) await writer.append([{ rows: [], ...(await fixtures.twin(governance, file, 'hostile')) }])
-      else await writeFile(writer, fixtures, governance, file, kind)
+      await writeTable(writer, fixtures, governance, file, kind)
       return writer.metadataLocation ?? ''
     },
   }
