@@ -99,7 +99,7 @@ test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
     })
     const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
     await rm(folder, { recursive: true, force: true })
-    expect(said).toContain(`${name}: nothing can listen at ${address}.\n`)
+    expect(said).toContain(`${name}: cannot listen at ${address}. Choose a free address of this host.\n`)
     expect(status).toBe(1)
   },
 )

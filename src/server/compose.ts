@@ -1,4 +1,4 @@
-/** All routes as one handler. */
+/** Composes the route groups of all features into one handler, with one error response and one OpenAPI document. */
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { Fault, toFault } from '../base/fault.ts'
@@ -9,16 +9,16 @@ import { type DescribedRoute, openApiDocument, type RouteDetail } from './open-a
 
 export interface Routes {
   readonly handle: (request: Request) => Promise<Response>
-  /** Every method and path that is served, with what it says of itself; for the tests that enumerate them. */
+  /** Every served method and path with its description, for the tests that enumerate routes. */
   readonly list: () => readonly DescribedRoute[]
 }
 
 /**
- * Puts the route groups of the features together, in this order.
- * @param onFault told what a handler threw and no feature caught; the client gets no word of it
+ * Composes the route groups of the features, in this order.
+ * @param onFault receives each error that no feature caught; the client sees only its public message
  */
 export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fault) => void): Routes {
-  // Otherwise hosts of up to three characters, such as a short service name, would lose part of the path.
+  // With standardHostname, a host of up to three characters would lose part of the path.
   const root = new Elysia({ handler: { standardHostname: false } })
   root.onError({ as: 'global' }, ({ code, error, request }) => {
     if (code === 'NOT_FOUND') return missing(app, request)
@@ -28,11 +28,11 @@ export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fau
     onFault(fault)
     return errorResponse(fault)
   })
-  // The router makes null of a segment that is no percent-encoded UTF-8: no text, which passes for the name "null".
+  // The router turns a segment that is not percent-encoded UTF-8 into null, which would pass for the name "null".
   root.onTransform({ as: 'global' }, ({ params }) => {
     for (const name in params) params[name] ??= ''
   })
-  // The document only: a page to browse it would load its scripts from elsewhere.
+  // Serves the document without a page to browse it, because such a page loads scripts from other hosts.
   root.get('/api/v1/openapi.json', () => Response.json(document), { detail: { hide: true } })
   const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), root)
   const routes = app.routes.map(({ method, path, hooks }) => ({

@@ -1,4 +1,4 @@
-/** Requests under way, so that a shutdown can let them finish (docs/reference/operations.md 4.1). */
+/** Counts requests under way, so that a shutdown can wait for them to finish (docs/reference/operations.md 4.1). */
 
 export class Drain {
   #underWay = 0
@@ -21,8 +21,8 @@ export class Drain {
   }
 
   /**
-   * From now on nothing new is begun.
-   * @param timeoutMs how long requests under way may take
+   * Marks the service as draining and waits for requests under way. The listener refuses new ones by `draining`.
+   * @param timeoutMs how long requests under way may still take
    * @returns whether all of them finished in time
    */
   async close(timeoutMs: number): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** The public HTTP listener: request ids, security headers, drain. What is served is put together in src/app. */
+/** Runs the public HTTP listener: request ids, security headers, drain. The routes come from `handle`. */
 
 import type { Logger } from 'pino'
 import { inNextTurn } from '../base/turn.ts'
@@ -15,17 +15,17 @@ export interface HttpOptions {
   readonly handle: (request: Request) => Promise<Response>
   readonly drain: Drain
   readonly log: Logger
-  /** For which a client may neither send nor take anything while it is its turn; that of limits.ts unless a test shortens it. */
+  /** How long a client may stall while the server waits for it; limits.ts unless a test shortens it. */
   readonly idleSeconds?: number
 }
 
-/** Callers may name their request; anything that could not stand in a log line is replaced. */
+/** Callers may send a request id. One that is unsafe in a log line is replaced. */
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Operational probes are answered while the rest drains. */
+/** Probes are still served while the service drains. */
 const probes = new Set(['/healthz', '/readyz'])
 
-/** On every answer that does not say otherwise (OWASP REST Security Cheat Sheet). */
+/** Added to every response that does not set its own (OWASP REST Security Cheat Sheet). */
 const securityHeaders = {
   'cache-control': 'no-store',
   'content-security-policy':
@@ -37,7 +37,7 @@ const securityHeaders = {
   'x-frame-options': 'DENY',
 }
 
-/** Starts the listener. Bodies are capped by each route, which knows its own bound. */
+/** Starts the listener. Each route enforces its own limit on body size. */
 export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
   const { drain, handle, log, idleSeconds = limits.httpIdleMs / 1_000 } = options
   return Bun.serve({
@@ -45,7 +45,7 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
     port: options.port,
     idleTimeout: idleSeconds,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // Otherwise what throws in here is answered with a page of the program's source, unless NODE_ENV says production.
+    // In development mode, Bun answers an uncaught error with a page of source code, unless NODE_ENV is `production`.
     development: false,
     async fetch(request, server) {
       const startedMs = performance.now()
@@ -53,10 +53,10 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       const requestId = named !== null && requestIdPattern.test(named) ? named : crypto.randomUUID()
       const pathname = URL.parse(request.url)?.pathname
       rememberPeer(request, server.requestIP(request)?.address)
-      // What is asked has bounds of its own: a commit that several tables wait for may take longer than a client may idle.
-      const awaitAnswer = () => server.timeout(request, 0)
-      if (hasBody(request)) onBodyRead(request, awaitAnswer)
-      else awaitAnswer()
+      // Work has timeouts of its own: a commit of several tables may outlast the idle timeout of a client.
+      const suspendIdleTimeout = () => server.timeout(request, 0)
+      if (hasBody(request)) onBodyRead(request, suspendIdleTimeout)
+      else suspendIdleTimeout()
       const response =
         pathname === undefined
           ? hostlessResponse()
@@ -93,9 +93,9 @@ function hasBody({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0
 }
 
-/** Without a host that is one, a request has no URL (RFC 9112, 3.2). */
+/** A request without a valid host has no URL (RFC 9112, 3.2). */
 function hostlessResponse(): Response {
-  return new Response(errorModel(400, 'BadRequestException', 'The request names no valid host.'), {
+  return new Response(errorModel(400, 'BadRequestException', 'The Host header is missing or invalid.'), {
     status: 400,
     headers: { 'content-type': 'application/json' },
   })

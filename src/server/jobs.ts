@@ -1,4 +1,4 @@
-/** Work that repeats: never twice at once here, and on one replica only. */
+/** Runs jobs on schedules. A job runs on one replica at a time, and never twice at once in a process. */
 
 import { Cron } from 'croner'
 import type { Logger } from 'pino'
@@ -11,11 +11,11 @@ export interface Job {
   /** A cron pattern. */
   readonly schedule: string
   readonly run: (signal: AbortSignal) => Promise<void>
-  /** What a run sets to what it left; on replicas that it did not run on it shows the same. */
+  /** Set by a run. Replicas that did not run the job copy the value from the store. */
   readonly gauge?: Gauge
 }
 
-/** What runs left, known to all replicas, by the name of their job. */
+/** The gauge values of the latest runs, shared by all replicas, by job name. */
 export interface JobGauges {
   keep(job: string, value: number): Promise<void>
   find(job: string): Promise<number | undefined>
@@ -25,16 +25,16 @@ export interface JobGauges {
 export type WithReplicaLock = (name: string, work: (signal: AbortSignal) => Promise<void>) => Promise<boolean>
 
 export interface Jobs {
-  /** Runs the job of that name now and waits for it; a failure is logged, not thrown. */
+  /** Runs the job of that name now and waits for it. A failure is logged, not thrown. */
   run(name: string): Promise<void>
-  /** Stops the schedules, aborts the signal of what is running and waits for its end. */
+  /** Stops the schedules, aborts running jobs and waits for them to end. */
   stop(): Promise<void>
 }
 
 /**
  * Starts the schedules of `jobs`.
- * @param gauges by which replicas tell each other what a run left
- * @param requests for which a job stands back before it begins
+ * @param gauges shares gauge values between replicas
+ * @param requests a job waits for these before it starts
  */
 export function startJobs(
   jobs: readonly Job[],

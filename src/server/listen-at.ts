@@ -1,11 +1,12 @@
-/** Where a listener goes that a setting names, and what is said of one that finds no place there. */
+/** Starts a listener at the address of a setting, and names the setting where that address cannot be used. */
 
 import { Fault } from '../base/fault.ts'
 
 /**
  * Starts a listener at the address of a setting.
  * @param variable the environment variable that holds it
- * @throws Fault `misconfigured`, which names the variable, where nothing can listen there; a Fault of `listen` as it is
+ * @throws Fault `misconfigured`, which names the variable, where the address cannot be used. A Fault that `listen`
+ *   throws passes through.
  */
 export async function listenAt<T>(
   variable: string,
@@ -17,6 +18,10 @@ export async function listenAt<T>(
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     const address = `${host?.includes(':') ? `[${host}]` : (host ?? '')}:${port}`
-    throw new Fault('misconfigured', `${variable}: nothing can listen at ${address}.`, { cause })
+    throw new Fault(
+      'misconfigured',
+      `${variable}: cannot listen at ${address}. Choose a free address of this host.`,
+      { cause },
+    )
   }
 }

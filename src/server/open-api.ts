@@ -1,8 +1,8 @@
-/** The OpenAPI document: what each route says of itself in its `detail`, and no more. */
+/** Builds the OpenAPI document from the `detail` of each route. Routes without one are left out. */
 
 import type { DescribedOperation } from './rest/describe.ts'
 
-/** What a route says of itself; nothing, or `hide`, where the document leaves it out. */
+/** The description of a route. `hide` leaves the route out of the document. */
 export type RouteDetail = DescribedOperation & { readonly hide?: boolean }
 
 export interface DescribedRoute {
@@ -18,7 +18,7 @@ const about = {
     title: 'Covenant',
     version: '1',
     description:
-      'The resources of the service. What is below /v1/iceberg follows the Iceberg REST catalog specification, and /v1/lineage takes OpenLineage events.',
+      'The resources of the service. Paths below /v1/iceberg follow the Iceberg REST catalog specification; /v1/lineage takes OpenLineage events.',
   },
   components: {
     schemas: {
@@ -36,11 +36,11 @@ const about = {
               message: { ...text, description: 'What failed and what to do' },
               type: text,
               code: { type: 'integer', description: 'The status' },
-              sqlstate: { ...text, description: 'Of a statement: the condition in PostgreSQL’s words' },
+              sqlstate: { ...text, description: 'For a statement: PostgreSQL’s code of the error' },
               position: {
                 type: 'integer',
                 minimum: 0,
-                description: 'Of a statement: UTF-8 bytes before the place meant',
+                description: 'For a statement: UTF-8 bytes before the place of the error',
               },
             },
           },
@@ -56,7 +56,7 @@ const about = {
   security: [{ session: [] }, { token: [] }, { browser: [] }],
 } as const
 
-/** The document of the routes that describe themselves, in OpenAPI 3.1. */
+/** Describes the routes in OpenAPI 3.1. */
 export function openApiDocument(routes: readonly DescribedRoute[]): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const { method, path, detail } of routes) {

@@ -1,23 +1,23 @@
-/** Liveness, readiness and metrics (docs/reference/operations.md 1). */
+/** Serves liveness, readiness and metrics (docs/reference/operations.md 1). */
 
 import { Elysia } from 'elysia'
 import { flag, object } from '../http/schemas.ts'
 import type { DescribedOperation } from './rest/describe.ts'
 
 export interface Health {
-  /** Database reachable and a trivial graph query answered. */
+  /** Whether the database runs a trivial graph query. */
   readonly healthy: () => Promise<boolean>
-  /** Everything else that must stand before traffic may come: name → whether it does. */
+  /** The other checks that must pass before traffic may arrive, by name. */
   readonly ready: () => Readonly<Record<string, boolean>>
 }
 
-/** Its 503 has the body of its 200, so it is no operation. */
+/** A probe is not declared as an operation, because its 503 has the same body as its 200. */
 function probe(operationId: string, summary: string, checks: readonly string[]): object {
   const schema = object(Object.fromEntries(checks.map((name) => [name, flag])))
   const content = { 'application/json': { schema } }
   const responses = {
-    200: { description: 'Every check holds', content },
-    503: { description: 'One does not', content },
+    200: { description: 'Every check passed', content },
+    503: { description: 'A check failed', content },
   }
   return { operationId, tags: ['operations'], summary, security: [], responses } satisfies DescribedOperation
 }
@@ -45,7 +45,7 @@ export function opsRoutes(health: Health) {
     )
 }
 
-/** The metrics listener: GET /metrics in the Prometheus text format, and nothing else. */
+/** Starts the metrics listener, which serves GET /metrics in the Prometheus text format and nothing else. */
 export function listenMetrics(options: {
   readonly hostname: string | undefined
   readonly port: number
@@ -54,7 +54,7 @@ export function listenMetrics(options: {
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,
-    // As for the public listener: what is thrown is nobody's to read.
+    // In development mode, Bun answers an uncaught error with a page of source code.
     development: false,
     routes: {
       '/metrics': {

@@ -1,6 +1,6 @@
 /**
- * The session by which a client reads, for every read surface: who reads, until when, and whether the session is
- * still valid. Each message or request checks it once, in the store call that loads the statement where there is one.
+ * Holds the session with which a client reads, for every read surface. Each message or request checks the session
+ * once: in the store call that loads its statement where there is one, else by a call of its own.
  */
 
 import type { ReadCredential } from '../auth/read-credential.ts'
@@ -22,31 +22,30 @@ export class ReadSession implements Reader {
     this.expiresAtMs = credential.expiresAtMs
   }
 
-  /** @throws Fault where that cannot be told */
+  /** @throws Fault where the check fails */
   stillValid(): Promise<boolean> {
     return this.#credential.stillValid()
   }
 
-  /** As in Reader. */
   sessionToAsk(): string | undefined {
     return this.#credential.sessionToAsk?.()
   }
 
-  /** The context of statements of this session: who reads comes from nowhere else. */
+  /** The context of this session's statements. Tenant and principal always come from the session. */
   queryContext(surface: ReadSurface, catalog: string, searchPath: readonly string[]): QueryContext {
     const { tenant, principal, principalSource } = this
     return { tenant, principal, principalSource, reader: this, surface, catalog, searchPath }
   }
 
-  /** Opens the check of one message or request, which asks nobody yet. */
+  /** Opens the check of one message or request without sending it yet. */
   openCheck(): ReadSessionCheck {
     return new ReadSessionCheck(this)
   }
 }
 
 /**
- * Whether the session is valid for one message or request. Its surface calls `askUnlessTaken` once the message's
- * own work has begun, `ask` when that has ended, and sends nothing before `passed`.
+ * Checks whether the session is valid for one message or request. The surface calls `askUnlessTaken` once the
+ * message's work has begun and `ask` when that has ended. It sends nothing before `passed` resolves.
  */
 export class ReadSessionCheck implements SessionCheck {
   readonly #session: ReadSession
@@ -60,7 +59,7 @@ export class ReadSessionCheck implements SessionCheck {
     this.#verdict.promise.catch(() => {})
   }
 
-  /** Resolves where the session is valid. Rejects with a Fault: `unauthenticated`, or `unavailable` where nobody can tell. */
+  /** Resolves if the session is valid. Rejects with Fault `unauthenticated`, or `unavailable` if it failed. */
   get passed(): Promise<void> {
     return this.#verdict.promise
   }
@@ -78,12 +77,12 @@ export class ReadSessionCheck implements SessionCheck {
     else this.#verdict.reject(new Fault('unauthenticated', 'The session was revoked or has expired.'))
   }
 
-  /** Asks by itself, unless a load has taken the check. No load can take it from now on. */
+  /** Checks by a call of its own, unless a load has taken the check. No load can take it afterwards. */
   askUnlessTaken(): void {
     if (!this.#isTaken) this.ask()
   }
 
-  /** Asks by itself, unless the result is there. */
+  /** Checks by a call of its own, unless the result was reported. */
   ask(): void {
     if (this.#isAsked || this.#isReported) return
     this.#isAsked = true

@@ -1,18 +1,18 @@
-/** What the connections of this process are doing: rows of pg_stat_activity, each principal's own alone. */
+/** Lists the connections of this process as rows of pg_stat_activity. A principal sees only its own. */
 
 import type { ActivityRow } from './catalog/session-sql.ts'
 import type { CatalogSession } from './catalog-service.ts'
 import type { SessionState } from './session-state.ts'
 
-/** Characters of a statement that are shown; PostgreSQL's own bound is 1,024 bytes. */
+/** Characters of a statement that are shown. PostgreSQL's own limit is 1,024 bytes. */
 const shownMax = 1024
 
-/** What is shown of a statement: never a part of a longer string, which would keep all of it while the connection waits. */
+/** The shown part of a statement. It is a copy, because a slice would keep the whole string in memory. */
 export function shownText(text: string): string {
   return text.length <= shownMax ? text : Buffer.from(text.slice(0, shownMax)).toString()
 }
 
-/** One connection from its start on. */
+/** An open connection. */
 export interface Connected {
   readonly state: SessionState
   readonly address: string
@@ -24,13 +24,13 @@ export interface Connected {
 export class Activity {
   readonly #open = new Set<Connected>()
 
-  /** @returns what takes the connection off again */
+  /** @returns a function that removes the connection */
   add(connected: Connected): () => void {
     this.#open.add(connected)
     return () => this.#open.delete(connected)
   }
 
-  /** The connections of the session's own principal, in its tenant and catalog. */
+  /** The connections of the session's principal, in its tenant and catalog. */
   of({ tenant, principal, catalog }: CatalogSession): readonly ActivityRow[] {
     return [...this.#open]
       .filter(

@@ -1,6 +1,6 @@
 /**
- * How a client proves who it is: by sending its secret, or by SCRAM for a service session that it names.
- * Every refusal reads the same and nothing tells which part was wrong.
+ * Authenticates a client by its secret, or by SCRAM for a service session that it names. Every refusal has the
+ * same text, so a client cannot learn which part was wrong.
  */
 
 import { createHmac, randomBytes } from 'node:crypto'
@@ -17,16 +17,17 @@ import { ConnectionClosed, WireError } from './wire-error.ts'
 export interface AuthenticationParts {
   readonly credentials: CredentialReader
   readonly throttle: LoginThrottle
-  /** Takes secrets from other machines without TLS. */
+  /** Whether clients on other machines may send secrets without TLS. */
   readonly allowPlaintext: boolean
-  /** Makes up verifiers for sessions that there are not: any bytes, the same for as long as the process runs. */
+  /** Derives mock verifiers for sessions that do not exist: random bytes, fixed while the process runs. */
   readonly mockKey: Uint8Array
 }
 
 /**
- * Lets the client prove who it is.
+ * Authenticates the client.
  * @param deadlineMs on performance.now()'s clock
- * @throws WireError FATAL 28P01 where it does not; 28000 where it would have to send its secret in plain text
+ * @throws WireError FATAL 28P01 where authentication fails
+ * @throws WireError FATAL 28000 where the client would have to send its secret in plain text
  */
 export async function authenticate(
   parts: AuthenticationParts,
@@ -36,7 +37,7 @@ export async function authenticate(
 ): Promise<ReadCredential> {
   const waitMs = parts.throttle.turn(client.address, deadlineMs - performance.now())
   if (waitMs === undefined) throw refusal(startUp)
-  // Whoever leaves meanwhile gives its place to others.
+  // A client that leaves while it waits frees its slot at once.
   if (waitMs > 0) await unlessAborted(Bun.sleep(waitMs), client.gone)
   if (client.gone.aborted) throw new ConnectionClosed()
   client.inbox.phase = 'authentication'
@@ -47,7 +48,7 @@ export async function authenticate(
       : await byScram(exchange, startUp.scramSession)
   if (credential === undefined || credential.principal.sub !== startUp.user) {
     parts.throttle.failed(client.address)
-    // The end of a SCRAM exchange would tell that the secret was right and the name was not.
+    // The final SCRAM message would reveal that the secret was right and only the name was wrong.
     client.outbox.writer.clear()
     throw refusal(startUp)
   }
@@ -93,7 +94,7 @@ async function byScram(exchange: Exchange, sessionId: string): Promise<ReadCrede
   const firstMessage = Buffer.from(first.bytes(first.int32())).toString('latin1')
   first.end()
   const nonce = randomBytes(18).toString('base64')
-  // A session that is unknown goes through the same exchange, with a salt that stays the same.
+  // An unknown session goes through the same exchange with a stable salt, so it looks like an existing one.
   const scram = beginScram(firstMessage, verifier ?? mockVerifier(mockKey, sessionId), nonce)
   if (scram === undefined) throw new ProtocolViolation('malformed SCRAM message')
   writeAuthentication(writer, { kind: 'sasl_continue', data: scram.message })

@@ -1,32 +1,32 @@
-/** The keys by which clients cancel: of connections here, and of those at another replica by way of a channel. */
+/** Registers the keys with which clients cancel statements, and forwards requests for other replicas by a channel. */
 
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { sameSecret } from '../../base/same-secret.ts'
 
-/** What travels between replicas: which connection, and a digest of the key, which proves nothing by itself. */
+/** A request as replicas exchange it. It has a digest of the key, which cannot be used to cancel from outside. */
 export interface CancelRequest {
   readonly processId: number
   /** Hex SHA-256. */
   readonly keyDigest: string
 }
 
-/** How a replica tells the others. */
+/** Sends cancel requests to the other replicas. */
 export interface CancelChannel {
-  /** @throws where the others cannot be told */
+  /** @throws where the requests cannot be sent */
   publish(requests: readonly CancelRequest[]): Promise<void>
 }
 
-/** Requests of one message: PostgreSQL's notifications have less than 8,000 bytes, and a request has some 105. */
+/** Requests in one message: PostgreSQL limits notifications to 8,000 bytes, and a request takes about 105. */
 const requestsMax = 64
 
-/** What goes as one message once those before it have gone. */
+/** Requests that are published as one message, after the earlier batches. */
 interface Batch {
   readonly requests: CancelRequest[]
-  readonly told: Promise<void>
+  readonly published: Promise<void>
 }
 
 export interface CancelKey {
-  /** What the client knows the connection by: positive, 31 bits, no process of any system. */
+  /** Identifies the connection to the client: a positive number of 31 bits, not a process of the system. */
   readonly processId: number
   readonly key: Uint8Array
   release(): void
@@ -41,9 +41,9 @@ const processIdMax = 2 ** 31 - 1
 
 export class CancelKeys {
   readonly #registered = new Map<number, Registered>()
-  /** Takes requests until its turn comes. */
+  /** Collects requests until it is published. */
   #batch: Batch | undefined
-  #lastTold: Promise<void> = Promise.resolve()
+  #lastPublished: Promise<void> = Promise.resolve()
 
   constructor(readonly channel: CancelChannel | undefined) {}
 
@@ -56,30 +56,30 @@ export class CancelKeys {
     return { processId, key, release: () => void this.#registered.delete(processId) }
   }
 
-  /** Cancels here, or lets the other replicas look. Nothing tells a caller whether there was such a key. */
+  /** Cancels here, or forwards to the other replicas. The caller never learns whether the key exists. */
   async request(processId: number, key: Uint8Array): Promise<void> {
     const request = { processId, keyDigest: digest(key) }
     if (this.cancelHere(request) || this.channel === undefined) return
     if (this.#batch === undefined || this.#batch.requests.length === requestsMax)
       this.#batch = this.#openBatch(this.channel)
     this.#batch.requests.push(request)
-    await this.#batch.told
+    await this.#batch.published
   }
 
-  /** One message at a time: anybody may send requests, and each message costs the store a transaction. */
+  /** One message at a time, because anyone may send requests and each message costs the store a transaction. */
   #openBatch(channel: CancelChannel): Batch {
     const requests: CancelRequest[] = []
-    const told = this.#lastTold
+    const published = this.#lastPublished
       .catch(() => {})
       .then(() => {
         if (this.#batch?.requests === requests) this.#batch = undefined
         return channel.publish(requests)
       })
-    this.#lastTold = told
-    return { requests, told }
+    this.#lastPublished = published
+    return { requests, published }
   }
 
-  /** @returns whether the key is that of a connection here */
+  /** @returns whether the key belongs to a connection of this process */
   cancelHere({ processId, keyDigest }: CancelRequest): boolean {
     const found = this.#registered.get(processId)
     if (found === undefined || !sameSecret(found.keyDigest, keyDigest)) return false

@@ -1,4 +1,4 @@
-/** Statements about pg_catalog and information_schema: relayed to the service that answers them, bytes and all. */
+/** Plans statements about pg_catalog and information_schema, and relays the catalog service's messages unchanged. */
 
 import { nextTurn } from '../../base/turn.ts'
 import { limits } from '../../limits.ts'
@@ -14,14 +14,14 @@ import {
 import type { CatalogService } from './catalog-service.ts'
 import { assertParameters } from './data-plan.ts'
 import type { Outbox } from './outbox.ts'
-import { type Binding, type Outcome, type Plan, type Portal, parameterBytes } from './portal.ts'
+import { type Plan, type Portal, type PortalBinding, type PortalOutcome, parameterBytes } from './portal.ts'
 import type { Progress, RowSource } from './row-source.ts'
 import { checkSession, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
 
 /**
- * Describes a catalog statement by asking for its description.
- * @throws WireError what the catalog refuses it with
+ * Plans a catalog statement. The catalog service describes it.
+ * @throws WireError with the catalog's refusal
  */
 export async function catalogPlan(
   session: SessionState,
@@ -39,7 +39,7 @@ export async function catalogPlan(
     describe: (outbox) => writeRelayed(outbox, columns),
     open: async (binding) => {
       assertParameters(binding.parameters.length, parameterOids.length, binding.parameterFormats.length)
-      // Bind runs it, even if no Execute comes, and a refusal also shows what the catalog holds.
+      // Bind already runs the statement, and even a refusal reveals what the catalog holds.
       if (session.check === undefined) checkSession(session)
       const frames = executeFrames(text, parameterOids, binding)
       return new CatalogPortal(session, await ask(session, catalog, frames), binding)
@@ -47,7 +47,7 @@ export async function catalogPlan(
   }
 }
 
-/** The parameter types, in ParameterDescription's own form. */
+/** Reads the parameter types from a ParameterDescription. */
 function readOids({ bytes }: RelayedMessage): readonly number[] {
   const reader = new ByteReader(bytes.subarray(5))
   return Array.from({ length: reader.uint16() }, () => reader.uint32())
@@ -81,24 +81,27 @@ async function ask(
       session.tally.runMs += performance.now() - startedMs
     })
   if (answer.length > limits.pgwireCatalogBytesMax)
-    throw new WireError('54000', 'The answer to a catalog statement is too long.')
+    throw new WireError('54000', 'The result of the catalog statement is too large. Select fewer rows.')
   const failed = findMessage(answer, backend.errorResponse)
   if (failed !== undefined) throw relayedError(failed)
   return answer
 }
 
-/** The catalog's refusal as one of ours: SQLSTATE and message; its detail and hint stay behind. */
+/** Converts the catalog's refusal: SQLSTATE and message are kept, detail and hint are dropped. */
 function relayedError({ bytes }: RelayedMessage): WireError {
   const fields = Buffer.from(bytes.subarray(5)).toString('utf8').split('\0')
   const field = (letter: string) => fields.find((each) => each.startsWith(letter))?.slice(1)
-  return new WireError(field('C') ?? 'XX000', field('M') ?? 'The catalog gave no answer.')
+  return new WireError(
+    field('C') ?? 'XX000',
+    field('M') ?? 'The catalog returned an error without a message. Retry.',
+  )
 }
 
-/** Rows that are all there, in the formats that were bound. */
+/** The rows of a complete result, already in the formats that were bound. */
 class RelayedRows implements RowSource {
   readonly columns: RelayedMessage | undefined
   #answer: Uint8Array
-  /** Where the next row is looked for. */
+  /** Offset at which the search for the next row starts. */
   #at = 0
 
   constructor(answer: Uint8Array) {
@@ -115,7 +118,7 @@ class RelayedRows implements RowSource {
       outbox.writer.raw(row.bytes)
       if (!outbox.isFull) return
       await outbox.flush()
-      // Cancel requests and the client's leaving must be heard between two chunks.
+      // Lets cancel requests and disconnects be processed between two chunks.
       await nextTurn()
       signal.throwIfAborted()
     })
@@ -148,7 +151,7 @@ class CatalogPortal implements Portal {
   constructor(
     readonly session: SessionState,
     answer: Uint8Array,
-    binding: Binding,
+    binding: PortalBinding,
   ) {
     this.heldBytes = answer.length + parameterBytes(binding)
     this.rows = new RelayedRows(answer)
@@ -158,7 +161,7 @@ class CatalogPortal implements Portal {
     this.rows.describe(outbox)
   }
 
-  async execute(rowsMax: number, signal: AbortSignal): Promise<Outcome> {
+  async execute(rowsMax: number, signal: AbortSignal): Promise<PortalOutcome> {
     const { rows, ended } = await this.rows.send(this.session.outbox, undefined, rowsMax, signal)
     this.session.tally.rows += rows
     return ended ? { tag: `SELECT ${rows}` } : 'suspended'

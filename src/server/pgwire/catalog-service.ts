@@ -1,4 +1,4 @@
-/** What answers statements about pg_catalog and information_schema, as seen by the PostgreSQL wire. */
+/** Declares the service that answers statements about pg_catalog and information_schema. */
 
 import type { Principal } from '../../core/principal.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -13,7 +13,7 @@ export interface CatalogSession {
 }
 
 export interface CatalogService {
-  /** Whose a statement is: the catalog's alone, the governed data's, or both (which is refused). */
+  /** Whether a statement reads only the catalog, only governed data, or both, which is refused. */
   covers(sql: string): 'catalog' | 'data' | 'mixed'
   /**
    * Runs frontend messages: Query, or Parse/Bind/Describe/Execute/Close/Sync.

@@ -1,4 +1,4 @@
-/** One client's end of a socket, as the conversation sees it. */
+/** Declares a client's connection as the protocol code uses it. */
 
 import type { Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
@@ -11,7 +11,7 @@ export interface Client {
   readonly isEncrypted: boolean
   /** Whether TLS is configured. */
   readonly offersTls: boolean
-  /** From now on everything goes through TLS. */
+  /** Sends and receives everything through TLS from now on. */
   startTls(): void
   /** Aborted once the socket is closed. */
   readonly gone: AbortSignal

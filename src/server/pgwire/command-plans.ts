@@ -1,4 +1,4 @@
-/** Statements that the connection answers itself: settings, transactions, and what resets a connection. */
+/** Plans the statements that a connection answers itself: settings, transactions, cursors and resets. */
 
 import type {
   ClosePortalStmt,
@@ -16,7 +16,7 @@ import { quoteName, settingTable, spelled } from './setting-table.ts'
 import type { SourceStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
 
-/** A constant of SET, EXECUTE or set_config as text; undefined for NULL. @throws WireError 0A000 for anything else */
+/** A constant of SET, EXECUTE or set_config as text; undefined for NULL. @throws WireError 0A000 for other nodes */
 export function constantText(node: Node | undefined): string | undefined {
   if (node !== undefined && 'TypeCast' in node) return constantText(node.TypeCast.arg)
   const constant = node !== undefined && 'A_Const' in node ? node.A_Const : undefined
@@ -43,7 +43,7 @@ const planSet: PlanCommand<VariableSetStmt> = (session, { kind, name = '', args 
     else if (kind === 'VAR_SET_DEFAULT') setDefault(session, name, is_local === true)
     else if (kind === 'VAR_SET_VALUE') setValue(session, name, args, is_local === true)
     else if (kind === 'VAR_SET_MULTI') {
-      // SET TRANSACTION and SESSION CHARACTERISTICS: whatever they ask for, nothing is written here.
+      // SET TRANSACTION and SESSION CHARACTERISTICS have no effect, because all transactions are read-only.
       if (name === 'TRANSACTION SNAPSHOT') throw new WireError('0A000', 'Snapshots cannot be imported.')
     } else throw new WireError('0A000', 'SET … FROM CURRENT is not supported.')
     if (is_local && !transaction.isBlock)
@@ -68,7 +68,7 @@ function setDefault({ settings, transaction }: SessionState, name: string, local
   if (!local || transaction.isBlock) settings.reset(name, local)
 }
 
-/** A connection is its principal and nobody else; saying so again is no change. */
+/** A connection cannot change its principal. Setting its own identity again has no effect. */
 function setIdentity({ reader }: SessionState, name: string, args: readonly Node[]): void {
   const [value] = args.map((arg) => constantText(arg))
   const isOwn = value === undefined || value === reader.principal.sub || (name === 'role' && value === 'none')
@@ -91,7 +91,7 @@ const planShow: PlanCommand<VariableShowStmt> = (session, { name = '' }) => {
   })
 }
 
-/** Whether a statement is one of the few that a failed transaction takes: those that end it. */
+/** Whether a statement ends a transaction. A failed transaction accepts no others. */
 export function endsTransaction({ kind, tree }: SourceStatement): boolean {
   const ending: unknown = kind === 'TransactionStmt' && Reflect.get(Reflect.get(tree, kind), 'kind')
   return ['TRANS_STMT_COMMIT', 'TRANS_STMT_ROLLBACK', 'TRANS_STMT_ROLLBACK_TO'].includes(String(ending))
@@ -144,7 +144,7 @@ const planTransaction: PlanCommand<TransactionStmt> = (
         return { tag: 'ROLLBACK' }
       })
     default:
-      throw new WireError('0A000', 'Transactions in two phases are not supported.')
+      throw new WireError('0A000', 'Two-phase transactions are not supported.')
   }
 }
 
@@ -174,12 +174,12 @@ const planClose: PlanCommand<ClosePortalStmt> = (session, { portalname: name }) 
     return { tag: name === undefined ? 'CLOSE CURSOR ALL' : 'CLOSE CURSOR' }
   })
 
-/** Nothing is ever notified here, so listening would be waiting for ever: say so. */
+/** Refuses LISTEN, because no notification is ever sent and the client would wait forever. */
 const refuseListening = (what: string) => () => {
-  throw new WireError('25006', `cannot execute ${what}: notifications are not served`)
+  throw new WireError('25006', `cannot execute ${what}: notifications are not supported`)
 }
 
-/** What answers statements of these kinds. */
+/** Plans by kind of statement. */
 export const commandPlans: Readonly<
   Record<string, ((session: SessionState, statement: SourceStatement) => Plan) | undefined>
 > = {
@@ -194,7 +194,7 @@ export const commandPlans: Readonly<
   UnlistenStmt: (session) => commandPlan(session, () => ({ tag: 'UNLISTEN' })),
 }
 
-/** The tree of a statement lies in a node that is named after its kind. */
+/** Unwraps the tree of a statement, which lies in a node that is named after its kind. */
 function of<Tree>(plan: PlanCommand<Tree>) {
   return (session: SessionState, { kind, tree }: SourceStatement): Plan =>
     plan(session, Reflect.get(tree, kind) as Tree)

@@ -1,4 +1,4 @@
-/** How many connections there may be: of the process, of a tenant, of a principal, of clients that nobody knows yet. */
+/** Limits connections of the process, of a tenant, of a principal, and of clients that are not authenticated yet. */
 
 import type { Principal } from '../../core/principal.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -10,7 +10,7 @@ export interface SlotLimits {
   readonly connectionsMax: number
   readonly tenantMax: number
   readonly principalMax: number
-  /** Connections whose client has not proven who it is. */
+  /** Connections whose client is not authenticated yet. */
   readonly strangersMax: number
 }
 
@@ -27,9 +27,9 @@ export class ConnectionSlots {
   constructor(readonly max: SlotLimits) {}
 
   /**
-   * A place for a client that nobody knows yet. No network takes more than it leaves free, so that none shuts out
-   * all others.
-   * @returns what gives it back; undefined where there is none
+   * Takes a slot for a client that is not authenticated yet. No network takes more slots than it leaves free, so
+   * that none shuts out all others.
+   * @returns a function that frees the slot; undefined where none is free
    */
   enter(address: string): (() => void) | undefined {
     const [all, ofNetwork] = ['strangers', `strangers ${networkOf(address)}`] as const
@@ -37,7 +37,7 @@ export class ConnectionSlots {
     return this.#count(ofNetwork) < free ? this.#take([all, ofNetwork]) : undefined
   }
 
-  /** A place for a principal. @returns what gives it back @throws WireError 53300 */
+  /** Takes a slot for a principal. @returns a function that frees it @throws WireError 53300 where none is free */
   admit(tenant: TenantId, { sub }: Principal): () => void {
     const [all, ofTenant, ofPrincipal] = ['all', `tenant ${tenant}`, `principal ${tenant} ${sub}`] as const
     if (this.#count(all) >= this.max.connectionsMax)

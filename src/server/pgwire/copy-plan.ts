@@ -1,4 +1,4 @@
-/** COPY … TO STDOUT of a query or a table. Nothing is copied in. */
+/** Plans COPY … TO STDOUT of a query or a table. COPY FROM is refused. */
 
 import type { CopyStmt, Node } from 'libpg-query'
 import { quoteIdentifier } from '../../base/sql-text.ts'
@@ -12,7 +12,13 @@ import type { SessionState } from './session-state.ts'
 import { innerQuery, queryInParentheses, type SourceStatement, withinStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
 
-/** @throws WireError 25006 for COPY FROM; 0A000 for files and programs; 22023 for options; SqlError */
+/**
+ * Plans a COPY.
+ * @throws WireError 25006 for COPY FROM
+ * @throws WireError 42501 for files and programs
+ * @throws WireError 22023, 0A000 or 42601 for options
+ * @throws SqlError for the query
+ */
 export async function planCopy(
   session: SessionState,
   statement: SourceStatement,
@@ -20,7 +26,7 @@ export async function planCopy(
 ): Promise<Plan> {
   if (tree.is_from) throw new WireError('25006', 'cannot execute COPY FROM in a read-only transaction')
   if (tree.filename !== undefined || tree.is_program)
-    throw new WireError('42501', 'COPY goes to STDOUT only: files and programs are not served')
+    throw new WireError('42501', 'COPY goes to STDOUT only: files and programs are not supported')
   const format = copyFormat(tree.options ?? [])
   const inner = tree.query && innerQuery(statement, tree.query, queryInParentheses)
   const text = inner?.text ?? tableQuery(tree)
@@ -73,7 +79,7 @@ function copyFormat(options: readonly Node[]): CopyFormat {
   let format = defaultCopyFormat(named)
   for (const [name, value] of given)
     if (name !== 'format') format = { ...format, ...option(name, value, named) }
-  // Unless it is given, the one is the other.
+  // The escape character defaults to the quote character.
   if (!names.includes('escape')) format = { ...format, escape: format.quote }
   checkSyntax(format)
   return format

@@ -1,4 +1,4 @@
-/** Cursors in SQL: DECLARE, FETCH and MOVE. They go forward only, as the engine delivers. */
+/** Plans DECLARE, FETCH and MOVE. Cursors only go forward, because engines deliver rows once. */
 
 import type { DeclareCursorStmt, FetchStmt } from 'libpg-query'
 import { limits } from '../../limits.ts'
@@ -9,10 +9,10 @@ import type { Outbox } from './outbox.ts'
 import { commandPlan } from './plan.ts'
 import {
   emptyBinding,
-  type Outcome,
   openUnlessAborted,
   type Plan,
   type Portal,
+  type PortalOutcome,
   parameterBytes,
 } from './portal.ts'
 import type { RowSource } from './row-source.ts'
@@ -20,7 +20,7 @@ import type { OpenPortal, SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
 
-/** parsenodes.h. */
+/** Bits of PostgreSQL's parsenodes.h. */
 const cursorOptions = { binary: 0x1, scroll: 0x2, hold: 0x20 } as const
 /** FETCH ALL in the parser's tree. */
 const fetchAll = 2_147_483_647
@@ -28,7 +28,7 @@ const fetchAll = 2_147_483_647
 /** Plans the query of a cursor. */
 type PlanQuery = (query: SourceStatement, oids: readonly number[]) => Promise<Plan>
 
-/** DECLARE … CURSOR FOR a query; its parameters are the statement's. */
+/** Plans DECLARE … CURSOR FOR a query, whose parameters are the statement's. */
 export async function planDeclare(
   session: SessionState,
   statement: SourceStatement,
@@ -67,7 +67,7 @@ export async function planDeclare(
   }
 }
 
-/** @throws WireError 54000 where the connection has too many open, or too much in them */
+/** Adds a portal. @throws WireError 54000 where the connection has too many portals, or they hold too many bytes */
 export function addPortal({ portals }: SessionState, name: string, open: OpenPortal): void {
   const held = [...portals.values(), open].reduce(
     (sum, { portal, statementBytes = 0 }) => sum + statementBytes + (portal.heldBytes ?? 0),
@@ -103,7 +103,7 @@ export function planFetch(session: SessionState, tree: FetchStmt): Plan {
       else cursor.describe(outbox)
     },
     open: async (binding) => {
-      // Bind says what it wants; a Query gets what the cursor was declared for.
+      // Bind names the formats. A Query gets the format that the cursor was declared with.
       const isBinary = binding === emptyBinding && session.portals.get(name)?.isBinary === true
       const formats = isBinary ? ([1] as const) : binding.resultFormats
       return new FetchPortal(session, name, count, (column) => formatAt(formats, column))
@@ -111,14 +111,14 @@ export function planFetch(session: SessionState, tree: FetchStmt): Plan {
   }
 }
 
-/** @throws WireError 34000 */
+/** @throws WireError 34000 where the cursor does not exist */
 function cursorRows({ portals }: SessionState, name: string): RowSource {
   const rows = portals.get(name)?.portal.rows
   if (rows === undefined) throw new WireError('34000', `cursor "${name}" does not exist`)
   return rows
 }
 
-/** How many rows forward; what would go back or to a place is refused. */
+/** The number of rows forward. @throws WireError 55000 for other directions and positions */
 function forwardCount({ direction = 'FETCH_FORWARD', howMany }: FetchStmt): number {
   const count = Number(howMany ?? 0)
   const isForward =
@@ -146,7 +146,7 @@ class FetchPortal implements Portal {
     cursorRows(this.session, this.name).describe(outbox, this.formatOf)
   }
 
-  async execute(rowsMax: number, signal: AbortSignal): Promise<Outcome> {
+  async execute(rowsMax: number, signal: AbortSignal): Promise<PortalOutcome> {
     const source = cursorRows(this.session, this.name)
     const asked = rowsMax === 0 ? this.#left : Math.min(rowsMax, this.#left)
     const { rows, ended } = await source.send(

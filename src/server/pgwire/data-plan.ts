@@ -1,4 +1,4 @@
-/** Statements about governed data: the read path compiles and runs them, and only it. */
+/** Plans statements about governed data. The read path alone compiles and runs them. */
 
 import { type SqlType, typeOfOid, typeOid } from '../../core/sql-type.ts'
 import type { PreparedQuery, PrepareOptions, QueryContext } from '../../query/query-service.ts'
@@ -6,12 +6,12 @@ import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import { parameterText } from '../../wire/postgres/parameters.ts'
 import type { Outbox } from './outbox.ts'
 import { formatsFor, RowsPortal, writeDescription } from './plan.ts'
-import { type Binding, type Plan, type Portal, parameterBytes } from './portal.ts'
+import { type Plan, type Portal, type PortalBinding, parameterBytes } from './portal.ts'
 import { BatchRows } from './row-source.ts'
 import { queryContext, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
 
-/** OIDs that clients name for parameters and that stand for a type served: unknown, name, bpchar, oid. */
+/** OIDs that clients name for parameters and that map to a served type: unknown, name, bpchar, oid. */
 const parameterAliases: ReadonlyMap<number, SqlType | undefined> = new Map([
   [0, undefined],
   [705, undefined],
@@ -29,10 +29,10 @@ function parameterType(oid: number): SqlType | undefined {
   return type
 }
 
-/** What the description of a column takes beside its name. */
+/** Estimated bytes of a column's description beside its name. */
 const columnBytes = 100
 
-/** A compiled query, and what runs it. It holds these three alone, since a connection may have many. */
+/** The plan of a compiled query. It holds only these three values, because a connection may have many plans. */
 class DataPlan implements Plan {
   constructor(
     readonly session: SessionState,
@@ -54,7 +54,7 @@ class DataPlan implements Plan {
     writeDescription(outbox, this.prepared.columns, () => 0)
   }
 
-  async open(binding: Binding): Promise<Portal> {
+  async open(binding: PortalBinding): Promise<Portal> {
     const { columns } = this.prepared
     const formatOf = formatsFor(binding.resultFormats, columns.length)
     const held = parameterBytes(binding)
@@ -62,10 +62,11 @@ class DataPlan implements Plan {
   }
 
   /**
-   * What runs the query when it is called.
-   * @throws WireError 08P01; ValueError for a parameter that is not of its type
+   * Reads the parameters. @returns a function that runs the query
+   * @throws WireError 08P01 for a wrong number of parameters
+   * @throws ValueError for a parameter that is not of its type
    */
-  rowsOf(binding: Binding): () => BatchRows {
+  rowsOf(binding: PortalBinding): () => BatchRows {
     const { session, context, prepared } = this
     const parameters = textParameters(prepared.parameters, binding)
     return () => {
@@ -88,9 +89,9 @@ class DataPlan implements Plan {
 }
 
 /**
- * Plans a query: compiles it for the connection's principal.
+ * Compiles a query for the connection's principal.
  * @param oids the parameter types that the client named
- * @param options whether the message that brought the query runs it, too
+ * @param options whether the client has already asked to run the query
  * @throws SqlError; WireError
  */
 export async function planData(
@@ -112,12 +113,13 @@ export async function planData(
 }
 
 /**
- * A Bind's values as PostgreSQL's text.
- * @throws WireError 08P01 as {@link assertParameters}; ValueError for one that is not of its type
+ * The parameters of a Bind in PostgreSQL's text format.
+ * @throws WireError 08P01 as {@link assertParameters}
+ * @throws ValueError for a value that is not of its type
  */
 export function textParameters(
   types: readonly SqlType[],
-  { parameters, parameterFormats }: Binding,
+  { parameters, parameterFormats }: PortalBinding,
 ): readonly (string | null)[] {
   assertParameters(parameters.length, types.length, parameterFormats.length)
   return parameters.map((value, index) =>
@@ -127,7 +129,7 @@ export function textParameters(
   )
 }
 
-/** @throws WireError 08P01 where Bind does not give one value a parameter */
+/** @throws WireError 08P01 where Bind does not supply one value for each parameter */
 export function assertParameters(given: number, required: number, formats: number): void {
   if (given !== required)
     throw new WireError(

@@ -1,16 +1,16 @@
 /**
- * TLS from the first byte on (PostgreSQL 17's `sslnegotiation=direct`). The socket has been read from when that
- * shows, so the handshake goes over a stream that is fed what was read.
+ * Runs TLS from the first byte on (PostgreSQL 17's `sslnegotiation=direct`). The first bytes must be read to detect
+ * it, so the handshake goes over a stream that receives the bytes already read.
  */
 
 import { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 
-/** First byte of a TLS handshake record; of a start-up packet it would mean a length of 370 million. */
+/** First byte of a TLS handshake record. In a start-up packet it would mean a length of 370 million. */
 export const tlsHandshake = 0x16
 const protocolName = 'postgresql'
 
-/** The plain socket, as far as ciphertext needs it. */
+/** The part of the plain socket that sends ciphertext. */
 export interface CipherSink {
   /** @returns how many of the bytes were taken; negative where the socket is closed */
   write(bytes: Uint8Array): number
@@ -40,7 +40,7 @@ export class DirectTls {
       ALPNProtocols: [protocolName],
     })
     this.#socket.on('secure', () => {
-      // Without the name the bytes could be another protocol's, sent here by a trick (ALPACA).
+      // Without the name, an attacker could redirect bytes of another protocol here (ALPACA).
       if (this.#socket.alpnProtocol !== protocolName) this.#socket.destroy()
     })
     this.#socket.on('data', data)
@@ -65,7 +65,7 @@ export class DirectTls {
 
   write(bytes: Uint8Array): number {
     if (this.#blocked) return 0
-    // The stream keeps what it is given until it is sent; the caller's buffer is used again.
+    // Copied, because the stream holds the bytes until they are sent and the caller reuses its buffer.
     this.#blocked = !this.#socket.write(Buffer.from(bytes))
     return bytes.length
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a Parse came with its Execute: drivers send Parse, Bind, Describe, Execute and Sync as one. What is loaded
- * then is loaded for that run, too, since the client had asked for it before.
+ * Detects a Parse that arrived with its Execute: drivers send Parse, Bind, Describe, Execute and Sync at once. The
+ * load for such a Parse also serves the run, because the client has already asked to run the statement.
  */
 
 import { ByteReader, ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
@@ -9,12 +9,12 @@ import { frontend } from '../../wire/postgres/protocol.ts'
 import { ValueError } from '../../wire/postgres/value-error.ts'
 
 /**
- * Whether a Bind of this statement and the Execute of its portal have arrived whole, with nothing between them and
- * the Parse but Describe. Anything else is no.
- * @param statement the name that Parse gives
+ * Whether a Bind of this statement and the Execute of its portal have arrived in full, with only Describe messages
+ * between them and the Parse.
+ * @param statement the name in the Parse
  * @param waiting the messages that follow the Parse
  */
-export function isExecuteAhead(statement: string, waiting: Iterable<Frame>): boolean {
+export function isExecuteBuffered(statement: string, waiting: Iterable<Frame>): boolean {
   let portal: string | undefined
   try {
     for (const { type, body } of waiting) {
@@ -26,7 +26,7 @@ export function isExecuteAhead(statement: string, waiting: Iterable<Frame>): boo
       if (reader.cstring() !== statement) return false
     }
   } catch (thrown) {
-    // Whoever takes the message refuses it.
+    // The session refuses the malformed message when it reads it.
     if (!(thrown instanceof ProtocolViolation || thrown instanceof ValueError)) throw thrown
   }
   return false

@@ -1,12 +1,12 @@
 /**
- * What has arrived from the client: messages one at a time, in order. Reading never pauses, or the end of a
- * client that has sent much and left would go unheard; a client that runs too far ahead is cut off instead.
+ * Receives the client's messages, one at a time and in order. Reading never pauses, because a client that sent much
+ * and disconnected would go unnoticed. Instead, a client that sends too much before it is answered is disconnected.
  */
 
 import { limits } from '../../limits.ts'
 import { type Frame, FrameReader, type ReaderPhase } from '../../wire/postgres/frame-reader.ts'
 
-/** Bytes that may wait before the client is let in. */
+/** Bytes that may wait before the client is authenticated. */
 const strangerBytesMax = 64 * 1024
 
 export class Inbox {
@@ -14,25 +14,25 @@ export class Inbox {
   #closed = false
   #interruption: Error | undefined
   #waiting: PromiseWithResolvers<Frame | 'late' | undefined> | undefined
-  /** When the wait is over; on performance.now()'s clock. */
+  /** When the wait times out, on performance.now()'s clock. */
   #deadlineMs = Number.POSITIVE_INFINITY
-  /** Outlives its wait: one a connection, not one a message, since most waits end long before it. */
+  /** Shared by all waits of the connection, because most end long before a timer would fire. */
   #timer: Timer | undefined
   #timerMs = Number.POSITIVE_INFINITY
 
-  /** @param onOverflow ends the connection of a client that is too far ahead */
+  /** @param onOverflow ends the connection of a client that sent too much */
   constructor(readonly onOverflow: () => void) {}
 
   set phase(phase: ReaderPhase) {
     this.#reader.phase = phase
   }
 
-  /** Bytes that nobody has asked for. */
+  /** Bytes that arrived and were not received by the session yet. */
   get pendingBytes(): number {
     return this.#reader.pendingBytes
   }
 
-  /** The whole messages that nobody has asked for, in order; each is valid until more arrives. */
+  /** The complete messages not received by the session yet, in order. Each is valid until more bytes arrive. */
   waiting(): Iterable<Frame> {
     return this.#reader.waiting()
   }
@@ -48,7 +48,7 @@ export class Inbox {
     this.#wake()
   }
 
-  /** Whoever waits for a message hears this instead, now or the next time. */
+  /** Makes the current or the next `receive` reject with this reason. */
   interrupt(reason: Error): void {
     this.#interruption = reason
     this.#wake()
@@ -61,13 +61,13 @@ export class Inbox {
   }
 
   /**
-   * The next message.
-   * @param timeoutMs how long to wait for it; 0: as long as it takes
-   * @returns undefined once the client is gone, `late` where the time is over
+   * Waits for the next message.
+   * @param timeoutMs 0: no timeout
+   * @returns undefined once the client has disconnected, `late` after the timeout
    * @throws ProtocolViolation; the reason of `interrupt`
    */
   receive(timeoutMs: number): Promise<Frame | 'late' | undefined> {
-    // What waits for most of a connection's life is this one promise.
+    // A single promise, because an idle connection spends most of its life in this wait.
     const waiting = Promise.withResolvers<Frame | 'late' | undefined>()
     this.#waiting = waiting
     this.#deadlineMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs
@@ -76,7 +76,7 @@ export class Inbox {
     return waiting.promise
   }
 
-  /** Has the timer go off when the wait is over, or before. */
+  /** Sets the timer to fire at the wait's deadline, or before. */
   #watch(): void {
     if (this.#deadlineMs >= this.#timerMs || this.#deadlineMs === Number.POSITIVE_INFINITY) return
     clearTimeout(this.#timer)
@@ -86,29 +86,29 @@ export class Inbox {
         this.#timerMs = Number.POSITIVE_INFINITY
         if (this.#waiting === undefined) return
         if (performance.now() < this.#deadlineMs) this.#watch()
-        else this.#settle('late')
+        else this.#resolve('late')
       },
       Math.ceil(this.#deadlineMs - performance.now()),
     )
   }
 
-  /** Answers whoever waits, where there is something to answer. */
+  /** Ends the wait, where a message, an interruption or the end has arrived. */
   #wake(): void {
     const waiting = this.#waiting
     if (waiting === undefined) return
     try {
       if (this.#interruption !== undefined) throw this.#interruption
       const frame = this.#reader.next()
-      if (frame !== undefined || this.#closed) this.#settle(frame)
+      if (frame !== undefined || this.#closed) this.#resolve(frame)
     } catch (thrown) {
       this.#waiting = undefined
       waiting.reject(thrown)
     }
   }
 
-  #settle(outcome: Frame | 'late' | undefined): void {
+  #resolve(received: Frame | 'late' | undefined): void {
     const waiting = this.#waiting
     this.#waiting = undefined
-    waiting?.resolve(outcome)
+    waiting?.resolve(received)
   }
 }

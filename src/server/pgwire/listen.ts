@@ -1,4 +1,4 @@
-/** The PostgreSQL wire's listener: sockets, TLS, and the end of both. What is said on them is elsewhere. */
+/** Runs the PostgreSQL wire's listener: sockets, TLS and shutdown. It does not interpret messages. */
 
 import { BlockList, isIP } from 'node:net'
 import type { Socket, TCPSocketListener } from 'bun'
@@ -25,22 +25,22 @@ export interface ListenOptions {
 
 export interface PgwireServer {
   readonly port: number
-  /** How many clients are connected, let in or not. */
+  /** The number of connected clients, also those not authenticated yet. */
   readonly connections: () => number
   readonly clients: () => Iterable<Client>
   /**
-   * Takes no more clients, lets statements under way finish and ends connections that are idle.
-   * @returns whether all were gone in time; the rest are closed
+   * Accepts no more clients, lets statements under way finish and ends idle connections.
+   * @returns whether all connections ended in time; the others are closed
    */
   stop(timeoutMs: number): Promise<boolean>
 }
 
-/** Connections more than there have been since the last collection. */
+/** A garbage collection runs each time that this many connections were added. */
 const connectionsACollection = 64
 
 /**
- * A login leaves far more garbage than it keeps, and what is kept pins the blocks of memory that the garbage was
- * in. So it is collected now and then while connections become more, never while they come and go.
+ * Collects garbage while the number of connections grows. A login leaves far more garbage than live objects, and
+ * those objects pin the memory blocks of the garbage. A stable number of connections causes no collection.
  */
 class LoginGarbage {
   #collectedAt = 0
@@ -57,7 +57,7 @@ class LoginGarbage {
   }
 }
 
-/** What a socket carries. */
+/** The data attached to a socket. */
 interface Attached {
   connection: Connection
 }
@@ -65,7 +65,7 @@ interface Attached {
 /** Starts the listener. */
 export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireServer {
   const connections = new Set<Connection>()
-  const settle = new LoginGarbage()
+  const garbage = new LoginGarbage()
   let whenEmpty: (() => void) | undefined
   const listenOn = (hostname: string): TCPSocketListener<Attached> =>
     Bun.listen<Attached>({
@@ -76,12 +76,12 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
           const connection = new Connection(socket, options.tls)
           socket.data = { connection }
           connections.add(connection)
-          settle.grown(connections.size)
+          garbage.grown(connections.size)
           void serveClient(parts, connection)
-            .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be ended in order'))
+            .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be closed cleanly'))
             .finally(() => {
               connections.delete(connection)
-              settle.shrunk(connections.size)
+              garbage.shrunk(connections.size)
               if (connections.size === 0) whenEmpty?.()
             })
         },
@@ -116,7 +116,7 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
   }
 }
 
-/** IPv6 and IPv4 alike, as the HTTP listeners do; IPv4 alone on a machine that has no IPv6. */
+/** Listens on IPv6 and IPv4, as the HTTP listeners do; on IPv4 alone where the machine has no IPv6. */
 function onEveryInterface<T>(listenOn: (hostname: string) => T): T {
   try {
     return listenOn('::')
@@ -136,16 +136,16 @@ function isLoopback(address: string): boolean {
   return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** ALPN's list of the one name that libpq offers: a length and the name. */
+/** The ALPN list of the one name that libpq offers: its length and the name. */
 const protocolNames = Buffer.from('\x0apostgresql', 'latin1')
 
-/** What bytes go through now: the plain socket, or TLS on it. */
+/** The current way to the client: the plain socket, or TLS on it. */
 interface Channel {
   write(bytes: Uint8Array): number
   end(): void
 }
 
-/** One socket, in plain text until TLS takes it over. */
+/** One socket, in plain text until TLS starts. */
 class Connection implements Client {
   readonly inbox: Inbox
   readonly outbox: Outbox
@@ -204,7 +204,7 @@ class Connection implements Client {
     this.#hasRead = true
     if (this.#encryption === 'none') this.inbox.push(chunk)
     else if (this.#encryption !== 'upgraded') this.#encryption.feed(chunk)
-    // Once the socket was upgraded, the plain handlers still see its ciphertext, which others have read.
+    // After the upgrade, the plain handlers still receive the ciphertext, which the TLS handlers have already read.
   }
 
   plainDrained(): void {
@@ -230,7 +230,7 @@ class Connection implements Client {
   end(): void {
     this.closed()
     this.#channel.end()
-    // A client that never closes its side does not keep the socket.
+    // The socket is terminated even if the client never closes its side.
     if (this.#hasEnded) return
     this.#lingering = setTimeout(() => this.plain.terminate(), limits.flushMs)
     this.#lingering.unref()
@@ -243,7 +243,7 @@ class Connection implements Client {
     this.closed()
   }
 
-  /** Nobody is there any more. */
+  /** The client has disconnected. */
   closed(): void {
     if (this.#gone.signal.aborted) return
     this.#gone.abort()

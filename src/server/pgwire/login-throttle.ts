@@ -1,10 +1,10 @@
-/** Slows an address down whose clients keep failing to prove who they are. */
+/** Delays logins from an address whose clients keep failing to authenticate. */
 
 import type { Clock } from '../../base/clock.ts'
 import { Lru } from '../../base/lru.ts'
 import { networkOf } from './network.ts'
 
-/** Failures that cost nothing: a mistyped secret, a tool that tries three times. */
+/** Failures without a delay, such as a mistyped secret or a tool that tries three times. */
 const freeFailures = 5
 const penaltyMinMs = 100
 const penaltyMaxMs = 10_000
@@ -15,7 +15,7 @@ const addressesMax = 10_000
 interface Failures {
   count: number
   lastMs: number
-  /** When the next attempt may be looked at. */
+  /** When the next attempt may be checked. */
   nextMs: number
 }
 
@@ -25,10 +25,10 @@ export class LoginThrottle {
   constructor(readonly clock: Clock) {}
 
   /**
-   * Takes a turn for one attempt of an address.
+   * Takes a turn for one attempt of an address. Attempts wait one after another.
    * @param withinMs how long the attempt can wait
-   * @returns the milliseconds to wait before looking at it; attempts wait one after another. Undefined where that
-   *   is too long: then no turn is taken, or attempts that nobody looks at would put off all others
+   * @returns the milliseconds to wait before checking it; undefined where that is too long. Then no turn is taken,
+   *   because attempts that are never checked would delay all others.
    */
   turn(address: string, withinMs: number): number | undefined {
     const failures = this.#recent(address)

@@ -1,6 +1,6 @@
-/** Where a client comes from, for bounds that one subscriber is not to pass by changing its address. */
+/** Maps a client's address to its network, so that a subscriber cannot pass limits by changing its address. */
 
-/** The address without its mapping to IPv6; of IPv6 the /64, all of which one subscriber has. */
+/** An IPv4 address without its mapping to IPv6; for IPv6 the /64, because one subscriber has all of it. */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
   if (!plain.includes(':')) return plain

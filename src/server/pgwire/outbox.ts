@@ -1,13 +1,13 @@
 /**
- * What goes to the client: messages are written into one buffer, and the buffer is used again only when the
- * socket has taken all of it. A client that does not read holds one buffer of ours and nothing more.
+ * Sends messages to the client. They are written into one buffer, which is reused only when the socket has taken
+ * all of it. So a client that does not read occupies one buffer and no more.
  */
 
 import { limits } from '../../limits.ts'
 import { MessageWriter } from '../../wire/postgres/message-writer.ts'
 import { ConnectionClosed } from './wire-error.ts'
 
-/** The socket, as far as sending needs it. */
+/** The part of the socket that sends. */
 export interface Sink {
   /** @returns how many of the bytes were taken; negative where the socket is closed */
   write(bytes: Uint8Array): number
@@ -29,14 +29,14 @@ export class Outbox {
     this.#sink = sink
   }
 
-  /** Sends through another socket from now on, as after the change to TLS. Nothing may be unsent. */
+  /** Sends through another socket from now on, as after the change to TLS. The outbox must be flushed before. */
   redirect(sink: Sink): void {
     this.#sink = sink
   }
 
-  /** Nothing more is sent before `condition` resolves; where it rejects, what is written is dropped. */
+  /** Holds back messages until `condition` resolves. Where it rejects, they are dropped. */
   sendOnlyIf(condition: Promise<void>): void {
-    // Its rejection is handled when something is to be sent, which may be later.
+    // The next flush handles the rejection, and that may be later.
     condition.catch(() => {})
     const before = this.#gate
     this.#gate = before === undefined ? condition : before.then(() => condition)
@@ -53,9 +53,9 @@ export class Outbox {
   }
 
   /**
-   * Sends everything written; resolves when the socket has taken it.
+   * Sends everything written and resolves when the socket has taken it.
    * @param idle whether nothing more is expected soon, so that a large buffer is freed
-   * @throws ConnectionClosed; what the condition of `sendOnlyIf` rejects with
+   * @throws ConnectionClosed; the rejection of a `sendOnlyIf` condition
    */
   async flush(idle = false): Promise<void> {
     await this.#passGate()
@@ -97,7 +97,7 @@ export class Outbox {
     this.#closed = true
     const unsent = this.#unsent
     this.#unsent = undefined
-    // The caller may have stopped waiting; then the rejection has no handler.
+    // The caller may have stopped waiting, and then the rejection has no other handler.
     unsent?.done.promise.catch(() => {})
     unsent?.done.reject(new ConnectionClosed())
   }

@@ -1,4 +1,4 @@
-/** What becomes of a statement: read, answered by the connection or by the catalog, or refused. */
+/** Plans a statement by its kind: the read path, the catalog or the connection runs it, or it is refused. */
 
 import type {
   CopyStmt,
@@ -31,7 +31,7 @@ import { WireError } from './wire-error.ts'
 /**
  * Plans one statement.
  * @param oids the parameter types that the client named
- * @param options whether the message that brought the statement runs it, too
+ * @param options whether the client has already asked to run the statement
  * @throws SqlError; WireError
  */
 export async function planStatement(
@@ -96,14 +96,17 @@ function planExplain(
   statement: SourceStatement,
   { query, options = [] }: ExplainStmt,
 ): Plan {
-  if (query === undefined) throw new WireError('42601', 'There is nothing to explain.')
+  if (query === undefined) throw new WireError('42601', 'EXPLAIN names no statement.')
   const named = options.map((each) => ('DefElem' in each ? (each.DefElem.defname ?? '') : ''))
   const refused = named.find((name) => name === 'analyze' || name === 'format')
   if (refused !== undefined)
     throw new WireError('0A000', `EXPLAIN (${refused.toUpperCase()}) is not supported`)
   const { reader, parts } = session
   if (!reader.principal.roles.includes('steward'))
-    throw new WireError('42501', 'EXPLAIN takes the role `steward`: it shows the policies applied')
+    throw new WireError(
+      '42501',
+      'EXPLAIN requires the role `steward`, because it shows the applied row filters and column masks',
+    )
   const inner = innerQuery(statement, query, (words) => [
     options.length > 0 && words[1] === '('
       ? words.indexOf(')') + 1
@@ -123,7 +126,7 @@ function planExplain(
 
 function planPrepare(session: SessionState, statement: SourceStatement, tree: PrepareStmt): Plan {
   const { name = '', query, argtypes = [] } = tree
-  if (query === undefined) throw new WireError('42601', 'There is nothing to prepare.')
+  if (query === undefined) throw new WireError('42601', 'PREPARE names no statement.')
   const oids = argtypes.map((each) => typeOid(typeNamed(each)))
   const inner = innerQuery(statement, query, queryBehind('AS'))
   if (inner.kind !== 'SelectStmt') throw new WireError('25006', 'only SELECT can be prepared here')
@@ -135,12 +138,14 @@ function planPrepare(session: SessionState, statement: SourceStatement, tree: Pr
   })
 }
 
-/** Bytes that the tree of a statement takes, by measure of its text. */
-const treeWeight = 200
+/** Bytes that a statement's tree takes for each character of its text. */
+const treeBytesPerCharacter = 200
 
 /**
+ * Adds a prepared statement.
  * @param ends whether the statement ends a transaction
- * @throws WireError 42P05 where the name is taken; 54000 where the connection has too many, or too much in them
+ * @throws WireError 42P05 where the name is taken
+ * @throws WireError 54000 where the connection has too many prepared statements, or they hold too many bytes
  */
 export function addStatement(
   { statements }: SessionState,
@@ -153,7 +158,7 @@ export function addStatement(
     throw new WireError('42P05', `prepared statement "${name}" already exists`)
   if (statements.size >= limits.pgwirePreparedMax)
     throw new WireError('54000', `A connection has at most ${limits.pgwirePreparedMax} prepared statements.`)
-  const heldBytes = plan.heldBytes ?? text.length * treeWeight
+  const heldBytes = plan.heldBytes ?? text.length * treeBytesPerCharacter
   const held = [...statements.values()].reduce((sum, each) => sum + each.heldBytes, heldBytes)
   if (held > limits.pgwirePreparedBytesMax)
     throw new WireError(
@@ -176,7 +181,7 @@ function planExecute(session: SessionState, { name = '', params = [] }: ExecuteS
   const prepared = () => {
     const found = session.statements.get(name)
     if (found === undefined) throw new WireError('26000', `prepared statement "${name}" does not exist`)
-    // It could name itself, by whatever detour, and would never end.
+    // An EXECUTE could execute itself, directly or indirectly, and never end.
     if (found.plan.isExecute)
       throw new WireError('0A000', 'EXECUTE of a statement that is EXECUTE is not supported')
     return found.plan

@@ -1,4 +1,4 @@
-/** The plans and portals that others are made of: rows, commands that answer themselves, nothing. */
+/** Builds the basic plans and portals: result rows, commands that the connection runs itself, and empty text. */
 
 import type { ResultBatch } from '../../core/result-batch.ts'
 import type { SqlType } from '../../core/sql-type.ts'
@@ -9,12 +9,12 @@ import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import type { Format } from '../../wire/postgres/protocol.ts'
 import type { FormatOf } from '../../wire/postgres/rows.ts'
 import type { Outbox } from './outbox.ts'
-import type { Outcome, Plan, Portal } from './portal.ts'
+import type { Plan, Portal, PortalOutcome } from './portal.ts'
 import { BatchRows, type RowSource } from './row-source.ts'
 import type { SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
 
-/** Writes what describes a result, or its absence. */
+/** Writes RowDescription, or NoData for a statement without a result. */
 export function writeDescription(
   { writer }: Outbox,
   columns: readonly DescribedColumn[] | undefined,
@@ -37,7 +37,7 @@ export function formatsFor(formats: readonly Format[], columnCount: number): For
   return (column) => formatAt(formats, column)
 }
 
-/** A portal over rows; they are asked for when it is first executed. */
+/** A portal over rows. The query starts at the first Execute. */
 export class RowsPortal implements Portal {
   readonly hasRows = true
   #rows: RowSource | undefined
@@ -60,7 +60,7 @@ export class RowsPortal implements Portal {
     writeDescription(outbox, this.columns, this.formatOf)
   }
 
-  async execute(rowsMax: number, signal: AbortSignal): Promise<Outcome> {
+  async execute(rowsMax: number, signal: AbortSignal): Promise<PortalOutcome> {
     const { rows, ended } = await this.rows.send(this.session.outbox, this.formatOf, rowsMax, signal)
     this.session.tally.rows += rows
     if (!ended) return 'suspended'
@@ -73,20 +73,20 @@ export class RowsPortal implements Portal {
 }
 
 export interface CommandPlanOptions {
-  /** Of a command that answers with rows of text. */
+  /** Column names of a command that returns rows of text. */
   readonly columns?: readonly string[]
 }
 
-/** What a command answers: its tag, and rows of text where it has columns. */
-export interface CommandAnswer {
+/** The result of a command: its tag, and rows of text where it has columns. */
+export interface CommandResult {
   readonly tag: string
   readonly rows?: readonly (readonly string[])[]
 }
 
-/** The plan of a statement that the connection answers itself. */
+/** The plan of a statement that the connection runs itself. */
 export function commandPlan(
   session: SessionState,
-  run: (signal: AbortSignal) => CommandAnswer | Promise<CommandAnswer>,
+  run: (signal: AbortSignal) => CommandResult | Promise<CommandResult>,
   options: CommandPlanOptions = {},
 ): Plan {
   const columns = options.columns?.map((name) => ({ name, type: 'text' as SqlType }))
@@ -117,7 +117,7 @@ export function commandPlan(
   }
 }
 
-/** Rows of text that are all there. */
+/** A complete result of text rows. */
 export function textRows(
   columns: readonly DescribedColumn[],
   rows: readonly (readonly string[])[],

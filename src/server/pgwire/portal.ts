@@ -1,52 +1,52 @@
-/** A statement that is ready to run, and a portal: one run of it, in as many steps as the client asks for. */
+/** Declares a plan, which is a statement ready to run, and a portal, which is one run of it in any number of steps. */
 
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { Format } from '../../wire/postgres/protocol.ts'
 import type { Outbox } from './outbox.ts'
 import type { RowSource } from './row-source.ts'
 
-/** What Bind gives. Values are as they arrived. */
-export interface Binding {
+/** The values and formats of a Bind. Values are unchanged. */
+export interface PortalBinding {
   readonly parameterFormats: readonly Format[]
   readonly parameters: readonly (Uint8Array | null)[]
   readonly resultFormats: readonly Format[]
 }
 
-export const emptyBinding: Binding = { parameterFormats: [], parameters: [], resultFormats: [] }
+export const emptyBinding: PortalBinding = { parameterFormats: [], parameters: [], resultFormats: [] }
 
-/** What a portal keeps of its parameters. */
-export function parameterBytes({ parameters }: Binding): number {
+/** Bytes of the parameters that a portal holds. */
+export function parameterBytes({ parameters }: PortalBinding): number {
   return parameters.reduce((bytes, value) => bytes + (value?.length ?? 0), 0)
 }
 
-/** `suspended`: there may be more rows, and the client asks again. */
-export type Outcome = { readonly tag: string } | 'suspended' | 'empty'
+/** `suspended`: there may be more rows, for which the client sends another Execute. */
+export type PortalOutcome = { readonly tag: string } | 'suspended' | 'empty'
 
 export interface Portal {
   readonly hasRows: boolean
   /** RowDescription or NoData. */
   describe(outbox: Outbox): void
   /** @param rowsMax 0: all rows */
-  execute(rowsMax: number, signal: AbortSignal): Promise<Outcome>
-  /** The rows, where it has some and a cursor can read them. */
+  execute(rowsMax: number, signal: AbortSignal): Promise<PortalOutcome>
+  /** The rows that a cursor can read. */
   readonly rows?: RowSource
-  /** What it keeps until it is closed, of its parameters and of an answer that is all there; 0 where absent. */
+  /** Bytes held until the portal is closed, by its parameters and a complete result; 0 where absent. */
   readonly heldBytes?: number
   close(): void
 }
 
 export interface Plan {
   readonly parameterOids: readonly number[]
-  /** What it keeps while it is prepared, in bytes; absent: the tree of its statement. */
+  /** Bytes held while the statement is prepared; absent: its tree is held. */
   readonly heldBytes?: number
   /** Whether it runs a prepared statement that it names. */
   readonly isExecute?: true
   /** RowDescription or NoData, in the formats of a Describe of the statement. */
   describe(outbox: Outbox): void
-  open(binding: Binding): Promise<Portal>
+  open(binding: PortalBinding): Promise<Portal>
 }
 
-/** The portal; where the signal comes first, it is closed once it is there. @throws the signal's reason */
+/** Waits for the portal. One that opens after the signal is closed at once. @throws the signal's reason */
 export async function openUnlessAborted(opening: Promise<Portal>, signal: AbortSignal): Promise<Portal> {
   opening.then((portal) => signal.aborted && portal.close()).catch(() => {})
   return await unlessAborted(opening, signal)

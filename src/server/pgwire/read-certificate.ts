@@ -1,12 +1,12 @@
-/** The certificate that the PostgreSQL wire shows, from the files that the settings name. */
+/** Reads the TLS certificate of the PostgreSQL wire from the files that the settings name. */
 
 import { createSecureContext } from 'node:tls'
 import { Fault } from '../../base/fault.ts'
 import type { TlsOptions } from './listen.ts'
 
 /**
- * Reads it, and proves that TLS can be begun with it: otherwise the first client would be the one to find out.
- * @throws Fault `misconfigured` where a file cannot be read, or the two are no certificate and its key
+ * Reads the certificate and checks that TLS can start with it, because a bad one must fail at startup.
+ * @throws Fault `misconfigured` where a file cannot be read, or they hold no certificate with its key
  */
 export async function readCertificate(files: {
   readonly certFile: string
@@ -27,7 +27,7 @@ async function readBoth({ certFile, keyFile }: { certFile: string; keyFile: stri
 }
 
 function problemOf({ cert, key }: TlsOptions): string | undefined {
-  // Which the library takes for none given.
+  // The TLS library treats an empty text as if none were given.
   if (cert.trim() === '' || key.trim() === '') return 'a file is empty'
   try {
     createSecureContext({ cert, key })

@@ -1,6 +1,6 @@
 /**
- * The rows of one open result on their way to the client: pulled from the engine only as fast as the socket
- * takes them, in as many steps as the client asks for.
+ * Sends the rows of one open result to the client. Rows are pulled from the engine only as fast as the socket takes
+ * them, in as many steps as the client requests.
  */
 
 import { nextTurn } from '../../base/turn.ts'
@@ -16,25 +16,28 @@ import { WireError } from './wire-error.ts'
 
 export interface Progress {
   readonly rows: number
-  /** Whether the end was seen: there was no row for the last one asked for, or all were. */
+  /** Whether the end was reached, because all rows were requested or more than exist. */
   readonly ended: boolean
 }
 
-/** Makes the writer of a batch's rows: as DataRow, as CopyData, or to nowhere. */
+/** Makes the writer of a batch's rows: as DataRow, as CopyData, or one that skips them. */
 export type RowWriterOf = (batch: ResultBatch) => RowWriter
 
-/** An open result: `rowsMax` 0 stands for all rows. */
+/** An open result. `rowsMax` 0 means all rows. */
 export interface RowSource {
   describe(outbox: Outbox, formatOf: FormatOf): void
-  /** @throws what the engine throws; the signal's reason; ConnectionClosed; WireError 55000 after any of them */
+  /**
+   * Sends rows.
+   * @throws the engine's errors, the signal's reason, or ConnectionClosed; WireError 55000 after any of them
+   */
   send(outbox: Outbox, formatOf: FormatOf, rowsMax: number, signal: AbortSignal): Promise<Progress>
-  /** Passes over rows, sending none. */
+  /** Skips rows without sending them. */
   skip(rowsMax: number, signal: AbortSignal): Promise<Progress>
-  /** Stops the engine, wherever it is. */
+  /** Stops the engine. */
   close(reason?: unknown): void
 }
 
-/** What rows that are there already need nobody for. */
+/** For complete results, which need neither a usage record nor another check. */
 const unguarded: Pick<QueryRun, 'putOnRecord' | 'confirm'> = {
   putOnRecord: async () => {},
   confirm: () => undefined,
@@ -46,14 +49,14 @@ export class BatchRows implements RowSource {
   #batch: ResultBatch | undefined
   #row = 0
   #ended = false
-  /** Closed before its end was seen: what is left of it is not to be taken for its end. */
+  /** Closed before the end, so a later read must fail instead of reporting the end. */
   #broken = false
 
   /**
    * @param stop ends the query of these batches
-   * @param spent told of milliseconds spent waiting for the engine
-   * @param guard put on record before a row leaves while more may follow, and asked before rows of a batch are given
-   *   that came some time ago
+   * @param spent receives the milliseconds spent waiting for the engine
+   * @param guard records the run before a row leaves while more may follow, and checks again before rows are sent
+   *   from a batch that arrived some time ago
    */
   constructor(
     readonly columns: readonly DescribedColumn[],
@@ -89,7 +92,7 @@ export class BatchRows implements RowSource {
     this.#broken = true
     this.#batch = undefined
     this.stop.abort(reason ?? new WireError('57014', 'The portal was closed.'))
-    // What the engine says of being stopped concerns nobody any more.
+    // The engine's error about being stopped is ignored.
     void Promise.resolve(this.#batches.return?.()).catch(() => {})
   }
 
@@ -104,9 +107,9 @@ export class BatchRows implements RowSource {
     signal.addEventListener('abort', stop, { once: true })
     try {
       signal.throwIfAborted()
-      // A run begins in this very turn, so that what it loads answers for the message's credential as well.
-      const looked = this.#confirm(signal)
-      if (looked !== undefined) await looked
+      // Without an await before it, the run starts in this turn, and its load can also check the message's session.
+      const confirmed = this.#confirm(signal)
+      if (confirmed !== undefined) await confirmed
       return await this.#run(writerOf, outbox, rowsMax === 0 ? Number.POSITIVE_INFINITY : rowsMax, signal)
     } catch (thrown) {
       this.close(thrown)
@@ -143,7 +146,7 @@ export class BatchRows implements RowSource {
           if (outbox?.isFull) {
             await leave()
             await outbox.flush()
-            // Cancel requests and the client's leaving must be heard between two chunks.
+            // Lets cancel requests and disconnects be processed between two chunks.
             await nextTurn()
             signal.throwIfAborted()
             await this.#confirm(signal)
@@ -154,18 +157,18 @@ export class BatchRows implements RowSource {
       if (outbox !== undefined && rows > 0) await leave()
       return { rows, ended: false }
     } catch (thrown) {
-      // Nobody waits here for the record of a run that is stopped, so its rows stay.
+      // Without a completed record of the run, none of its rows may be sent.
       if (!left) outbox?.writer.truncate(start)
       throw thrown
     }
   }
 
   #confirm(signal: AbortSignal): Promise<void> | undefined {
-    const looked = this.guard.confirm()
-    return looked && unlessAborted(looked, signal)
+    const confirmed = this.guard.confirm()
+    return confirmed && unlessAborted(confirmed, signal)
   }
 
-  /** The batch under way, or the next one that holds a row. */
+  /** The current batch, or the next one that holds a row. */
   async #current(signal: AbortSignal): Promise<ResultBatch | undefined> {
     while (!this.#ended && (this.#batch === undefined || this.#row >= this.#batch.rowCount)) {
       const startedMs = performance.now()

@@ -1,4 +1,4 @@
-/** One client from its first packet to its last: start-up, authentication, conversation, farewell. */
+/** Serves one client from its first packet to its last: start-up, authentication, messages, final error. */
 
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
@@ -15,24 +15,24 @@ import { type AuthenticationParts, authenticate } from './authenticate.ts'
 import type { CancelKeys } from './cancel-keys.ts'
 import type { Client } from './client.ts'
 import type { ConnectionSlots } from './connection-slots.ts'
-import { Session } from './session.ts'
-import type { SessionParts, SessionState } from './session-state.ts'
+import { WireSession } from './session.ts'
+import type { SessionState, WireSessionParts } from './session-state.ts'
 import { Settings } from './settings.ts'
 import { negotiate, type StartUp } from './start-up.ts'
 import { Transaction } from './transaction.ts'
 import { ConnectionClosed, toReport, WireError } from './wire-error.ts'
 
-export interface ServeParts extends AuthenticationParts, SessionParts {
+export interface ServeParts extends AuthenticationParts, WireSessionParts {
   readonly slots: ConnectionSlots
   readonly cancelKeys: CancelKeys
   readonly activity: Activity
-  /** Whether a tenant has a catalog of this nickname. @throws Fault where that cannot be told */
+  /** Whether a tenant has a catalog of this nickname. @throws Fault where the look-up fails */
   readonly hasCatalog: (tenant: TenantId, nickname: string) => Promise<boolean>
   /** Milliseconds; limits.ts unless a test shortens it. */
   readonly authenticationMs?: number
 }
 
-/** Serves one client; resolves when its connection is over, whatever happened. */
+/** Serves one client. Resolves when its connection is over, also after an error. */
 export async function serveClient(parts: ServeParts, client: Client): Promise<void> {
   const release: (() => void)[] = []
   try {
@@ -80,7 +80,7 @@ function openSession(
   startUp: StartUp,
   reader: ReadSession,
   release: (() => void)[],
-): Session {
+): WireSession {
   const { inbox, outbox } = client
   const { writer } = outbox
   let ready = false
@@ -105,7 +105,7 @@ function openSession(
     tally: { rows: 0, planMs: 0, runMs: 0, queryId: undefined },
     notice: (severity, sqlState, message) => writeReport(writer, { severity, sqlState, message }),
   }
-  const session = new Session(state, inbox)
+  const session = new WireSession(state, inbox)
   const { address, isEncrypted } = client
   release.push(parts.activity.add({ state, address, isEncrypted, startedAtMs: parts.clock.now() }))
   const close = () => session.close()
@@ -132,7 +132,7 @@ function initialize(settings: Settings, name: string, value: string): void {
   }
 }
 
-/** Says why the connection ends, to a client that is there and reads. */
+/** Sends the reason why the connection ends, to a client that is still connected and reads. */
 async function farewell({ meter, log }: ServeParts, client: Client, thrown: unknown): Promise<void> {
   if (thrown instanceof ConnectionClosed || client.gone.aborted) return
   const report = { ...toReport(thrown), severity: 'FATAL' as const }

@@ -1,7 +1,7 @@
-/** The version of PostgreSQL that clients are told, by the connection and by the catalog alike. */
+/** States the PostgreSQL version that the connection and the catalog report to clients. */
 
 /**
- * Older than the database behind the catalog: what a client knows of 14 is all there in 18, and clients older
- * than 18 trip over what is newer.
+ * Older than the database behind the catalog, which is 18. That database has everything that clients expect of 14,
+ * while older clients fail on newer versions.
  */
 export const serverVersion = { text: '14.20', number: '140020' } as const

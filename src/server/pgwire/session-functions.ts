@@ -1,4 +1,4 @@
-/** A SELECT of functions that change the connection: the connection's own, as SET is, and never forwarded. */
+/** Plans a SELECT of functions that change the connection. Like SET, the connection runs it and never forwards it. */
 
 import type { FuncCall, Node, SelectStmt } from 'libpg-query'
 import { type SqlType, typeOid } from '../../core/sql-type.ts'
@@ -11,7 +11,7 @@ import { WireError } from './wire-error.ts'
 
 interface SessionFunction {
   readonly argumentTypes: readonly SqlType[]
-  /** Whether it is reason enough for the connection to answer. */
+  /** Whether the function changes the connection, so that the connection must run the SELECT. */
   readonly changes: boolean
   readonly call: (session: SessionState, args: readonly string[]) => string
 }
@@ -31,7 +31,7 @@ const functions: Readonly<Record<string, SessionFunction>> = {
     changes: false,
     call: ({ settings }, [name = '']) => settings.get(name),
   },
-  // There are no locks to give back.
+  // There are no locks to release.
   pg_advisory_unlock_all: { argumentTypes: [], changes: true, call: () => '' },
 }
 
@@ -44,7 +44,8 @@ interface Target {
 }
 
 /**
- * The plan where every target is such a call and one changes the connection; undefined for any other SELECT.
+ * Plans a SELECT whose targets are all such calls, and of which one changes the connection.
+ * @returns undefined for any other SELECT
  * @throws WireError 0A000 for arguments that are neither constants nor parameters
  */
 export function planSessionFunctions(session: SessionState, select: SelectStmt): Plan | undefined {

@@ -1,4 +1,4 @@
-/** The state of one connection after authentication, and the parts that it uses. */
+/** Declares the state of one authenticated connection, checks its session and closes its portals. */
 
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
@@ -13,13 +13,13 @@ import type { Transaction } from './transaction.ts'
 import { WireError } from './wire-error.ts'
 import type { WireMeter } from './wire-meter.ts'
 
-/** What a statement would be on an engine, one line a row; never data. */
+/** The SQL that a statement becomes on an engine, one line for each row; never data. */
 export type ExplainStatement = (context: QueryContext, text: string) => Promise<readonly string[]>
 
-/** What every connection uses. */
-export interface SessionParts {
+/** The parts that all connections share. */
+export interface WireSessionParts {
   readonly queries: QueryService
-  /** Absent: statements about the catalog are planned like all others. */
+  /** Absent: statements about the catalog are planned like any others. */
   readonly catalog?: CatalogService | undefined
   readonly explain: ExplainStatement
   readonly meter: WireMeter
@@ -29,17 +29,17 @@ export interface SessionParts {
 
 export interface PreparedStatement {
   readonly plan: Plan
-  /** Whether it ends a transaction: a failed one takes nothing else. */
+  /** Whether it ends a transaction; a failed transaction accepts no others. */
   readonly ends: boolean
-  /** Bytes that it holds, roughly. */
+  /** Estimated bytes that it holds. */
   readonly heldBytes: number
 }
 
 export interface OpenPortal {
   readonly portal: Portal
-  /** Declared WITH HOLD: outlives its transaction. */
+  /** Declared WITH HOLD, so it outlives its transaction. */
   readonly hold: boolean
-  /** Whether the transaction that made it was committed: no later rollback closes it. */
+  /** Whether its transaction was committed, so that no later rollback closes it. */
   isCommitted?: boolean
   readonly ends?: boolean
   /** Bytes held by the source statement, which may already be deallocated. */
@@ -56,7 +56,7 @@ export interface CurrentStatement {
   isRunning: boolean
 }
 
-/** What the meter receives about one statement when it is over. */
+/** Collects what the meter receives about one statement when it is over. */
 export interface Tally {
   rows: number
   /** Milliseconds: compiling, waiting for the engine. */
@@ -66,7 +66,7 @@ export interface Tally {
 }
 
 export interface SessionState {
-  readonly parts: SessionParts
+  readonly parts: WireSessionParts
   readonly reader: ReadSession
   /** Nickname of the catalog that the client named as its database. */
   readonly catalog: string
@@ -77,33 +77,33 @@ export interface SessionState {
   readonly statements: Map<string, PreparedStatement>
   /** Portals and cursors, which share their names. */
   readonly portals: Map<string, OpenPortal>
-  /** Of the message under way; a load for it may check the session in the same round trip. */
+  /** The check for the current message. A load may check the session in the same round trip. */
   check: ReadSessionCheck | undefined
   tally: Tally
   readonly current: CurrentStatement
-  /** Tells the client something before the statement under way is over. */
+  /** Sends the client a notice before the current statement ends. */
   notice(severity: 'WARNING' | 'NOTICE', sqlState: string, message: string): void
 }
 
-/** The connection's context for the read path, as its settings are now. */
+/** The connection's context for the read path, with its current settings. */
 export function queryContext({ reader, catalog, settings }: SessionState): QueryContext {
   return reader.queryContext('pgwire', catalog, settings.searchPath)
 }
 
-/** Checks the session while the message under way is answered; nothing is sent before it is known to be valid. */
+/** Checks the session while the current message is processed. Nothing is sent before the session proves valid. */
 export function checkSession(session: SessionState): void {
   session.check = session.reader.openCheck()
   session.outbox.sendOnlyIf(session.check.passed.catch(endConnection))
 }
 
-/** @throws WireError FATAL: 57P01 where the session is not valid, 58000 where that cannot be told */
+/** @throws WireError FATAL: 57P01 where the session is not valid, 58000 where the check failed */
 function endConnection(thrown: unknown): never {
   if (thrown instanceof Fault && thrown.kind === 'unauthenticated')
-    throw new WireError('57P01', 'the credential of this connection counts no more', 'FATAL')
-  throw new WireError('58000', 'the credential of this connection cannot be checked', 'FATAL')
+    throw new WireError('57P01', 'the session was revoked or has expired', 'FATAL')
+  throw new WireError('58000', 'the session could not be checked; connect again', 'FATAL')
 }
 
-/** Closes what has this name, where there is one. */
+/** Closes the portal of this name. @returns whether it existed */
 export function closePortal({ portals }: SessionState, name: string): boolean {
   const open = portals.get(name)
   portals.delete(name)
@@ -116,7 +116,7 @@ export function closePortals(session: SessionState, keep: (open: OpenPortal) => 
   for (const [name, open] of [...session.portals]) if (!keep(open)) closePortal(session, name)
 }
 
-/** The transaction is over, and so is what it made, unless that is held and it was committed. */
+/** Closes the portals of a transaction that ended. Portals WITH HOLD stay if it was committed. */
 export function endPortals(session: SessionState, committed: boolean): void {
   closePortals(session, ({ hold, isCommitted }) => hold && (committed || isCommitted === true))
   for (const open of session.portals.values()) open.isCommitted = true

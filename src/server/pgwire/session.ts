@@ -1,6 +1,6 @@
 /**
- * One connection's conversation: messages one after another, strictly in order. Refusals answer the message
- * that caused them; what ends the connection is thrown.
+ * Processes the messages of one connection strictly in order. A refusal is sent in answer to its message. An error
+ * that ends the connection is thrown.
  */
 
 import { nextTurn } from '../../base/turn.ts'
@@ -19,11 +19,11 @@ import { readMessage } from '../../wire/postgres/frontend-messages.ts'
 import { shownText } from './activity.ts'
 import { endsTransaction } from './command-plans.ts'
 import { addPortal } from './cursor-plans.ts'
-import { isExecuteAhead } from './execute-ahead.ts'
+import { isExecuteBuffered } from './execute-ahead.ts'
 import type { Inbox } from './inbox.ts'
 import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
-import { emptyBinding, type Outcome, openUnlessAborted } from './portal.ts'
+import { emptyBinding, openUnlessAborted, type PortalOutcome } from './portal.ts'
 import {
   checkSession,
   closePortal,
@@ -36,20 +36,20 @@ import { readStatements, type SourceStatement } from './statement.ts'
 import { ConnectionClosed, type StatementPlace, toReport, WireError } from './wire-error.ts'
 import type { StatementRecord } from './wire-meter.ts'
 
-/** Records that may wait for the meter, in a pipeline without Sync. */
+/** Records that may wait for the meter in a pipeline without Sync. */
 const waitingRecordsMax = 100
 
 const noTally: Tally = { rows: 0, planMs: 0, runMs: 0, queryId: undefined }
 
-export class Session {
-  /** After a refusal in the extended protocol: everything up to Sync is passed over. */
+export class WireSession {
+  /** Whether messages up to Sync are skipped, after a refusal in the extended protocol. */
   #skipsToSync = false
   #inPipeline = false
   #current: AbortController | undefined
-  /** Fires where the Execute that had arrived with its Parse has come, or can no longer come. */
+  /** Aborted once the Execute that arrived with its Parse was processed, or can no longer be. */
   #requestedRun: AbortController | undefined
   #arrivedMs = 0
-  /** Of statements that are not reported to the meter yet. */
+  /** Statements that are not reported to the meter yet. */
   readonly #records: StatementRecord[] = []
 
   constructor(
@@ -57,12 +57,12 @@ export class Session {
     readonly inbox: Inbox,
   ) {}
 
-  /** Stops the statement under way, where there is one. */
+  /** Stops the current statement, if any. */
   cancel(): void {
     this.#current?.abort(new WireError('57014', 'canceling statement due to user request'))
   }
 
-  /** The client is gone, or must go: stops everything. */
+  /** Stops everything, because the client has disconnected or is being disconnected. */
   close(): void {
     this.#current?.abort(new ConnectionClosed())
     this.#endRequestedRun()
@@ -72,7 +72,7 @@ export class Session {
   }
 
   /**
-   * Answers until the client leaves.
+   * Processes messages until the client leaves.
    * @throws WireError FATAL, ProtocolViolation and ConnectionClosed, which end the connection
    */
   async run(): Promise<void> {
@@ -103,7 +103,7 @@ export class Session {
     if (this.state.outbox.isFull) await this.state.outbox.flush()
   }
 
-  /** A Query: each statement in turn, up to the first that fails. */
+  /** Runs the statements of a Query in order, up to the first that fails. */
   async #query(text: string): Promise<void> {
     const { state } = this
     const { transaction, outbox } = state
@@ -121,7 +121,7 @@ export class Session {
     await this.#ready()
   }
 
-  /** Lets other connections and cancel requests have their turn: a message may hold forty thousand statements. */
+  /** Yields to other connections and cancel requests, because a message may hold forty thousand statements. */
   async #pause(signal: AbortSignal): Promise<true> {
     const { outbox } = this.state
     if (outbox.isFull) await outbox.flush()
@@ -159,11 +159,11 @@ export class Session {
     const place = message.kind === 'parse' ? { text: message.text, byteOffset: 0 } : undefined
     const isRun = message.kind === 'execute'
     const done = await this.#guarded(place, (signal) => this.#extendedStep(message, signal), isRun)
-    // The next Execute is the requested one; where something before it is refused, it never comes.
+    // The next Execute is the requested one. After a refusal before it, it never runs.
     if (isRun || done === undefined) this.#endRequestedRun()
     if (done !== undefined) return
     this.#skipsToSync = true
-    // Drivers that ask by Flush wait for the refusal before they send Sync.
+    // Drivers that send Flush wait for the refusal before they send Sync.
     await state.outbox.flush()
   }
 
@@ -194,7 +194,7 @@ export class Session {
 
   async #parse({ statement: name, text, parameterOids }: ParseMessage, signal: AbortSignal): Promise<void> {
     const { state } = this
-    // Also where this one is refused: a Bind behind it must not run the one before.
+    // Deleted even if this Parse is refused, because a Bind behind it must not run the previous statement.
     if (name === '') state.statements.delete('')
     const statements = readStatements(text)
     if (statements.length > 1)
@@ -202,7 +202,7 @@ export class Session {
     const [statement] = statements
     this.#assertUsable(statement === undefined || endsTransaction(statement))
     checkSession(this.state)
-    const options = isExecuteAhead(name, this.inbox.waiting()) ? this.#runAtOnce(signal) : {}
+    const options = isExecuteBuffered(name, this.inbox.waiting()) ? this.#runAtOnce(signal) : {}
     const plan =
       statement === undefined
         ? emptyPlan()
@@ -251,7 +251,7 @@ export class Session {
     this.#complete(await portal.execute(rowsMax, signal))
   }
 
-  #complete(outcome: Outcome): void {
+  #complete(outcome: PortalOutcome): void {
     const { writer } = this.state.outbox
     if (outcome === 'suspended') writeBare(writer, 'portalSuspended')
     else if (outcome === 'empty') writeBare(writer, 'emptyQueryResponse')
@@ -293,21 +293,21 @@ export class Session {
     this.#report()
   }
 
-  /** Reports statements to the meter after the client has its answer, so the client does not wait for it. */
+  /** Reports statements to the meter after the answer is sent, so that the client does not wait. */
   #report(): void {
     for (const record of this.#records.splice(0)) this.state.parts.meter.statement(record)
   }
 
-  /** Of a message after which the client waits until the server is ready. */
+  /** Refuses a message after which the client waits for ReadyForQuery. */
   async #refuseMessage(reason: Error): Promise<void> {
     await this.#guarded(undefined, () => Promise.reject(reason))
     await this.#ready()
   }
 
   /**
-   * Runs one step under the statement's time limit and within reach of cancel requests.
-   * @param isStatement whether the step is a statement's run, which is measured
-   * @returns undefined where it was refused, and the client has the refusal
+   * Runs one step with the statement timeout and cancel requests.
+   * @param isStatement whether the step runs a statement, which is measured
+   * @returns undefined where the step was refused; the refusal is written then
    */
   async #guarded<T>(
     place: StatementPlace | undefined,
@@ -329,10 +329,10 @@ export class Session {
     state.current.isRunning = isStatement
     let sqlState: string | undefined
     try {
-      const going = step(stop.signal)
-      // A load of this message has begun by now, and has taken the check.
+      const running = step(stop.signal)
+      // Any load of this message has started by now and has taken the check.
       state.check?.askUnlessTaken()
-      return await going
+      return await running
     } catch (thrown) {
       const report = toReport(thrown, place)
       sqlState = report.sqlState
@@ -340,7 +340,7 @@ export class Session {
       return undefined
     } finally {
       clearTimeout(timer)
-      // The load that took the check may have failed, or may be waiting.
+      // The load that took the check may have failed or may still wait.
       state.check?.ask()
       state.check = undefined
       this.#current = undefined
@@ -352,7 +352,7 @@ export class Session {
           tenant: reader.tenant,
           sub: reader.principal.sub,
           processId: state.processId,
-          // Less than nothing where what was written was dropped.
+          // Negative where written messages were dropped.
           bytes: Math.max(outbox.sentBytes - sentBytes + outbox.writer.length - written, 0),
           sqlState,
           queueMs: startedMs - this.#arrivedMs,
@@ -364,14 +364,14 @@ export class Session {
     }
   }
 
-  /** Tells the client. @throws what ends the connection */
+  /** Writes the refusal. @throws the error, where it ends the connection */
   #refuse(thrown: unknown, report: Report): void {
     if (report.severity === 'FATAL') throw thrown
     const { transaction, outbox, parts, processId } = this.state
     if (report.sqlState.startsWith('XX'))
       parts.log.error({ err: thrown, processId }, 'a statement failed unexpectedly')
     transaction.fail()
-    // A block keeps its portals until it is ended.
+    // A failed transaction block keeps its portals until it ends.
     if (transaction.status === 'I') endPortals(this.state, false)
     writeReport(outbox.writer, report)
   }

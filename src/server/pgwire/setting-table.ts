@@ -1,4 +1,4 @@
-/** The run-time parameters of a connection: PostgreSQL's names, what each may be here, and its default. */
+/** Lists the run-time parameters of a connection: PostgreSQL's names, accepted values and defaults. */
 
 import { limits } from '../../limits.ts'
 import { serverVersion } from './server-version.ts'
@@ -6,9 +6,9 @@ import { WireError } from './wire-error.ts'
 
 export interface Setting {
   readonly default: string
-  /** Told to the client at start and on every change. */
+  /** Sent to the client at start and on every change. */
   readonly reported?: true
-  /** The canonical form; undefined for a value that cannot be. Absent: it cannot be changed. */
+  /** Returns the canonical form, or undefined for an invalid value. Absent: the parameter cannot be changed. */
   readonly parse?: (value: string) => string | undefined
 }
 
@@ -24,7 +24,7 @@ const flag = (value: string) =>
   onWords.includes(value.toLowerCase()) ? 'on' : offWords.includes(value.toLowerCase()) ? 'off' : undefined
 const alwaysOn = (value: string) => (flag(value) === 'on' ? 'on' : undefined)
 
-/** What may be read here is UTC, and nothing converts: a zone is taken only where it means the same. */
+/** Accepts only zones that mean UTC, because times are in UTC and nothing converts them. */
 function parseTimeZone(value: string): string | undefined {
   const isUtc = /^(?:(?:etc\/)?(?:utc|uct|gmt|universal|zulu|greenwich)|gmt0|z|[+-]?00?(?::?00)?)$/i.test(
     value,
@@ -34,7 +34,7 @@ function parseTimeZone(value: string): string | undefined {
 
 function parseEncoding(value: string): string | undefined {
   const name = value.toLowerCase().replace(/[^a-z0-9]/g, '')
-  // SQL_ASCII: the bytes as they are, which is UTF-8.
+  // SQL_ASCII means bytes without conversion, which are UTF-8 here.
   if (name === 'sqlascii') return 'SQL_ASCII'
   return name === 'utf8' || name === 'unicode' ? 'UTF8' : undefined
 }
@@ -58,7 +58,7 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** Milliseconds of a parameter such as `5min` or `1.5s`; a bare number is milliseconds. */
+/** Milliseconds of a duration such as `5min` or `1.5s`. A bare number is milliseconds. */
 export function durationMs(value: string): number | undefined {
   const match = /^((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*(us|ms|s|min|h|d)?$/.exec(value.trim())
   const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * (unitMs[match[2] ?? 'ms'] ?? 1))
@@ -99,12 +99,12 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   },
   bytea_output: { default: 'hex', parse: words('hex') },
   client_encoding: { default: 'UTF8', reported: true, parse: parseEncoding },
-  // The catalog's database is told of it, so it must be one that PostgreSQL takes.
+  // The value is set in the catalog's database, so PostgreSQL must accept it.
   client_min_messages: { default: 'notice', parse: words(...messageLevels) },
   datestyle: { default: 'ISO, MDY', reported: true, parse: parseDateStyle },
   default_transaction_deferrable: { default: 'off', parse: flag },
   default_transaction_isolation: { default: 'read committed', parse: words(...isolationLevels) },
-  // Nothing can be written here whatever a client asks for, so `off` changes nothing.
+  // Nothing can be written, so `off` is accepted without effect.
   default_transaction_read_only: { default: 'on', reported: true, parse: (value) => flag(value) && 'on' },
   extra_float_digits: { default: '1', parse: floatDigits },
   geqo: { default: 'on', parse: flag },
@@ -150,7 +150,7 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   xmloption: { default: 'content', parse: anyText },
 }
 
-/** How PostgreSQL spells the names that are not in lower case. */
+/** PostgreSQL's spelling of the names that are not in lower case. */
 const spelling: Readonly<Record<string, string>> = {
   datestyle: 'DateStyle',
   intervalstyle: 'IntervalStyle',
@@ -162,20 +162,20 @@ export function spelled(name: string): string {
   return spelling[name] ?? name
 }
 
-/** Planner switches change no result; clients turn them off around their catalog queries. */
+/** Planner switches are accepted without effect, because clients turn them off around catalog queries. */
 const plannerSwitch = /^enable_[a-z_]+$/
 
-/** The parameter of a name in lower case. @throws WireError 42704 for one that there is not */
+/** The parameter of a name in lower case. @throws WireError 42704 for an unrecognized name */
 export function settingOf(name: string): Setting {
-  const known = Object.hasOwn(settingTable, name) ? settingTable[name] : undefined
-  if (known !== undefined) return known
+  const supported = Object.hasOwn(settingTable, name) ? settingTable[name] : undefined
+  if (supported !== undefined) return supported
   if (plannerSwitch.test(name)) return { default: 'on', parse: flag }
-  // PostgreSQL takes any value for names with a prefix, for extensions that may be loaded later.
+  // PostgreSQL accepts any value for names with a prefix, because an extension may be loaded later.
   if (/^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$/.test(name)) return { default: '', parse: anyText }
   throw new WireError('42704', `unrecognized configuration parameter "${name}"`)
 }
 
-/** The names of a comma-separated list of identifiers; undefined for text that is none. */
+/** The names in a comma-separated list of identifiers; undefined for any other text. */
 export function splitNames(list: string): readonly string[] | undefined {
   if (list.trim() === '') return []
   const item = /\s*(?:"((?:[^"]|"")*)"|([^\s",]+))\s*(?:,|$)/y
@@ -188,7 +188,7 @@ export function splitNames(list: string): readonly string[] | undefined {
   return /,\s*$/.test(list) ? undefined : names
 }
 
-/** A name as it stands in a list: quoted unless it is plain. */
+/** A name for such a list, quoted where needed. */
 export function quoteName(name: string): string {
   return /^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
 }

@@ -1,25 +1,25 @@
-/** One connection's run-time parameters: set, shown, reset, and taken back with the transaction that set them. */
+/** Holds one connection's run-time parameters: set, shown, reset, and rolled back with their transaction. */
 
 import { limits } from '../../limits.ts'
 import { durationMs, settingOf, settingTable, spelled, splitNames } from './setting-table.ts'
 import { WireError } from './wire-error.ts'
 
 type Values = ReadonlyMap<string, string>
-/** One for all connections: most set nothing. */
+/** Shared by all connections, because most set nothing. */
 const none: Values = new Map()
 
-/** Names with a prefix are free, so their number and size are bounded. */
+/** Clients may invent names with a prefix, so their number and size are limited. */
 const valuesMax = 200
 const valueLengthMax = 4_096
 
 export class Settings {
-  /** What RESET returns to: the defaults, and what the client said at start-up. */
+  /** The values that RESET restores and that differ from the defaults: those given at start-up. */
   readonly #initial: Map<string, string>
   #values: Values = none
-  /** Set by SET LOCAL: until the transaction ends. */
+  /** Values of SET LOCAL, until the transaction ends. */
   #local: Values = none
 
-  /** @param onChange told of a reported parameter that has another value now */
+  /** @param onChange called when a reported parameter changes */
   constructor(
     user: string,
     readonly onChange: (name: string, value: string) => void,
@@ -27,23 +27,23 @@ export class Settings {
     this.#initial = new Map([['session_authorization', user]])
   }
 
-  /** A value that the client gave at start-up. @throws WireError */
+  /** Takes a value that the client gave at start-up. @throws WireError */
   initialize(name: string, value: string): void {
     const key = name.toLowerCase()
-    // Drivers send the zone of their machine unasked; they are told UTC and go by that.
+    // Drivers send their machine's time zone by default. They receive UTC in ParameterStatus and follow it.
     const parse = settingOf(key).parse
     if (key === 'timezone' && parse?.(value) === undefined) return
     this.#initial.set(key, canonical(key, value))
   }
 
-  /** @throws WireError 42704 for a name that there is not */
+  /** @throws WireError 42704 for an unrecognized name */
   get(name: string): string {
     const key = name.toLowerCase()
     const value = this.#local.get(key) ?? this.#values.get(key) ?? this.#initial.get(key)
     return value ?? settingOf(key).default
   }
 
-  /** @throws WireError 42704, 22023 or 55P02 where the parameter does not take the value */
+  /** @throws WireError 42704, 22023 or 55P02 where the parameter does not accept the value */
   set(name: string, value: string, local: boolean): void {
     const key = name.toLowerCase()
     const parsed = canonical(key, value)
@@ -56,7 +56,7 @@ export class Settings {
     })
   }
 
-  /** @throws WireError 42704 */
+  /** @throws WireError 42704 for an unrecognized name */
   reset(name: string, local: boolean): void {
     const key = name.toLowerCase()
     const initial = this.#initial.get(key) ?? settingOf(key).default
@@ -76,18 +76,18 @@ export class Settings {
     })
   }
 
-  /** @returns what takes everything back to how it is now */
+  /** @returns a function that restores the current values */
   save(): () => void {
     const saved = [this.#values, this.#local] as const
     return () => this.#change(() => ([this.#values, this.#local] = saved))
   }
 
-  /** The transaction ends: what was set for it alone is gone. */
+  /** Drops the values of SET LOCAL, because the transaction has ended. */
   endLocal(): void {
     if (this.#local.size > 0) this.#change(() => (this.#local = none))
   }
 
-  /** Every parameter by its name in lower case. */
+  /** All parameters by their names in lower case. */
   all(): Values {
     const names = [
       ...Object.keys(settingTable),
@@ -98,13 +98,13 @@ export class Settings {
     return new Map([...new Set(names)].sort().map((name) => [name, this.get(name)]))
   }
 
-  /** The parameters that a client is told of, spelled as PostgreSQL does. */
+  /** The parameters that are sent to the client, in PostgreSQL's spelling. */
   reported(): Values {
     const names = Object.keys(settingTable).filter((name) => settingTable[name]?.reported)
     return new Map(names.map((name) => [spelled(name), this.get(name)]))
   }
 
-  /** Schemas for unqualified names; what PostgreSQL means by "$user" has no namesake here. */
+  /** Schemas for unqualified names, without "$user", because principals have no schemas. */
   get searchPath(): readonly string[] {
     return (splitNames(this.get('search_path')) ?? []).filter((name) => name !== '$user')
   }
@@ -113,13 +113,13 @@ export class Settings {
     return Number(this.get('extra_float_digits'))
   }
 
-  /** Milliseconds that a statement may take: what the client says, within what the service allows. */
+  /** Milliseconds that a statement may take: the client's value, up to the service's maximum. */
   get statementMs(): number {
     const ms = durationMs(this.get('statement_timeout')) ?? 0
     return ms === 0 ? limits.pgwireStatementMsMax : Math.min(ms, limits.pgwireStatementMsMax)
   }
 
-  /** Milliseconds that the connection may be idle, in a transaction or out of one. */
+  /** Milliseconds that the connection may be idle, inside a transaction or outside. */
   idleMs(inTransaction: boolean): number {
     const [name, most] = inTransaction
       ? (['idle_in_transaction_session_timeout', limits.pgwireIdleInTransactionMs] as const)
@@ -142,7 +142,7 @@ function canonical(name: string, value: string): string {
   if (parsed === undefined)
     throw new WireError(
       '22023',
-      `invalid value for parameter "${spelled(name)}": not one that is served here`,
+      `invalid value for parameter "${spelled(name)}": the value is not supported`,
       'ERROR',
       name === 'timezone' ? 'Times are in UTC here; convert them with AT TIME ZONE.' : undefined,
     )

@@ -1,4 +1,4 @@
-/** Puts the PostgreSQL wire together over a store: credentials, cancel requests of all replicas, listener. */
+/** Assembles the PostgreSQL wire over a store: authentication, cancel requests across replicas, catalog, listener. */
 
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -28,9 +28,9 @@ export interface PgwireOptions extends ListenOptions {
   readonly verifyToken: VerifyToken | undefined
   readonly organizationClaim: string
   readonly queries: QueryService
-  /** What answers statements about the catalog; by default a database of its own. */
+  /** The service for statements about the catalog; by default shadow databases. */
   readonly systemCatalog?: CatalogService | undefined
-  /** Where that database's first contents are kept for the next start; undefined: nowhere. */
+  /** Where the snapshot of the shadow databases is cached for the next start; undefined: nowhere. */
   readonly catalogDirectory?: string | undefined
   readonly explain: ExplainStatement
   readonly metrics: Metrics
@@ -40,13 +40,13 @@ export interface PgwireOptions extends ListenOptions {
 
 export interface Pgwire {
   readonly port: number
-  /** Does what the first statement about the catalog would wait for. @throws Fault `unavailable` */
+  /** Prepares the catalog, so that its first statement does not wait. @throws Fault `unavailable` */
   warm(): Promise<void>
-  /** @returns whether all statements had ended in time */
+  /** @returns whether all statements ended in time */
   stop(timeoutMs: number): Promise<boolean>
 }
 
-/** Starts serving. @throws Fault where the store does not answer; Error where the address is taken */
+/** Starts serving. @throws Fault where the store is unavailable; Error where the address is in use */
 export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
   const { store, tokens, verifyToken, organizationClaim, metrics, log, clock } = options
   const channel = await openCancelChannel(store, (message) => {

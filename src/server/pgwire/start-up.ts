@@ -1,4 +1,4 @@
-/** The first packets of a connection: encryption, cancel, the version of the protocol, what the client names. */
+/** Handles the first packets of a connection: encryption, cancel, protocol version, the client's parameters. */
 
 import { writeNegotiateProtocolVersion } from '../../wire/postgres/backend-messages.ts'
 import { ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
@@ -10,7 +10,7 @@ import { WireError } from './wire-error.ts'
 export interface StartUp {
   readonly user: string
   readonly database: string
-  /** Of 3.2 and later keys may be longer. */
+  /** Protocol 3.2 and later allows longer keys than 4 bytes. */
   readonly cancelKeyBytes: number
   /** Id of the service session whose verifier SCRAM checks; undefined: the client sends its secret. */
   readonly scramSession: string | undefined
@@ -24,9 +24,9 @@ const sessionOption = 'svc.session'
 export type CancelPacket = Extract<StartupPacket, { kind: 'cancel' }>
 
 /**
- * Agrees with the client on how to speak.
+ * Negotiates encryption and protocol version with the client.
  * @param deadlineMs on performance.now()'s clock
- * @returns the cancel packet of a client that only wants to cancel; undefined where it has left
+ * @returns the cancel packet of a client that only cancels; undefined where the client left or the time ran out
  * @throws ProtocolViolation; WireError FATAL; ConnectionClosed
  */
 export async function negotiate(
@@ -66,7 +66,7 @@ export async function negotiate(
 
 async function answerTls(client: Client): Promise<void> {
   if (!client.offersTls) return await answerByte(client, 'N')
-  // What came behind the request in plain text would be read as if it had come through TLS.
+  // Plain text behind the request would be read as if it had arrived through TLS.
   if (client.inbox.pendingBytes > 0) throw new ProtocolViolation('data behind the request for TLS')
   await answerByte(client, 'S')
   client.startTls()

@@ -1,4 +1,4 @@
-/** Statement text cut into its statements, and into the query that a statement holds. */
+/** Splits a text into its statements, and extracts the query inside a statement. */
 
 import { type Node, scanSync } from 'libpg-query'
 import { parseStatements } from '../../query/parse.ts'
@@ -6,7 +6,7 @@ import { SqlError } from '../../query/sql-error.ts'
 import type { StatementPlace } from './wire-error.ts'
 
 export interface SourceStatement {
-  /** What kind of node the tree is, such as `SelectStmt`. */
+  /** The kind of the tree's node, such as `SelectStmt`. */
   readonly kind: string
   readonly tree: Node
   readonly text: string
@@ -14,8 +14,8 @@ export interface SourceStatement {
 }
 
 /**
- * The statements of a text, in order; none for one of comments and space.
- * @throws SqlError 42601 for text that does not parse; 54001 for what is too long or deep
+ * The statements of a text, in order; none for a text of comments and space.
+ * @throws SqlError 42601 for text that does not parse; 54001 for text that is too long or too deeply nested
  */
 export function readStatements(text: string): readonly SourceStatement[] {
   const raw = parseStatements(text)
@@ -32,7 +32,7 @@ export function readStatements(text: string): readonly SourceStatement[] {
 
 const comments: ReadonlySet<string> = new Set(['SQL_COMMENT', 'C_COMMENT'])
 
-/** Where the query of a statement begins: the number of the token, and of the one that it ends before. */
+/** Finds the query of a statement: the index of its first token, and the index after its last. */
 type FindQuery = (words: readonly string[]) => readonly [first: number, end: number]
 
 /**
@@ -57,9 +57,9 @@ export function innerQuery({ text, place }: SourceStatement, tree: Node, find: F
 }
 
 /**
- * Work on the query inside a statement.
- * @param query undefined: it was made of the statement and stands nowhere in it
- * @throws what the work throws; a SqlError names its place in the statement, if it has one there
+ * Waits for work on the query inside a statement.
+ * @param query undefined: the query was generated, so its text is not part of the statement
+ * @throws the errors of the work; a SqlError has its position in the statement, if it has one there
  */
 export async function withinStatement<T>(
   statement: SourceStatement,
@@ -76,7 +76,7 @@ export async function withinStatement<T>(
   }
 }
 
-/** The query behind the first of a word that stands outside of parentheses. */
+/** The query behind the first occurrence of a word outside of parentheses. */
 export function queryBehind(word: string): FindQuery {
   return (words) => {
     let depth = 0

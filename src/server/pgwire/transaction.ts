@@ -1,4 +1,4 @@
-/** Where a connection stands in a transaction. Nothing is written, so what it holds is settings and cursors. */
+/** Tracks a connection's transaction. Nothing is written to tables, so it only affects settings and cursors. */
 
 import type { TransactionStatus } from '../../wire/postgres/protocol.ts'
 import type { Settings } from './settings.ts'
@@ -7,7 +7,7 @@ import { WireError } from './wire-error.ts'
 interface Savepoint {
   readonly name: string
   readonly restore: () => void
-  /** What was open when it was made. */
+  /** The portals that were open when the savepoint was set. */
   readonly kept: ReadonlySet<unknown>
 }
 
@@ -29,7 +29,7 @@ export class Transaction {
     return this.#status !== 'I' || this.#implicit
   }
 
-  /** Statements that come without BEGIN and fail take their settings back. */
+  /** Starts statements without BEGIN. If one fails, their settings are restored. */
   enterImplicit(several: boolean): void {
     this.#implicit = several
     if (this.#status === 'I') this.#restore = this.settings.save()
@@ -61,8 +61,8 @@ export class Transaction {
   }
 
   /**
-   * COMMIT, or ROLLBACK where `commit` is not: of a block, or of what came before in the same Query or pipeline.
-   * @returns whether it was committed; a failed one is rolled back whatever was asked for
+   * Commits or rolls back a block, or the earlier statements of the same Query or pipeline.
+   * @returns whether it was committed; a failed transaction is always rolled back
    */
   end(commit: boolean): boolean {
     const committed = commit && this.#status !== 'E'
@@ -70,7 +70,7 @@ export class Transaction {
     this.#status = 'I'
     this.#savepoints = []
     this.settings.endLocal()
-    // What follows in the same Query or pipeline is another.
+    // Later statements of the same Query or pipeline form another transaction.
     this.#restore = this.settings.save()
     return committed
   }
@@ -86,7 +86,7 @@ export class Transaction {
     this.#savepoints.length = this.#indexOf(name)
   }
 
-  /** @returns what was open when the savepoint was made, and stays */
+  /** @returns the portals that stay open, because they were open when the savepoint was set */
   rollbackTo(name: string): ReadonlySet<unknown> {
     this.#requireBlock('ROLLBACK TO SAVEPOINT')
     const index = this.#indexOf(name)

@@ -1,4 +1,4 @@
-/** What a client of the PostgreSQL wire is told of a failure: one SQLSTATE and one sentence, never a cause. */
+/** Converts any failure into a report for the PostgreSQL client: one SQLSTATE and one sentence, never a cause. */
 
 import type { FaultKind } from '../../base/fault.ts'
 import { Fault } from '../../base/fault.ts'
@@ -8,7 +8,7 @@ import type { Report } from '../../wire/postgres/backend-messages.ts'
 import { ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
 import { ValueError } from '../../wire/postgres/value-error.ts'
 
-/** A refusal of the wire itself. FATAL ends the connection. */
+/** A refusal by the wire. FATAL ends the connection. */
 export class WireError extends Error {
   override readonly name = 'WireError'
 
@@ -22,12 +22,12 @@ export class WireError extends Error {
   }
 }
 
-/** The client is gone: nothing can be told to it any more. */
+/** The client has disconnected, so nothing more can be sent. */
 export class ConnectionClosed extends Error {
   override readonly name = 'ConnectionClosed'
 }
 
-/** PostgreSQL's SQLSTATE by kind, for Faults that carry none of their own. */
+/** The SQLSTATE of each kind of Fault. */
 const stateOfKind = {
   bad_request: '22023',
   unauthenticated: '28000',
@@ -50,14 +50,14 @@ const stateOfKind = {
   unavailable: '58000',
 } as const satisfies Record<FaultKind, string>
 
-/** Where the statement at fault stands in what the client sent. */
+/** The place of the failed statement in the text that the client sent. */
 export interface StatementPlace {
   readonly text: string
-  /** UTF-8 bytes before it. */
+  /** UTF-8 bytes before the statement. */
   readonly byteOffset: number
 }
 
-/** Any thrown value as what the client is told. */
+/** Converts a thrown value into a report for the client. */
 export function toReport(thrown: unknown, place?: StatementPlace): Report {
   if (thrown instanceof WireError) {
     const { severity, sqlState, message, hint } = thrown

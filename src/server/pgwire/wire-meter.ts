@@ -1,4 +1,4 @@
-/** What the metrics and the log are told of connections and statements; never a literal of a statement. */
+/** Reports connections and statements to the metrics and the log. It never reports the text of a statement. */
 
 import type { Logger } from 'pino'
 import type { TenantId } from '../../core/tenant.ts'
@@ -6,7 +6,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 
 /** Times of one statement in milliseconds. */
 export interface StatementTimes {
-  /** From its arrival to its turn. */
+  /** From the message's arrival to its start. */
   readonly queueMs: number
   readonly planMs: number
   readonly runMs: number
@@ -18,18 +18,18 @@ export interface StatementRecord extends StatementTimes {
   readonly tenant: TenantId
   readonly sub: string
   readonly processId: number
-  /** The usage record's, where the read path ran it. */
+  /** Id of the usage record, where the read path ran the statement. */
   readonly queryId: string | undefined
   readonly rows: number
   readonly bytes: number
-  /** Of the refusal or failure; undefined where it succeeded. */
+  /** SQLSTATE of the refusal or failure; undefined where the statement succeeded. */
   readonly sqlState: string | undefined
 }
 
 export interface WireMeter {
   connected(tenant: TenantId): void
   disconnected(tenant: TenantId): void
-  /** A client that was not let in, by SQLSTATE. */
+  /** Counts a refused client by SQLSTATE. */
   refused(sqlState: string): void
   statement(record: StatementRecord): void
 }

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of an operation: its declaration in the words of OpenAPI 3.1. */
+/** Translates the declaration of an operation into an Operation Object of OpenAPI 3.1. */
 
 import type { FaultKind } from '../../base/fault.ts'
 import type { Access, Operation } from '../../core/operation.ts'
@@ -26,14 +26,14 @@ export interface DescribedOperation {
   readonly tags: readonly string[]
   readonly summary: string
   readonly description?: string
-  /** Empty: no session is needed. Absent: one is. */
+  /** Empty: no session is needed. Absent: a session is needed. */
   readonly security?: readonly never[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: Content
   readonly responses: Readonly<Record<number, Content>>
 }
 
-/** The schema that every refusal has; the document holds it once. */
+/** Refers to the schema of every refusal. */
 export const errorSchema = { $ref: '#/components/schemas/Error' } as const
 
 /** The Operation Object of a declaration. */
@@ -73,7 +73,7 @@ export function describeOperation(operation: Operation): DescribedOperation {
   }
 }
 
-const successes = { 200: 'Done', 201: 'Made', 202: 'Accepted', 204: 'Done', 302: 'Elsewhere' } as const
+const successes = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done', 302: 'Redirect' } as const
 
 function json(schema: object, example?: object) {
   return { 'application/json': { schema, ...(example !== undefined && { example }) } }
@@ -104,7 +104,7 @@ function parametersOf(operation: Operation): readonly Parameter[] {
   ]
 }
 
-/** What follows from access and input, and what the operation says besides, by status. */
+/** The refusals that follow from access and input and those that the operation declares, by status. */
 function refusals(operation: Operation): Readonly<Record<number, Content>> {
   const { access, faults, input } = operation
   const takesBody = 'run' in operation && placesOf(operation).body.length > 0
@@ -112,7 +112,7 @@ function refusals(operation: Operation): Readonly<Record<number, Content>> {
     ...(input !== undefined && { bad_request: 'A parameter or the body is malformed; see `error.message`.' }),
     ...(takesBody && { payload_too_large: 'The body is too large.' }),
     ...lacksOf(access),
-    unavailable: 'The database is not available. Try again.',
+    unavailable: 'The database is not available. Retry.',
     ...faults,
   }
   const byStatus = Map.groupBy(Object.entries(reasons), ([kind]) => faultStatus(kind as FaultKind))

@@ -1,4 +1,4 @@
-/** Serves operations: access first, then the input, then what the operation does. Says what a wrong method or path is. */
+/** Serves operations: checks access, reads the input, runs the operation. Refuses unknown paths below /admin. */
 
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
@@ -15,7 +15,7 @@ interface Route {
   readonly request: Request
 }
 
-/** The routes of operations; bodies are read here, never by the framework. */
+/** The routes of operations. Bodies are read here, never by the framework. */
 export function operationRoutes(operations: readonly BoundOperation[], admit: Admit, log: Logger) {
   const app = new Elysia({ name: 'operations' })
   for (const operation of operations) {
@@ -44,8 +44,8 @@ async function serve(
 }
 
 /**
- * What is below /admin and no route: refused before it is said to be missing.
- * @param admin the operations there
+ * Refuses paths below /admin that are no route. The caller is admitted first, so strangers cannot probe for routes.
+ * @param admin the operations below /admin
  */
 export function missingAdminRoutes(admin: readonly BoundOperation[], admit: Admit, log: Logger) {
   const missing = ({ request }: Route) =>

@@ -419,7 +419,7 @@ describe('a credential that counts no more', () => {
       credentials.valid = false
       client.send(...texts)
       expect((await client.until('never')).map(spoken)).toEqual([
-        'E 57P01 the credential of this connection counts no more',
+        'E 57P01 the session was revoked or has expired',
       ])
     }
     await eventually(() => wire.runs.every(({ state }) => state !== 'running'))
@@ -442,7 +442,7 @@ describe('a credential that counts no more', () => {
     const client = await wire.logIn()
     client.send(query('select 1'))
     expect((await client.until('never')).map(spoken)).toEqual([
-      'E 58000 the credential of this connection cannot be checked',
+      'E 58000 the session could not be checked; connect again',
     ])
   })
 })

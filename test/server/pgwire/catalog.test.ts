@@ -77,7 +77,7 @@ describe('a catalog statement', () => {
       revoked.send(bind({ statement: 's', parameters: [name] }), sync(), terminate())
       const answers = (await revoked.until('never')).map(spoken)
       credentials.valid = true
-      expect(answers).toEqual(['E 57P01 the credential of this connection counts no more'])
+      expect(answers).toEqual(['E 57P01 the session was revoked or has expired'])
     }
   })
 

@@ -167,7 +167,7 @@ describe('a service session', () => {
     await revokeServiceSession(store, ours, id)
     client.send(...request)
     const answers = (await client.until('Z')).map(spoken)
-    expect(answers).toEqual(['E 57P01 the credential of this connection counts no more'])
+    expect(answers).toEqual(['E 57P01 the session was revoked or has expired'])
   })
 })
 

@@ -1,7 +1,7 @@
 /** When a Parse is taken to have come with its Execute: where all of it is there, and nothing else between. */
 
 import { describe, expect, test } from 'bun:test'
-import { isExecuteAhead } from '../../../src/server/pgwire/execute-ahead.ts'
+import { isExecuteBuffered } from '../../../src/server/pgwire/execute-ahead.ts'
 import { FrameReader } from '../../../src/wire/postgres/frame-reader.ts'
 import { frames } from '../../support/wire-client.ts'
 
@@ -9,7 +9,7 @@ function isAhead(statement: string, bytes: Uint8Array): boolean {
   const reader = new FrameReader()
   reader.phase = 'session'
   reader.push(bytes)
-  return isExecuteAhead(statement, reader.waiting())
+  return isExecuteBuffered(statement, reader.waiting())
 }
 
 const bind = frames.bind({ statement: 's', portal: 'p', parameters: ['1'] })

@@ -18,7 +18,7 @@ setDefaultTimeout(60_000)
 const statement = 'SELECT id, email FROM sales.orders WHERE id = 18'
 const execute = [frames.bind({ statement: 's' }), frames.execute(), frames.sync()]
 const whole = [frames.parse(statement), frames.bind(), frames.execute(), frames.sync()]
-const refusal = 'E 57P01 the credential of this connection counts no more'
+const refusal = 'E 57P01 the session was revoked or has expired'
 const stack = new AsyncDisposableStack()
 let lake: Lake
 let client: WireClient

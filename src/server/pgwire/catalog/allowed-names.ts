@@ -1,7 +1,7 @@
 /**
- * What a statement about the catalog may name: relations of pg_catalog and functions. What is not listed is
- * refused. Kept out on purpose: whatever reads files or the network, runs SQL from a text, changes a setting,
- * takes locks, waits, signals, or shows what only an administrator of a server may see.
+ * Lists the relations and functions of pg_catalog that a statement about the catalog may name. All others are
+ * refused. The lists exclude every name that reads files or the network, runs SQL from a text, changes a setting,
+ * takes locks, waits, signals, or shows what only a server's administrator may see.
  */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
@@ -24,7 +24,7 @@ export const catalogRelations = words(`
   pg_ts_config pg_ts_config_map pg_ts_dict pg_ts_parser pg_ts_template pg_type pg_user pg_user_mapping
   pg_user_mappings pg_views`)
 
-/** Functions whose use alone makes a statement one about the catalog. */
+/** Functions whose use makes a statement one about the catalog. */
 export const catalogFunctions = words(`
   acldefault aclexplode col_description current_catalog current_database current_role current_schema current_schemas
   current_setting current_user format_type getdatabaseencoding has_any_column_privilege has_column_privilege
@@ -56,7 +56,7 @@ export const catalogFunctions = words(`
   _pg_expandarray _pg_char_max_length _pg_char_octet_length _pg_datetime_precision _pg_index_position
   _pg_interval_type _pg_numeric_precision _pg_numeric_precision_radix _pg_numeric_scale _pg_truetypid _pg_truetypmod`)
 
-/** Functions that a statement about the catalog may use beside those. */
+/** Other functions that a statement about the catalog may use. */
 export const plainFunctions = words(`
   abs age any_value array_agg array_append array_cat array_dims array_fill array_length array_lower array_ndims
   array_position array_positions array_prepend array_remove array_replace array_sort array_to_json array_to_string

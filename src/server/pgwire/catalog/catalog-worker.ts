@@ -1,10 +1,10 @@
-/** One Worker with a database, from the outside: one message at a time, a time limit for each, and its end. */
+/** Drives one Worker with a database: one message at a time, each with a time limit. Any failure ends the Worker. */
 
 import { Fault } from '../../../base/fault.ts'
 import { limits } from '../../../limits.ts'
-import type { FromWorker, ToWorker } from './worker-protocol.ts'
+import type { CatalogWorkerRequest, CatalogWorkerResult } from './worker-protocol.ts'
 
-/** Why a statement has no answer that is its client's business. */
+/** A failure that the client's own statement caused, so the client learns the reason. */
 export class StatementFailure extends Error {
   constructor(
     readonly reason: 'timeout' | 'too-large',
@@ -15,7 +15,7 @@ export class StatementFailure extends Error {
 }
 
 interface Waiting {
-  resolve(message: FromWorker): void
+  resolve(message: CatalogWorkerResult): void
   reject(error: unknown): void
 }
 
@@ -25,7 +25,7 @@ export class CatalogWorker {
   #ended = false
 
   private constructor() {
-    this.#worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
+    this.#worker.addEventListener('message', ({ data }: MessageEvent<CatalogWorkerResult>) => {
       const waiting = this.#waiting
       this.#waiting = undefined
       if (data.kind !== 'failed') waiting?.resolve(data)
@@ -38,7 +38,7 @@ export class CatalogWorker {
     this.#worker.addEventListener('close', () => this.#end(unusable('it stopped')))
   }
 
-  /** A new database's snapshot, from which others start. @throws Fault `unavailable` */
+  /** Builds the snapshot of a new database, from which others start. @throws Fault `unavailable` */
   static async buildSnapshot(): Promise<ArrayBuffer> {
     const builder = new CatalogWorker()
     try {
@@ -62,15 +62,15 @@ export class CatalogWorker {
     return this.#ended
   }
 
-  /** Runs statements of ours. @throws Fault `unavailable`; then it has ended */
+  /** Runs statements of ours. @throws Fault `unavailable`; the Worker has ended then */
   async perform(texts: readonly string[]): Promise<void> {
     await this.#ask({ kind: 'perform', texts }, limits.catalogLoadMs, () => unusable('loading took too long'))
   }
 
   /**
    * Runs a client's messages between `begin` and a rollback.
-   * @returns what the database answered, an error among it
-   * @throws StatementFailure, Fault `unavailable`; then it has ended
+   * @returns the database's messages, which may hold an error
+   * @throws StatementFailure, or Fault `unavailable`; the Worker has ended then
    */
   async statement(begin: string, frontend: Uint8Array, ms: number): Promise<Uint8Array> {
     const late = () => new StatementFailure('timeout')
@@ -80,14 +80,14 @@ export class CatalogWorker {
     throw unusable(answer.kind)
   }
 
-  /** Stops the thread, whatever it is doing; the database does not hear of time limits itself. */
+  /** Stops the thread at any point, because the database enforces no time limits itself. */
   end(): void {
     this.#end(unusable('it was closed'))
   }
 
-  async #ask(message: ToWorker, ms: number, late: () => Error): Promise<FromWorker> {
+  async #ask(message: CatalogWorkerRequest, ms: number, late: () => Error): Promise<CatalogWorkerResult> {
     if (this.#ended || this.#waiting !== undefined) throw unusable('it is not free')
-    const { promise, resolve, reject } = Promise.withResolvers<FromWorker>()
+    const { promise, resolve, reject } = Promise.withResolvers<CatalogWorkerResult>()
     this.#waiting = { resolve, reject }
     const timer = setTimeout(() => this.#end(late()), ms)
     try {

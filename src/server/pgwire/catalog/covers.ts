@@ -1,6 +1,6 @@
 /**
- * Whether a text is about the catalog: SELECTs of listed nodes whose relations are all pg_catalog's or
- * information_schema's and whose functions are all listed. A text that is partly so is nobody's.
+ * Decides whether a text is about the catalog: only SELECTs of listed nodes, relations of pg_catalog or
+ * information_schema, and listed functions. A text that is only partly about the catalog is refused as `mixed`.
  */
 
 import { parseStatements } from '../../../query/parse.ts'
@@ -49,21 +49,20 @@ const catalogTypes: ReadonlySet<string> = new Set([
 ])
 
 interface Sighting {
-  /** Something of the catalog is named. */
+  /** The statement names something of the catalog. */
   catalog: boolean
-  /** A relation outside of the catalog is named. */
+  /** The statement names a relation outside of the catalog. */
   data: boolean
-  /** Something is not listed. */
+  /** The statement uses something that is not listed. */
   unlisted: boolean
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * What a text of one or more statements is about.
- * @returns `catalog` where all of it may be answered from the catalog; `mixed` where only some of it is about
- *   the catalog, or it names something there that is not served; `data` for all else, text that does not
- *   parse among it
+ * Decides what a text of one or more statements is about.
+ * @returns `catalog` where the catalog can answer all of the text. `mixed` where only part of it is about the
+ *   catalog, or it names something there that is not served. `data` for all else, also text that does not parse.
  */
 export function coverageOf(sql: string): Coverage {
   let statements: ReturnType<typeof parseStatements>
@@ -100,7 +99,7 @@ function seeSelect(select: Fields, outer: ReadonlySet<string>, seen: Sighting): 
   seeFields(rest, scope, seen)
 }
 
-/** Nodes, which have their kind as a capital key, and fields, which do not. */
+/** Walks nodes and fields. A node's key is its kind, which starts with a capital; a field's key does not. */
 function seeFields(fields: Fields, scope: ReadonlySet<string>, seen: Sighting): void {
   for (const [key, value] of Object.entries(fields)) {
     const isKind = /^[A-Z]/.test(key)

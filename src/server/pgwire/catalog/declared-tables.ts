@@ -1,6 +1,6 @@
 /**
- * Readable tables as they are shown, with what their contracts declare: comments, primary and foreign keys. A
- * table that is not among them is named by no foreign key.
+ * Adds to readable tables what their contracts declare: comments, primary and foreign keys. A foreign key to a
+ * table that is not readable is left out.
  */
 
 import { foreignKeysOf, primaryKeyOf } from '../../../core/contract-schema.ts'
@@ -9,7 +9,7 @@ import { boundColumn, type DeclaredSchema } from '../../../store/contract/declar
 import type { ReadableColumn, ReadableTable } from '../../../store/readable-tables.ts'
 import { type ShadowForeignKey, type ShadowTable, shadowTable } from './shadow-table.ts'
 
-/** Those tables that PostgreSQL can hold, in their order. */
+/** The tables that PostgreSQL can hold, in their order. */
 export function declaredTables(tables: readonly ReadableTable[]): readonly ShadowTable[] {
   const readable = new Map(tables.map((table) => [tableKey(table.ref), table]))
   return tables.flatMap((table) => {
@@ -18,7 +18,7 @@ export function declaredTables(tables: readonly ReadableTable[]): readonly Shado
   })
 }
 
-/** With the contract's descriptions in place of those that the table itself has. */
+/** Replaces the table's own descriptions by those of its contract. */
 function described(table: ReadableTable): ReadableTable {
   const { declared, columns, ref } = table
   if (declared === undefined) return table
@@ -55,14 +55,14 @@ function keysOf(
   return { ...(primaryKey && { primaryKey }), foreignKeys: distinct(foreignKeys) }
 }
 
-/** A key may be declared by a property and by its table. */
+/** Removes duplicates, because a property and its table may declare the same key. */
 function distinct(keys: readonly ShadowForeignKey[]): readonly ShadowForeignKey[] {
   return [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()]
 }
 
 /**
- * Today's names of a key's columns.
- * @returns undefined where one is not there, or is masked for anyone: its values are not those of the key
+ * The current names of a key's columns.
+ * @returns undefined where a column is missing, or is masked for anyone, because masked values form no key
  */
 function keyColumns(
   declared: DeclaredSchema,

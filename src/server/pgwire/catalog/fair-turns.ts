@@ -1,20 +1,20 @@
-/** One piece of work after another, those whom it is for by turns: whoever has much of it waiting holds up nobody else. */
+/** Runs one piece of work at a time, owners in turn, so that an owner with much waiting work does not delay others. */
 
 export class FairTurns<Owner> {
-  /** Whose turn it is, or is next, comes first. */
+  /** In the order of turns: the first owner has the current or next turn. */
   readonly #waiting = new Map<Owner, (() => Promise<void>)[]>()
   #isRunning = false
 
   /**
-   * @param turnMs for which a turn goes on with the next piece of the same owner, since a change of owners costs
-   * @param nowMs a clock that only goes forward
+   * @param turnMs how long a turn continues with work of the same owner, because a change of owners is expensive
+   * @param nowMs a monotonic clock
    */
   constructor(
     readonly turnMs: number,
     readonly nowMs: () => number,
   ) {}
 
-  /** @returns what the work does, once it is its turn */
+  /** Runs the work when its turn comes. @returns its result */
   take<T>(owner: Owner, work: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const pieces = this.#waiting.get(owner) ?? []
@@ -30,7 +30,7 @@ export class FairTurns<Owner> {
       const endMs = this.nowMs() + this.turnMs
       do await pieces.shift()?.()
       while (pieces.length > 0 && this.nowMs() < endMs)
-      // To the end of the row, which a Map's iteration then comes to.
+      // Moves the owner to the end of the Map, where the iteration reaches it again.
       this.#waiting.delete(owner)
       if (pieces.length > 0) this.#waiting.set(owner, pieces)
     }

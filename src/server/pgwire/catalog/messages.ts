@@ -1,6 +1,6 @@
-/** The few messages of protocol 3 that the catalog takes apart: what clients sent, and what it answers. */
+/** Reads and filters the protocol messages of catalog statements: those of the client and those of the database. */
 
-/** Message types that a statement about the catalog may consist of. Not F: it would call any function. */
+/** Message types that a statement about the catalog may consist of. F is left out, because it calls any function. */
 const frontendTypes: ReadonlySet<string> = new Set(['Q', 'P', 'B', 'D', 'E', 'C', 'H', 'S'])
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -8,14 +8,14 @@ const encoder = new TextEncoder()
 
 interface Message {
   readonly type: string
-  /** Where it begins with its type, and where the next one does. */
+  /** Offset of its type byte, and of the next message's. */
   readonly start: number
   readonly end: number
   readonly body: Uint8Array
 }
 
 /**
- * The messages of one of these types, or of any; nothing is made of the others, of which there may be millions.
+ * The messages of these types, or all. Others are skipped without an object, because there may be millions.
  * @throws RangeError where the bytes are not whole messages
  */
 function* messagesOf(bytes: Uint8Array, types?: ReadonlySet<number>): Generator<Message> {
@@ -35,13 +35,13 @@ function* messagesOf(bytes: Uint8Array, types?: ReadonlySet<number>): Generator<
 export interface Frontend {
   /** The texts of every Query and Parse, in order. */
   readonly texts: readonly string[]
-  /** The messages as they came, with a Sync behind them where they end without one. */
+  /** The messages unchanged, followed by a Sync where they end without one. */
   readonly messages: Uint8Array
 }
 
 /**
  * Reads a sequence of frontend messages.
- * @throws RangeError where it is not whole messages of the types that are served, in UTF-8
+ * @throws RangeError where a message is cut, not of a served type, or not in UTF-8
  */
 export function readFrontend(bytes: Uint8Array): Frontend {
   const texts: string[] = []
@@ -70,28 +70,28 @@ function textAt(body: Uint8Array, start: number): { readonly text: string; reado
 }
 
 export interface Backend {
-  /** Without ReadyForQuery and ParameterStatus; errors and notices keep what every client needs only. */
+  /** Without ReadyForQuery and ParameterStatus; errors and notices shortened to `keptFields`. */
   readonly messages: Uint8Array
   /** Transaction status of the last ReadyForQuery. */
   readonly status: string
   readonly failed: boolean
 }
 
-/** ReadyForQuery, ParameterStatus and notifications are left out, errors and notices shortened. */
+/** ReadyForQuery, ParameterStatus and notifications, which are dropped; errors and notices, which are shortened. */
 const changed: ReadonlySet<number> = new Set([...'ZSAEN'].map((type) => type.charCodeAt(0)))
 
-/** Severity, code, message and position: the rest may speak of what the statement did not name. */
+/** Severity, code, message and position. Other fields may reveal objects that the statement did not name. */
 const keptFields: ReadonlySet<number> = new Set([...'SVCMP'].map((field) => field.charCodeAt(0)))
 
 /**
- * Reads what the database answered.
- * @throws RangeError where it is not whole messages
+ * Reads the database's messages.
+ * @throws RangeError where a message is cut
  */
 export function readBackend(bytes: Uint8Array): Backend {
   const kept: Uint8Array[] = []
   let status = ''
   let failed = false
-  // Rows may be millions, so what stays as it is stays together.
+  // Unchanged messages are copied as one range, because there may be millions of rows.
   let from = 0
   for (const { type, start, end, body } of messagesOf(bytes, changed)) {
     kept.push(bytes.subarray(from, start))
@@ -124,7 +124,7 @@ function message(type: string, body: Uint8Array): Uint8Array {
   return whole
 }
 
-/** A simple Query message. @throws RangeError for a text with NUL, which would end it early */
+/** A simple Query message. @throws RangeError for a text with NUL, which would truncate the message */
 export function queryMessage(text: string): Uint8Array {
   if (text.includes('\0')) throw new RangeError('a text with NUL')
   return message('Q', encoder.encode(`${text}\0`))

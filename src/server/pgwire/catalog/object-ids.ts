@@ -1,15 +1,15 @@
 /**
- * OIDs made from names: the same table has the same ones on every replica, whenever its catalog is loaded
- * again. Clients keep OIDs across statements and connections.
+ * Derives OIDs from names. A table keeps its OIDs on every replica and every load, because clients keep OIDs
+ * across statements and connections.
  */
 
 import { createHash } from 'node:crypto'
 
-/** Above what initdb assigns, below what does not fit a signed integer. */
+/** OIDs lie above those that initdb assigns and fit a signed integer. */
 const first = 1_000_000
 const count = 2_000_000_000
 
-/** Gives each key an OID that no other has; the order of the calls matters only where two keys collide. */
+/** Gives each key an OID of its own. The order of calls matters only where two keys collide. */
 export function objectIds(): (...key: readonly string[]) => number {
   const taken = new Map<number, string>()
   return (...key) => {

@@ -1,13 +1,13 @@
-/** The statements around a client's: they make the database show the session's own values, and only those. */
+/** Writes the SQL around a client's statement, which makes the database show that session's values and no others. */
 
 import { quoteIdentifier, quoteText } from '../../../base/sql-text.ts'
 import type { CatalogSession } from '../catalog-service.ts'
 import { readerOid } from './shadow-ddl.ts'
-import { isSayable } from './shadow-table.ts'
+import { isValidIdentifier } from './shadow-table.ts'
 
 /**
- * Settings of the session that what is shown depends on. Not those that change how a text is read: the
- * statement was checked as the parser reads it by default.
+ * Settings of the session that affect results. Settings that change how SQL is parsed are left out, because the
+ * statement was checked under the parser's defaults.
  */
 const shownSettings: ReadonlySet<string> = new Set([
   ...['application_name', 'bytea_output', 'client_min_messages', 'datestyle', 'extra_float_digits'],
@@ -23,13 +23,13 @@ export interface ActivityRow {
   readonly application_name: string
   readonly client_addr: string | null
   readonly client_port: number | null
-  /** RFC 3339, as all times here. */
+  /** RFC 3339, like all times here. */
   readonly backend_start: string
   readonly query_start: string | null
   readonly state: 'active' | 'idle' | 'idle in transaction'
   readonly query: string
   readonly ssl: boolean
-  /** Protocol and cipher, where it is encrypted. */
+  /** Protocol and cipher of an encrypted connection. */
   readonly version: string | null
   readonly cipher: string | null
 }
@@ -37,18 +37,18 @@ export interface ActivityRow {
 const reservedRole = /^(?:pg_.*|public|none|)$/
 
 /**
- * The name of the role as which a principal is shown: cut to what a name of PostgreSQL holds.
- * @throws RangeError for a subject that PostgreSQL keeps for itself or cannot hold
+ * The role name under which a principal is shown, cut to the length of a PostgreSQL name.
+ * @throws RangeError for a subject that PostgreSQL reserves or cannot hold
  */
 export function roleName(subject: string): string {
   if (reservedRole.test(subject) || subject.includes('\0') || !subject.isWellFormed())
     throw new RangeError('PostgreSQL has no role of this name')
   let name = subject
-  while (!isSayable(name)) name = [...name].slice(0, -1).join('')
+  while (!isValidIdentifier(name)) name = [...name].slice(0, -1).join('')
   return name
 }
 
-/** Gives the reader the principal's name; the owner of all that is shown makes room for it. */
+/** Renames the reader to the principal, and the owner of the shown objects where it has the same name. */
 export function renameReader(role: string): string {
   const owner = role === ownerName ? `${ownerName} (owner)` : ownerName
   return `update pg_authid set rolname = 'reader' where oid = ${readerOid};
@@ -61,7 +61,7 @@ export function beginStatement(session: CatalogSession, activity: readonly Activ
   const settings: [string, string][] = [...session.settings].filter(([name]) =>
     shownSettings.has(name.toLowerCase()),
   )
-  // Named later in the path, pg_catalog would come after tables that were not looked for.
+  // Later in the path, a table could take precedence over pg_catalog, which the check assumed to come first.
   const schemas = session.searchPath.filter((schema, index) => schema !== 'pg_catalog' || index === 0)
   const path = schemas.map(pathEntry).join(', ')
   settings.push(['search_path', path || '""'])
@@ -71,10 +71,10 @@ export function beginStatement(session: CatalogSession, activity: readonly Activ
     set local session authorization ${quoteIdentifier(roleName(session.principal.sub))}`
 }
 
-/** As PostgreSQL prints it: quoted only where it must be. */
+/** Quotes a schema only where needed, as PostgreSQL prints it. */
 function pathEntry(schema: string): string {
   return /^[a-z_][a-z0-9_$]*$/.test(schema) ? schema : quoteIdentifier(schema)
 }
 
-/** Ends it; nothing of the statement stays, prepared names neither. */
+/** Ends the transaction and removes everything that the statement left, also prepared statements. */
 export const endStatement = 'rollback; deallocate all'

@@ -1,23 +1,23 @@
-/** The statements that make a catalog of empty tables, and those that remove it. */
+/** Writes the SQL that creates a catalog of empty tables, and the SQL that drops it. */
 
 import { quoteIdentifier, quoteText } from '../../../base/sql-text.ts'
 import { objectIds } from './object-ids.ts'
-import { isSayable, type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
+import { isValidIdentifier, type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
 
-/** OID of the role as which every session runs; it has the session's principal as its name. */
+/** OID of the role as which every session runs. The role is renamed to the session's principal. */
 export const readerOid = 999_999
 
-/** What is loaded: everything that may be seen at once, and nothing else. */
-export interface Scope {
-  /** Tells scopes apart: the tenant is part of it. */
+/** One tenant's catalog, as a database loads it: everything that a statement may see, and nothing else. */
+export interface ShadowScope {
+  /** Identifies the scope. The tenant is part of the key. */
   readonly key: string
-  /** Made in one transaction. */
+  /** Runs in one transaction. */
   readonly create: string
   readonly drop: string
   readonly tableCount: number
 }
 
-/** What the reader is called while a scope is made; then it takes the name of a principal. */
+/** The reader's name while a scope is created. Afterwards it is renamed to a principal. */
 const readerNow = 'reader'
 
 const named = (schemaName: string, tableName: string) =>
@@ -25,10 +25,10 @@ const named = (schemaName: string, tableName: string) =>
 const list = (names: readonly string[]) => names.map(quoteIdentifier).join(', ')
 
 /**
- * The catalog of one tenant's tables.
- * @param database what the client called the database
+ * Writes the catalog of one tenant's tables.
+ * @param database the database name that the client connected with
  */
-export function scopeOf(key: string, database: string, tables: readonly ShadowTable[]): Scope {
+export function shadowScopeOf(key: string, database: string, tables: readonly ShadowTable[]): ShadowScope {
   const oid = objectIds()
   const sorted = [...tables].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
   const schemas = [...new Set(sorted.map(({ schemaName }) => schemaName))].filter((name) => name !== 'public')
@@ -97,7 +97,7 @@ function createTable(
   ]
 }
 
-/** Whether PostgreSQL would take the key; one that it would not must not keep the catalog from being shown. */
+/** Whether PostgreSQL accepts the primary key. An invalid key is left out, so that the catalog still loads. */
 function isKeyed({ columns, primaryKey = [] }: ShadowTable): boolean {
   const types = new Map(columns.map(({ name, type }) => [name, type]))
   const names = new Set(primaryKey)
@@ -109,7 +109,7 @@ function isKeyed({ columns, primaryKey = [] }: ShadowTable): boolean {
   )
 }
 
-/** As PostgreSQL names it, unless that is too long or a table's. */
+/** The name that PostgreSQL would choose, unless that is too long or names a table. */
 function keyName(
   { schemaName, tableName }: ShadowTable,
   id: number,
@@ -117,7 +117,7 @@ function keyName(
 ): string {
   const name = `${tableName}_pkey`
   const isFree = !shown.has(orderOf({ schemaName, tableName: name }))
-  return isFree && isSayable(name) ? name : `pkey_${id}`
+  return isFree && isValidIdentifier(name) ? name : `pkey_${id}`
 }
 
 /** Whether a foreign key refers to the primary key of a table that is shown, type by type. */
@@ -126,7 +126,7 @@ function isValidKey(table: ShadowTable, key: ShadowForeignKey, target: ShadowTab
   const type = ({ columns }: ShadowTable, name: string | undefined) =>
     columns.find((column) => column.name === name)?.type
   return (
-    // In whatever order: each column of the one is matched with a column of the other.
+    // In any order, because columns are matched by pairs.
     Bun.deepEquals(key.referencedColumns.toSorted(), target.primaryKey?.toSorted()) &&
     key.columns.length === key.referencedColumns.length &&
     new Set(key.columns).size === key.columns.length &&

@@ -1,4 +1,4 @@
-/** A governed table as pg_catalog shows it: empty, with the types that statements meet. */
+/** Describes a governed table as pg_catalog shows it: empty, with the types that statements see. */
 
 import type { NumericSize, SqlType } from '../../../core/sql-type.ts'
 import { elementOf, isArray } from '../../../core/sql-type.ts'
@@ -27,35 +27,35 @@ export interface ShadowTable {
   readonly columns: readonly ShadowColumn[]
   readonly comment?: string
   readonly primaryKey?: readonly string[]
-  /** Those whose other table is not shown are left out. */
+  /** Only keys whose target table is shown. */
   readonly foreignKeys?: readonly ShadowForeignKey[]
 }
 
-/** PostgreSQL cuts longer identifiers, and so does the parser: such names cannot be said in a statement. */
+/** PostgreSQL and its parser truncate longer identifiers, so no statement can name them. */
 const nameBytesMax = 63
 
-/** Whether PostgreSQL can hold a name and a statement can say it. */
-export function isSayable(name: string): boolean {
+/** Whether PostgreSQL can hold a name and a statement can use it. */
+export function isValidIdentifier(name: string): boolean {
   return name !== '' && name.isWellFormed() && !name.includes('\0') && Buffer.byteLength(name) <= nameBytesMax
 }
 
-/** Every table of PostgreSQL has these, and none of its own by their names. */
+/** Every PostgreSQL table has these columns, so it cannot declare columns of these names. */
 const systemColumns: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 
 const reservedSchema = /^(?:pg_.*|information_schema)$/
 
 /**
  * A readable table as it is shown.
- * @returns undefined where PostgreSQL could not hold it: names that it would cut, schemas that it keeps for
- *   itself, too many columns
+ * @returns undefined where PostgreSQL cannot hold it: truncated names, reserved schemas, too many columns
  */
 export function shadowTable({ ref, columns, doc }: ReadableTable): ShadowTable | undefined {
   const schemaName = ref.namespace.join('.')
-  if (!isSayable(schemaName) || !isSayable(ref.name) || reservedSchema.test(schemaName)) return undefined
+  if (!isValidIdentifier(schemaName) || !isValidIdentifier(ref.name) || reservedSchema.test(schemaName))
+    return undefined
   const shown = columns.flatMap(({ name, type, required, masked, doc: comment }): ShadowColumn[] => {
     const served = servedType(type)
-    if (served === undefined || !isSayable(name) || systemColumns.has(name)) return []
-    // A mask may give NULL where the table has none.
+    if (served === undefined || !isValidIdentifier(name) || systemColumns.has(name)) return []
+    // A masked column is nullable, because a mask may return NULL.
     return [{ name, ...served, notNull: required && !masked, ...(comment !== undefined && { comment }) }]
   })
   const names = new Set(shown.map(({ name }) => name))
@@ -63,7 +63,7 @@ export function shadowTable({ ref, columns, doc }: ReadableTable): ShadowTable |
   return { schemaName, tableName: ref.name, columns: shown, ...(doc !== undefined && { comment: doc }) }
 }
 
-/** The type as a column definition has it. */
+/** The type as SQL text for a column definition. */
 export function typeText({ type, size }: Pick<ShadowColumn, 'type' | 'size'>): string {
   if (type === 'unknown') return 'text'
   if (isArray(type)) return `${typeText({ type: elementOf(type), ...(size && { size }) })}[]`

@@ -1,4 +1,4 @@
-/** The snapshot that databases start from, kept in a file: making one takes seconds, reading it does not. */
+/** Caches the snapshot that databases start from in a file, because building one takes seconds. */
 
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -7,13 +7,14 @@ import { CatalogWorker } from './catalog-worker.ts'
 import { snapshotSql } from './snapshot-sql.ts'
 
 /**
- * Reads the snapshot, or makes it and leaves it for the next process. A file of other contents than this
- * version makes has another name, so it is never read.
- * @param directory where files are kept that may be lost. Whoever can write there decides what clients see of
- *   the catalog's structure, so it is made for this user alone, and not used where it is anybody else's.
- *   Undefined: nothing is kept
- * @param build makes a snapshot, as a database does by default
- * @throws Fault `unavailable` where no database starts; errors of the file system other than a missing file
+ * Reads the snapshot, or builds it and writes it for the next process. The file name contains the version, so a
+ * snapshot of another version is never read.
+ * @param directory where files that may be lost are cached; undefined: nothing is cached. Anyone who can write
+ *   there controls what clients see of the catalog's structure. So it is created for this user alone, and ignored
+ *   where other users own it or can write to it.
+ * @param build builds a snapshot; by default a new database does
+ * @throws Fault `unavailable` where no database starts
+ * @throws the file system's errors, except for a missing file
  */
 export async function loadSnapshot(
   directory: string | undefined,
@@ -29,7 +30,7 @@ export async function loadSnapshot(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   const snapshot = await build()
-  // A half-written file never gets the name under which it would be read.
+  // Written under another name and renamed, so that a half-written file is never read.
   const partial = `${path}.${crypto.randomUUID()}`
   try {
     await writeFile(partial, new Uint8Array(snapshot), { mode: 0o600 })
@@ -45,7 +46,7 @@ async function isPrivate(directory: string): Promise<boolean> {
   return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
 }
 
-/** Of the database's program and of what is changed in it. */
+/** A digest of the database program's version and of the SQL that changes it. */
 async function snapshotVersion(): Promise<string> {
   const manifest = await readFile(new URL('../package.json', import.meta.resolve('@electric-sql/pglite')))
   return createHash('sha256').update(manifest).update(snapshotSql).digest('hex').slice(0, 16)

@@ -1,4 +1,4 @@
-/** What is changed once in a new database, before anything is loaded: the version, and views of our own. */
+/** Writes the SQL that changes a new database once, before anything is loaded: version, own views, privileges. */
 
 import { quoteText } from '../../../base/sql-text.ts'
 import { serverVersion } from '../server-version.ts'
@@ -8,8 +8,8 @@ import { readerOid } from './shadow-ddl.ts'
 const versionText = `PostgreSQL ${serverVersion.text} (Covenant), 64-bit`
 
 /**
- * A function built into PostgreSQL is called by its OID whatever the catalog says of it, so each override
- * takes the name of the built-in one, which gets another, and in the end a schema that nobody looks at.
+ * PostgreSQL calls a built-in function by its OID, so its body cannot be replaced. Each built-in function is renamed
+ * and later moved to a hidden schema. The override takes over its name.
  */
 const overrides = `
   alter function pg_catalog.version() rename to svc_version;
@@ -43,7 +43,7 @@ const sessions = `jsonb_to_recordset(coalesce(nullif(svc_setting('svc.activity',
   (pid int4, application_name text, client_addr inet, client_port int4, backend_start timestamptz,
    query_start timestamptz, state text, query text, ssl bool, version text, cipher text)`
 
-/** A client sees its principal's own connections, which this database knows nothing of. */
+/** Shows a client its principal's own connections, which come from a setting because this database has none of them. */
 const activity = `
   create or replace view pg_catalog.pg_stat_activity as
     select (select d.oid from pg_database d where d.datname = current_database()) as datid,
@@ -64,8 +64,8 @@ const activity = `
     from ${sessions};`
 
 /**
- * A second wall behind the list of allowed names, for a function can be called as if it were a column: no
- * role but the owner may run what has effects, which is what volatile means.
+ * A second barrier behind the list of allowed names, because a function can be called as if it were a column.
+ * Only the owner may run volatile functions, which are those with side effects.
  */
 const executable = `
   update pg_proc set proacl = array[makeaclitem(10, 10, 'EXECUTE', false)]
@@ -79,5 +79,5 @@ const roles = `
   delete from pg_shdescription where classoid = 'pg_database'::regclass;
   update pg_database set datacl = null, datistemplate = false;`
 
-/** To be run once, as the owner, where changes to the system's own objects are allowed. */
+/** Runs once, as the owner, in a mode that allows changes to system objects. */
 export const snapshotSql = [overrides, settings, activity, hidden, executable, roles].join('\n')

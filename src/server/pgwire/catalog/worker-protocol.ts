@@ -1,17 +1,17 @@
-/** What the catalog's host and its Worker say to each other: one message, one answer. */
+/** Defines the messages between the catalog's host and its Worker: one result for each request. */
 
-export type ToWorker =
-  /** Make a database from nothing, and give it back as a snapshot. */
+export type CatalogWorkerRequest =
+  /** Create a new database and return it as a snapshot. */
   | { readonly kind: 'build' }
   | { readonly kind: 'open'; readonly snapshot: ArrayBuffer }
-  /** Statements of ours, each text a transaction; none may fail. */
+  /** Statements of ours. Each text is a transaction, and none may fail. */
   | { readonly kind: 'perform'; readonly texts: readonly string[] }
-  /** A client's messages, which are rolled back. */
+  /** A client's messages. Their transaction is rolled back. */
   | { readonly kind: 'statement'; readonly begin: string; readonly frontend: Uint8Array }
 
-export type FromWorker =
+export type CatalogWorkerResult =
   | { readonly kind: 'built'; readonly snapshot: ArrayBuffer }
   | { readonly kind: 'done' }
   | { readonly kind: 'answered'; readonly messages: Uint8Array }
-  /** The Worker is not to be used any more. */
+  /** The Worker must not be used again. */
   | { readonly kind: 'failed'; readonly tooLarge: boolean; readonly reason: string }

@@ -1,25 +1,25 @@
-/** The catalog's thread: a PGlite of its own in memory, which runs what the host sends, one after another. */
+/** The catalog's Worker thread. It holds a PGlite in memory and runs the host's requests one after another. */
 
 import { PGlite } from '@electric-sql/pglite'
 import { limits } from '../../../limits.ts'
 import { queryMessage, readBackend } from './messages.ts'
 import { endStatement } from './session-sql.ts'
 import { snapshotSql } from './snapshot-sql.ts'
-import type { FromWorker, ToWorker } from './worker-protocol.ts'
+import type { CatalogWorkerRequest, CatalogWorkerResult } from './worker-protocol.ts'
 
 declare const self: Worker
 
 /**
- * -b lets the OIDs of what is created be chosen; a scope of thousands of tables is made and dropped in one
- * transaction, which takes a lock each.
+ * -b allows the OIDs of created objects to be chosen. A scope of thousands of tables is created and dropped in one
+ * transaction, which takes a lock for each table.
  */
 const startParams = [
   ...[...PGlite.defaultStartParams, '-b', '-c', 'max_locks_per_transaction=1024'],
-  // Its files are in memory, too.
+  // Temporary files are in memory, too.
   ...['-c', `temp_file_limit=${limits.catalogTempBytesMax / 1024}kB`],
 ]
 
-/** A statement may ask for memory without end, and what is taken is never given back: here it ends, with 53200. */
+/** Caps the database's memory, because a statement could take any amount and never return it. Excess fails with 53200. */
 const { grow } = WebAssembly.Memory.prototype
 WebAssembly.Memory.prototype.grow = function (pages) {
   if (this.buffer.byteLength + pages * 65_536 > limits.catalogHeapBytesMax)
@@ -35,12 +35,12 @@ function ask(messages: Uint8Array): Uint8Array {
   if (db === undefined) throw new Error('not open')
   const parts: Uint8Array[] = []
   let size = 0
-  // The callback is set and the work done before the call returns; its promise is of a file system only.
+  // The work is done before the call returns. Its promise waits only for the file system.
   db.execProtocolRawStream(messages, {
     syncToFs: false,
     onRawData(part) {
       size += part.length
-      // Nothing can be thrown through the database; what is too much is dropped until it ends.
+      // An error cannot be thrown through the database, so excess output is dropped until the statement ends.
       if (size > limits.catalogAnswerBytesMax) parts.length = 0
       else parts.push(part.slice())
     },
@@ -49,13 +49,13 @@ function ask(messages: Uint8Array): Uint8Array {
   return Buffer.concat(parts)
 }
 
-/** Runs statements of ours. @throws Error where one fails, or a transaction is left open */
+/** Runs statements of ours. @throws Error where one fails or leaves a transaction open */
 function perform(text: string): void {
   const { failed, status, messages } = readBackend(ask(queryMessage(text)))
   if (failed || status !== 'I') throw new Error(`${new TextDecoder().decode(messages).slice(0, 500)}`)
 }
 
-/** A client's statement between a begin and an end of ours. */
+/** Runs a client's messages between our own begin and end. */
 function runStatement(begin: string, frontend: Uint8Array): Uint8Array {
   const begun = readBackend(ask(queryMessage(begin)))
   const answer = begun.failed ? begun : readBackend(ask(frontend))
@@ -63,7 +63,7 @@ function runStatement(begin: string, frontend: Uint8Array): Uint8Array {
   return answer.failed && begun.failed ? onlyErrors(begun.messages) : answer.messages
 }
 
-/** What begins a statement answers with more than the error that stopped it. */
+/** Keeps only the error, because the SQL that begins a statement also returns other messages. */
 function onlyErrors(messages: Uint8Array): Uint8Array {
   const view = new DataView(messages.buffer, messages.byteOffset, messages.byteLength)
   for (let at = 0; at < messages.length; at += 1 + view.getUint32(at + 1))
@@ -71,7 +71,7 @@ function onlyErrors(messages: Uint8Array): Uint8Array {
   throw new Error('a failure without an error')
 }
 
-async function receive(message: ToWorker): Promise<FromWorker> {
+async function receive(message: CatalogWorkerRequest): Promise<CatalogWorkerResult> {
   if (message.kind === 'build') {
     const built = await PGlite.create({ startParams })
     await built.exec(snapshotSql)
@@ -80,7 +80,7 @@ async function receive(message: ToWorker): Promise<FromWorker> {
   }
   if (message.kind === 'open') {
     db = await PGlite.create({ startParams, loadDataDir: new Blob([message.snapshot]) })
-    // A session without a postmaster starts with none, so a rollback would have none to return to.
+    // Without a postmaster the session has no authorization, so a rollback would have none to return to.
     perform('set session authorization postgres')
     return { kind: 'done' }
   }
@@ -91,11 +91,15 @@ async function receive(message: ToWorker): Promise<FromWorker> {
   return { kind: 'answered', messages: runStatement(message.begin, message.frontend) }
 }
 
-self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+self.onmessage = async ({ data }: MessageEvent<CatalogWorkerRequest>) => {
   try {
     self.postMessage(await receive(data))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    self.postMessage({ kind: 'failed', tooLarge: error instanceof TooLarge, reason } satisfies FromWorker)
+    self.postMessage({
+      kind: 'failed',
+      tooLarge: error instanceof TooLarge,
+      reason,
+    } satisfies CatalogWorkerResult)
   }
 }

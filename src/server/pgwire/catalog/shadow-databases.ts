@@ -1,6 +1,6 @@
 /**
- * A few databases, each with one tenant's catalog in it at a time: what is not there cannot be seen. A
- * statement goes to the one that holds its catalog, else to the one for which fewest wait or that was idle longest.
+ * Runs statements on a few databases. Each holds one tenant's catalog at a time, so no other tenant's can be seen.
+ * A statement goes to the database that holds its catalog, else to the one with the shortest queue or longest idle.
  */
 
 import { Fault } from '../../../base/fault.ts'
@@ -9,72 +9,74 @@ import { limits } from '../../../limits.ts'
 import { CatalogWorker } from './catalog-worker.ts'
 import { FairTurns } from './fair-turns.ts'
 import { renameReader } from './session-sql.ts'
-import type { Scope } from './shadow-ddl.ts'
+import type { ShadowScope } from './shadow-ddl.ts'
 import { loadSnapshot } from './snapshot-file.ts'
 
 export interface CatalogStatement {
   readonly tenant: TenantId
-  readonly scope: Scope
+  readonly scope: ShadowScope
   /** The principal's name as a role. */
   readonly role: string
   readonly begin: string
   readonly frontend: Uint8Array
 }
 
-/** A database and who waits for it. */
+/** A database and the statements that wait for it. */
 interface Lane {
-  /** Of the last statement that was given to it. */
+  /** Key of the scope of the statement that was queued last. */
   key: string
-  /** Grows with every use. */
+  /** The count of all uses when this lane was used last. */
   used: number
   readonly turns: FairTurns<TenantId>
   /** Statements that wait or run. */
   pending: number
-  /** Ends it when it was idle for long. */
+  /** Ends the database after `idleMs` without a statement. */
   idle?: Timer
   worker?: CatalogWorker
-  /** What the Worker holds. */
-  loaded?: Scope
+  /** The scope that the Worker holds. */
+  loaded?: ShadowScope
   role?: string
+  /** Tables loaded and roles renamed since the Worker started; too many of them replace it. */
   changes: number
 }
 
-export interface PoolOptions {
+export interface ShadowDatabasesOptions {
   /** Milliseconds that one statement may take. */
   readonly statementMs: number
   /** Milliseconds without a statement after which a database is ended. */
   readonly idleMs: number
-  /** Where the snapshot is kept; undefined: made anew by each process. */
+  /** Where the snapshot is cached; undefined: each process builds its own. */
   readonly snapshotDirectory: string | undefined
-  /** Told whenever there is another number of databases. */
+  /** Called when the number of databases changes. */
   readonly onSize?: ((count: number) => void) | undefined
 }
 
-export class CatalogPool {
+export class ShadowDatabases {
   readonly #lanes: Lane[] = []
   #snapshot: Promise<ArrayBuffer> | undefined
-  /** Catalogs that failed to load, and until when they are not tried again. */
+  /** Catalogs that failed to load, and the time before which they are not retried. */
   readonly #unloadable = new Map<string, number>()
   #uses = 0
   /** Statements of each tenant that wait or run. */
   readonly #waiting = new Map<TenantId, number>()
   #closed = false
 
-  constructor(private readonly options: PoolOptions) {}
+  constructor(private readonly options: ShadowDatabasesOptions) {}
 
-  /** How many databases there are. */
+  /** The number of databases. */
   get size(): number {
     return this.#lanes.length
   }
 
-  /** Has the snapshot ready before the first statement asks for it. @throws Fault `unavailable` */
+  /** Loads the snapshot before the first statement needs it. @throws Fault `unavailable` */
   async prepare(): Promise<void> {
     await this.#snapshotOf()
   }
 
   /**
    * Runs one statement.
-   * @throws StatementFailure; Fault `unavailable` where there are too many, or a database fails
+   * @throws StatementFailure
+   * @throws Fault `unavailable` where too many statements wait, or a database fails
    */
   async run(statement: CatalogStatement): Promise<Uint8Array> {
     const { tenant, scope } = statement
@@ -109,7 +111,7 @@ export class CatalogPool {
     lane.idle.unref()
   }
 
-  /** Ends every database; statements under way fail. */
+  /** Ends every database. Statements under way fail. */
   close(): void {
     this.#closed = true
     for (const lane of this.#lanes) {
@@ -144,8 +146,8 @@ export class CatalogPool {
     return worker.statement(begin, frontend, this.options.statementMs)
   }
 
-  /** A Worker that holds the scope and shows the role; a failure on the way ends it. */
-  async #prepare(lane: Lane, scope: Scope, role: string): Promise<CatalogWorker> {
+  /** A Worker that holds the scope and shows the role. A failure ends the Worker. */
+  async #prepare(lane: Lane, scope: ShadowScope, role: string): Promise<CatalogWorker> {
     const isOther = lane.loaded?.key !== scope.key
     if (isOther) lane.changes += scope.tableCount
     if (lane.role !== role) lane.changes += 1
@@ -161,7 +163,7 @@ export class CatalogPool {
     }
     const texts: string[] = []
     if (lane.loaded?.key !== scope.key) {
-      // Not in one transaction: a file that is dropped is there until the end of its own.
+      // Two transactions, because a dropped table keeps its file until the transaction that dropped it ends.
       if (lane.loaded?.drop) texts.push(transaction(lane.loaded.drop))
       texts.push(transaction(scope.create))
       delete lane.loaded
@@ -175,7 +177,7 @@ export class CatalogPool {
     return lane.worker
   }
 
-  /** @param loading the catalog that is loaded by it */
+  /** @param loading key of the catalog that the texts load; undefined: they load none */
   async #perform(
     worker: CatalogWorker,
     texts: readonly string[],
@@ -184,13 +186,13 @@ export class CatalogPool {
     try {
       await worker.perform(texts)
     } catch (error) {
-      // Or one catalog that cannot be loaded would end a database with every statement.
+      // Without a pause, a catalog that cannot be loaded would end a database with every statement.
       if (loading !== undefined) this.#unloadable.set(loading, performance.now() + limits.catalogRetryMs)
       throw error
     }
   }
 
-  /** Made once; where it could not be, the next statement tries again. */
+  /** Loads the snapshot once. After a failure, the next statement tries again. */
   #snapshotOf(): Promise<ArrayBuffer> {
     this.#snapshot ??= loadSnapshot(this.options.snapshotDirectory).catch((error) => {
       this.#snapshot = undefined
