@@ -6,13 +6,13 @@
 import { parse } from '@bufbuild/cel'
 import type { Expr, ParsedExpr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
 import { limits } from '../limits.ts'
-import type { PolicyProblem } from './policy-error.ts'
+import { PolicyError, type PolicyProblem } from './policy-error.ts'
 import { prescan } from './prescan.ts'
 import { inferType } from './static-type.ts'
 import { children } from './tree.ts'
-import { WatchdogTimeout, watched } from './watchdog.ts'
+import { WatchdogTimeout, watchedCpu } from './watchdog.ts'
 
-/** Far above what 8 KiB of accepted text take; reached only by text that makes the parser backtrack. */
+/** Processor time, far above what 8 KiB of accepted text take. Only text that makes the parser backtrack reaches it. */
 const parseMsMax = 500
 
 /** A policy that passed the check: plain data, fit for a structured clone. */
@@ -29,12 +29,18 @@ export interface ParsedPolicy {
  * @returns what is wrong with it, in the order of the text where known; empty where it may be saved
  */
 export function checkPolicy(text: string): readonly PolicyProblem[] {
-  return parsePolicy(text).problems ?? []
+  try {
+    return parsePolicy(text).problems ?? []
+  } catch (thrown) {
+    if (!(thrown instanceof PolicyError)) throw thrown
+    return [{ message: 'The policy takes too long to parse. Write it shorter, or try again.', offset: 0 }]
+  }
 }
 
 /**
- * Parses and checks; never throws.
- * @param parseMs what the parser may take, in milliseconds
+ * Parses and checks.
+ * @param parseMs the processor time that the parser may take, in milliseconds
+ * @throws PolicyError `ErrPolicyTimeout`, which says nothing about the text
  */
 export function parsePolicy(
   text: string,
@@ -44,8 +50,10 @@ export function parsePolicy(
   if (scan.problem !== undefined) return { problems: [scan.problem] }
   let parsed: ParsedExpr
   try {
-    parsed = watched(() => parse(scan.source.trimEnd()), parseMs)
+    parsed = watchedCpu(() => parse(scan.source.trimEnd()), parseMs)
   } catch (thrown) {
+    if (thrown instanceof WatchdogTimeout)
+      throw new PolicyError('ErrPolicyTimeout', 'the policy takes too long to parse', { cause: thrown })
     return { problems: [parseProblem(thrown)] }
   }
   const root = parsed.expr
@@ -60,7 +68,6 @@ export function parsePolicy(
 }
 
 function parseProblem(thrown: unknown): PolicyProblem {
-  if (thrown instanceof WatchdogTimeout) return { message: 'The policy takes too long to parse.', offset: 0 }
   const offset = (thrown as { location?: { start?: { offset?: unknown } } } | null)?.location?.start?.offset
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   return {

@@ -26,8 +26,8 @@ export interface CompiledPolicy {
 /**
  * Compiles a policy's text.
  *
- * @param parseMs what the parser may take, in milliseconds, where the text is not a stranger's
- * @throws PolicyError `ErrPolicyCompile`, naming the first problem and its offset
+ * @param parseMs the processor time that the parser may take, in milliseconds
+ * @throws PolicyError `ErrPolicyCompile`, naming the first problem and its offset, or `ErrPolicyTimeout`
  */
 export function compilePolicy(text: string, parseMs?: number): CompiledPolicy {
   const policy = parsePolicy(text, parseMs)

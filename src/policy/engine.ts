@@ -196,22 +196,21 @@ export class PolicyEngine {
 
   async #compile(policy: Policy, urgent: boolean): Promise<Compiled> {
     const text = policy.definitionCel
-    let compiled: Compiled
-    try {
-      if (text.length <= inlineParseLengthMax) compiled = compilePolicy(text)
-      else {
-        const answer = await this.#host.run({ kind: 'parse', text }, urgent)
-        // A worker that is down says nothing about the text: not kept.
-        if (answer.kind === 'failed') return { error: answer.error }
-        if (answer.kind !== 'parsed') throw new PolicyError('ErrPolicyCompile', 'the policy does not compile')
-        compiled = planPolicy(answer.policy)
-      }
-    } catch (thrown) {
-      compiled = { error: thrown instanceof PolicyError ? thrown.code : 'ErrEvalPanic' }
-    }
+    const compiled = await this.#compileText(text, urgent).catch((thrown: unknown) => ({
+      error: thrown instanceof PolicyError ? thrown.code : ('ErrEvalPanic' as const),
+    }))
+    // Any other failure may be the machine's, and says nothing about the text.
+    const isVerdict = !('error' in compiled) || compiled.error === 'ErrPolicyCompile'
     const units = 'error' in compiled ? 1 : 1 + Math.floor(compiled.nodeCount / nodesPerCacheUnit)
-    this.#programs.set(policy.id, { text, compiled }, units)
+    if (isVerdict) this.#programs.set(policy.id, { text, compiled }, units)
     return compiled
+  }
+
+  async #compileText(text: string, urgent: boolean): Promise<Compiled> {
+    if (text.length <= inlineParseLengthMax) return compilePolicy(text)
+    const answer = await this.#host.run({ kind: 'parse', text }, urgent)
+    if (answer.kind === 'parsed') return planPolicy(answer.policy)
+    return { error: answer.kind === 'evaluated' ? 'ErrEvalPanic' : answer.error }
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The clock that cuts off a synchronous call. `vm` is the only way to stop JavaScript that runs on this very
+ * The clocks that cut off a synchronous call. `vm` is the only way to stop JavaScript that runs on this very
  * thread; it interrupts host functions too, but not native code, so nothing native may take long below it.
  */
 
@@ -31,4 +31,31 @@ export function watched<T>(job: () => T, timeoutMs: number): T {
   } finally {
     context.job = undefined
   }
+}
+
+/** Tries before a job is given up that got no processor time. */
+const attemptsMax = 10
+
+/**
+ * Runs `job`, which must have no effects, until it has used `cpuMs` of this thread's processor time. A process that is
+ * stopped or starved runs the job again, because its clock went on without it.
+ *
+ * @param cpuMs whole milliseconds, at least 1
+ * @throws WatchdogTimeout; what `job` throws passes through
+ */
+export function watchedCpu<T>(job: () => T, cpuMs: number): T {
+  const startedMs = threadCpuMs()
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return watched(job, cpuMs)
+    } catch (thrown) {
+      if (!(thrown instanceof WatchdogTimeout) || attempt === attemptsMax) throw thrown
+      if (threadCpuMs() - startedMs >= cpuMs) throw thrown
+    }
+  }
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
 }

@@ -28,7 +28,7 @@ export interface PolicyResult {
 export type WorkerAnswer =
   | { readonly kind: 'evaluated'; readonly results: readonly PolicyResult[] }
   | { readonly kind: 'parsed'; readonly policy: ParsedPolicy }
-  | { readonly kind: 'refused' }
+  | { readonly kind: 'refused'; readonly error: PolicyErrorCode }
 
 export type WorkerRequest = { readonly jobId: number; readonly task: WorkerTask }
 export type WorkerMessage =

@@ -5,6 +5,7 @@
 
 import { parentPort } from 'node:worker_threads'
 import { Lru } from '../base/lru.ts'
+import type { PolicyErrorCode } from '../core/decision.ts'
 import { parsePolicy } from './check.ts'
 import { type CompiledPolicy, compilePolicy } from './compile.ts'
 import { judgeOne } from './judge-one.ts'
@@ -52,14 +53,23 @@ function evaluateOne(
     if (timeoutMs < 1) return { error: 'ErrPolicyTimeout' }
     return judgeOne(compiled, task.bindings, { timeoutMs, ticksMax: task.ticksMax }, explainMs)
   } catch (thrown) {
-    return { error: thrown instanceof PolicyError ? thrown.code : 'ErrEvalPanic' }
+    return { error: errorCode(thrown) }
   }
+}
+
+function errorCode(thrown: unknown): PolicyErrorCode {
+  return thrown instanceof PolicyError ? thrown.code : 'ErrEvalPanic'
 }
 
 function perform(task: WorkerTask): WorkerAnswer {
   if (task.kind === 'evaluate') return evaluate(task)
-  const policy = parsePolicy(task.text)
-  return policy.problems === undefined ? { kind: 'parsed', policy } : { kind: 'refused' }
+  try {
+    const policy = parsePolicy(task.text)
+    if (policy.problems === undefined) return { kind: 'parsed', policy }
+    return { kind: 'refused', error: 'ErrPolicyCompile' }
+  } catch (thrown) {
+    return { kind: 'refused', error: errorCode(thrown) }
+  }
 }
 
 function send(message: WorkerMessage): void {

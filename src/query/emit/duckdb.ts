@@ -69,6 +69,8 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   if (to === 'timestamptz' && from === 'timestamp') return `timezone('UTC', ${sql})`
   if (from === 'timestamptz' && to === 'timestamp') return `timezone('UTC', ${sql})`
   if (from === 'timestamptz') return `CAST(timezone('UTC', ${sql}) AS ${target})`
+  // The optimizer would compare the list itself with a constant cast back: `ARRAY[3]::text[] >= ARRAY['12']` was false.
+  if (isArray(to)) return flat(`CAST(${sql} AS ${target})`)
   return `CAST(${sql} AS ${target})`
 }
 

@@ -207,6 +207,14 @@ export const duckdbOverloads: readonly string[] = [
   `SELECT id FROM orders ORDER BY greatest('x'), id LIMIT 2`,
   `SELECT count(*) FROM orders GROUP BY greatest(1)`,
   `SELECT regexp_replace('abc', '', '-', 'g'), regexp_replace('abc', '^', '-', 'g'), regexp_replace('abc', '$', '-', 'g'), regexp_replace('aaa', 'a*', '-'), regexp_replace('a,b', '(^|,)', '-', 'g')`,
+  // The optimizer of DuckDB compares what is cast with the constant cast back.
+  ...['>=', '<', '=', '<>'].flatMap((operator) => [
+    `SELECT id FROM orders WHERE ARRAY[id]::text[] ${operator} ARRAY['12']`,
+    `SELECT id FROM orders WHERE ARRAY[id::text]::int[] ${operator} ARRAY[2]`,
+    `SELECT id FROM orders WHERE ARRAY[id + 0.5]::int[] ${operator} ARRAY[2]`,
+    `SELECT id FROM (SELECT id, ARRAY[id || '.0'] AS digits FROM orders OFFSET 0) s WHERE digits::numeric[] ${operator} ARRAY[2::numeric]`,
+  ]),
+  `SELECT id FROM orders WHERE ARRAY[id + 0.5]::int[] IN (ARRAY[2], ARRAY[4]) OR ARRAY[id]::text[] BETWEEN ARRAY['11'] AND ARRAY['3']`,
   `SELECT extract(century FROM interval '250 years'), extract(century FROM interval '-250 years'), extract(century FROM interval '99 years')`,
 ]
 

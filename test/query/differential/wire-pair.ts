@@ -8,5 +8,5 @@ import type { WireTables } from './wire.ts'
 /** The tables of the case must be among those that are served. */
 export function wirePair(wire: WireTables, governance: GovernanceCase, file: FileName): Pair {
   const outcome: Pair['outcome'] = (statement, kind) => wire.outcome({ governance, file, kind }, statement)
-  return { name: `${governance.name} / ${file} / wire`, outcome, compare: compareBy(outcome) }
+  return { name: `${governance.name} / ${file} / wire`, outcome, compare: compareBy(outcome, governance) }
 }

@@ -45,3 +45,8 @@ function maskedOnce(masks: GovernanceCase['masks'] = {}): NonNullable<Governance
     expression === undefined ? action !== 'sha-256-global' : expression.includes(`THEN ${column} `)
   return Object.fromEntries(Object.entries(masks).filter(isStable))
 }
+
+/** Whether the guarded table holds nothing that is hidden: a hash is masked again, so its column holds raw values. */
+export function isSeenWhole({ masks = {} }: Pick<GovernanceCase, 'masks'>): boolean {
+  return Object.values(masks).every(({ action }) => action !== 'sha-256-global')
+}
