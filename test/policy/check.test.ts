@@ -53,12 +53,12 @@ const refused: readonly (readonly [text: string, offset: number, part: string])[
   ['!"x"', 0, 'cannot be applied to string'],
   ['principal.sub == 1', 14, 'A string never equals a int'],
   ['commit.received_at > timestamp(0)', 19, 'cannot be applied to int, timestamp'],
-  ['principal.sub.matches("(")', 22, 'no RE2 pattern'],
+  ['principal.sub.matches("(")', 22, 'not an RE2 pattern'],
   ['google.protobuf.Int64Value{value: 1} == 1', 0, 'cannot build messages'],
   ['table.x == "open', 11, 'not closed'],
   ['(true', 0, "A ')' is missing"],
-  ['true)', 4, 'closes nothing'],
-  ['[true)', 5, 'closes nothing'],
+  ['true)', 4, 'closes no bracket'],
+  ['[true)', 5, 'closes no bracket'],
   ['table.x == "\ud800"', 0, 'unpaired surrogate'],
 ]
 
