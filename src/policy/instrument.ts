@@ -1,5 +1,5 @@
 /**
- * Rewrites a checked policy so that it is bounded and follows CEL: every comprehension step and range charges the
+ * Rewrites a checked policy so that it is bounded and follows CEL. Every comprehension step and range charges the
  * meter, `has()` looks for the key and not for its value, and `map` and `filter` append in place.
  */
 

@@ -90,7 +90,7 @@ export class PendingIntent {
     } catch (err) {
       this.parts.log.warn(
         { err, commitId: this.withoutBase.commitId },
-        'the intent of a failed commit could not be removed; recovery closes it',
+        'an intent could not be removed; recovery will close it',
       )
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Lists every operation of the Iceberg REST OpenAPI document (Iceberg 1.11, and what its main branch added since, which
- * is marked) and how the client surface treats it. An operation that is not listed is not served.
+ * Lists every operation of the Iceberg REST OpenAPI document and how the client surface treats it. The document is that
+ * of Iceberg 1.11; later additions of its main branch are marked. An operation that is not listed is not served.
  */
 
 /**

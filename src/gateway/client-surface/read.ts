@@ -161,7 +161,7 @@ async function completeReply(surface: SurfaceRequest, queryNames: readonly Query
   } catch (cause) {
     throw new Fault(
       'upstream_failed',
-      'The upstream catalog closed the connection before its reply was complete. Retry.',
+      'The reply of the upstream catalog ended before it was complete. Retry.',
       { cause },
     )
   }

@@ -1,6 +1,6 @@
 /**
- * Handles changes that are denied, could not be judged, are refused by the upstream, or whose reply is lost: for
- * single-table commits, multi-table commits and other changes alike. record.ts records accepted changes.
+ * Handles changes that are denied, could not be judged, are refused by the upstream, or whose reply is lost. All kinds
+ * of commits and changes share it. record.ts records accepted changes.
  */
 
 import { Fault, type FaultKind } from '../../base/fault.ts'

@@ -51,7 +51,7 @@ export async function recordRejection(
 /**
  * Records an accepted change. Never throws: if it cannot be recorded, the intent stays for recovery.
  * @param committed reads the upstream's reply; undefined if the action writes no metadata
- * @param mayRepeat whether an Idempotency-Key may have brought back the reply to an earlier request: then nothing was
+ * @param mayRepeat whether this may be the reply to an earlier request with the same Idempotency-Key. Then nothing was
  *   written, and a change that is already audited is not recorded again
  */
 export async function recordApproval(

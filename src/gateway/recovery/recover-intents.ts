@@ -1,6 +1,6 @@
 /**
- * Runs the recovery job: completes the audit of changes that the upstream accepted while the process died, and closes
- * the intents of changes that it never accepted. Runs on one replica at a time, and is safe at any moment.
+ * Runs the recovery job. It completes the audit of changes that the upstream accepted while the process died. It closes
+ * the intents of changes that were never accepted. It runs on one replica at a time, and is safe at any moment.
  */
 
 import { inParallel } from '../../base/in-parallel.ts'

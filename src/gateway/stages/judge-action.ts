@@ -1,6 +1,6 @@
 /**
- * Judges a change of a catalog that is not a commit. Each name that the action affects is judged by its own policies,
- * which see a commit with one update that carries the action's name (docs/reference/gateway.md 4).
+ * Judges a change of a catalog that is not a commit (docs/reference/gateway.md 4). Each name that the action affects is
+ * judged by its own policies, which see a commit with one update that carries the action's name.
  */
 
 import { Fault } from '../../base/fault.ts'

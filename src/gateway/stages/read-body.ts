@@ -35,8 +35,8 @@ export interface WholeBody {
 }
 
 /**
- * Waits for the complete body, then looks the session up again, because session and credential may have been revoked
- * while a slow body arrived (docs/reference/gateway.md 2.1).
+ * Waits for the complete body, then looks the session up again (docs/reference/gateway.md 2.1): session and credential
+ * may have been revoked while a slow body arrived.
  * @param arriving the body that `startBody` is reading, if any
  * @param session the session that was found before the body was complete
  * @param find looks the session up again, with the catalog credential of its prefix
