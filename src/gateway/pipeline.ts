@@ -1,7 +1,6 @@
 /**
- * The one entry point of the gateway: the ordered steps of docs/reference/gateway.md 2.1 that every request takes, on
- * either surface. A surface says what its paths mean, what an operation does and how a failure is worded; only the
- * order is kept here.
+ * The gateway's entry point: runs the ordered steps of docs/reference/gateway.md 2.1 for a request on either surface.
+ * Matching paths, handling operations and wording failures is left to the surfaces.
  */
 
 import { tenantContext } from '../auth/guard.ts'
@@ -25,34 +24,34 @@ import type { WholeRequest } from './stages/open-commit.ts'
 import { openUpstream } from './stages/open-upstream.ts'
 import { type ArrivingBody, startBody, wholeBody } from './stages/read-body.ts'
 
-/** A request past session, path, principal, body and credential: what every operation works with. */
+/** A request whose session, path, principal, body and credential were checked. Every handler receives one. */
 export interface PipelineRequest<Path> extends WholeRequest {
   readonly parts: GatewayParts
   readonly path: Path
   readonly upstream: Upstream
   /** Whether the session has the scope `commit`. */
   readonly mayCommit: boolean
-  /** What of a single-table commit has been begun speculatively. */
+  /** The speculative start of a single-table commit, if it had one. */
   readonly start: SpeculativeStart | undefined
 }
 
-/** Does what an operation asks for. */
-export type Handler<Path> = (ask: PipelineRequest<Path>) => Promise<Response>
+/** Performs an operation. */
+export type Handler<Path> = (request: PipelineRequest<Path>) => Promise<Response>
 
-/** What the surfaces differ in. */
+/** What each surface defines for itself. */
 export interface Surface<Path extends { readonly prefix: string }> {
-  /** The answer of a route that runs without a session; undefined for all others. */
+  /** The response of a route that needs no session; undefined for every other route. */
   readonly withoutSession: (request: Request) => Promise<Response> | undefined
-  /** The operation that a request asks for, or the answer to a method that its path does not take. @throws Fault */
+  /** The operation of a request, or the response to an unsupported method. Throws a Fault for an invalid path. */
   readonly match: (method: string, url: string) => Path | Response
   /** The table of a single-table commit; undefined for every other operation. */
   readonly tableOf: (path: Path) => TableRef | undefined
-  /** Whether an operation needs the scope `commit`, rests on a verdict and is counted; undefined for no operation. */
+  /** Whether an operation needs the scope `commit` and a verdict, and is counted. No path: before one is matched. */
   readonly isGated: (path: Path | undefined) => boolean
   readonly takesBody: (path: Path) => boolean
-  /** @throws Fault `not_acceptable` where the upstream does not serve the operation */
+  /** Throws a Fault `not_acceptable` if the upstream does not serve the operation. */
   readonly assertServed: (upstream: Upstream, path: Path, signal: AbortSignal) => Promise<void>
-  /** The operation. What it throws comes before the credential is looked at: here a surface may parse the body. */
+  /** The operation's handler. Called before the credential is looked up, so a body that it cannot parse fails first. */
   readonly handlerOf: (
     path: Path,
     body: CommitBody,
@@ -62,22 +61,19 @@ export interface Surface<Path extends { readonly prefix: string }> {
 }
 
 /** How the pipeline finds the session and the principal. */
-export interface Caller extends CommitAuth {
-  /**
-   * The tenant middleware; undefined where the route was mounted without it (docs/reference/gateway.md 1.8). @throws
-   * Fault
-   */
+export interface PipelineAuth extends CommitAuth {
+  /** The tenant middleware; undefined if the route was mounted without it (docs/reference/gateway.md 1.8). */
   readonly findSession: () => Promise<Session | undefined>
 }
 
-/** Answers one request. Every failure becomes the surface's answer to it; the first failing step decides. */
+/** Answers one request. The first step that fails decides, and the surface words its error response. */
 export async function runPipeline<Path extends { readonly prefix: string }>(
   parts: GatewayParts,
   surface: Surface<Path>,
   request: Request,
-  caller: Caller,
+  caller: PipelineAuth,
 ): Promise<Response> {
-  const passage: Passage = {
+  const progress: Progress = {
     commitId: crypto.randomUUID(),
     stages: new StageTimes(),
     session: undefined,
@@ -90,25 +86,25 @@ export async function runPipeline<Path extends { readonly prefix: string }>(
     if (open !== undefined) return await open
     const matched = tryMatch(surface, request)
     const arriving = request.method === 'POST' ? startBody(request) : undefined
-    const call = { parts, surface, request, caller, passage, matched, arriving }
-    const ready = (await startEarly(call)) ?? (await takeSteps(call))
+    const call = { parts, surface, request, caller, progress, matched, arriving }
+    const ready = (await takeSpeculativeSteps(call)) ?? (await takeSteps(call))
     if (ready instanceof Response) return ready
     response = await ready.handle(ready.request)
   } catch (thrown) {
-    const decisionId = thrown instanceof TransactionFault ? thrown.commitId : passage.commitId
+    const decisionId = thrown instanceof TransactionFault ? thrown.commitId : progress.commitId
     const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
     outcome = fault.kind === 'policy_denied' ? 'rejected' : fault.kind
     logFault(parts, fault, decisionId)
     response = surface.errorResponse(fault)
-    if (passage.gated && isVerdict(fault)) response.headers.set('x-svc-decision-id', decisionId)
+    if (progress.gated && isVerdict(fault)) response.headers.set('x-svc-decision-id', decisionId)
   }
-  if (passage.gated) countCommit(parts, passage.stages, outcome)
-  addTiming(parts, request, passage.session, response, passage.stages)
+  if (progress.gated) countCommit(parts, progress.stages, outcome)
+  addTiming(parts, request, progress.session, response, progress.stages)
   return response
 }
 
-/** What the answer needs to know of a request, however far it came. */
-interface Passage {
+/** What the response needs from a request, whichever step failed. */
+interface Progress {
   readonly commitId: string
   stages: StageTimes
   session: Session | undefined
@@ -119,8 +115,8 @@ interface Call<Path extends { readonly prefix: string }> {
   readonly parts: GatewayParts
   readonly surface: Surface<Path>
   readonly request: Request
-  readonly caller: Caller
-  readonly passage: Passage
+  readonly caller: PipelineAuth
+  readonly progress: Progress
   readonly matched: Matched<Path>
   readonly arriving: ArrivingBody | undefined
 }
@@ -132,22 +128,22 @@ interface Ready<Path> {
 
 /**
  * Steps 1 to 7 of docs/reference/gateway.md 2.1.
- * @returns the answer to a method that the path does not take, or the operation with all that it needs
+ * @returns the response to an unsupported method, or the handler with its request
  */
 async function takeSteps<Path extends { readonly prefix: string }>(
   call: Call<Path>,
 ): Promise<Ready<Path> | Response> {
-  const { parts, surface, request, caller, passage, matched, arriving } = call
-  const { commitId, stages } = passage
+  const { parts, surface, request, caller, progress, matched, arriving } = call
+  const { commitId, stages } = progress
   const findSession = async () => tenantContext(await caller.findSession())
   const found = await stages.time('session', findSession)
-  passage.session = found
+  progress.session = found
 
   if (!matched.ok) throw matched.thrown
   const { path } = matched
   if (path instanceof Response) return path
-  passage.gated = surface.isGated(path)
-  if (passage.gated) assertMayCommit(found)
+  progress.gated = surface.isGated(path)
+  if (progress.gated) assertMayCommit(found)
 
   const identified = await caller.identify(request.headers, peerAddress(request), found)
 
@@ -155,8 +151,8 @@ async function takeSteps<Path extends { readonly prefix: string }>(
   const { body, session } = takesBody
     ? await wholeBody({ request, stages }, arriving, found, findSession)
     : { body: noBody, session: found }
-  passage.session = session
-  if (passage.gated) assertMayCommit(session)
+  progress.session = session
+  if (progress.gated) assertMayCommit(session)
   const receivedAtMs = parts.clock.now()
 
   const handle = await surface.handlerOf(path, body, undefined)
@@ -173,7 +169,7 @@ type Matched<Path> =
   | { readonly ok: true; readonly path: Path | Response }
   | { readonly ok: false; readonly thrown: unknown }
 
-/** What the path names; its failure waits until the session has been found. */
+/** Matches the path. A failure is thrown only after the session was found. */
 function tryMatch<Path extends { readonly prefix: string }>(
   surface: Surface<Path>,
   { method, url }: Request,
@@ -186,14 +182,14 @@ function tryMatch<Path extends { readonly prefix: string }>(
 }
 
 /**
- * The same for a single-table commit that starts speculatively: the store has confirmed what the steps would find.
- * @returns undefined where it does not: then the steps are taken
+ * Replaces the steps for a single-table commit that starts speculatively, once the store has confirmed its caller.
+ * @returns undefined if there is no speculative start or it was not confirmed: then the steps are taken
  */
-async function startEarly<Path extends { readonly prefix: string }>(
+async function takeSpeculativeSteps<Path extends { readonly prefix: string }>(
   call: Call<Path>,
 ): Promise<Ready<Path> | undefined> {
-  const { parts, surface, request, caller, passage, matched, arriving } = call
-  const { commitId, stages } = passage
+  const { parts, surface, request, caller, progress, matched, arriving } = call
+  const { commitId, stages } = progress
   const path = matched.ok && !(matched.path instanceof Response) ? matched.path : undefined
   const table = path && surface.tableOf(path)
   const start =
@@ -204,11 +200,11 @@ async function startEarly<Path extends { readonly prefix: string }>(
         })
       : undefined
   if (path === undefined || start === undefined) {
-    passage.stages = stages.restarted()
+    progress.stages = stages.restarted()
     return undefined
   }
-  passage.session = start.session
-  passage.gated = surface.isGated(path)
+  progress.session = start.session
+  progress.gated = surface.isGated(path)
   assertMayCommit(start.session)
   const { upstream } = start
   const { tenant, identified, body, receivedAtMs } = start.commit
@@ -217,7 +213,7 @@ async function startEarly<Path extends { readonly prefix: string }>(
   return { handle, request: { ...whole, parts, path, upstream, mayCommit: true, start } }
 }
 
-/** @throws Fault `forbidden` */
+/** Throws a Fault `forbidden`. */
 function assertMayCommit({ scopes }: Session): void {
   if (!scopes.includes('commit')) throw new Fault('forbidden', 'The session lacks the scope `commit`.')
 }

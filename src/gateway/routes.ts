@@ -1,4 +1,4 @@
-/** Mounts the gateway: everything under /v1/iceberg goes to the client surface or to the literal paths. */
+/** Mounts the gateway under /v1/iceberg: each request goes to the client surface or to the literal paths. */
 
 import { Elysia } from 'elysia'
 import { requireSession } from '../auth/guard.ts'
@@ -8,7 +8,7 @@ import { isClientPath } from './client-surface/client-path.ts'
 import { answerClient, type SurfaceAuth } from './client-surface/client-surface.ts'
 import { answerLiteral } from './literal-surface/literal-surface.ts'
 
-/** Everything under /v1/iceberg. Bodies are read by the pipeline, never by the framework. */
+/** The routes under /v1/iceberg. The pipeline reads bodies; the framework never does. */
 export function gatewayRoutes(parts: GatewayParts, auth: SurfaceAuth) {
   return new Elysia({ name: 'gateway' }).all(
     '/v1/iceberg/*',

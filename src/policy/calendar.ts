@@ -1,13 +1,13 @@
 /**
- * CEL's calendar getters of a timestamp. The library computes them in the host's time zone, which is wrong in
- * the hour that its clocks skip; here a date's UTC fields hold the wall clock that was asked for.
+ * Implements CEL's calendar getters of a timestamp. The library computes them in the host's time zone, which is wrong
+ * in the hour that its clocks skip. Here the UTC fields of a date hold the wall clock of the requested zone.
  */
 
 import { type CelFunc, CelScalar, celMethod, objectType } from '@bufbuild/cel'
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { charge } from './budget.ts'
 
-/** Making a formatter for an IANA zone takes about this long. */
+/** The cost of creating a formatter for an IANA zone. */
 const zoneTicks = 50
 const dayMs = 86_400_000
 
@@ -28,7 +28,7 @@ function utc({ seconds, nanos }: Timestamp): Date {
   return new Date(Number(seconds) * 1000 + Math.floor(nanos / 1_000_000))
 }
 
-/** @param zone `+hh:mm`, `hh:mm`, `-hh:mm` or an IANA name; throws on any other */
+/** @param zone `+hh:mm`, `hh:mm`, `-hh:mm` or an IANA name; throws for any other value */
 function wallClock(timestamp: Timestamp, zone: string): Date {
   const date = utc(timestamp)
   const offset = /^([+-]?)(\d\d):(\d\d)$/.exec(zone)
@@ -58,7 +58,7 @@ function wallClock(timestamp: Timestamp, zone: string): Date {
 const { INT, STRING } = CelScalar
 const TIMESTAMP = objectType(TimestampSchema)
 
-/** Replacements for the library's getters, by the same signatures. */
+/** Replacements for the library's getters, with the same signatures. */
 export const calendarFunctions: readonly CelFunc[] = Object.entries(getters).flatMap(([name, get]) => [
   celMethod(name, TIMESTAMP, [], INT, function () {
     return BigInt(get(utc(this.message)))

@@ -1,6 +1,6 @@
 /**
- * The static check of a policy, at save and before every compilation: size and shape of the text, names,
- * functions, arity and result type. What passes may still fail at evaluation, which then refuses.
+ * Checks a policy's text when it is saved and before every compilation: size, shape, names, functions, arity and result
+ * type. A policy that passes may still fail at evaluation, which then refuses the commit.
  */
 
 import { parse } from '@bufbuild/cel'
@@ -15,18 +15,18 @@ import { WatchdogTimeout, watchedCpu } from './watchdog.ts'
 /** Processor time, far above what 8 KiB of accepted text take. Only text that makes the parser backtrack reaches it. */
 const parseMsMax = 500
 
-/** A policy that passed the check: plain data, fit for a structured clone. */
+/** A policy that passed the check: plain data that structured clone can copy. */
 export interface ParsedPolicy {
   readonly parsed: ParsedExpr
   readonly root: Expr
-  /** Nodes in the tree; stands for the memory that the policy takes. */
+  /** Nodes in the tree, which measure the memory that the policy takes. */
   readonly nodeCount: number
 }
 
 /**
  * Checks a policy's text (docs/reference/policies.md 1.3).
  *
- * @returns what is wrong with it, in the order of the text where known; empty where it may be saved
+ * @returns its problems, by their offsets; empty if it may be saved
  */
 export function checkPolicy(text: string): readonly PolicyProblem[] {
   try {
@@ -59,7 +59,15 @@ export function parsePolicy(
   const root = parsed.expr
   if (root === undefined) return { problems: [{ message: 'The policy is empty.', offset: 0 }] }
   const nodeCount = countNodes(root)
-  if (nodeCount === undefined) return { problems: [{ message: 'The policy is too complex.', offset: 0 }] }
+  if (nodeCount === undefined)
+    return {
+      problems: [
+        {
+          message: `The policy is too complex: at most ${limits.policyNodesMax} nodes, nested ${limits.policyDepthMax} deep.`,
+          offset: 0,
+        },
+      ],
+    }
   const { type, problems } = inferType(root, parsed.sourceInfo)
   if (problems.length > 0) return { problems: problems.toSorted((a, b) => a.offset - b.offset) }
   if (type !== 'bool' && type !== 'dyn')
@@ -76,7 +84,7 @@ function parseProblem(thrown: unknown): PolicyProblem {
   }
 }
 
-/** @returns undefined where the tree has more nodes or is deeper than the limits allow */
+/** @returns undefined if the tree has more nodes or is deeper than the limits allow */
 function countNodes(root: Expr): number | undefined {
   let count = 0
   const pending: { readonly expr: Expr; readonly depth: number }[] = [{ expr: root, depth: 1 }]

@@ -1,7 +1,4 @@
-/**
- * Turns a policy's text into a bounded program. What cannot be compiled gives no verdict
- * (docs/reference/policies.md 1.1).
- */
+/** Compiles a policy's text to a bounded program. Without one there is no verdict (docs/reference/policies.md 1.1). */
 
 import { type CelResult, plan } from '@bufbuild/cel'
 import type { Expr, ParsedExpr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
@@ -11,14 +8,14 @@ import { environment } from './environment.ts'
 import { instrument } from './instrument.ts'
 import { PolicyError } from './policy-error.ts'
 
-/** The values that a program's free names stand for. */
+/** The values of a program's free names. */
 export type ProgramBindings = Readonly<Record<string, JsonValue>>
 export type Program = (bindings: ProgramBindings) => CelResult
 
-/** Immutable; may be evaluated any number of times, on this thread only. */
+/** Immutable. It may be evaluated any number of times, on this thread only. */
 export interface CompiledPolicy {
   readonly program: Program
-  /** The tree as written: explanations walk it. */
+  /** The tree as written, which explanations walk. */
   readonly parsed: ParsedExpr
   readonly nodeCount: number
 }
@@ -37,7 +34,7 @@ export function compilePolicy(text: string, parseMs?: number): CompiledPolicy {
 }
 
 /**
- * The second half of compilation, linear in the size of the tree.
+ * Plans a parsed policy, the second half of compilation. Takes time linear in the size of the tree.
  *
  * @throws PolicyError `ErrPolicyCompile`
  */
@@ -49,7 +46,7 @@ export function planPolicy({ parsed, root, nodeCount }: ParsedPolicy): CompiledP
   }
 }
 
-/** A bounded program for any CEL expression of bounded depth: no name, function or type is checked here. */
+/** Plans a bounded program for any CEL expression of bounded depth. Checks no name, function or type. */
 export function planExpression(expr: Expr): Program {
   return plan(environment, instrument(expr)) as Program
 }

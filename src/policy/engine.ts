@@ -1,7 +1,6 @@
 /**
- * The policy gate of one commit on one table (docs/reference/policies.md 5, docs/reference/gateway.md 5.1): compiles,
- * runs in id order, and turns outcomes into a verdict. Owns the compiled programs and the worker that finishes slow
- * policies.
+ * Judges a commit on one table (docs/reference/policies.md 5, docs/reference/gateway.md 5.1): compiles its policies,
+ * runs them in id order and turns their outcomes into a verdict. Owns the compiled programs and the worker thread.
  */
 
 import { Lru } from '../base/lru.ts'
@@ -15,7 +14,7 @@ import { PolicyError } from './policy-error.ts'
 import { WorkerHost } from './worker-host.ts'
 import type { PolicyResult, WorkerTask } from './worker-protocol.ts'
 
-/** Bounds that tests tighten; each defaults to its namesake in limits.ts. */
+/** Limits that tests lower. Each defaults to the one of the same name in limits.ts. */
 export interface PolicyEngineOptions {
   readonly inlineMs?: number
   readonly workerMs?: number
@@ -24,16 +23,16 @@ export interface PolicyEngineOptions {
   readonly workerUrl?: URL
 }
 
-/** Texts up to this length parse in about the time that a policy may hold the HTTP thread. */
+/** Texts up to this length parse in about the time that a policy may block the HTTP thread. */
 const inlineParseLengthMax = 1_024
-/** A start on a busy machine is slow, not broken. */
+/** High, because starting on a busy machine is slow without being broken. */
 const probeMs = 30_000
-/** What a worker gets beyond its own watchdog, to explain and to answer, before it counts as hung. */
+/** Time for a worker to explain and reply after its own watchdog fired, before it is treated as hung. */
 const hangGraceMs = 500
-/** How many worker time-outs a task may wait for its turn. */
+/** How many worker timeouts a task may wait for its turn. */
 const waitFactor = 5
 const waitingCountMax = 64
-/** A cached policy counts once for every so many nodes, so that the bound holds for large ones too. */
+/** A cached policy takes one cache unit per so many nodes, so that the limit holds for large ones too. */
 const nodesPerCacheUnit = 64
 
 type Compiled = CompiledPolicy | { readonly error: PolicyErrorCode }
@@ -47,12 +46,12 @@ export class PolicyEngine {
   readonly #inlineMs: number
   readonly #workerMs: number
   readonly #ticksMax: number
-  /** By policy id; an entry serves only the text it was compiled from. */
+  /** By policy id. An entry is valid only for the text that it was compiled from. */
   readonly #programs: Lru<string, { readonly text: string; readonly compiled: Compiled }>
   readonly #host: WorkerHost
   #closed = false
 
-  /** Starts the worker and compiles a first policy. @throws PolicyError where CEL itself does not work */
+  /** Starts the worker and compiles a first policy. Throws a PolicyError if CEL itself does not work. */
   constructor(options: PolicyEngineOptions = {}) {
     this.#inlineMs = options.inlineMs ?? limits.policyInlineMs
     this.#workerMs = options.workerMs ?? limits.policyWorkerMs
@@ -75,16 +74,16 @@ export class PolicyEngine {
     return !this.#closed && this.#host.ready
   }
 
-  /** Ends the worker. Verdicts asked for later are `unavailable`. */
+  /** Ends the worker. Later verdicts are `unavailable`. */
   close(): void {
     this.#closed = true
     this.#host.close()
   }
 
   /**
-   * Judges one commit. Never rejects: what is no verdict is `unavailable`.
+   * Judges one commit. Never rejects: if it fails, the verdict is `unavailable`.
    *
-   * @param policies every policy of the table, in any order; only those of mode `enforce` form the verdict
+   * @param policies every policy of the table, in any order; modes `warn` and `shadow` do not affect the verdict
    * @returns the verdict with each policy's outcome, in the order in which they ran
    */
   async judge(policies: readonly Policy[], bindings: PolicyBindings): Promise<Verdict> {
@@ -126,7 +125,7 @@ export class PolicyEngine {
     return { kind: 'allow', outcomes }
   }
 
-  /** Runs warn and shadow policies on a budget of their own. */
+  /** Runs warn and shadow policies, on their own budget. */
   async #record(policies: readonly Policy[], bindings: PolicyBindings): Promise<readonly PolicyOutcome[]> {
     const runnable: Runnable[] = []
     const refused = new Map<string, PolicyErrorCode>()
@@ -145,9 +144,9 @@ export class PolicyEngine {
   }
 
   /**
-   * Runs what fits into the time that a commit may hold this thread.
+   * Runs the policies that fit into the time that a commit may block this thread.
    *
-   * @returns results of the first policies, in order; the worker is to run those without one
+   * @returns results of the first policies, in order; the worker runs those without a result
    */
   #runInline(runnable: readonly Runnable[], bindings: PolicyBindings, stopAtFirst: boolean): PolicyResult[] {
     const endsAt = performance.now() + this.#inlineMs
@@ -183,9 +182,9 @@ export class PolicyEngine {
       timeoutMs: this.#workerMs,
       ticksMax: this.#ticksMax,
     }
-    const answer = await this.#host.run(task, stopAtFirst)
-    if (answer.kind === 'evaluated') return answer.results
-    const error = answer.kind === 'failed' ? answer.error : 'ErrEvalPanic'
+    const outcome = await this.#host.run(task, stopAtFirst)
+    if (outcome.kind === 'evaluated') return outcome.results
+    const error = outcome.kind === 'failed' ? outcome.error : 'ErrEvalPanic'
     return runnable.map(() => ({ error }))
   }
 
@@ -208,13 +207,13 @@ export class PolicyEngine {
 
   async #compileText(text: string, urgent: boolean): Promise<Compiled> {
     if (text.length <= inlineParseLengthMax) return compilePolicy(text)
-    const answer = await this.#host.run({ kind: 'parse', text }, urgent)
-    if (answer.kind === 'parsed') return planPolicy(answer.policy)
-    return { error: answer.kind === 'evaluated' ? 'ErrEvalPanic' : answer.error }
+    const outcome = await this.#host.run({ kind: 'parse', text }, urgent)
+    if (outcome.kind === 'parsed') return planPolicy(outcome.policy)
+    return { error: outcome.kind === 'evaluated' ? 'ErrEvalPanic' : outcome.error }
   }
 }
 
-/** A mode that this build does not know is enforced. */
+/** A mode that this build does not support is enforced. */
 function isRecordedOnly({ mode }: Policy): boolean {
   return mode === 'warn' || mode === 'shadow'
 }

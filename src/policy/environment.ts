@@ -1,7 +1,7 @@
 /**
- * The CEL environment of every policy: the library's standard functions, the three of docs/reference/policies.md 3.1,
- * and replacements where the library's own are unbounded (`+`, `in`, `==`, `matches`), lenient (`int("")` is 0) or
- * wrong (a map key that holds null looks absent). Names that start with `@` exist only in rewritten programs.
+ * Defines the CEL environment of every policy: the library's standard functions, and the three of
+ * docs/reference/policies.md 3.1. It replaces functions that are unbounded (`+`, `in`, `==`, `matches`), lenient
+ * (`int("")` is 0) or wrong (a key that holds null looks absent). Names that start with `@` are for rewritten programs.
  */
 
 import {
@@ -33,16 +33,16 @@ const LIST = listType(DYN)
 const MAP = mapType(DYN, DYN)
 const TIMESTAMP = objectType(TimestampSchema)
 
-/** Characters whose copying, comparing or searching costs about one comprehension step. */
+/** Copying, comparing or searching this many characters costs about one comprehension step. */
 const charactersPerTick = 32
-/** List or map entries that are copied or counted in about the time of one comprehension step. */
+/** Copying or counting this many entries of a list or map costs about one comprehension step. */
 const entriesPerTick = 8
 const matchTicks = 8
 const compileRegexTicks = 400
 const timestampSecondsMin = -62_135_596_800n
 const timestampSecondsMax = 253_402_300_799n
 
-/** Functions that stand only in rewritten programs (see instrument.ts). */
+/** Functions that only rewritten programs call (see instrument.ts). */
 export const internalFunctions = {
   tick: '@tick',
   range: '@range',
@@ -53,12 +53,12 @@ export const internalFunctions = {
 
 const regexes = new Lru<string, RE2JS>(500)
 
-/** Must follow every evaluation that was cut off: a matcher stopped halfway may hold a torn cache. */
+/** Must be called after every evaluation that was cut off, because a matcher that stopped halfway may be corrupt. */
 export function dropRegexCache(): void {
   regexes.clear()
 }
 
-/** Whether `pattern` is a valid RE2 expression; @returns what is wrong with it, or undefined. */
+/** What is wrong with an RE2 pattern; undefined if it is valid. */
 export function regexProblem(pattern: string): string | undefined {
   try {
     RE2JS.compile(pattern)
@@ -96,7 +96,7 @@ function isContainer(value: unknown): boolean {
   return isCelList(value) || isCelMap(value)
 }
 
-/** `@in` and `==` of the library, taken from it so that equality stays in one place. */
+/** The library's functions: its `@in` and `==` are called, so that equality has one implementation. */
 const standard = celEnv().funcs
 
 function standardCall(name: string, args: readonly [unknown, unknown]): boolean {
@@ -117,7 +117,7 @@ function inList(value: unknown, list: CelList): boolean {
   return standardCall('@in', [value, list])
 }
 
-/** By key, not by value: a key that holds null is present, as in CEL. */
+/** Looks for the key, not for its value: a key that holds null is present, as in CEL. */
 function inMap(key: unknown, map: CelMap): boolean {
   if (typeof key !== 'string') charge(map.size / entriesPerTick)
   return map.get(key as string) !== undefined
@@ -130,7 +130,7 @@ function concatLists(left: CelList, right: CelList): CelList {
 
 const appendable = new WeakMap<CelList, unknown[]>()
 
-/** The accumulator of `map` and `filter`: appended in place, where the library's grows one nesting a step. */
+/** The accumulator of `map` and `filter`. It is appended in place, because the library's nests deeper at each step. */
 function newList(): CelList {
   const elements: never[] = []
   const list = celList(elements)
@@ -164,7 +164,7 @@ function secondsToTimestamp(seconds: bigint) {
   return create(TimestampSchema, { seconds, nanos: 0 })
 }
 
-/** `<document>.<part>.fields[].name` holds `name`; a document without that list is an error, never false. */
+/** Whether `<document>.<part>.fields[].name` has `name`. A document without that list is an error, never false. */
 function hasField(document: CelMap, part: string, name: string): boolean {
   const holder = document.get(part)
   const fields = isCelMap(holder) ? holder.get('fields') : undefined

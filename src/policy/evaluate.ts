@@ -1,4 +1,4 @@
-/** Evaluates a compiled policy under a tick budget and a watchdog. Anything but true or false is an error. */
+/** Evaluates a compiled policy under a tick budget and a watchdog. Any result but true or false is an error. */
 
 import { type CelResult, isCelError } from '@bufbuild/cel'
 import type { JsonValue } from '../base/json.ts'
@@ -12,9 +12,9 @@ import { WatchdogTimeout, watched } from './watchdog.ts'
 export interface PolicyBindings {
   /** The table's metadata before the commit. */
   readonly table: JsonValue
-  /** `requirements`, `updates`, `result` (null where unknown) and `received_at` (ms since the Unix epoch). */
+  /** `requirements`, `updates`, `result` (null if unknown) and `received_at` (ms since the Unix epoch). */
   readonly commit: JsonValue
-  /** `sub`, `email` where known, and `roles`. */
+  /** `sub`, `email` if known, and `roles`. */
   readonly principal: JsonValue
 }
 
@@ -27,7 +27,7 @@ export interface EvaluationBudget {
 /**
  * Evaluates one policy.
  *
- * @returns what the policy says: true allows the commit, false denies it
+ * @returns true to allow the commit, false to deny it
  * @throws PolicyError `ErrPolicyBudget`, `ErrPolicyTimeout`, `ErrPolicyEval`, `ErrPolicyNonBool` or `ErrEvalPanic`
  */
 export function evaluatePolicy(
@@ -38,16 +38,16 @@ export function evaluatePolicy(
   const value = runProgram(compiled.program, programBindings(bindings), budget)
   if (value === true) return true
   if (value === false) return false
-  if (!isCelError(value)) throw new PolicyError('ErrPolicyNonBool', 'the policy gave no bool')
+  if (!isCelError(value)) throw new PolicyError('ErrPolicyNonBool', 'the result of the policy is not a bool')
   const panic = isPanic(value)
   throw new PolicyError(panic ? 'ErrEvalPanic' : 'ErrPolicyEval', value.message, { cause: value })
 }
 
 /**
- * How many of the first programs say true, all under one watchdog, each with a tick budget of its own: entering
- * the watchdog costs as much as a small policy. What stops the count is for {@link evaluatePolicy} to tell.
+ * Counts how many of the first policies are true. They share one watchdog, because entering it costs as much as a small
+ * policy; each has its own tick budget. {@link evaluatePolicy} finds out why the next one is not true.
  *
- * @returns 0 where they were cut off
+ * @returns 0 if they were cut off
  */
 export function countTrue(
   policies: readonly CompiledPolicy[],
@@ -70,7 +70,7 @@ export function countTrue(
   }
 }
 
-/** Null-prototype, so that no name but the three resolves. */
+/** Without a prototype, so that only the three names resolve. */
 export function programBindings({ table, commit, principal }: PolicyBindings): ProgramBindings {
   return Object.assign(Object.create(null) as object, { table, commit, principal }) as ProgramBindings
 }
@@ -95,7 +95,7 @@ export function runProgram(program: Program, bindings: ProgramBindings, budget: 
   return value
 }
 
-/** The library turns what its functions throw into values; errors of the JavaScript kind are defects, not policy errors. */
+/** Whether an error is a JavaScript defect. The library turns everything that its functions throw into values. */
 function isPanic(error: unknown): boolean {
   for (let at = error, hops = 0; at instanceof Error && hops < 8; at = at.cause, hops++) {
     if (at instanceof TypeError || at instanceof ReferenceError) return true

@@ -1,6 +1,6 @@
 /**
- * Why a policy was not true: the sub-expression that failed and the values it saw, for stewards. Computed
- * after the verdict, under a budget of its own; what goes wrong here changes nothing but the explanation.
+ * Explains to stewards why a policy was not true: the sub-expression that failed, and its values. It runs after the
+ * verdict, under its own budget. A failure here affects only the explanation.
  */
 
 import { isCelError, isCelList, isCelMap, isCelUint, unparse } from '@bufbuild/cel'
@@ -27,9 +27,9 @@ interface Failure {
 }
 
 /**
+ * Explains a policy that was not true. Never throws. The text may hold data of the table, so it is not for the writer.
  * @param timeoutMs whole milliseconds, at least 1
- * @returns the failing sub-expression and its values, at most 2 KiB; undefined where none could be found in
- * the budget. Never throws. It may hold data of the table: not for the writer.
+ * @returns the failing sub-expression and its values, at most 2 KiB; undefined if the budget ran out first
  */
 export function explainPolicy(
   compiled: CompiledPolicy,
@@ -48,7 +48,7 @@ export function explainPolicy(
   }
 }
 
-/** Descends from an expression that is not true to the smallest one that made it so. */
+/** Descends from an expression that is not true to the smallest sub-expression that caused it. */
 function findFailure(root: Expr, bindings: ProgramBindings): Failure {
   let failure: Failure = { expr: root, value: evaluate(root, bindings), bindings }
   for (let next = narrow(failure); next !== undefined; next = narrow(failure)) failure = next
@@ -75,7 +75,7 @@ function narrow({ expr, value, bindings }: Failure): Failure | undefined {
   return undefined
 }
 
-/** For `all`: the first element that is not true. Other loops are reported whole. */
+/** For `all`, the first element that is not true. Other loops are not narrowed. */
 function narrowLoop(expr: Expr, bindings: ProgramBindings): Failure | undefined {
   if (expr.exprKind.case !== 'comprehensionExpr') return undefined
   const { iterRange, iterVar, accuInit, loopStep } = expr.exprKind.value

@@ -1,6 +1,6 @@
 /**
- * Rewrites a checked policy so that it is bounded and says what CEL says: every comprehension step and range
- * charges the meter, `has()` asks for the key and not for its value, and `map`/`filter` append in place.
+ * Rewrites a checked policy so that it is bounded and follows CEL. Every comprehension step and range charges the
+ * meter, `has()` looks for the key and not for its value, and `map` and `filter` append in place.
  */
 
 import type { Expr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
@@ -10,11 +10,11 @@ import { children } from './tree.ts'
 type ExprKind = Expr['exprKind']
 type Comprehension = Extract<ExprKind, { case: 'comprehensionExpr' }>['value']
 
-/** Nodes of a comprehension's body that are evaluated in about the time of one tick. */
+/** Evaluating this many nodes of a comprehension's body costs about one tick. */
 const nodesPerTick = 8
 const accumulator = '@result'
 
-/** @returns a new tree; `expr` is left as it is. Its depth must be bounded. */
+/** Returns a new tree and leaves `expr` unchanged. The depth of `expr` must be bounded. */
 export function instrument(expr: Expr): Expr {
   const kind = expr.exprKind
   switch (kind.case) {
@@ -82,7 +82,7 @@ function appendInPlace(step: Expr): Expr {
   return call(step, internalFunctions.append, [list, instrument(required(elements[0]))])
 }
 
-/** Nodes evaluated in one step; the body of a nested comprehension charges for itself. */
+/** Counts the nodes evaluated in one step, without nested comprehensions, whose bodies charge for themselves. */
 function countNodes(expr: Expr): number {
   const nested =
     expr.exprKind.case === 'comprehensionExpr' ? [required(expr.exprKind.value.iterRange)] : undefined

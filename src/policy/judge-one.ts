@@ -1,4 +1,4 @@
-/** One policy's outcome as a value, with its explanation where it is not true. The same on either thread. */
+/** Evaluates one policy to a result, with an explanation if it is not true. Runs alike on both threads. */
 
 import type { CompiledPolicy } from './compile.ts'
 import { type EvaluationBudget, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
@@ -7,9 +7,9 @@ import { PolicyError } from './policy-error.ts'
 import type { PolicyResult } from './worker-protocol.ts'
 
 /**
- * Never throws: whatever is not a verdict is an error code.
+ * Never throws: failures become error codes.
  *
- * @param explainMs whole milliseconds that the explanation may take beyond the budget
+ * @param explainMs whole milliseconds that the explanation may take on top of the budget
  */
 export function judgeOne(
   compiled: CompiledPolicy,
@@ -24,7 +24,7 @@ export function judgeOne(
     result = { value }
   } catch (thrown) {
     if (!(thrown instanceof PolicyError)) return { error: 'ErrEvalPanic' }
-    // A policy that ran out of time or ticks would only do so again.
+    // No explanation: a policy that ran out of time or ticks would do so again.
     if (thrown.code === 'ErrPolicyTimeout' || thrown.code === 'ErrPolicyBudget') return { error: thrown.code }
     result = { error: thrown.code }
   }

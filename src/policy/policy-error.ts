@@ -1,10 +1,10 @@
-/** Why a policy gave no verdict: the one error of this layer. Never turned into "allowed". */
+/** Defines the errors of policies: problems in a text, and failures to give a verdict, which never allow a commit. */
 
 import type { PolicyErrorCode } from '../core/decision.ts'
 
-/** One fault in a policy's text, for its author. */
+/** One problem in a policy's text, for its author. */
 export interface PolicyProblem {
-  /** A sentence that says what is wrong and, where it can, what to write instead. */
+  /** A sentence that says what is wrong and, if possible, what to write instead. */
   readonly message: string
   /** UTF-16 code units from the start of the text. */
   readonly offset: number

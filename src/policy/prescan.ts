@@ -1,13 +1,13 @@
 /**
- * A look at a policy's text before the parser sees it. The parser fails on some comments and slows down
- * superlinearly on deep or unclosed brackets, so comments are blanked and brackets counted here.
+ * Scans a policy's text before it is parsed: blanks comments and checks brackets. The parser fails on some comments,
+ * and takes superlinear time on deep or unclosed brackets.
  */
 
 import { limits } from '../limits.ts'
 import type { PolicyProblem } from './policy-error.ts'
 
 export type Prescan =
-  /** `source` has the length of the text: offsets in one are offsets in the other. */
+  /** `source` has the length of the text, so offsets are the same in both. */
   { readonly source: string; readonly problem?: never } | { readonly problem: PolicyProblem }
 
 const closerOf = new Map([
@@ -17,7 +17,7 @@ const closerOf = new Map([
 ])
 const closers = new Set(closerOf.values())
 
-/** Blanks comments and refuses text that is too long, nested too deep, unbalanced or unterminated. */
+/** Blanks comments. Refuses text that is too long, nested too deep, unbalanced or unterminated. */
 export function prescan(text: string): Prescan {
   if (text.length > limits.policyTextBytesMax || Buffer.byteLength(text) > limits.policyTextBytesMax)
     return refuse(`The policy is longer than ${limits.policyTextBytesMax} bytes.`, 0)
@@ -47,7 +47,7 @@ export function prescan(text: string): Prescan {
       if (open.length > limits.policyNestingMax)
         return refuse(`Brackets are nested deeper than ${limits.policyNestingMax}.`, at)
     } else if (closers.has(character) && open.pop()?.closer !== character)
-      return refuse(`This '${character}' closes nothing.`, at)
+      return refuse(`This '${character}' closes no bracket.`, at)
     at++
   }
   const unclosed = open.at(-1)
@@ -66,7 +66,7 @@ function lineEnd(text: string, from: number): number {
   return at
 }
 
-/** The offset behind the string literal whose quote is at `start`; undefined where it is not closed. */
+/** The offset after the string literal whose quote is at `start`; undefined if it is not closed. */
 function stringEnd(text: string, start: number): number | undefined {
   const quote = text.charAt(start)
   const raw = isRaw(text, start)
@@ -83,7 +83,7 @@ function stringEnd(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** Whether the quote at `start` has a prefix of r, b, rb or br that holds an r and is not an identifier's end. */
+/** Whether the quote at `start` has a prefix of r, b, rb or br that contains an r and does not end an identifier. */
 function isRaw(text: string, start: number): boolean {
   const prefix = /(?:^|[^A-Za-z0-9_])([rRbB]{1,2})$/.exec(text.slice(Math.max(0, start - 3), start))?.[1]
   return prefix !== undefined && /[rR]/.test(prefix)

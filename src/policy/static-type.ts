@@ -1,6 +1,6 @@
 /**
- * What can be said about a CEL expression's type and names without running it. The library exports no
- * checker. JSON bindings are dynamic, so most types are `dyn`; literals, operators and functions are not.
+ * Infers the type of a CEL expression and checks its names without running it, because the library exports no checker.
+ * JSON bindings are dynamic, so most types are `dyn`. Literals, operators and functions have definite types.
  */
 
 import type { CelFunc, CelType } from '@bufbuild/cel'
@@ -35,7 +35,7 @@ const bindings: Scope = new Map([
   ['principal', 'map'],
 ])
 
-/** The keys that a policy may read by `.key`; a key that is not listed would be missing at every commit. */
+/** The keys that a policy may read by `.key`. Any other key would be missing at every commit. */
 const bindingFields: Readonly<Record<string, ReadonlyMap<string, StaticType>>> = {
   commit: new Map([
     ['identifier', 'map'],
@@ -68,7 +68,7 @@ const typeNames = new Set([
 const accumulator = '@result'
 const numeric: ReadonlySet<StaticType> = new Set(['int', 'uint', 'double'])
 
-/** @returns the type of `expr` and everything wrong in it; `expr`'s depth must be bounded. */
+/** Returns the type of `expr` and all its problems. The depth of `expr` must be bounded. */
 export function inferType(
   expr: Expr,
   sourceInfo: SourceInfo | undefined,
@@ -77,7 +77,7 @@ export function inferType(
   return { type: inference.infer(expr, bindings), problems: inference.problems }
 }
 
-/** One walk over one tree, collecting problems. */
+/** Walks one tree and collects its problems. */
 class Inference {
   readonly problems: PolicyProblem[] = []
 
@@ -154,7 +154,7 @@ class Inference {
     const type = scope.get(name)
     if (type !== undefined) return type
     if (typeNames.has(name)) return 'type'
-    this.problem(expr, `'${name}' is not known here; a policy reads table, commit and principal.`)
+    this.problem(expr, `There is no name '${name}'; a policy reads table, commit and principal.`)
     return 'dyn'
   }
 
@@ -166,10 +166,10 @@ class Inference {
     const name = operand?.exprKind.case === 'identExpr' ? operand.exprKind.value.name : ''
     if (!Object.hasOwn(bindingFields, name)) return 'dyn'
     const fields = bindingFields[name]
-    const known = fields?.get(field)
-    if (known === undefined)
+    const fieldType = fields?.get(field)
+    if (fieldType === undefined)
       this.problem(expr, `${name} has no key '${field}'; it has ${[...(fields?.keys() ?? [])].join(', ')}.`)
-    return known ?? 'dyn'
+    return fieldType ?? 'dyn'
   }
 
   private mapKey(key: Expr, scope: Scope): void {
@@ -183,7 +183,7 @@ class Inference {
     if (range !== 'dyn' && range !== 'list' && range !== 'map')
       this.problem(expr, `A ${range} cannot be iterated.`)
     if (bindings.has(fold.iterVar) || typeNames.has(fold.iterVar))
-      this.problem(expr, `'${fold.iterVar}' cannot name a loop variable: it already means something.`)
+      this.problem(expr, `'${fold.iterVar}' is reserved: give the loop variable another name.`)
     const accu = this.infer(fold.accuInit, scope)
     const inner = new Map(scope).set(fold.iterVar, 'dyn').set(accumulator, accu)
     this.infer(fold.loopCondition, inner)
@@ -228,12 +228,12 @@ class Inference {
     target: StaticType | undefined,
     args: readonly StaticType[],
   ): StaticType {
-    const known = [...(environment.funcs.find(name) ?? [])]
-    if (known.length === 0) {
+    const overloads = [...(environment.funcs.find(name) ?? [])]
+    if (overloads.length === 0) {
       this.problem(expr, unknownFunction(name))
       return 'dyn'
     }
-    const ofForm = known.filter((func) => (func.target === undefined) === (target === undefined))
+    const ofForm = overloads.filter((func) => (func.target === undefined) === (target === undefined))
     const ofArity = ofForm.filter((func) => func.arguments.length === args.length)
     if (ofArity.length === 0) {
       const counts = [...new Set(ofForm.map((func) => func.arguments.length))].sort((a, b) => a - b)
@@ -274,7 +274,7 @@ class Inference {
     const { constantKind } = pattern.exprKind.value
     if (constantKind.case !== 'stringValue') return
     const wrong = regexProblem(constantKind.value)
-    if (wrong !== undefined) this.problem(pattern, `This is no RE2 pattern: ${wrong}.`)
+    if (wrong !== undefined) this.problem(pattern, `This is not an RE2 pattern: ${wrong}.`)
   }
 
   private problem(expr: Expr, message: string): void {
@@ -282,12 +282,12 @@ class Inference {
   }
 }
 
-/** `manifest.has_column` of `manifest.has_column(…)`, where such a function exists; as the planner resolves it. */
+/** `manifest.has_column` for `manifest.has_column(…)`, if there is such a function, as the planner resolves it. */
 function qualifiedName(call: Call): string | undefined {
   const path = dottedPath(call.target)
   if (path === undefined) return undefined
   const name = `${path}.${call.function}`
-  // `manifest` is no value: whatever is called on it is meant as a function, so that a typo is named in full.
+  // `manifest` is not a value, so everything called on it is a function. A typo is then reported with its full name.
   return environment.funcs.find(name) !== undefined || path === 'manifest' ? name : undefined
 }
 

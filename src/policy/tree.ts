@@ -1,8 +1,8 @@
-/** Walking CEL's syntax tree. */
+/** Lists the children of a node in CEL's syntax tree. */
 
 import type { Expr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
 
-/** Every direct child, macros expanded. */
+/** Every direct child of a node, with macros expanded. */
 export function children(expr: Expr): readonly Expr[] {
   const kind = expr.exprKind
   switch (kind.case) {

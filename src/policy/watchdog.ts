@@ -1,6 +1,6 @@
 /**
- * The clocks that cut off a synchronous call. `vm` is the only way to stop JavaScript that runs on this very
- * thread; it interrupts host functions too, but not native code, so nothing native may take long below it.
+ * Cuts off a synchronous call after a timeout. `vm` is the only way to stop JavaScript that runs on the same thread. It
+ * interrupts host functions too, but not native code, so no native call under it may take long.
  */
 
 import vm from 'node:vm'
@@ -8,17 +8,16 @@ import vm from 'node:vm'
 const context = vm.createContext({ job: undefined })
 const script = new vm.Script('job()')
 
-/** Thrown by `watched`; `finally` and `catch` blocks below it did not run. */
+/** Thrown by `watched`. `finally` and `catch` blocks of the job did not run. */
 export class WatchdogTimeout extends Error {
   override readonly name = 'WatchdogTimeout'
 }
 
 /**
- * Runs `job` and returns its value, or cuts it off. State that `job` was changing when it was cut off is
- * not to be trusted. Not to be nested.
+ * Runs `job` and returns its value, or cuts it off. State that `job` was changing may then be corrupt. Never nested.
  *
  * @param timeoutMs whole milliseconds, at least 1
- * @throws WatchdogTimeout; what `job` throws passes through
+ * @throws WatchdogTimeout, and what `job` throws
  */
 export function watched<T>(job: () => T, timeoutMs: number): T {
   context.job = job

@@ -1,15 +1,20 @@
 /**
- * Owns one worker thread: keeps it warm, gives it one task at a time, and replaces it when it dies or hangs.
- * A task that is lost with its worker is answered with an error, never run again.
+ * Owns one worker thread: keeps it running, gives it one task at a time, and replaces it when it dies or hangs. A task
+ * that is lost with its worker fails, and is never retried.
  */
 
 import { Worker } from 'node:worker_threads'
 import type { PolicyErrorCode } from '../core/decision.ts'
-import type { WorkerAnswer, WorkerMessage, WorkerRequest, WorkerTask } from './worker-protocol.ts'
+import type {
+  PolicyWorkerMessage,
+  PolicyWorkerRequest,
+  PolicyWorkerResult,
+  WorkerTask,
+} from './worker-protocol.ts'
 
 export interface WorkerHostOptions {
   readonly workerUrl: URL
-  /** Milliseconds after which a worker that has not answered counts as hung. */
+  /** Milliseconds after which a worker without a result is treated as hung. */
   readonly hangMs: number
   /** Milliseconds that a task may wait for its turn. */
   readonly waitMs: number
@@ -17,15 +22,15 @@ export interface WorkerHostOptions {
   readonly waitingCountMax: number
 }
 
-export type TaskOutcome = WorkerAnswer | { readonly kind: 'failed'; readonly error: PolicyErrorCode }
+export type TaskOutcome = PolicyWorkerResult | { readonly kind: 'failed'; readonly error: PolicyErrorCode }
 
 interface Job {
   readonly task: WorkerTask
-  readonly settle: (outcome: TaskOutcome) => void
+  readonly resolve: (outcome: TaskOutcome) => void
   timer: Timer
 }
 
-/** A worker that dies before it is ready is not started again at once, so that a broken one cannot spin. */
+/** Delays the restart of a worker that died before it was ready, so that a broken one does not restart in a loop. */
 const restartDelayMs = 1_000
 
 export class WorkerHost {
@@ -42,24 +47,24 @@ export class WorkerHost {
     this.#start()
   }
 
-  /** Whether a worker is up and has answered. */
+  /** Whether a worker is running and has reported that it is ready. */
   get ready(): boolean {
     return this.#ready
   }
 
   /**
-   * Has the worker perform `task`; never rejects.
+   * Lets the worker perform `task`. Never rejects.
    *
-   * @param urgent tasks that a verdict waits for go before those that are only recorded
+   * @param urgent whether a verdict waits for the task: it runs before tasks that are only recorded
    */
   run(task: WorkerTask, urgent: boolean): Promise<TaskOutcome> {
     const waiting = this.#urgent.length + this.#background.length
     if (this.#closed || waiting >= this.options.waitingCountMax)
       return Promise.resolve({ kind: 'failed', error: 'ErrPolicyTimeout' })
-    return new Promise((settle) => {
+    return new Promise((resolve) => {
       const job: Job = {
         task,
-        settle,
+        resolve,
         timer: setTimeout(() => this.#giveUp(job), this.options.waitMs),
       }
       ;(urgent ? this.#urgent : this.#background).push(job)
@@ -67,12 +72,12 @@ export class WorkerHost {
     })
   }
 
-  /** Ends the worker; tasks that wait or run fail. */
+  /** Ends the worker. Tasks that wait or run fail. */
   close(): void {
     this.#closed = true
     clearTimeout(this.#restart)
     this.#drop('ErrEvalPanic')
-    for (const job of [...this.#urgent, ...this.#background]) this.#settle(job, failed('ErrEvalPanic'))
+    for (const job of [...this.#urgent, ...this.#background]) this.#finish(job, failed('ErrEvalPanic'))
     this.#urgent = []
     this.#background = []
   }
@@ -81,8 +86,8 @@ export class WorkerHost {
     const worker = new Worker(this.options.workerUrl)
     worker.unref()
     this.#worker = worker
-    // Events of a worker that was replaced meanwhile are not about this one.
-    worker.on('message', (message: WorkerMessage) => {
+    // Events of a worker that was replaced are ignored.
+    worker.on('message', (message: PolicyWorkerMessage) => {
       if (worker === this.#worker) this.#receive(message)
     })
     worker.on('error', () => {
@@ -93,12 +98,12 @@ export class WorkerHost {
     })
   }
 
-  #receive(message: WorkerMessage): void {
+  #receive(message: PolicyWorkerMessage): void {
     if (message.kind === 'ready') this.#ready = true
     else if (message.jobId === this.#jobId && this.#running !== undefined) {
       const job = this.#running
       this.#running = undefined
-      this.#settle(job, message.answer)
+      this.#finish(job, message.result)
     }
     this.#dispatch()
   }
@@ -111,16 +116,16 @@ export class WorkerHost {
     this.#running = job
     job.timer = setTimeout(() => this.#replace('ErrPolicyTimeout'), this.options.hangMs)
     try {
-      const request: WorkerRequest = { jobId: ++this.#jobId, task: job.task }
+      const request: PolicyWorkerRequest = { jobId: ++this.#jobId, task: job.task }
       this.#worker?.postMessage(request)
     } catch {
       this.#running = undefined
-      this.#settle(job, failed('ErrEvalPanic'))
+      this.#finish(job, failed('ErrEvalPanic'))
       this.#dispatch()
     }
   }
 
-  /** The worker died or hangs: what it ran fails with `error`, and another takes its place. */
+  /** Replaces a worker that died or hangs. Its task fails with `error`. */
   #replace(error: PolicyErrorCode): void {
     const wasReady = this.#ready
     this.#drop(error)
@@ -139,18 +144,18 @@ export class WorkerHost {
     void worker?.terminate().catch(() => undefined)
     const job = this.#running
     this.#running = undefined
-    if (job !== undefined) this.#settle(job, failed(error))
+    if (job !== undefined) this.#finish(job, failed(error))
   }
 
   #giveUp(job: Job): void {
     this.#urgent = this.#urgent.filter((waiting) => waiting !== job)
     this.#background = this.#background.filter((waiting) => waiting !== job)
-    this.#settle(job, failed('ErrPolicyTimeout'))
+    this.#finish(job, failed('ErrPolicyTimeout'))
   }
 
-  #settle(job: Job, outcome: TaskOutcome): void {
+  #finish(job: Job, outcome: TaskOutcome): void {
     clearTimeout(job.timer)
-    job.settle(outcome)
+    job.resolve(outcome)
   }
 }
 

@@ -1,4 +1,4 @@
-/** What the HTTP thread and the policy worker say to each other: plain tagged objects, fit for structured clone. */
+/** Defines the messages between the HTTP thread and the policy worker: plain objects that structured clone can copy. */
 
 import type { PolicyErrorCode } from '../core/decision.ts'
 import type { ParsedPolicy } from './check.ts'
@@ -7,7 +7,7 @@ import type { PolicyBindings } from './evaluate.ts'
 export type WorkerTask =
   | {
       readonly kind: 'evaluate'
-      /** In the order in which they are to run. */
+      /** In the order in which they run. */
       readonly policies: readonly { readonly id: string; readonly text: string }[]
       readonly bindings: PolicyBindings
       /** Whether the first policy that is not true ends the task. */
@@ -25,12 +25,12 @@ export interface PolicyResult {
   readonly explanation?: string
 }
 
-export type WorkerAnswer =
+export type PolicyWorkerResult =
   | { readonly kind: 'evaluated'; readonly results: readonly PolicyResult[] }
   | { readonly kind: 'parsed'; readonly policy: ParsedPolicy }
   | { readonly kind: 'refused'; readonly error: PolicyErrorCode }
 
-export type WorkerRequest = { readonly jobId: number; readonly task: WorkerTask }
-export type WorkerMessage =
+export type PolicyWorkerRequest = { readonly jobId: number; readonly task: WorkerTask }
+export type PolicyWorkerMessage =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'answer'; readonly jobId: number; readonly answer: WorkerAnswer }
+  | { readonly kind: 'result'; readonly jobId: number; readonly result: PolicyWorkerResult }

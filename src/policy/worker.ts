@@ -1,6 +1,6 @@
 /**
- * The worker thread: finishes policies that need more time than the HTTP thread may give, and parses long
- * ones. Holds its own compiled programs; nothing but plain data crosses.
+ * Runs in the worker thread: evaluates policies that take too long for the HTTP thread, and parses long ones. It has
+ * its own compiled programs, and only plain data is exchanged.
  */
 
 import { parentPort } from 'node:worker_threads'
@@ -12,13 +12,13 @@ import { judgeOne } from './judge-one.ts'
 import { PolicyError } from './policy-error.ts'
 import type {
   PolicyResult,
-  WorkerAnswer,
-  WorkerMessage,
-  WorkerRequest,
+  PolicyWorkerMessage,
+  PolicyWorkerRequest,
+  PolicyWorkerResult,
   WorkerTask,
 } from './worker-protocol.ts'
 
-/** More than the HTTP thread may give: a worker that has just started is slow, and only its task waits. */
+/** More than on the HTTP thread, because a worker that has just started is slow, and only its task waits. */
 const explainMs = 200
 const programs = new Lru<string, { readonly text: string; readonly compiled: CompiledPolicy }>(1_000)
 
@@ -30,7 +30,7 @@ function compiledProgram(id: string, text: string): CompiledPolicy {
   return compiled
 }
 
-function evaluate(task: Extract<WorkerTask, { kind: 'evaluate' }>): WorkerAnswer {
+function evaluate(task: Extract<WorkerTask, { kind: 'evaluate' }>): PolicyWorkerResult {
   const endsAt = performance.now() + task.timeoutMs
   const results: PolicyResult[] = []
   for (const { id, text } of task.policies) {
@@ -61,7 +61,7 @@ function errorCode(thrown: unknown): PolicyErrorCode {
   return thrown instanceof PolicyError ? thrown.code : 'ErrEvalPanic'
 }
 
-function perform(task: WorkerTask): WorkerAnswer {
+function perform(task: WorkerTask): PolicyWorkerResult {
   if (task.kind === 'evaluate') return evaluate(task)
   try {
     const policy = parsePolicy(task.text)
@@ -72,11 +72,11 @@ function perform(task: WorkerTask): WorkerAnswer {
   }
 }
 
-function send(message: WorkerMessage): void {
+function send(message: PolicyWorkerMessage): void {
   parentPort?.postMessage(message)
 }
 
-parentPort?.on('message', ({ jobId, task }: WorkerRequest) => {
-  send({ kind: 'answer', jobId, answer: perform(task) })
+parentPort?.on('message', ({ jobId, task }: PolicyWorkerRequest) => {
+  send({ kind: 'result', jobId, result: perform(task) })
 })
 send({ kind: 'ready' })

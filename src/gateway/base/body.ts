@@ -1,4 +1,4 @@
-/** A request's body with its digest. The only place of the gateway that uses the HTTP kit to read one. */
+/** Reads request bodies and computes their digests. Nothing else in the gateway reads a body through the HTTP kit. */
 
 import { type Body, bodyOf, readBody } from '../../http/read-body.ts'
 import { limits } from '../../limits.ts'
@@ -7,27 +7,27 @@ export type CommitBody = Body
 
 /**
  * Reads a body under the cap of docs/reference/limits.md 1 and computes its SHA-256.
- * @throws Fault `payload_too_large`; `bad_request` where the client stopped in the middle
+ * @throws Fault `payload_too_large`; `bad_request` if the client stopped before the end
  */
 export function readCommitBody(request: Request): Promise<CommitBody> {
   return readBody(request, limits.commitBodyBytesMax)
 }
 
 /**
- * Reads the form that asks for a token, under its own cap.
- * @throws Fault as readCommitBody
+ * Reads the form of a token request, under its own cap.
+ * @throws Fault as `readCommitBody` does
  */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   const { bytes } = await readBody(request, limits.apiBodyBytesMax)
   return new URLSearchParams(Buffer.from(bytes).toString('utf8'))
 }
 
-/** A body that the gateway writes itself, for a change that did not come with one of its own. */
+/** A body that the gateway writes itself, for a change that has none of its own. */
 export function bodyOfText(text: string): Promise<CommitBody> {
   return bodyOf(Buffer.from(text))
 }
 
-/** Of a request that brings none. */
+/** The body of a request without one. */
 export const noBody: CommitBody = {
   bytes: new Uint8Array(0),
   sha256: new Bun.CryptoHasher('sha256').digest('hex'),

@@ -1,6 +1,6 @@
 /**
- * Every place between two effects of the commit pipeline, in order. The process may die at any of them;
- * recovery must leave the audit true after each. Tests kill it at every one.
+ * Lists every point between two effects of the commit pipeline, in order. The process may die at any of them, and
+ * recovery must then leave the audit true. Tests kill the process at each.
  */
 
 export const crashPoints = [
@@ -8,14 +8,14 @@ export const crashPoints = [
   'intent-not-opened',
   /** The intent is durable; the verdict may still be out. */
   'intent-opened',
-  /** Denied; nothing says so yet. */
+  /** Denied; the denial is not audited yet. */
   'rejection-not-recorded',
   'rejection-recorded',
   /** Allowed, the intent names the right base, and the upstream has seen nothing. */
   'commit-not-forwarded',
-  /** The upstream was asked and its answer is lost; nobody has looked at the table yet. */
+  /** The upstream's reply is lost, and the table has not been checked yet. */
   'answer-lost',
-  /** The upstream answered, or the table shows that the commit was made; only the intent is on record. */
+  /** The upstream accepted, or the table shows the commit; only the intent is durable. */
   'commit-forwarded',
   'approval-recorded',
 ] as const

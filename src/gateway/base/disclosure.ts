@@ -1,8 +1,8 @@
 /**
- * The one place where the configuration of an upstream's answer is read, stripped and passed on. The upstream's
- * addresses, tokens, signers and refresh endpoints never leave it; storage settings do where nothing is masked,
- * storage credentials only where they were asked for and may be vended. Table metadata passes byte for byte, without
- * what it says of rows where something is masked. A table that the upstream itself restricts counts as masked.
+ * Strips the configuration from an upstream's reply; no other file reads or passes it on. The upstream's addresses,
+ * tokens, signers and refresh endpoints never pass. Storage settings pass if nothing is masked, storage credentials
+ * only if the client asked for them and they may be vended. Table metadata passes byte for byte; a masked table's loses
+ * its row counts. A table that the upstream itself restricts is treated as masked.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
@@ -13,20 +13,17 @@ import { withoutCounts } from '../../wire/iceberg/without-counts.ts'
 export interface Disclosure {
   /** Whether the client asked for credentials and the catalog vends them. */
   readonly vended: boolean
-  /** Whether a row filter or column mask applies: then nothing that leads to files or counts rows passes. */
+  /** Whether a row filter or column mask applies. Then nothing passes that leads to files or counts rows. */
   readonly masked: boolean
-  /**
-   * Whether metadata passes as it came, masked or not: in answers to commits (docs/reference/gateway.md 2.1), and of
-   * views.
-   */
+  /** Whether metadata passes unchanged even if masked: for views, and for commits (docs/reference/gateway.md 2.1). */
   readonly whole?: boolean
-  /** Whether the client may commit, for which it must know the next row id. */
+  /** Whether the client may commit: then it needs the next row id. */
   readonly commits?: boolean
 }
 
 export interface Disclosed {
   readonly body: Uint8Array<ArrayBuffer>
-  /** As that of the disclosure, or since the upstream restricts reading. */
+  /** Whether the disclosure is masked, or the upstream restricts reading. */
   readonly masked: boolean
 }
 
@@ -51,7 +48,7 @@ const credentials = [
   'gcs.oauth2.token-expires-at',
   'expiration-time',
 ]
-/** Keys that end in the name of a storage account. */
+/** Prefixes of keys that end in the name of a storage account. */
 const credentialPrefixes = ['adls.sas-token.', 'adls.sas-token-expires-at-ms.']
 
 function mayPass(key: string, { vended }: Disclosure): boolean {
@@ -70,13 +67,12 @@ export const planMembers = [
 ] as const
 
 /**
- * An answer with its configuration stripped: LoadTableResult, LoadViewResult, LoadCredentialsResponse or a
- * scan plan.
+ * Strips the configuration from a LoadTableResult, LoadViewResult, LoadCredentialsResponse or scan plan.
  * @param kept the members that pass unchanged; all others but `config` and `storage-credentials` are dropped
- * @returns the same bytes where there was nothing to strip
- * @throws Fault `upstream_failed` where the answer cannot be read
+ * @returns the same bytes if there was nothing to strip
+ * @throws Fault `upstream_failed` if the reply cannot be read
  */
-export async function discloseAnswer(
+export async function discloseReply(
   body: Uint8Array,
   kept: readonly string[],
   disclosure: Disclosure,

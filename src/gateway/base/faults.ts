@@ -1,7 +1,4 @@
-/**
- * Failures and warnings of the gateway as HTTP knows them (docs/reference/errors.md 2.1). Each surface words them
- * itself.
- */
+/** Maps the gateway's failures and warnings to HTTP (docs/reference/errors.md 2.1). Each surface words them itself. */
 
 import { Fault, type FaultKind, toFault } from '../../base/fault.ts'
 import { CatalogError, type CatalogErrorCode } from '../../catalog/catalog.ts'
@@ -16,10 +13,10 @@ const sentinels = {
   ErrAdapterStub: { kind: 'upstream_failed', type: 'BadGatewayException' },
 } satisfies Record<CatalogErrorCode, { kind: FaultKind; type: string }>
 
-/** Types that clients tell apart from a missing table: a missing namespace, or a missing file. */
+/** Types that clients distinguish from a missing table: a missing namespace, or a missing file. */
 const notFoundTypes: ReadonlySet<string> = new Set(['NoSuchNamespaceException', 'NotFoundException'])
 
-/** Any thrown value as a Fault; the four sentinels become the kinds that docs/reference/catalogs.md 3.2 gives them. */
+/** Turns any thrown value into a Fault. The four sentinels get the kinds of docs/reference/catalogs.md 3.2. */
 export function faultOf(thrown: unknown): Fault {
   if (!(thrown instanceof CatalogError)) return toFault(thrown)
   const { kind, type } = sentinels[thrown.code]
@@ -28,10 +25,7 @@ export function faultOf(thrown: unknown): Fault {
   return new Fault(kind, thrown.publicMessage, { cause: thrown, type: exact ? said : type })
 }
 
-/**
- * Names of `warn` policies that were not true, each once, as many as fit; all of them, with their messages, are in the
- * decision's record.
- */
+/** The names of `warn` policies that were not true, each once, as many as fit. The decision's audit holds them all. */
 export function warningHeader(warnings: readonly PolicyOutcome[]): Record<string, string> {
   let header = ''
   for (const name of new Set(warnings.map((outcome) => encodeURIComponent(outcome.name)))) {
@@ -42,7 +36,7 @@ export function warningHeader(warnings: readonly PolicyOutcome[]): Record<string
   return header === '' ? {} : { 'x-svc-policy-warning': header }
 }
 
-/** Logs a failed request; only defects and an unavailable policy engine are errors of ours. */
+/** Logs a failed request: defects and an unavailable policy engine as errors, everything else as information. */
 export function logFault({ log }: Pick<GatewayParts, 'log'>, fault: Fault, commitId: string): void {
   const severe = fault.kind === 'internal' || fault.kind === 'policy_engine_unavailable'
   log[severe ? 'error' : 'info'](

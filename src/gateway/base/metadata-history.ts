@@ -1,4 +1,4 @@
-/** The metadata files that a table has had, as far as its metadata log still names them. */
+/** Lists the metadata files that a table has had, as far as its metadata log still names them. */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 
@@ -22,7 +22,7 @@ export function historyOf(table: {
   ]
 }
 
-/** The objects of a list; none where it is no list. */
+/** The objects in a list; none if the value is not a list. */
 export function listOf(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((item) => item instanceof Map) : []
 }

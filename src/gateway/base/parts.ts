@@ -1,4 +1,4 @@
-/** What the gateway works with; app.ts puts it together. */
+/** The dependencies of the gateway, which app.ts puts together. */
 
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
@@ -16,8 +16,8 @@ import type { SpeculativeCache } from './speculative-cache.ts'
 import type { TableCache } from './table-cache.ts'
 
 /**
- * Whether a row filter or column mask of the table applies to the principal. Nothing that leads to the table's files
- * is given out then. A failure refuses.
+ * Whether a row filter or column mask of the table applies to the principal. If so, nothing that leads to the table's
+ * files is disclosed. If it fails, the request is refused.
  */
 export type MaskedFor = (
   tenant: TenantId,
@@ -35,12 +35,12 @@ export interface GatewayParts {
   readonly log: Logger
   readonly clock: Clock
   readonly intentTimes: IntentTimes
-  /** Milliseconds before each look at what became of a commit whose answer was lost. */
+  /** Milliseconds to wait before each check of a commit whose reply was lost. */
   readonly lostAnswerWaitsMs: readonly number[]
   readonly maskedFor: MaskedFor
   readonly passCrashPoint: PassCrashPoint
-  /** Counts the requests under way, so that background work stands back for them. */
+  /** Counts the requests in progress, so that background work can yield to them. */
   readonly commits: RightOfWay
-  /** Whether anyone may see where the time of a request went; else only a session with the scope `admin`. */
+  /** Whether every client may see stage times; otherwise only a session with the scope `admin`. */
   readonly demo: boolean
 }

@@ -1,18 +1,18 @@
-/** What the paths of both surfaces have in common: their root, their prefix, and what an identifier may be. */
+/** Defines what the paths of both surfaces share: their root, their prefix and the pattern of identifiers. */
 
 import { Fault } from '../../base/fault.ts'
 import { isPathIdentifier } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 
-/** Where every path of the gateway begins. */
-export const root = '/v1/iceberg/'
+/** Every path of the gateway starts with this. */
+export const icebergRoot = '/v1/iceberg/'
 
 /** The {prefix} of a path under /v1/iceberg, unchecked. */
 export function prefixOf(pathname: string): string {
-  return pathname.slice(root.length).split('/', 1)[0] ?? ''
+  return pathname.slice(icebergRoot.length).split('/', 1)[0] ?? ''
 }
 
-/** @throws Fault `bad_request` where `text` is no identifier of docs/reference/gateway.md 1.3 */
+/** Throws a Fault `bad_request` if `text` is not an identifier of docs/reference/gateway.md 1.3. */
 export function assertName(what: string, text: string): void {
   if (isPathIdentifier(text) && text.length <= limits.identifierLengthMax) return
   throw new Fault(

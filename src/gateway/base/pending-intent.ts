@@ -1,7 +1,7 @@
 /**
- * The intent of one commit on its way to the store: durable before anything is forwarded, and removed by the
- * transaction that writes the verdict (docs/reference/gateway.md 6.1). It may be declared before the table has loaded, on the base that the
- * cache holds, and again once the table turns out to have moved.
+ * Writes the intent of one commit to the store. It must be durable before anything is forwarded, and the transaction
+ * that writes the verdict removes it (docs/reference/gateway.md 6.1). It may be declared on the cached base before the
+ * table has loaded, and again if the table has changed since.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -25,7 +25,8 @@ export class PendingIntent {
   ) {}
 
   /**
-   * Begins to write the intent; does nothing where it already names this base. '' for no base.
+   * Starts to write the intent; does nothing if it already names this base.
+   * @param baseMetadataLocation '' for no base
    * @param write resolves once the intent is durable
    */
   declare(
@@ -45,51 +46,52 @@ export class PendingIntent {
     this.#written.catch(() => {})
   }
 
-  /** The intent as last declared, whether or not it is durable yet. */
+  /** The intent as last declared, durable or not. */
   get intent(): CommitIntent {
     if (this.#intent === undefined) throw new Error('an intent was used before it was declared')
     return this.#intent
   }
 
   /**
-   * @throws Fault `unavailable` where the store did not take the intent, or where a process that stood still
-   *   could outlive its lease with a forward: recovery may have closed the intent by then
+   * Waits until the intent is durable.
+   * @throws Fault `unavailable` if the store did not take it. Also if a stalled process could forward after its lease:
+   *   recovery may have closed the intent by then
    */
   async durable(): Promise<void> {
     try {
       await this.#written
       const elapsedMs = this.parts.clock.now() - this.#declaredAtMs
-      if (elapsedMs > limits.forwardWithinMs) throw new Error('the lease may not outlast the forward')
+      if (elapsedMs > limits.forwardWithinMs)
+        throw new Error('the lease could expire before the forward ends')
     } catch (cause) {
       if (cause instanceof Fault && cause.kind === 'bad_request') throw cause
-      throw new Fault(
-        'unavailable',
-        'The commit could not be put on record, so it was not forwarded. Retry.',
-        {
-          cause,
-        },
-      )
+      throw new Fault('unavailable', 'The commit could not be recorded, so it was not forwarded. Retry.', {
+        cause,
+      })
     }
   }
 
-  /** The intent with this base, whether or not it was ever declared. */
+  /** The intent with this base, declared or not. */
   on(baseMetadataLocation: string): CommitIntent {
     return { ...this.withoutBase, baseMetadataLocation }
   }
 
-  /** Resolves once no write of the intent is under way, whether it succeeded or failed. Never rejects. */
+  /** Resolves once no write of the intent is in flight, whether it succeeded or failed. Never rejects. */
   async idle(): Promise<void> {
     await this.#written.catch(() => {})
   }
 
-  /** Removes the intent of a commit that the upstream surely did not take. What fails here is left to recovery. */
+  /** Removes the intent of a commit that the upstream certainly did not take. If this fails, recovery closes it. */
   async withdraw(): Promise<void> {
     if (this.#intent === undefined) return
     await this.idle()
     try {
       await closeIntent(this.parts.store, this.tenant, this.withoutBase.commitId)
     } catch (err) {
-      this.parts.log.warn({ err, commitId: this.withoutBase.commitId }, 'an intent could not be withdrawn')
+      this.parts.log.warn(
+        { err, commitId: this.withoutBase.commitId },
+        'an intent could not be removed; recovery will close it',
+      )
     }
   }
 }

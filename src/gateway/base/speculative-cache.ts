@@ -1,6 +1,6 @@
 /**
- * What the last commits told about a caller and about the policies of a table, for a speculative start of the next
- * one. It saves waiting, never asking: the store confirms both on every commit before they are used.
+ * Caches a caller's session and credential and a table's policies, for the speculative start of the next commit.
+ * It saves waiting, not checks: the store confirms both on every commit before they are used.
  */
 
 import { Lru } from '../../base/lru.ts'
@@ -14,26 +14,26 @@ import type { WriteGovernance } from '../../store/policies.ts'
 
 export interface CallerKey {
   readonly session: SessionKey
-  /** The scopes of an access token; undefined where the session's own apply. */
+  /** The scopes of an access token; undefined if the session's own apply. */
   readonly scopes: readonly SessionScope[] | undefined
   readonly prefix: string
 }
 
 export interface ReturningCaller {
   readonly session: Session
-  /** What the session's tenant had registered under the prefix. */
+  /** The tenant's catalog credential of the prefix. */
   readonly credential: CatalogCredential
-  /** Of both; see `Session.registered`. */
+  /** The fingerprint of session and credential; see `Session.registered`. */
   readonly fingerprint: string
 }
 
 export interface CachedGovernance {
-  /** As the store gave it. */
+  /** The store's unparsed text. */
   readonly text: string
   readonly governance: WriteGovernance
 }
 
-/** Parsed policies weigh several times their text. */
+/** Parsed policies take several times the memory of their text. */
 const parsedWeight = 4
 
 export class SpeculativeCache {
@@ -56,8 +56,8 @@ export class SpeculativeCache {
     return this.#governance.get(`${tenant}/${tableKey(table)}`)
   }
 
-  rememberGovernance(tenant: TenantId, table: TableRef, known: CachedGovernance): void {
-    this.#governance.set(`${tenant}/${tableKey(table)}`, known, known.text.length * parsedWeight)
+  rememberGovernance(tenant: TenantId, table: TableRef, cached: CachedGovernance): void {
+    this.#governance.set(`${tenant}/${tableKey(table)}`, cached, cached.text.length * parsedWeight)
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where the time of a commit goes: the duration of each stage, for the histogram and for `Server-Timing`. Stages
- * overlap, so they do not add up to the whole.
+ * Measures the stages of a commit, for the histogram and for `Server-Timing`. Stages overlap, so their durations do not
+ * add up to the total.
  */
 
 import { inNextTurn } from '../../base/turn.ts'
@@ -9,14 +9,14 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { GatewayParts } from './parts.ts'
 
 /**
- * - `session`: session and catalog credential
- * - `body`: the rest of reading and hashing the body, once the session was found
- * - `load`: the table's metadata from the upstream
- * - `policies`: their load from the store
- * - `evaluate`: applying the updates and judging
- * - `intent`: until the intent was durable
+ * - `session`: looking up the session and the catalog credential
+ * - `body`: reading and hashing the rest of the body, after the session was found
+ * - `load`: loading the table's metadata from the upstream
+ * - `policies`: loading policies from the store
+ * - `evaluate`: applying the updates and evaluating the policies
+ * - `intent`: making the intent durable
  * - `forward`: the upstream's commit
- * - `record`: audit, edges and ingest
+ * - `record`: writing audit and edges, ingesting the snapshot
  */
 export const commitStages = [
   'session',
@@ -40,12 +40,12 @@ export class StageTimes {
     this.#taken.push(...speculative.#taken)
   }
 
-  /** For a commit that starts over: stages are timed from zero, the whole still from its beginning. */
+  /** For a commit that starts over: its stages are dropped, its total still runs from the start. */
   restarted(): StageTimes {
     return new StageTimes(this.startMs)
   }
 
-  /** Times one stage from now until `work` ends, however it ends. */
+  /** Times one stage until `work` ends, even if it fails. */
   async time<T>(stage: CommitStage, work: () => Promise<T>): Promise<T> {
     const startMs = performance.now()
     try {
@@ -55,19 +55,19 @@ export class StageTimes {
     }
   }
 
-  /** Adds what was timed to the histogram. */
+  /** Adds the stages to the histogram. */
   observe({ commitStageDurationMs }: Pick<Metrics, 'commitStageDurationMs'>): void {
     for (const { stage, ms } of this.#taken) commitStageDurationMs.observe({ stage }, ms)
   }
 
-  /** The value of a `Server-Timing` header (W3C): stages in the order in which they ended, and the whole. */
+  /** The value of a `Server-Timing` header (W3C): stages in the order in which they ended, then the total. */
   header(): string {
     const all = [...this.#taken, { stage: 'total', ms: performance.now() - this.startMs }]
     return all.map(({ stage, ms }) => `${stage};dur=${ms.toFixed(2)}`).join(', ')
   }
 }
 
-/** Adds one commit to the histograms, once its answer is on its way. */
+/** Adds one commit to the histograms, while its response is being sent. */
 export function countCommit(
   { metrics }: Pick<GatewayParts, 'metrics'>,
   stages: StageTimes,
@@ -80,7 +80,7 @@ export function countCommit(
   })
 }
 
-/** Adds `Server-Timing` where an administrator, or anyone in the demo, asks by `X-Svc-Timing: 1`. */
+/** Adds `Server-Timing` if an administrator, or in the demo any client, sends `X-Svc-Timing: 1`. */
 export function addTiming(
   { demo }: Pick<GatewayParts, 'demo'>,
   request: Request,

@@ -1,6 +1,6 @@
 /**
- * Parsed table metadata by the catalog that served it. An entry only saves the work of parsing: whether it
- * is still the table's current metadata is asked of the upstream on every commit.
+ * Caches parsed table metadata by the catalog that served it. It only saves parsing: every commit asks the upstream
+ * whether the metadata is still current.
  */
 
 import type { JsonObject } from '../../base/json.ts'
@@ -10,22 +10,22 @@ import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 
 export interface CachedTable {
-  /** The upstream's answer as it came. */
+  /** The upstream's reply, byte for byte. */
   readonly body: Uint8Array
   readonly etag: string | undefined
   readonly metadataLocation: string
   readonly metadata: JsonObject
-  /** What policies see as `table`. */
+  /** The value that policies see as `table`. */
   readonly view: JsonObject
 }
 
-/** Parsed maps weigh several times their text. */
+/** Parsed maps take several times the memory of their text. */
 const parsedWeight = 8
 
 export class TableCache {
   readonly #entries: Lru<string, CachedTable>
 
-  /** @param bytesMax bound on the estimated memory of all entries */
+  /** @param bytesMax limit of the estimated memory of all entries */
   constructor(bytesMax: number) {
     this.#entries = new Lru(bytesMax)
   }

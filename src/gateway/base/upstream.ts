@@ -1,4 +1,4 @@
-/** One upstream catalog of a tenant: its credential, and the adapter that talks to it. */
+/** Defines an upstream catalog of a tenant: its credential and its adapter. */
 
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'

@@ -1,15 +1,15 @@
 /**
- * Refuses to create a namespace that exists, before its creation is judged: engines send `CREATE NAMESPACE IF NOT
- * EXISTS` before every job, and a request that changes nothing needs no policy's consent. Nothing is forwarded then,
- * so a namespace that is dropped meanwhile is not created without a verdict.
+ * Refuses to create a namespace that exists, before its creation is judged. Engines send `CREATE NAMESPACE IF NOT
+ * EXISTS` before every job, and a request that changes nothing needs no verdict. Nothing is forwarded then, so a
+ * namespace that is dropped meanwhile is not created without a verdict.
  */
 
 import { Fault } from '../../base/fault.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
 /**
- * @param namespace its levels, validated
- * @throws Fault `conflict` where the upstream has the namespace; what the upstream throws save `not_found`
+ * @param namespace its validated levels
+ * @throws Fault `conflict` if the upstream has the namespace; what the upstream throws, except `not_found`
  */
 export async function assertNamespaceAbsent(
   { upstream, request }: SurfaceRequest,

@@ -1,4 +1,4 @@
-/** Operations that change the catalog: each becomes a commit or an action, which the gate judges. */
+/** Handles the operations that change the catalog: each becomes a commit or an action, which policies judge. */
 
 import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
@@ -18,40 +18,40 @@ import { tableCommit } from '../stages/open-commit.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { upstreamPath } from './client-path.ts'
 import {
-  answer,
   delegationOf,
   discloseAccepted,
   disclosureOf,
-  nameOf,
+  jsonResponse,
   objectOf,
   type SurfaceRequest,
   subjectOf,
+  tableRefOf,
   verdictHeaders,
 } from './surface-request.ts'
 
-/** Of answers to commits, which are echoed, and of views, which nothing masks. */
+/** For responses to commits, which return what the client sent, and for views, which are never masked. */
 const unmasked = { vended: false, masked: false, whole: true } as const
 
 const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: ${what}.`))
 
-/** updateTable: the commit of docs/reference/gateway.md 2. */
+/** updateTable: the single-table commit of docs/reference/gateway.md 2. */
 export async function updateTable(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, commitId, body, start } = surface
-  const commit = start?.commit ?? tableCommit(surface, nameOf(surface), await readCommitRequest(body.bytes))
-  const opening = start ?? (await openOnCachedTable(parts, upstream, commit))
-  const { response, warnings } = await commitTable(parts, upstream, commit, opening)
+  const commit =
+    start?.commit ?? tableCommit(surface, tableRefOf(surface), await readCommitRequest(body.bytes))
+  const opened = start ?? (await openOnCachedTable(parts, upstream, commit))
+  const { response, warnings } = await commitTable(parts, upstream, commit, opened)
   const { etag } = response.headers
   const stripped = await discloseAccepted(response.body, tableMembers, unmasked)
-  return answer(200, withLocation(stripped.body, response.result.metadataLocation), {
+  return jsonResponse(200, withLocation(stripped.body, response.result.metadataLocation), {
     ...(etag !== undefined && { etag }),
     ...verdictHeaders(commitId, warnings),
   })
 }
 
 /**
- * commitTransaction: the commit of docs/reference/gateway.md 3, with the answers that the Iceberg REST specification
- * has.
- * @throws Fault `commit_unknown` for whatever fails once a commit was accepted: no client may then clean up
+ * commitTransaction: the commit of docs/reference/gateway.md 3, with the responses of the Iceberg REST specification.
+ * @throws Fault `commit_unknown` for any failure after one commit was accepted, because no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, request, tenant, identified, receivedAtMs, stages, body } = surface
@@ -59,7 +59,11 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   try {
     const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
     const { results, warnings } = await commitTransaction(parts, upstream, transaction)
-    return answer(204, null, verdictHeaders(results.map(({ commitId }) => commitId).join(', '), warnings))
+    return jsonResponse(
+      204,
+      null,
+      verdictHeaders(results.map(({ commitId }) => commitId).join(', '), warnings),
+    )
   } catch (thrown) {
     if (!(thrown instanceof TransactionFault) || thrown.acceptedCount === 0) throw thrown
     const { fault } = thrown
@@ -67,7 +71,7 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   }
 }
 
-/** Nessie's answer names an address of its own, which clients cannot reach and must not learn. */
+/** Replaces the location in Nessie's reply, because clients cannot reach that address and must not learn it. */
 function withLocation(body: Uint8Array, metadataLocation: string): Uint8Array {
   const named = topLevelMembers(body).get('metadata-location')
   if (named === undefined || Buffer.from(named).toString() === JSON.stringify(metadataLocation)) return body
@@ -76,14 +80,14 @@ function withLocation(body: Uint8Array, metadataLocation: string): Uint8Array {
 
 type Action = Pick<ActionCommit, 'action' | 'table'> &
   Partial<Pick<ActionCommit, 'destination' | 'purge' | 'staged' | 'baseMetadataLocation'>> & {
-    /** What policies see in the one update, beside its action. */
+    /** What policies see in the one update, apart from its action. */
     readonly update: JsonObject
     readonly creates?: boolean
     readonly query?: Readonly<Record<string, string>>
     readonly body?: Uint8Array
   }
 
-/** createTable, staged or not; its answer may hold vended credentials. */
+/** createTable, staged or not; its response may hold vended credentials. */
 export async function createTable(surface: SurfaceRequest): Promise<Response> {
   const { bytes, object } = read(surface)
   const table = bodyName(surface, object)
@@ -96,24 +100,24 @@ export async function createTable(surface: SurfaceRequest): Promise<Response> {
     staged,
     body: bytes,
   } as const
-  return await tableAnswer(surface, action)
+  return await tableResponse(surface, action)
 }
 
-/** registerTable: what the metadata file holds is not known before. */
+/** registerTable: the content of the metadata file is unknown until the upstream has read it. */
 export async function registerTable(surface: SurfaceRequest): Promise<Response> {
   const { bytes, object } = read(surface)
   reader.string(object, 'metadata-location')
   flag(object, 'overwrite')
   const table = bodyName(surface, object)
-  return await tableAnswer(surface, { action: 'register-table', table, update: object, body: bytes })
+  return await tableResponse(surface, { action: 'register-table', table, update: object, body: bytes })
 }
 
-async function tableAnswer(surface: SurfaceRequest, action: Action): Promise<Response> {
+async function tableResponse(surface: SurfaceRequest, action: Action): Promise<Response> {
   const disclosure = await disclosureOf(surface, action.table)
   const { response, warnings } = await change(surface, action, disclosure.vended)
   const { etag } = response.headers
   const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosure)
-  return answer(200, body, {
+  return jsonResponse(200, body, {
     ...(etag !== undefined && !masked && { etag }),
     ...verdictHeaders(surface.commitId, warnings),
   })
@@ -125,22 +129,22 @@ export async function dropTable(surface: SurfaceRequest): Promise<Response> {
   if (requested !== null && !/^(true|false)$/i.test(requested))
     throw new Fault('bad_request', 'The query parameter purgeRequested must be true or false.')
   const purge = requested?.toLowerCase() === 'true'
-  return await emptyAnswer(surface, {
+  return await emptyResponse(surface, {
     action: 'drop-table',
-    table: nameOf(surface),
+    table: tableRefOf(surface),
     update: new Map([['purge-requested', purge]]),
     purge,
     query: { purgeRequested: String(purge) },
   })
 }
 
-/** unregisterTable: a drop that leaves all files, and tells where the metadata is. */
+/** unregisterTable: a drop that leaves all files and returns the metadata location. */
 export async function unregisterTable(surface: SurfaceRequest): Promise<Response> {
-  const action = { action: 'unregister-table', table: nameOf(surface), update: new Map() } as const
+  const action = { action: 'unregister-table', table: tableRefOf(surface), update: new Map() } as const
   const disclosure = await disclosureOf(surface, action.table)
   const { response, warnings } = await change(surface, action)
   const { body } = await discloseAccepted(response.body, tableMembers, { ...disclosure, vended: false })
-  return answer(200, body, verdictHeaders(surface.commitId, warnings))
+  return jsonResponse(200, body, verdictHeaders(surface.commitId, warnings))
 }
 
 /** renameTable and renameView: judged under both names. */
@@ -154,7 +158,7 @@ export async function rename(
   // The path names neither, so the adapter cannot check them.
   for (const { namespace, name } of [table, destination])
     assertNames(surface.upstream.catalog.kind, namespace, name)
-  return await emptyAnswer(surface, { action, table, destination, update: object, body: bytes })
+  return await emptyResponse(surface, { action, table, destination, update: object, body: bytes })
 }
 
 /** createView and registerView. */
@@ -164,7 +168,7 @@ export async function createView(
 ): Promise<Response> {
   const { bytes, object } = read(surface)
   if (action === 'register-view') reader.string(object, 'metadata-location')
-  return await viewAnswer(surface, {
+  return await viewResponse(surface, {
     action,
     table: bodyName(surface, object),
     update: object,
@@ -173,10 +177,10 @@ export async function createView(
   })
 }
 
-/** replaceView: the view as it is now is looked at first, so that a lost answer can be cleared up. */
+/** replaceView: loads the current view first, so that recovery can resolve a lost reply. */
 export async function replaceView(surface: SurfaceRequest): Promise<Response> {
   const { bytes, object } = read(surface)
-  const table = nameOf(surface)
+  const table = tableRefOf(surface)
   const named = reader.optionalObject(object, 'identifier')
   if (named !== undefined && !Bun.deepEquals(identifier(named), table))
     throw reader.fault('`identifier` names another view than the path')
@@ -189,7 +193,7 @@ export async function replaceView(surface: SurfaceRequest): Promise<Response> {
   })
   const members = topLevelMembers(await new Response(current.body as Uint8Array<ArrayBuffer>).bytes())
   const location: unknown = JSON.parse(Buffer.from(members.get('metadata-location') ?? '""').toString())
-  return await viewAnswer(surface, {
+  return await viewResponse(surface, {
     action: 'replace-view',
     table,
     update: object,
@@ -198,23 +202,23 @@ export async function replaceView(surface: SurfaceRequest): Promise<Response> {
   })
 }
 
-async function viewAnswer(surface: SurfaceRequest, action: Action): Promise<Response> {
+async function viewResponse(surface: SurfaceRequest, action: Action): Promise<Response> {
   const { response, warnings } = await change(surface, action)
   const { body } = await discloseAccepted(response.body, tableMembers, unmasked)
-  return answer(200, body, verdictHeaders(surface.commitId, warnings))
+  return jsonResponse(200, body, verdictHeaders(surface.commitId, warnings))
 }
 
-/** dropView. */
+/** dropView: judged as the action drop-view. */
 export async function dropView(surface: SurfaceRequest): Promise<Response> {
-  return await emptyAnswer(surface, { action: 'drop-view', table: nameOf(surface), update: new Map() })
+  return await emptyResponse(surface, { action: 'drop-view', table: tableRefOf(surface), update: new Map() })
 }
 
-/** createNamespace; one that is there already is 409, whatever policies say of it. */
+/** createNamespace: a namespace that exists is 409, whatever policies say. */
 export async function createNamespace(surface: SurfaceRequest): Promise<Response> {
   const { bytes, object } = read(surface)
   const namespace = levels(reader.strings(object, 'namespace'))
   await assertNamespaceAbsent(surface, namespace)
-  return await namespaceAnswer(surface, {
+  return await namespaceResponse(surface, {
     action: 'create-namespace',
     table: { namespace, name: '' },
     update: object,
@@ -222,31 +226,31 @@ export async function createNamespace(surface: SurfaceRequest): Promise<Response
   })
 }
 
-/** updateProperties of a namespace. */
+/** updateProperties, of a namespace. */
 export async function updateProperties(surface: SurfaceRequest): Promise<Response> {
   const { bytes, object } = read(surface)
-  return await namespaceAnswer(surface, {
+  return await namespaceResponse(surface, {
     action: 'update-properties',
-    table: nameOf(surface),
+    table: tableRefOf(surface),
     update: object,
     body: bytes,
   })
 }
 
-async function namespaceAnswer(surface: SurfaceRequest, action: Action): Promise<Response> {
+async function namespaceResponse(surface: SurfaceRequest, action: Action): Promise<Response> {
   const { response, warnings } = await change(surface, action)
-  return answer(200, response.body, verdictHeaders(surface.commitId, warnings))
+  return jsonResponse(200, response.body, verdictHeaders(surface.commitId, warnings))
 }
 
-/** dropNamespace. */
+/** dropNamespace: judged as the action drop-namespace. */
 export async function dropNamespace(surface: SurfaceRequest): Promise<Response> {
   const update = new Map([['namespace', surface.path.namespace]])
-  return await emptyAnswer(surface, { action: 'drop-namespace', table: nameOf(surface), update })
+  return await emptyResponse(surface, { action: 'drop-namespace', table: tableRefOf(surface), update })
 }
 
-async function emptyAnswer(surface: SurfaceRequest, action: Action): Promise<Response> {
+async function emptyResponse(surface: SurfaceRequest, action: Action): Promise<Response> {
   const { warnings } = await change(surface, action)
-  return answer(204, null, verdictHeaders(surface.commitId, warnings))
+  return jsonResponse(204, null, verdictHeaders(surface.commitId, warnings))
 }
 
 async function change(surface: SurfaceRequest, action: Action, vended = false): Promise<ActionCommitted> {
@@ -280,7 +284,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
   })
 }
 
-/** The request's members with the action's name, which no member of the request can take. */
+/** The request's members with the action's name, which no member of the request can override. */
 function named(action: CatalogAction, update: JsonObject): JsonObject {
   return new Map<string, JsonValue>([...update, ['action', action]])
 }
@@ -307,7 +311,7 @@ function levels(namespace: readonly string[]): readonly string[] {
   return namespace
 }
 
-/** A flag must be a bool: an upstream might read more than we do. */
+/** Accepts only a bool, because an upstream might accept other values as true. */
 function flag(from: JsonObject, key: string): boolean {
   const value = from.get(key) ?? false
   if (typeof value !== 'boolean') throw reader.fault(`\`${key}\` must be true or false`)

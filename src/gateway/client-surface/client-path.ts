@@ -1,23 +1,23 @@
-/** Paths under /v1/iceberg/{prefix}/v1: which operation, and its decoded and validated parameters. */
+/** Matches paths under /v1/iceberg/{prefix}/v1 to operations, and decodes and validates their parameters. */
 
 import { Fault } from '../../base/fault.ts'
-import { assertName, root } from '../base/path.ts'
+import { assertName, icebergRoot } from '../base/path.ts'
 import { type OperationId, operations } from './operations.ts'
 
 export interface ClientPath {
   readonly operation: OperationId
   readonly prefix: string
-  /** [] where the path has none. */
+  /** [] if the path has none. */
   readonly namespace: readonly string[]
-  /** Of a table, view or function; '' where the path has none. */
+  /** The name of a table, view or function; '' if the path has none. */
   readonly name: string
-  /** '' where the path has none. */
+  /** '' if the path has none. */
   readonly planId: string
 }
 
 export type ClientPathMatch =
   | { readonly kind: 'matched'; readonly path: ClientPath }
-  /** The path exists for these methods. */
+  /** The path exists, but only for these methods. */
   | { readonly kind: 'method-not-allowed'; readonly allow: readonly string[] }
 
 const templates = operations.map(({ id, method, path }) => ({
@@ -28,18 +28,18 @@ const templates = operations.map(({ id, method, path }) => ({
 
 const planIdPattern = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,1024}$/
 
-/** Whether a path belongs to the client surface, and not to the literal paths of docs/reference/gateway.md 1.1. */
+/** Whether a path belongs to the client surface, not to the literal paths of docs/reference/gateway.md 1.1. */
 export function isClientPath(pathname: string): boolean {
-  return pathname.startsWith(root) && pathname.slice(root.length).split('/')[1] === 'v1'
+  return pathname.startsWith(icebergRoot) && pathname.slice(icebergRoot.length).split('/')[1] === 'v1'
 }
 
 /**
- * What a request to the client surface asks for.
- * @param pathname one of which isClientPath is true
- * @throws Fault `not_found` for a path that is no operation's, `bad_request` for a malformed parameter
+ * Matches a request to the client surface.
+ * @param pathname a path for which `isClientPath` is true
+ * @throws Fault `not_found` for a path without an operation, `bad_request` for a malformed parameter
  */
 export function matchClientPath(method: string, pathname: string): ClientPathMatch {
-  const [prefix = '', , ...segments] = pathname.slice(root.length).split('/')
+  const [prefix = '', , ...segments] = pathname.slice(icebergRoot.length).split('/')
   const fitting = templates.filter((template) => fits(template.segments, segments))
   if (fitting.length === 0)
     throw new Fault('not_found', 'The path names no operation of the Iceberg REST API.')
@@ -64,7 +64,7 @@ export function matchClientPath(method: string, pathname: string): ClientPathMat
   }
 }
 
-/** The same path below an upstream's `/v1/{prefix}`, decoded. */
+/** The same path under an upstream's `/v1/{prefix}`, decoded. */
 export function upstreamPath(path: ClientPath): readonly (string | readonly string[])[] {
   const template = templates.find(({ id }) => id === path.operation)
   if (template === undefined) throw new Error('an operation without a template')
@@ -76,8 +76,8 @@ export function upstreamPath(path: ClientPath): readonly (string | readonly stri
 }
 
 /**
- * The levels of a namespace in a path or query: joined by U+001F, each an identifier.
- * @throws Fault `bad_request`
+ * Splits a namespace of a path or query into its levels, which U+001F joins.
+ * @throws Fault `bad_request` if a level is not an identifier
  */
 export function namespaceLevels(text: string): readonly string[] {
   const levels = text.split('\u001f')

@@ -1,5 +1,5 @@
 /**
- * The Iceberg client surface, /v1/iceberg/{prefix}/v1: the operations of the Iceberg REST API with their handlers.
+ * Serves the Iceberg client surface, /v1/iceberg/{prefix}/v1: maps the operations of the Iceberg REST API to handlers.
  * Every failure is an Iceberg ErrorModel.
  */
 
@@ -11,7 +11,7 @@ import { wrongMethod } from '../../http/answer.ts'
 import { errorResponse } from '../../http/fault-response.ts'
 import { readForm } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
-import { assertName, prefixOf, root } from '../base/path.ts'
+import { assertName, icebergRoot, prefixOf } from '../base/path.ts'
 import type { Upstream } from '../base/upstream.ts'
 import { runPipeline, type Surface } from '../pipeline.ts'
 import type { CommitAuth } from '../speculative/speculative-start.ts'
@@ -41,11 +41,11 @@ import {
   planScan,
   reportMetrics,
 } from './read.ts'
-import { answer, nameOf, type SurfaceRequest } from './surface-request.ts'
+import { jsonResponse, type SurfaceRequest, tableRefOf } from './surface-request.ts'
 
 export interface SurfaceAuth extends CommitAuth {
   readonly findSession: FindSession
-  /** Absent: tokens are not issued, and the route answers 501. */
+  /** If absent, no tokens are issued and the route answers 501. */
   readonly issueToken?: IssueToken | undefined
 }
 
@@ -54,7 +54,7 @@ type Handle = (surface: SurfaceRequest) => Promise<Response>
 const refuse: Handle = async () => {
   throw new Fault(
     'not_acceptable',
-    'This operation is not served here: it would lead past policies and masks.',
+    'The gateway does not serve this operation, because it would bypass policies and masks.',
   )
 }
 const pages = ['pageToken', 'pageSize'] as const
@@ -100,7 +100,7 @@ const handlers = {
 const treatments = new Map<OperationId, Treatment>(operations.map(({ id, treatment }) => [id, treatment]))
 const endpoints = new Map<OperationId, string>(operations.map((one) => [one.id, endpointOf(one)]))
 
-/** Answers one request below /v1/iceberg/{prefix}/v1. */
+/** Answers one request under /v1/iceberg/{prefix}/v1. */
 export async function answerClient(
   parts: GatewayParts,
   request: Request,
@@ -121,11 +121,11 @@ function clientSurface(issueToken: IssueToken | undefined): Surface<ClientPath> 
       const match = matchClientPath(method, new URL(url).pathname)
       return match.kind === 'matched' ? match.path : wrongMethod(match.allow)
     },
-    tableOf: (path) => (path.operation === 'updateTable' ? nameOf({ path }) : undefined),
+    tableOf: (path) => (path.operation === 'updateTable' ? tableRefOf({ path }) : undefined),
     isGated: (path) => path !== undefined && treatments.get(path.operation) === 'gated',
     takesBody: ({ operation }) => treatments.get(operation) !== 'refused',
     assertServed,
-    // A body is parsed by its handler, once the upstream is known to serve the operation.
+    // The handler parses the body, after the upstream was found to serve the operation.
     handlerOf:
       async ({ operation }) =>
       (call) =>
@@ -134,7 +134,7 @@ function clientSurface(issueToken: IssueToken | undefined): Surface<ClientPath> 
   }
 }
 
-/** A session that may commit may also read what it commits to. */
+/** Accepts the scope `commit` or `read`, because a client that may commit may also read. */
 async function requireAnyScope(request: Request, findSession: FindSession, prefix: string): Promise<Session> {
   try {
     return await requireSession(request, findSession, 'commit', prefix)
@@ -144,7 +144,7 @@ async function requireAnyScope(request: Request, findSession: FindSession, prefi
   }
 }
 
-/** Refuses what the upstream says that it does not serve, before anything is judged. */
+/** Refuses an operation that the upstream does not offer, before anything is judged. */
 async function assertServed({ catalog }: Upstream, path: ClientPath, signal: AbortSignal): Promise<void> {
   const { operation } = path
   const treatment = treatments.get(operation)
@@ -162,10 +162,10 @@ async function token(
 ): Promise<Response> {
   if (request.method !== 'POST') return wrongMethod(['POST'])
   if (issueToken === undefined) throw new Fault('not_implemented', 'This service does not issue tokens.')
-  const [prefix = '', ...rest] = pathname.slice(root.length).split('/')
+  const [prefix = '', ...rest] = pathname.slice(icebergRoot.length).split('/')
   if (rest.length !== 3) throw new Fault('not_found', 'The path names no operation of the Iceberg REST API.')
   assertName('prefix', prefix)
   const form = await readForm(request)
   const { status, body, headers } = await issueToken(form, prefix, request.headers.get('authorization'))
-  return answer(status, body, headers)
+  return jsonResponse(status, body, headers)
 }

@@ -1,20 +1,20 @@
 /**
- * Every operation of the Iceberg REST OpenAPI document (Iceberg 1.11 and, marked, what its main branch added
- * since), and what the client surface makes of it. An operation that is not in this table does not exist here.
+ * Lists every operation of the Iceberg REST OpenAPI document and how the client surface treats it. The document is that
+ * of Iceberg 1.11; later additions of its main branch are marked. An operation that is not listed is not served.
  */
 
 /**
- * - `own`: answered here; the upstream's state is not touched
- * - `read`: passed on; changes nothing
- * - `gated`: passed on only after a verdict
- * - `refused`: never passed on
+ * - `own`: answered by the gateway without changing the upstream
+ * - `read`: forwarded; changes nothing
+ * - `gated`: forwarded only after a verdict
+ * - `refused`: never forwarded
  */
 export type Treatment = 'own' | 'read' | 'gated' | 'refused'
 
-export interface Operation {
+export interface IcebergOperation {
   readonly id: string
   readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE'
-  /** As in the OpenAPI document; `/v1/iceberg/{prefix}` stands before the `/v1`, no second prefix after it. */
+  /** As in the OpenAPI document. The gateway serves it under `/v1/iceberg/{prefix}`, without the second prefix. */
   readonly path: string
   readonly treatment: Treatment
 }
@@ -50,7 +50,7 @@ export const operations = [
   // Since 1.11.
   { id: 'unregisterTable', method: 'POST', path: `${table}/unregister`, treatment: 'gated' },
   { id: 'loadCredentials', method: 'GET', path: `${table}/credentials`, treatment: 'read' },
-  // A signed request reads or writes files past every policy and mask.
+  // A signed request would bypass every policy and mask.
   { id: 'signRequest', method: 'POST', path: `${table}/sign`, treatment: 'refused' },
   { id: 'renameTable', method: 'POST', path: '/v1/{prefix}/tables/rename', treatment: 'gated' },
   { id: 'reportMetrics', method: 'POST', path: `${table}/metrics`, treatment: 'own' },
@@ -68,16 +68,16 @@ export const operations = [
   { id: 'viewExists', method: 'HEAD', path: view, treatment: 'read' },
   { id: 'renameView', method: 'POST', path: '/v1/{prefix}/views/rename', treatment: 'gated' },
   { id: 'registerView', method: 'POST', path: `${namespace}/register-view`, treatment: 'gated' },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IcebergOperation[]
 
 export type OperationId = (typeof operations)[number]['id']
 
-/** The operation as a ConfigResponse's `endpoints` lists it. */
-export function endpointOf({ method, path }: Pick<Operation, 'method' | 'path'>): string {
+/** The operation as the `endpoints` of a ConfigResponse list it. */
+export function endpointOf({ method, path }: Pick<IcebergOperation, 'method' | 'path'>): string {
   return `${method} ${path}`
 }
 
-/** What a client and an upstream assume where `endpoints` is not sent (the OpenAPI document, getConfig). */
+/** The operations that are assumed if `endpoints` is not sent (the OpenAPI document, getConfig). */
 export const defaultOperations: ReadonlySet<OperationId> = new Set([
   'listNamespaces',
   'createNamespace',

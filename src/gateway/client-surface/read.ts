@@ -1,27 +1,26 @@
-/** Operations that change nothing: passed on as raw bytes, save where an answer may hold configuration. */
+/** Handles the operations that change nothing. Replies pass as raw bytes, unless they may hold configuration. */
 
 import { Fault } from '../../base/fault.ts'
 import { tableName } from '../../core/table-ref.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
-import { discloseAnswer, planMembers, tableMembers } from '../base/disclosure.ts'
+import { discloseReply, planMembers, tableMembers } from '../base/disclosure.ts'
 import { namespaceLevels, upstreamPath } from './client-path.ts'
 import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
 import {
-  answer,
   delegationOf,
   disclosureOf,
-  nameOf,
+  jsonResponse,
   objectOf,
   type SurfaceRequest,
   subjectOf,
+  tableRefOf,
 } from './surface-request.ts'
 
 /**
- * The configuration of the client surface itself: what is served, and no address, prefix or secret.
- * `commitTransaction` is served but not listed: clients take it to be atomic, which it is not. No
- * `idempotency-key-lifetime` is promised, whatever the upstream keeps: a repeat is judged like any other commit, and
- * a governed table has moved on since the first.
+ * getConfig: lists what the client surface serves, without addresses, prefixes or secrets. `commitTransaction` is
+ * served but not listed, because clients expect it to be atomic. No `idempotency-key-lifetime` is promised, because a
+ * repeated commit is judged like any other, and its table has changed since the first.
  */
 export async function getConfig({ upstream, request }: SurfaceRequest): Promise<Response> {
   const { endpoints } = await upstream.catalog.offer({ signal: request.signal })
@@ -39,7 +38,7 @@ export async function getConfig({ upstream, request }: SurfaceRequest): Promise<
       (treatment === 'own' ||
         (endpoints?.includes(endpointOf({ method, path })) ?? defaultOperations.has(id))),
   )
-  return answer(
+  return jsonResponse(
     200,
     JSON.stringify({
       defaults: {},
@@ -49,14 +48,14 @@ export async function getConfig({ upstream, request }: SurfaceRequest): Promise<
   )
 }
 
-/** Client metrics are taken and let go. */
+/** reportMetrics: accepts client metrics and discards them. */
 export async function reportMetrics(): Promise<Response> {
-  return answer(204, null)
+  return jsonResponse(204, null)
 }
 
 /**
- * An operation whose answer holds no configuration.
- * @param queryNames the parameters that it takes
+ * Forwards an operation whose reply holds no configuration.
+ * @param queryNames the query parameters that it supports
  */
 export async function passThrough(
   surface: SurfaceRequest,
@@ -71,16 +70,16 @@ export async function passThrough(
     subject: subjectOf(surface),
     signal: request.signal,
   })
-  return request.method === 'GET' ? answer(response.status, response.body) : answer(204, null)
+  return request.method === 'GET' ? jsonResponse(response.status, response.body) : jsonResponse(204, null)
 }
 
-/** loadTable: conditional, with the client's choice of snapshots, stripped of the upstream's configuration. */
+/** loadTable: conditional, with the snapshots that the client chose, without the upstream's configuration. */
 export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const { request, upstream } = surface
-  const table = nameOf(surface)
+  const table = tableRefOf(surface)
   const { snapshots } = queryOf(surface, ['snapshots'])
   const disclosure = await disclosureOf(surface, table)
-  // A masked answer differs from others of the same metadata: it is neither conditional nor named by an ETag.
+  // A masked response differs from others for the same metadata, so it is neither conditional nor has an ETag.
   const ifNoneMatch = disclosure.masked ? undefined : (request.headers.get('if-none-match') ?? undefined)
   const loaded = await upstream.catalog.loadTable(table, {
     signal: request.signal,
@@ -90,43 +89,43 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   })
   if (loaded.status === 'not-modified')
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
-  const { body, masked } = await discloseAnswer(loaded.body, tableMembers, disclosure)
-  return answer(200, body, loaded.etag === undefined || masked ? {} : { etag: loaded.etag })
+  const { body, masked } = await discloseReply(loaded.body, tableMembers, disclosure)
+  return jsonResponse(200, body, loaded.etag === undefined || masked ? {} : { etag: loaded.etag })
 }
 
-/** loadView: as loadTable, without conditions. */
+/** loadView: like loadTable, but unconditional. */
 export async function loadView(surface: SurfaceRequest): Promise<Response> {
-  const body = await wholeAnswer(surface, ['referenced-by'])
-  const disclosed = await discloseAnswer(body, tableMembers, { vended: false, masked: false, whole: true })
-  return answer(200, disclosed.body)
+  const body = await completeReply(surface, ['referenced-by'])
+  const disclosed = await discloseReply(body, tableMembers, { vended: false, masked: false, whole: true })
+  return jsonResponse(200, disclosed.body)
 }
 
-/** loadCredentials, where the catalog vends and nothing is masked. */
+/** loadCredentials, if the catalog vends them and nothing is masked. */
 export async function loadCredentials(surface: SurfaceRequest): Promise<Response> {
   const { upstream } = surface
   if (!upstream.catalog.capabilities().credentialVending)
     throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
   await assertUnmasked(surface)
-  const body = await wholeAnswer(surface, ['planId', 'referenced-by'])
-  const disclosed = await discloseAnswer(body, [], { vended: true, masked: false })
-  return answer(200, disclosed.body)
+  const body = await completeReply(surface, ['planId', 'referenced-by'])
+  const disclosed = await discloseReply(body, [], { vended: true, masked: false })
+  return jsonResponse(200, disclosed.body)
 }
 
-/** Scan planning, which names the files of a table: only where nothing is masked. */
+/** Scan planning, only if nothing is masked, because it names the table's files. */
 export async function planScan(surface: SurfaceRequest): Promise<Response> {
   await assertUnmasked(surface)
   if (surface.request.method === 'DELETE') return await passThrough(surface)
-  const disclosure = await disclosureOf(surface, nameOf(surface))
-  const { body } = await discloseAnswer(await wholeAnswer(surface, []), planMembers, disclosure)
-  return answer(200, body)
+  const disclosure = await disclosureOf(surface, tableRefOf(surface))
+  const { body } = await discloseReply(await completeReply(surface, []), planMembers, disclosure)
+  return jsonResponse(200, body)
 }
 
 /**
- * @throws Fault `policy_denied` where a filter or mask applies, or the upstream restricts reading; only its answer to a
- *   load says that
+ * Loads the table, because only the reply to a load shows whether the upstream restricts reading.
+ * @throws Fault `policy_denied` if a filter or mask applies, or the upstream restricts reading
  */
 async function assertUnmasked(surface: SurfaceRequest): Promise<void> {
-  const table = nameOf(surface)
+  const table = tableRefOf(surface)
   const { masked } = await disclosureOf(surface, table)
   if (masked)
     throw new Fault(
@@ -142,7 +141,7 @@ async function assertUnmasked(surface: SurfaceRequest): Promise<void> {
     )
 }
 
-async function wholeAnswer(surface: SurfaceRequest, queryNames: readonly QueryName[]): Promise<Uint8Array> {
+async function completeReply(surface: SurfaceRequest, queryNames: readonly QueryName[]): Promise<Uint8Array> {
   const { request, upstream, path } = surface
   const body = request.method === 'POST' ? surface.body : undefined
   if (body !== undefined) objectOf(body)
@@ -160,11 +159,15 @@ async function wholeAnswer(surface: SurfaceRequest, queryNames: readonly QueryNa
   try {
     return await new Response(response.body as Uint8Array<ArrayBuffer>).bytes()
   } catch (cause) {
-    throw new Fault('upstream_failed', 'The upstream catalog broke off its response.', { cause })
+    throw new Fault(
+      'upstream_failed',
+      'The reply of the upstream catalog ended before it was complete. Retry.',
+      { cause },
+    )
   }
 }
 
-/** Query parameters that are passed on, each by its rule. */
+/** The query parameters that are forwarded, each with its check. */
 const queryRules = {
   pageToken: (text: string) => text.length <= 4_096,
   pageSize: (text: string) => /^[1-9]\d{0,8}$/.test(text),

@@ -1,4 +1,4 @@
-/** One request to the client surface, past the pipeline: what every handler works with, and how it answers. */
+/** Defines the request that handlers of the client surface receive, and builds their responses. */
 
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
@@ -6,7 +6,7 @@ import type { PolicyOutcome } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import type { CommitBody } from '../base/body.ts'
-import { type Disclosed, type Disclosure, discloseAnswer } from '../base/disclosure.ts'
+import { type Disclosed, type Disclosure, discloseReply } from '../base/disclosure.ts'
 import { warningHeader } from '../base/faults.ts'
 import type { PipelineRequest } from '../pipeline.ts'
 import { isMasked } from '../stages/masked.ts'
@@ -16,35 +16,35 @@ export interface SurfaceRequest extends PipelineRequest<ClientPath> {
   readonly query: URLSearchParams
 }
 
-/** The table, view or function of the path. */
-export function nameOf({ path }: Pick<SurfaceRequest, 'path'>): TableRef {
+/** The table, view or function in the path. */
+export function tableRefOf({ path }: Pick<SurfaceRequest, 'path'>): TableRef {
   return { namespace: path.namespace, name: path.name }
 }
 
-/** How errors name the table of the path, or its namespace. */
+/** How errors name the table in the path, or its namespace. */
 export function subjectOf({ path }: SurfaceRequest): string {
   if (path.name !== '') return tableName({ namespace: path.namespace, name: path.name })
   return path.namespace.length === 0 ? 'the catalog' : `namespace ${path.namespace.join('.')}`
 }
 
-/** Levels that a change gains where it is kept as the one update of a commit, and must be readable again. */
-const keptLevels = 2
+/** Levels that a body gains when the intent stores it as an update of a commit, which must stay readable. */
+const storedLevels = 2
 
-/** @throws Fault `bad_request` where the body is not a JSON object */
+/** Parses a body. Throws a Fault `bad_request` if it is not a JSON object. */
 export function objectOf(body: CommitBody): JsonObject {
-  const value = parseJson(body.bytes, { depthMax: limits.jsonDepthMax - keptLevels })
+  const value = parseJson(body.bytes, { depthMax: limits.jsonDepthMax - storedLevels })
   if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be an object.')
   return value
 }
 
-/** What the client asks to be given beside metadata; undefined where it asks for nothing. */
+/** The access that the client asks to be delegated; undefined if it asks for none. */
 export function delegationOf({ request }: SurfaceRequest): string | undefined {
   return request.headers.get('x-iceberg-access-delegation') ?? undefined
 }
 
 /**
- * What an answer about a table may disclose to this client.
- * @throws Fault `unavailable` where it cannot be told whether the table is masked
+ * What a response about a table may disclose to this client.
+ * @throws Fault `unavailable` if the look-up of filters and masks fails
  */
 export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
   const { parts, tenant, identified, upstream, mayCommit } = surface
@@ -54,8 +54,8 @@ export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Pr
   return { masked, vended, commits: mayCommit }
 }
 
-/** JSON as it is sent, or nothing. */
-export function answer(
+/** A JSON response, or one without a body. */
+export function jsonResponse(
   status: number,
   body: Uint8Array | ReadableStream<Uint8Array> | string | null,
   headers: Readonly<Record<string, string>> = {},
@@ -67,7 +67,7 @@ export function answer(
   })
 }
 
-/** The headers by which a verdict that allowed is known. */
+/** The headers that identify the verdict on an allowed change. */
 export function verdictHeaders(
   commitId: string,
   warnings: readonly PolicyOutcome[],
@@ -76,8 +76,8 @@ export function verdictHeaders(
 }
 
 /**
- * An accepted change's answer, stripped.
- * @throws Fault `commit_unknown` where it cannot be read: the change was made, so no client may clean up
+ * Strips the configuration from the reply to an accepted change.
+ * @throws Fault `commit_unknown` if it cannot be read: the change was made, so no client may clean up
  */
 export async function discloseAccepted(
   body: Uint8Array,
@@ -85,11 +85,11 @@ export async function discloseAccepted(
   disclosure: Disclosure,
 ): Promise<Disclosed> {
   try {
-    return await discloseAnswer(body, kept, disclosure)
+    return await discloseReply(body, kept, disclosure)
   } catch (cause) {
     throw new Fault(
       'commit_unknown',
-      'The upstream catalog made the change, but its answer cannot be read.',
+      'The upstream catalog made the change, but its reply cannot be read. Reload before you retry.',
       {
         cause,
       },

@@ -1,6 +1,6 @@
 /**
- * A change of the catalog that is no commit, by the same steps as a commit: verdict, durable intent, forward, audit.
- * Once the upstream has accepted, the answer is the upstream's.
+ * Performs a change of the catalog that is not a commit, by the steps of a commit: verdict, durable intent, forward,
+ * audit. Once the upstream has accepted, the client receives its reply.
  */
 
 import { jsonObject, stringifyJson } from '../../base/json.ts'
@@ -22,9 +22,9 @@ import { recordApproval } from './record.ts'
 
 export interface ActionCommit extends ActionChange {
   readonly commitId: string
-  /** A staged creation leaves nothing upstream; the commit that follows it is judged and audited. */
+  /** A staged creation changes nothing upstream; the commit that follows it is judged and audited. */
   readonly staged: boolean
-  /** The metadata location that the action replaces; '' where there is none, or it is a table, which is loaded. */
+  /** The metadata location that a replace-view replaces; '' for other actions. A table's location is loaded. */
   readonly baseMetadataLocation: string
   readonly forward: Omit<ForwardRequest, 'mutates'>
 }
@@ -35,7 +35,7 @@ export interface ActionCommitted {
 }
 
 /**
- * Judges one action and, if it is allowed, passes it on and audits it.
+ * Judges one action and, if it is allowed, forwards it and audits it.
  * @throws Fault by docs/reference/errors.md 2.1; CatalogError for the four sentinels
  */
 export async function commitAction(
@@ -69,7 +69,7 @@ function lostAction({ intent }: PendingIntent, { request, destination }: ActionC
   return { intent, destination, registers: typeof registers === 'string' ? registers : undefined }
 }
 
-/** Keeps the request as it was judged, so that a replay judges the same. */
+/** Stores the request that was judged, so that a replay judges the same one. */
 async function intentOf(
   upstream: Upstream,
   commit: ActionCommit,

@@ -1,7 +1,7 @@
 /**
- * The single-table commit, from the body on: steps 8 to 14 of docs/reference/gateway.md 2.1. Nothing is forwarded
- * before the verdict is in and the intent is durable; once the upstream has accepted, the answer is the upstream's,
- * whatever fails afterwards.
+ * Performs a single-table commit after its body was read: steps 8 to 14 of docs/reference/gateway.md 2.1. Nothing is
+ * forwarded before the commit is allowed and its intent is durable. Once the upstream has accepted, the client receives
+ * its reply, whatever fails afterwards.
  */
 
 import type { PolicyOutcome } from '../../core/decision.ts'
@@ -10,29 +10,29 @@ import type { Upstream } from '../base/upstream.ts'
 import type { Judged } from '../stages/change.ts'
 import { judgeChange } from '../stages/judge.ts'
 import { loadedBase } from '../stages/loads.ts'
-import { type Opening, openCommit, type TableCommit } from '../stages/open-commit.ts'
+import { type OpenedCommit, openCommit, type TableCommit } from '../stages/open-commit.ts'
 import { warningsOf } from '../stages/verdicts.ts'
 import { type Forwarded, forwardTable } from './forward-table.ts'
 import { passVerdict } from './outcomes.ts'
 
 export interface TableCommitted {
   readonly response: Forwarded
-  /** Outcomes of `warn` policies that were not true. */
+  /** The outcomes of `warn` policies that were not true. */
   readonly warnings: readonly PolicyOutcome[]
 }
 
 /**
  * Judges one commit and, if it is allowed, forwards it and audits it.
- * @param opening what a speculative start has begun already; without it, the commit begins here
+ * @param opened the commit as its speculative start opened it; otherwise it is opened here
  * @throws Fault by docs/reference/errors.md 2.1; CatalogError for the four sentinels
  */
 export async function commitTable(
   parts: GatewayParts,
   upstream: Upstream,
   commit: TableCommit,
-  opening?: Opening,
+  opened?: OpenedCommit,
 ): Promise<TableCommitted> {
-  const { loads, intent, speculativeVerdict } = opening ?? (await openCommit(parts, upstream, commit))
+  const { loads, intent, speculativeVerdict } = opened ?? (await openCommit(parts, upstream, commit))
   let judged: Judged
   try {
     const base = await loadedBase(loads)

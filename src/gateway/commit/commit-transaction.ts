@@ -1,6 +1,6 @@
 /**
- * The multi-table commit of docs/reference/gateway.md 3: every table's verdict before any forward, then one forward
- * after the other. There is no transaction across tables: what was accepted before a failure stays, and is audited.
+ * Performs a multi-table commit (docs/reference/gateway.md 3): judges every table first, then forwards one commit after
+ * the other. It is not atomic: commits that were accepted before a failure stay, and are audited.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -23,7 +23,7 @@ import { warningsOf } from '../stages/verdicts.ts'
 import { forwardTable } from './forward-table.ts'
 import { passVerdict } from './outcomes.ts'
 
-/** No Idempotency-Key is passed on, because upstream the same key would name several requests. */
+/** No Idempotency-Key is forwarded, because the upstream would see the same key on several requests. */
 export interface TransactionCommit
   extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages'> {
   readonly changes: readonly TableChange[]
@@ -31,7 +31,7 @@ export interface TransactionCommit
 
 export interface TableResult {
   readonly commitId: string
-  /** Undefined where the table has no current snapshot, or a lost answer leaves open which it was. */
+  /** Undefined if the table has no current snapshot, or a reply was lost and it is unknown. */
   readonly newSnapshotId: bigint | undefined
   readonly newMetadataLocation: string
 }
@@ -50,7 +50,7 @@ export class TransactionFault extends Error {
     readonly fault: Fault,
     /** The decision on the table that failed. */
     readonly commitId: string,
-    /** How many commits the upstream had accepted before. */
+    /** How many commits the upstream accepted before it. */
     readonly acceptedCount: number,
   ) {
     super(fault.publicMessage, { cause: fault })
@@ -63,7 +63,7 @@ interface Step {
 }
 
 /**
- * Judges all changes and, if every one is allowed, forwards them in their order.
+ * Judges all changes and, if every one is allowed, forwards them in input order.
  * @throws TransactionFault that names the table
  */
 export async function commitTransaction(
@@ -117,7 +117,7 @@ async function judge(parts: GatewayParts, upstream: Upstream, commit: TableCommi
   return await judgeChange(parts, commit, await loadedBase(loads), loads)
 }
 
-/** What failed to load comes first, then the verdicts, both in input order (docs/reference/gateway.md 3.2). */
+/** Throws failed loads first, then failed verdicts, both in input order (docs/reference/gateway.md 3.2). */
 async function passGate(
   parts: GatewayParts,
   upstream: Upstream,
@@ -142,9 +142,7 @@ async function passGate(
   return steps
 }
 
-/**
- * The fault with the table in its message; docs/reference/errors.md 1.2 fixes the text of an unavailable policy engine.
- */
+/** Adds the table to the fault's message, unless the policy engine is unavailable (docs/reference/errors.md 1.2). */
 function named(commit: TableCommit, fault: Fault, acceptedCount = 0): TransactionFault {
   const table = tableName(commit.table)
   const message =
@@ -156,7 +154,7 @@ function named(commit: TableCommit, fault: Fault, acceptedCount = 0): Transactio
   return new TransactionFault(renamed(fault, fault.kind, message), commit.commitId, acceptedCount)
 }
 
-/** Once a commit was accepted, what follows is 409 for a conflict and else 502 (docs/reference/gateway.md 3.4). */
+/** After an accepted commit, a failure is 409 for a conflict and otherwise 502 (docs/reference/gateway.md 3.4). */
 function failed(commit: TableCommit, fault: Fault, acceptedCount: number): TransactionFault {
   const one = named(commit, fault, acceptedCount)
   if (acceptedCount === 0) return one

@@ -1,35 +1,35 @@
 /**
- * Steps 11 to 13 of docs/reference/gateway.md 2.1 for one table: forward the commit, write its audit, ingest its
- * snapshot.
+ * Forwards the commit of one table, writes its audit and ingests its snapshot (steps 11 to 13 of
+ * docs/reference/gateway.md 2.1).
  */
 
 import { inNextTurn } from '../../base/turn.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
 import type { CommittedTable } from '../../core/commit.ts'
 import { committedTable } from '../../wire/iceberg/table-metadata.ts'
-import { discloseAnswer, tableMembers } from '../base/disclosure.ts'
+import { discloseReply, tableMembers } from '../base/disclosure.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
 import type { Upstream } from '../base/upstream.ts'
 import { type ResolvedCommit, resolveLostCommit } from '../recovery/lost-commit.ts'
 import { assertRefsAbsent } from '../stages/assert-refs-absent.ts'
 import type { Judged } from '../stages/change.ts'
-import { judgeRaced, wasThere } from '../stages/judge-raced.ts'
+import { isEarlierMetadata, judgeRaced } from '../stages/judge-raced.ts'
 import { cachedTable } from '../stages/load-current.ts'
 import type { TableCommit } from '../stages/open-commit.ts'
 import { forwardDurable } from './outcomes.ts'
 import { recordApproval } from './record.ts'
 
-/** An accepted commit: the upstream's answer, or the table as it is now where that answer was lost. */
+/** An accepted commit: the upstream's reply, or the current table if that reply was lost. */
 export interface Forwarded extends CommittedResponse {
-  /** Set where the answer was lost: what the commit made. `result` may be a later state of the table. */
+  /** Set if the reply was lost: what the commit made. `result` may then be a later state of the table. */
   readonly resolved?: CommittedTable
 }
 
 /**
  * Forwards an allowed commit whose intent is durable, and audits it.
- * @throws Fault `conflict` for a ref that must not exist yet; what the catalog throws, save where the table shows
- *   that the commit was made; nothing once the upstream has accepted
+ * @throws Fault `conflict` for a ref that must not exist yet; what the catalog throws, unless the table shows that the
+ *   commit was made. Nothing is thrown once the upstream has accepted
  */
 export async function forwardTable(
   parts: GatewayParts,
@@ -40,7 +40,7 @@ export async function forwardTable(
 ): Promise<Forwarded> {
   try {
     await assertRefsAbsent(parts, upstream, commit)
-    // The look may have taken so long that the lease no longer lasts.
+    // Checking the refs may have taken so long that the lease has expired.
     await intent.durable()
   } catch (error) {
     await intent.withdraw()
@@ -48,14 +48,14 @@ export async function forwardTable(
   }
   const { idempotencyKey } = commit
   const response = await forwardDurable<Forwarded>(parts, intent, {
-    // Without the client's signal, because a commit under way is completed even after the client has left.
+    // Without the client's signal, because a commit is completed even if the client disconnects.
     send: () =>
       upstream.catalog.commitTable(commit.table, commit.body.bytes, {
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       }),
     resolve: async () => {
       const resolved = await resolveLostCommit(parts, upstream, commit.tenant, intent.intent)
-      return resolved && (await answerOf(resolved))
+      return resolved && (await replyOf(resolved))
     },
   })
   await record(parts, commit, intent, judged, response)
@@ -72,16 +72,17 @@ async function record(
   { result, resolved }: Forwarded,
 ): Promise<void> {
   const { base, policies, verdict } = judged
-  // Where the table has moved past a commit whose answer was lost, nothing shows it as the commit left it.
+  // After a lost reply, a table that has changed since no longer shows the state that the commit left.
   const isItsOwn = resolved === undefined || resolved.metadataLocation === result.metadataLocation
   const raced = isItsOwn ? await judgeRaced(parts, commit, judged, result) : []
   const decided = { policies, verdict: { outcomes: [...verdict.outcomes, ...raced] } }
   const made = () => resolved ?? committedTable(result)
-  const mayRepeat = commit.idempotencyKey !== undefined && (base === undefined || wasThere(base, result))
+  const mayRepeat =
+    commit.idempotencyKey !== undefined && (base === undefined || isEarlierMetadata(base, result))
   await recordApproval(parts, intent, decided, made, mayRepeat)
 }
 
-/** Caches the committed table for the next commit. A commit that comes before that loads the table in full. */
+/** Caches the committed table for the next commit. A commit that comes earlier loads the full table. */
 function remember(
   parts: GatewayParts,
   upstream: Upstream,
@@ -92,14 +93,17 @@ function remember(
     const entry = cachedTable(commit.table, body, result, headers.etag)
     parts.tables.set(commit.tenant, upstream.credential, commit.table, entry)
   } catch (err) {
-    parts.log.warn({ err, commitId: commit.commitId }, 'the committed table could not be cached')
+    parts.log.warn(
+      { err, commitId: commit.commitId },
+      'the committed table could not be cached; the next commit loads it',
+    )
   }
 }
 
-/** What the upstream would have answered, without the configuration that loads carry. */
-async function answerOf({ now, committed }: ResolvedCommit): Promise<Forwarded> {
+/** Rebuilds the lost reply from a load, without the configuration that loads carry. */
+async function replyOf({ now, committed }: ResolvedCommit): Promise<Forwarded> {
   const { etag, result } = now
-  const { body } = await discloseAnswer(now.body, tableMembers, { vended: false, masked: true, whole: true })
+  const { body } = await discloseReply(now.body, tableMembers, { vended: false, masked: true, whole: true })
   return {
     status: 200,
     headers: { 'content-type': 'application/json', ...(etag !== undefined && { etag }) },

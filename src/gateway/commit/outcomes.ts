@@ -1,7 +1,6 @@
 /**
- * What happens to a change that is denied, that could not be judged, that the upstream refuses, or whose answer is
- * lost. Each stands here once, for single-table commits, multi-table commits and other changes of the catalog.
- * Accepted changes are recorded by record.ts.
+ * Handles changes that are denied, could not be judged, are refused by the upstream, or whose reply is lost. All kinds
+ * of commits and changes share it. record.ts records accepted changes.
  */
 
 import { Fault, type FaultKind } from '../../base/fault.ts'
@@ -12,11 +11,11 @@ import type { Judged } from '../stages/change.ts'
 import { recordRejection } from './record.ts'
 
 /**
- * Lets an allowed change pass, and ends one that is not.
- * @param intent declared or not; it is removed where the change does not pass
+ * Returns for an allowed change, and throws for every other.
+ * @param intent declared or not; it is removed if the change is not allowed
  * @param base the metadata location that the change would have replaced, '' for none
- * @throws Fault `policy_denied` once the denial is audited; `policy_engine_unavailable`; `unavailable` where the
- *   denial could not be audited
+ * @throws Fault `policy_denied` once the denial is audited; `policy_engine_unavailable`; `unavailable` if the denial
+ *   could not be audited
  */
 export async function passVerdict(
   parts: GatewayParts,
@@ -49,17 +48,17 @@ async function refuseUnjudged(parts: GatewayParts, intent: PendingIntent, detail
   throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { detail })
 }
 
-/** How a judged change is forwarded, and how a lost answer is resolved. */
+/** How a judged change is forwarded, and how a lost reply is resolved. */
 export interface Forward<T> {
   readonly send: () => Promise<T>
-  /** Never rejects; undefined where it cannot be told that the change was made. */
+  /** Never rejects; undefined if it is unknown whether the change was made. */
   readonly resolve: () => Promise<T | undefined>
 }
 
 /**
- * Forwards a change whose intent is durable. A lost answer is resolved.
- * @throws what `send` throws: the intent is withdrawn where the upstream surely did not take the change, and stays for
- *   recovery where that is unknown
+ * Forwards a change whose intent is durable, and resolves a lost reply.
+ * @throws what `send` throws. The intent is withdrawn if the upstream certainly did not take the change, and stays for
+ *   recovery if that is unknown
  */
 export async function forwardDurable<T>(
   parts: GatewayParts,
@@ -67,7 +66,7 @@ export async function forwardDurable<T>(
   { send, resolve }: Forward<T>,
 ): Promise<T> {
   parts.passCrashPoint('commit-not-forwarded')
-  const answer = await intent.stages.time('forward', async () => {
+  const reply = await intent.stages.time('forward', async () => {
     try {
       return await send()
     } catch (error) {
@@ -79,15 +78,15 @@ export async function forwardDurable<T>(
       const resolved = await resolve()
       if (resolved !== undefined) return resolved
       const { commitId } = intent.withoutBase
-      parts.log.error({ err: error, commitId }, 'commit state unknown; its intent stays')
+      parts.log.error({ err: error, commitId }, 'commit state unknown; its intent stays for recovery')
       throw error
     }
   })
   parts.passCrashPoint('commit-forwarded')
-  return answer
+  return reply
 }
 
-/** Kinds by which an adapter says that nothing was sent, or that what was sent was refused. */
+/** Kinds of Fault by which an adapter reports that nothing was sent, or that the upstream refused. */
 const notCommitted: ReadonlySet<FaultKind> = new Set([
   'upstream_failed',
   'bad_request',
@@ -99,7 +98,7 @@ const notCommitted: ReadonlySet<FaultKind> = new Set([
   'not_implemented',
 ])
 
-/** Whether a failed forward proves that the upstream's state did not change; false where in doubt. */
+/** Whether a failed forward proves that the upstream's state did not change. False if in doubt. */
 function surelyNotCommitted(error: unknown): boolean {
   return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
 }

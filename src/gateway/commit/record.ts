@@ -1,4 +1,4 @@
-/** Steps 12 and 13 of docs/reference/gateway.md 2.1: a verdict's WriteEvent, and the snapshot of what was accepted. */
+/** Records a verdict's WriteEvent and an accepted snapshot (steps 12 and 13 of docs/reference/gateway.md 2.1). */
 
 import { Fault } from '../../base/fault.ts'
 import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'
@@ -19,7 +19,7 @@ export interface Decided {
 
 /**
  * Records a denial and counts it.
- * @throws Fault `unavailable` where it could not be recorded: a denial is not reported before it is audited
+ * @throws Fault `unavailable` if it could not be recorded, because a denial is not reported before it is audited
  */
 export async function recordRejection(
   parts: GatewayParts,
@@ -49,10 +49,10 @@ export async function recordRejection(
 }
 
 /**
- * Records what the upstream accepted. Never throws: where it cannot be written, the intent stays for recovery.
- * @param committed reads the upstream's answer; not given where the action writes no metadata
- * @param mayRepeat whether that may be the answer to an earlier request, which an Idempotency-Key brings back: then
- *   nothing was written, and what is on record already is not recorded again
+ * Records an accepted change. Never throws: if it cannot be recorded, the intent stays for recovery.
+ * @param committed reads the upstream's reply; undefined if the action writes no metadata
+ * @param mayRepeat whether this may be the reply to an earlier request with the same Idempotency-Key. Then nothing was
+ *   written, and a change that is already audited is not recorded again
  */
 export async function recordApproval(
   parts: GatewayParts,
@@ -79,7 +79,7 @@ async function approve(
     const made = committed?.()
     if (mayRepeat && made && (await isAudited(parts.store, tenant, intent, made.metadataLocation))) {
       await closeIntent(parts.store, tenant, intent.commitId)
-      parts.log.info(which, 'the catalog answered as it had answered the same request before')
+      parts.log.info(which, 'the catalog repeated its reply to an earlier request, which is already audited')
       return
     }
     const recorded = await recordVerdict(parts.store, tenant, {

@@ -1,24 +1,24 @@
 /**
- * The literal paths under /v1/iceberg (docs/reference/gateway.md 2.1, 3). They are matched here and not by a router,
- * because an identifier that does not fit its pattern is 400, which a router would call 404.
+ * Matches the literal paths under /v1/iceberg (docs/reference/gateway.md 2.1, 3). No router is used, because it would
+ * answer 404 for a malformed identifier, which must be 400.
  */
 
 import { Fault } from '../../base/fault.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { assertName, root } from '../base/path.ts'
+import { assertName, icebergRoot } from '../base/path.ts'
 
 export type LiteralPath =
   | { readonly kind: 'table-commit'; readonly prefix: string; readonly table: TableRef }
   | { readonly kind: 'transaction-commit'; readonly prefix: string }
 
 /**
- * What a request to `url` asks of the gateway.
- * @throws Fault `bad_request` where an identifier is malformed or the path names no route,
- *   `method_not_allowed` where the route takes POST only
+ * Matches a request to a literal path.
+ * @throws Fault `bad_request` if an identifier is malformed or the path names no route,
+ *   `method_not_allowed` if the method is not POST
  */
 export function matchLiteralPath(method: string, url: string): LiteralPath {
   const pathname = new URL(url).pathname
-  const segments = pathname.startsWith(root) ? pathname.slice(root.length).split('/') : []
+  const segments = pathname.startsWith(icebergRoot) ? pathname.slice(icebergRoot.length).split('/') : []
   const [prefix = '', first, namespace = '', third, name = ''] = segments
   const isTable = segments.length === 5 && first === 'namespaces' && third === 'tables'
   const isTransaction = segments.length === 3 && first === 'transactions' && segments[2] === 'commit'

@@ -1,6 +1,6 @@
 /**
- * The literal paths of docs/reference/gateway.md 1.1 and 4.2: two operations, POST only, with 403 and 503 of a verdict
- * in plain text.
+ * Serves the literal paths of docs/reference/gateway.md 1.1 and 4.2: two operations, POST only. The 403 and 503 of a
+ * verdict are plain text.
  */
 
 import type { Fault } from '../../base/fault.ts'
@@ -21,7 +21,7 @@ import { type LiteralPath, matchLiteralPath } from './literal-path.ts'
 
 /**
  * Answers one request to a literal path.
- * @param findSession the tenant middleware; a request that it gives no session is answered 500
+ * @param findSession the tenant middleware; a request for which it finds no session is answered 500
  *   (docs/reference/gateway.md 1.8)
  */
 export async function answerLiteral(
@@ -39,7 +39,7 @@ const literalSurface: Surface<LiteralPath> = {
   tableOf: (path) => (path.kind === 'table-commit' ? path.table : undefined),
   isGated: () => true,
   takesBody: () => true,
-  // Both operations are commits to single tables, which every upstream serves.
+  // Both operations commit to single tables, which every upstream serves.
   assertServed: async () => {},
   handlerOf: async (path, body, start) =>
     path.kind === 'transaction-commit'
@@ -55,8 +55,8 @@ function handlerOfTable(
   return async (call) => {
     const { parts, upstream, start } = call
     const commit = start?.commit ?? tableCommit(call, table, commitRequest)
-    const opening = start ?? (await openOnCachedTable(parts, upstream, commit))
-    return commitAnswer(commit.commitId, await commitTable(parts, upstream, commit, opening))
+    const opened = start ?? (await openOnCachedTable(parts, upstream, commit))
+    return commitResponse(commit.commitId, await commitTable(parts, upstream, commit, opened))
   }
 }
 
@@ -64,11 +64,11 @@ async function handlerOfTransaction(body: CommitBody): Promise<Handler<LiteralPa
   const changes = await readTransactionRequest(body.bytes)
   return async ({ parts, upstream, tenant, identified, receivedAtMs, request, stages }) => {
     const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
-    return transactionAnswer(await commitTransaction(parts, upstream, transaction))
+    return transactionResponse(await commitTransaction(parts, upstream, transaction))
   }
 }
 
-function commitAnswer(commitId: string, { response, warnings }: TableCommitted): Response {
+function commitResponse(commitId: string, { response, warnings }: TableCommitted): Response {
   return new Response(response.body as Uint8Array<ArrayBuffer>, {
     status: 200,
     headers: {
@@ -80,7 +80,7 @@ function commitAnswer(commitId: string, { response, warnings }: TableCommitted):
   })
 }
 
-function transactionAnswer({ results, warnings }: TransactionCommitted): Response {
+function transactionResponse({ results, warnings }: TransactionCommitted): Response {
   const body = jsonObject({
     results: results.map(({ newSnapshotId, newMetadataLocation }) =>
       jsonObject({
@@ -99,10 +99,7 @@ function transactionAnswer({ results, warnings }: TransactionCommitted): Respons
   })
 }
 
-/**
- * An ErrorModel, save for a denial and an unavailable policy engine, which are plain text
- * (docs/reference/errors.md 1.2).
- */
+/** An ErrorModel; plain text for a denial and an unavailable policy engine (docs/reference/errors.md 1.2). */
 function literalErrorResponse(fault: Fault): Response {
   if (fault.kind !== 'policy_denied' && fault.kind !== 'policy_engine_unavailable')
     return errorResponse(fault)

@@ -1,9 +1,9 @@
-/** What a recovered commit made of a table, as far as the current table still shows it. */
+/** Describes the table that a recovered commit made, as far as the current table still shows it. */
 
 import type { CommittedTable, IntentHead } from '../../core/commit.ts'
 import { committedTable, type LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 
-/** What was committed, at the place in the history that the commit made. */
+/** The table at the metadata location that the commit wrote. */
 export function committedAt(
   current: LoadTableResult,
   intent: IntentHead,

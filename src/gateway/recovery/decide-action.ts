@@ -1,7 +1,7 @@
 /**
- * What became of a catalog change whose process died, or lost the upstream, between forward and audit. Pure:
- * from the intent, what the upstream shows under its names now, and what was audited of its name since: a client that
- * lost the answer asks again, and what that made explains what is there, or no longer is.
+ * Decides whether a catalog change was made whose process died, or lost the upstream, between forward and audit. Pure:
+ * it compares the intent with what the upstream shows under its names now, and with the changes audited since. Those
+ * matter because a client that lost the response retries, and its retry may explain what is there now.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
@@ -10,16 +10,16 @@ import type { AuditedChanges } from '../../store/audit.ts'
 import { historyOf } from '../base/metadata-history.ts'
 import type { IntentOutcome, TableEvidence } from './decide.ts'
 
-/** What is there under a name: a table's history, a view's metadata location and versions, a namespace's properties. */
+/** What exists under a name: a table's history, a view's location and versions, or a namespace's properties. */
 export interface Found {
   readonly table?: Pick<TableEvidence, 'metadataLocation' | 'metadata' | 'audited'>
   readonly viewLocation?: string
-  /** When the versions that a view still has were made, as who made them says. */
+  /** When a view's remaining versions were made, by the clocks of their writers. */
   readonly versionTimes?: readonly JsonValue[]
   readonly properties?: JsonObject
 }
 
-/** How far an upstream's clock may be behind ours. */
+/** How far an upstream's clock may be behind the gateway's. */
 const clockSkewMs = 5 * 60_000
 
 const committed: IntentOutcome = { kind: 'committed', metadataLocation: '' }
@@ -27,12 +27,13 @@ const notCommitted: IntentOutcome = { kind: 'not-committed' }
 const undecidable = (why: string): IntentOutcome => ({ kind: 'undecidable', why })
 
 /**
+ * Decides one intent.
  * @param update the one update of the intent's request
- * @param found what its name shows now; undefined where nothing is there
+ * @param found what is under its name now; undefined if nothing is
  * @param destination the same for the new name of a rename
- * @param since what was audited of its name since the intent was opened
- * @param arrived whether the audit shows a change under the new name since, on the base of a rename
- * @returns `committed` with the metadata location that the action wrote, '' where it writes none
+ * @param since the changes of its name that were audited since the intent was opened
+ * @param arrived whether a change under the new name of a rename, on the renamed base, was audited since
+ * @returns `committed` with the metadata location that the action wrote, '' if it writes none
  */
 export function decideAction(
   intent: IntentHead,
@@ -56,7 +57,7 @@ export function decideAction(
       if (isBase(intent, found)) return notCommitted
       return uuidOf(found) !== undefined && intent.baseTableUuid !== undefined
         ? committed
-        : undecidable('what has the name now may be the table or another')
+        : undecidable('the table under the name may be the same or another one')
     case 'rename-table':
       if (isBase(intent, destination)) return since.removed === 0 ? committed : counted(true, found, since)
       if (isBase(intent, found)) return notCommitted
@@ -78,12 +79,13 @@ export function decideAction(
       if (found?.properties === undefined) return undecidable('the namespace no longer exists')
       return propertiesHold(found.properties, update) && since.same === 0 ? committed : notCommitted
     default:
-      return undecidable('the intent is of an unknown action')
+      return undecidable('this build does not support the action of the intent')
   }
 }
 
 /**
- * Of a creation or removal: whether the audited ones bring the name from what it was to what it is, or leave one out.
+ * Decides a creation or removal by counting: audited creations and removals must explain whether the name exists now.
+ * If exactly one is missing, it was this one.
  * @param was whether something had the name before
  */
 function counted(
@@ -94,12 +96,12 @@ function counted(
   const explained = Number(was) + created - removed
   const unexplained = Number(found !== undefined) - explained
   if (unexplained === 0) return notCommitted
-  // What was made and dropped since need not have been made by this creation.
+  // Something that was created and dropped since need not have been created by this intent.
   if (unexplained === (was ? -1 : 1) && (was || found !== undefined)) return committed
-  return undecidable('what was audited of the name since does not explain what is there')
+  return undecidable('the changes of the name that were audited since do not explain its state')
 }
 
-/** A view that moved did so by this replacement, unless others of it are audited: then its versions tell. */
+/** A changed view was changed by this replacement, unless others are audited. Then its versions decide. */
 function decideReplacement(
   intent: IntentHead,
   update: JsonObject,
@@ -123,7 +125,7 @@ function versionTimesAdded(update: JsonObject): readonly JsonValue[] {
     .map((version) => version.get('timestamp-ms') ?? null)
 }
 
-/** A creation writes the first metadata file, after it was received, and nothing else explains it. */
+/** The table was created by this intent if its first metadata file is unaudited and not older than the request. */
 function decideCreation(intent: IntentHead, found: Found | undefined): IntentOutcome {
   if (found?.table === undefined) return notCommitted
   const first = historyOf(found.table)[0]
@@ -132,7 +134,7 @@ function decideCreation(intent: IntentHead, found: Found | undefined): IntentOut
   return { kind: 'committed', metadataLocation: first.metadataLocation }
 }
 
-/** Whether the table that the intent was judged on is there; not every catalog shows its history. */
+/** Whether this is the table that the intent was judged on. Its UUID decides, because some catalogs show no history. */
 function isBase(intent: IntentHead, found: Found | undefined): boolean {
   const uuid = uuidOf(found)
   if (uuid !== undefined && intent.baseTableUuid !== undefined) return uuid === intent.baseTableUuid
@@ -143,7 +145,7 @@ function uuidOf(found: Found | undefined): JsonValue | undefined {
   return found?.table?.metadata.get('table-uuid')
 }
 
-/** Whether a table with this metadata file in its history is there. */
+/** Whether there is a table with this metadata file in its history. */
 function holds(found: Found | undefined, metadataLocation: string): boolean {
   return (
     found?.table !== undefined &&

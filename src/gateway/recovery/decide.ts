@@ -1,10 +1,9 @@
 /**
- * What became of commits whose process died, or lost the upstream, between forward and audit. Pure: from
- * the table as the upstream shows it now, the intents on it, and what is already audited.
+ * Decides whether commits were made whose process died, or lost the upstream, between forward and audit. Pure: it
+ * compares the intents with the current table and with the audited commits.
  *
- * The evidence, strongest first: a snapshot that the commit would add is there; the commit's updates, applied
- * to the table as it is, would change nothing; the count of metadata files since the base that no audited
- * commit explains. Where they leave a doubt the intent stays, and an alert tells of it.
+ * The evidence, strongest first: a snapshot of the commit exists; the commit's updates would change nothing; the number
+ * of metadata files since the base that no audited commit explains. In doubt the intent stays, and an alert reports it.
  */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
@@ -18,23 +17,23 @@ export type IntentOutcome =
 
 export interface StaleIntent {
   readonly intent: IntentHead
-  /** Whether the commit's updates, applied to the table as it is now, would leave it as it is. */
+  /** Whether applying the commit's updates to the current table would change nothing. */
   readonly effectsHold: boolean
 }
 
 export interface TableEvidence {
   readonly metadataLocation: string
   readonly metadata: JsonObject
-  /** Of the locations in the table's history, those that an APPROVED audit row already names. */
+  /** The locations in the table's history that an APPROVED audit row already names. */
   readonly audited: ReadonlySet<string>
-  /** Whether other intents on the table belong to processes that still live. */
+  /** Whether other intents on the table belong to running processes. */
   readonly othersInFlight: boolean
 }
 
 /**
  * Decides all stale intents on one table together, because each accepted commit explains one metadata file.
- * @param table undefined where the table does not exist now
- * @returns one outcome an intent, by commit id
+ * @param table undefined if the table does not exist now
+ * @returns one outcome per intent, by commit id
  */
 export function decideIntents(
   stale: readonly StaleIntent[],
@@ -61,7 +60,7 @@ function withoutTable(intent: IntentHead): IntentOutcome {
     : { kind: 'undecidable', why: 'the table no longer exists' }
 }
 
-/** Entries after the base; undefined where the history no longer reaches back to it. */
+/** Entries after the base; undefined if the history no longer reaches back to it. */
 function entriesSince(history: readonly HistoryEntry[], base: string): readonly HistoryEntry[] | undefined {
   if (base === '') return history
   const index = history.findLastIndex((entry) => entry.metadataLocation === base)
@@ -93,19 +92,19 @@ function decideOpen(
     .sort((a, b) => a.intent.receivedAtMs - b.intent.receivedAtMs)
 
   const take = (intent: IntentHead, entry: HistoryEntry | undefined) => {
-    // Two intents may name one snapshot: a client that lost the answer sends the same body again.
+    // Two intents may name one snapshot, because a client that lost the response sends the same body again.
     if (entry === undefined) return
     unexplained = unexplained.filter((other) => other !== entry)
     outcomes.set(intent.commitId, { kind: 'committed', metadataLocation: entry.metadataLocation })
   }
 
-  // A metadata file is stamped with the time of the snapshot that made it, which tells them apart.
+  // A metadata file has the timestamp of the snapshot that it was written for, which identifies its commit.
   for (const { intent } of proven) {
     const stamped = unexplained.filter((entry) => entry.timestampMs === timestampOf(snapshots, intent))
     if (stamped.length === 1) take(intent, stamped[0])
   }
-  // A catalog without a metadata log (Nessie) shows one file and one snapshot: where that snapshot is a commit's,
-  // the file is the only one that can be named for it.
+  // A catalog without a metadata log (Nessie) shows one file and one snapshot. If one commit made that snapshot,
+  // the file is the only one that it can have written.
   if (history.length === 1 && !table.othersInFlight) {
     const current = table.metadata.get('current-snapshot-id')
     const makers = proven.filter(({ intent }) => intent.snapshotIds.at(-1) === current)
@@ -131,9 +130,9 @@ function decideOpen(
   return outcomes
 
   function doubt(): string {
-    if (table.othersInFlight) return 'other commits on the table are still under way'
+    if (table.othersInFlight) return 'other commits on the table are still in progress'
     if (!complete) return 'the metadata log no longer reaches back to the base'
-    return `${unexplained.length} commits on the table are audited nowhere`
+    return `${unexplained.length} commits on the table are not audited`
   }
 }
 

@@ -1,4 +1,4 @@
-/** A table as its catalog shows it now, unconditionally, to find out what became of a commit. */
+/** Loads a table unconditionally, to find out whether a change was made. */
 
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { TableRef } from '../../core/table-ref.ts'
@@ -6,14 +6,14 @@ import { type LoadTableResult, parseLoadTableResult } from '../../wire/iceberg/t
 import { saysAbsent } from './says-absent.ts'
 
 export interface LoadedNow {
-  /** The LoadTableResult as it came. */
+  /** The LoadTableResult, byte for byte. */
   readonly body: Uint8Array
   readonly etag: string | undefined
   readonly result: LoadTableResult
 }
 
 /**
- * @returns undefined where the catalog says that there is no such table
+ * @returns undefined if the catalog says that there is no such table
  * @throws what the upstream throws
  */
 export async function loadNow(

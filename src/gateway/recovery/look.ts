@@ -1,4 +1,4 @@
-/** The evidence for recovery and for lost commits: one table as the upstream and the audit show it now. */
+/** Collects the evidence for recovery and for lost replies: one table as the upstream and the audit show it now. */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -19,17 +19,17 @@ export interface TableNow extends LoadedNow {
 }
 
 export interface LookOptions {
-  /** Ends the load early, and the wait. */
+  /** Aborts the load and the wait. */
   readonly signal?: AbortSignal
-  /** Milliseconds to wait for commits in flight on the table to end. */
+  /** Milliseconds to wait for other commits in flight on the table. */
   readonly othersWaitMs: number
 }
 
 /**
- * One table now. The load comes before the wait for others, and the audit after both: what the one shows and the
- * other does not, no living process will explain.
- * @param mine commit ids of the intents that are being decided; all others on the table are others
- * @returns undefined where the table does not exist
+ * Collects the evidence of one table. The audit is read last, after the load and the wait for other commits: then no
+ * running process will still audit what the load shows.
+ * @param mine commit ids of the intents that are being decided; all other intents on the table are others
+ * @returns undefined if the table does not exist
  * @throws what the upstream or the store throws
  */
 export async function lookAtTable(
@@ -58,7 +58,7 @@ export async function lookAtTable(
 
 const othersPollMs = 50
 
-/** Whether the commits that are in flight on the table now are audited or withdrawn within the time. */
+/** Whether the commits that are in flight on the table now are audited or withdrawn in time. */
 async function othersFinished(
   { store }: GatewayParts,
   tenant: TenantId,
@@ -77,9 +77,8 @@ async function othersFinished(
 }
 
 /**
- * An intent as it is decided: with whether the table is as the commit would have left it, which counts only for a
- * commit that adds no snapshot.
- * @param bodyOf its body, as it is kept
+ * Adds to an intent whether the table looks as if its commit was made, which only matters for one without a snapshot.
+ * @param bodyOf loads its compressed body
  * @throws what `bodyOf` throws
  */
 export async function staleIntent(
@@ -91,7 +90,7 @@ export async function staleIntent(
   return { intent, effectsHold: effectsHold(intent, await bodyOf(), metadata) }
 }
 
-/** Applying the same updates once more changes nothing but clocks and logs. */
+/** Whether applying the updates again changes nothing but timestamps and logs. */
 function effectsHold(intent: IntentHead, body: Uint8Array, metadata: JsonObject): boolean {
   try {
     const request = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))

@@ -1,7 +1,6 @@
 /**
- * Resolves the lost answer of a catalog change, as lost-commit.ts does for commits. Only where nothing else can have
- * made what is there now: a table or view under a new name does not say who created it, so creations, views and
- * namespaces are left to recovery.
+ * Resolves the lost reply to a catalog change, as lost-commit.ts does for commits. It handles only changes whose result
+ * nothing else can have caused. Creations, views and namespaces are left to recovery, because their creator is unknown.
  */
 
 import type { ForwardedResponse } from '../../catalog/catalog.ts'
@@ -13,11 +12,11 @@ import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import { committedAt } from './committed-at.ts'
 import { loadNow } from './load-now.ts'
-import { untilMade } from './lost-commit.ts'
+import { repeatUntilMade } from './lost-commit.ts'
 
 export interface LostAction {
   readonly intent: CommitIntent
-  /** Of a rename. */
+  /** The new name, for a rename. */
   readonly destination: TableRef | undefined
   /** The metadata file that a registration names. */
   readonly registers: string | undefined
@@ -25,13 +24,13 @@ export interface LostAction {
 
 export interface ResolvedAction {
   readonly response: ForwardedResponse & { readonly body: Uint8Array }
-  /** Set where the action wrote metadata. */
+  /** Set if the action wrote metadata. */
   readonly committed?: CommittedTable
 }
 
 /**
- * The answer to a change that was surely made.
- * @returns undefined where it cannot be told within `limits.lostAnswerWithinMs` that it was made; never throws
+ * Rebuilds the reply to a change that was certainly made. Never throws.
+ * @returns undefined if the change is not found to be made within `limits.lostAnswerWithinMs`
  */
 export async function resolveLostAction(
   parts: GatewayParts,
@@ -40,7 +39,7 @@ export async function resolveLostAction(
 ): Promise<ResolvedAction | undefined> {
   const resolve = resolvers[lost.intent.action ?? 'update-table']
   if (resolve === undefined) return undefined
-  return await untilMade(parts, lost.intent, (signal) => resolve(upstream, lost, signal))
+  return await repeatUntilMade(parts, lost.intent, (signal) => resolve(upstream, lost, signal))
 }
 
 type Resolve = (
@@ -64,7 +63,7 @@ const resolvers: { readonly [action in NonNullable<CommitIntent['action']>]?: Re
   },
 
   'register-table': async (upstream, { intent, registers }, signal) => {
-    // Registered over a table that is that very one, nothing would show whether it was done again.
+    // A table that already has this file would look the same whether or not it was registered again.
     if (registers === undefined || intent.baseMetadataLocation !== '') return undefined
     const found = await loadNow(upstream.catalog, intent.table, signal)
     if (found === undefined || !holds(found.result, registers)) return undefined

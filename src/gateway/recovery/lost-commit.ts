@@ -1,7 +1,7 @@
 /**
- * Resolves a lost answer before the client is answered: clients delete their data files after a
- * failure, so a commit that was made must not be reported as one that may not have been. Only a commit that was
- * surely made is found here; one that is not there may still be under way upstream, and is left to recovery (ADR 4).
+ * Resolves the lost reply to a commit before the client is answered. Clients delete their data files after a failure,
+ * so a commit that was made must not be reported as failed. A commit that is not found may still be in progress
+ * upstream, and is left to recovery (ADR 4).
  */
 
 import type { CommitIntent, CommittedTable } from '../../core/commit.ts'
@@ -15,18 +15,18 @@ import { decideIntents } from './decide.ts'
 import { lookAtTable, staleIntent, type TableNow } from './look.ts'
 
 export interface ResolvedCommit {
-  /** The table as it is now, which may be past the commit. */
+  /** The current table, which may have changed since the commit. */
   readonly now: TableNow
   readonly committed: CommittedTable
 }
 
-/** Milliseconds before each look: an upstream that dropped the connection may be at work still. */
+/** Milliseconds to wait before each check, because an upstream that dropped the connection may still be working. */
 export const lostAnswerWaitsMs: readonly number[] = [0, 100, 300, 600, 1_000]
 
 /**
- * What a commit whose answer was lost made of its table, by the evidence that recovery goes by.
+ * Looks for the result of a commit whose reply was lost, by the same evidence as recovery. Never throws.
  * @param intent durable, and owned by this process
- * @returns undefined where it cannot be told within `limits.lostAnswerWithinMs` that the commit was made; never throws
+ * @returns undefined if the commit is not found to be made within `limits.lostAnswerWithinMs`
  */
 export async function resolveLostCommit(
   parts: GatewayParts,
@@ -35,7 +35,7 @@ export async function resolveLostCommit(
   intent: CommitIntent,
 ): Promise<ResolvedCommit | undefined> {
   const mine = new Set([intent.commitId])
-  return await untilMade(parts, intent, async (signal) => {
+  return await repeatUntilMade(parts, intent, async (signal) => {
     const now = await lookAtTable(parts, catalog, tenant, intent.table, mine, { signal, othersWaitMs: 0 })
     const stale = await staleIntent(intent, now?.result.metadata, async () => intent.body)
     const outcome = decideIntents([stale], now?.evidence).get(intent.commitId)
@@ -44,8 +44,8 @@ export async function resolveLostCommit(
   })
 }
 
-/** Looks again and again, until a look finds the change made or the time is up. */
-export async function untilMade<T>(
+/** Repeats `look` until it finds the change made or the time is up. */
+export async function repeatUntilMade<T>(
   parts: GatewayParts,
   intent: CommitIntent,
   look: (signal: AbortSignal) => Promise<T | undefined>,
@@ -59,7 +59,7 @@ export async function untilMade<T>(
     try {
       return await look(signal)
     } catch (err) {
-      log.warn({ err }, 'a lost answer could not be looked into')
+      log.warn({ err }, 'could not check whether a change was made whose reply was lost; trying again')
       return undefined
     }
   }
@@ -68,7 +68,10 @@ export async function untilMade<T>(
     if (signal.aborted) return undefined
     const made = await Promise.race([attempt(), late])
     if (made === undefined) continue
-    log.warn({ action: intent.action ?? 'update-table' }, 'an answer was lost, but the change was made')
+    log.warn(
+      { action: intent.action ?? 'update-table' },
+      'the reply to a change was lost, but the change was made',
+    )
     return made
   }
   return undefined

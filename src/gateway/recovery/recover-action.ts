@@ -1,4 +1,4 @@
-/** Recovers the intent of one catalog change that is no commit: looks its names up, decides, records. */
+/** Recovers the intent of one catalog change that is not a commit: looks up its names, decides and records. */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import type { Catalog, ForwardRequest } from '../../catalog/catalog.ts'
@@ -26,8 +26,9 @@ interface Look extends Found {
 }
 
 /**
+ * Recovers one intent.
  * @returns what was decided; an `undecidable` intent stays
- * @throws what the upstream or the store throws: then nothing was decided
+ * @throws what the upstream or the store throws; then nothing was decided
  */
 export async function recoverAction(
   parts: GatewayParts,
@@ -43,7 +44,7 @@ export async function recoverAction(
   const found = await look(parts, catalog, tenant, intent, intent.table, signal)
   const destination = destinationOf(update)
   const moved = destination && (await look(parts, catalog, tenant, intent, destination, signal))
-  // The audit comes last: what is there and audited nowhere then, no other change explains.
+  // The audit is read last: then no other change explains what is there but not audited.
   const since = await auditedChanges(parts.store, tenant, intent, claimed.openedAt)
   const { baseMetadataLocation: base } = intent
   const arrived =
@@ -54,7 +55,7 @@ export async function recoverAction(
   if (outcome.kind !== 'committed') return outcome
 
   const writes = writesMetadata(intent.action ?? 'update-table')
-  if (writes && found?.loaded === undefined) throw new Error('a table was written that is not there')
+  if (writes && found?.loaded === undefined) throw new Error('the table that the change wrote was not loaded')
   await recordVerdict(parts.store, tenant, {
     intent: { ...intent, body },
     decision: 'APPROVED',

@@ -1,6 +1,6 @@
 /**
- * The recovery job: completes the audit of commits that the upstream accepted while the process died, and closes the
- * intents of commits that it never accepted. Runs on one replica at a time, and is safe to run at any moment.
+ * Runs the recovery job. It completes the audit of changes that the upstream accepted while the process died. It closes
+ * the intents of changes that were never accepted. It runs on one replica at a time, and is safe at any moment.
  */
 
 import { inParallel } from '../../base/in-parallel.ts'
@@ -38,10 +38,9 @@ const intentsPerRun = 500
 const othersWaitMs = 5_000
 
 /**
- * Decides every intent whose lease and upstream time-out have passed.
- * A table that cannot be looked at now is left for the next run, and so are those of a catalog that takes too long: it
- * keeps no other waiting.
- * @param signal ends the run; what is not decided by then is given back
+ * Decides every intent whose lease and upstream timeout have expired.
+ * Tables that cannot be loaded, or whose catalog is too slow, are left for the next run, so no other catalog waits.
+ * @param signal ends the run; undecided intents are released
  */
 export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal): Promise<RecoveryReport> {
   const claimed = await claimStaleIntents(parts.store, {
@@ -67,12 +66,12 @@ export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal):
 
 interface Run {
   readonly counts: { -readonly [key in keyof RecoveryReport]: number }
-  /** The processes that opened these are gone, also where another catalog's table of the same name is meant. */
+  /** The processes that opened these intents have died. They include tables of the same name in other catalogs. */
   readonly claimedIds: ReadonlySet<string>
   readonly stop: AbortSignal | undefined
 }
 
-/** Intents on one catalog's tables, table by table. Never throws. */
+/** Recovers the intents on one catalog, name by name. Never throws. */
 async function recoverCatalog(
   parts: GatewayParts,
   run: Run,
@@ -88,12 +87,12 @@ async function recoverCatalog(
       run.counts.undecidable += group.length
       if (run.stop?.aborted) continue
       const intents = group.map((one) => one.intent.commitId)
-      parts.log.error({ err, intents }, 'intents could not be looked into')
+      parts.log.error({ err, intents }, 'intents could not be recovered; the next run retries')
     }
   }
 }
 
-/** Intents on one name. Those that are no commits come first: commits are counted against what is audited. */
+/** Recovers the intents on one name. Commits come last, because they are counted against what is audited. */
 async function recoverGroup(
   parts: GatewayParts,
   run: Run,
@@ -101,7 +100,8 @@ async function recoverGroup(
   signal: AbortSignal,
 ): Promise<void> {
   const credential = await credentialFor(parts, group)
-  if (credential === undefined) throw new Error('no catalog credential leads to the catalog of the intents')
+  if (credential === undefined)
+    throw new Error('no catalog credential leads to the catalog of the intents any more')
   const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
   for (const one of group.filter(({ intent }) => !isCommit(intent)))
     count(parts, one.intent, run, await recoverAction(parts, credential, one, signal))
@@ -109,7 +109,7 @@ async function recoverGroup(
   if (commits.length > 0) await recoverTable(parts, credential, run, commits, signal)
 }
 
-/** A credential of these intents that still leads to the catalog that it led to when they were opened. */
+/** A credential of these intents that still leads to the same catalog as when they were opened. */
 async function credentialFor(
   parts: GatewayParts,
   group: readonly ClaimedIntent[],
@@ -137,10 +137,10 @@ function count(
   })
   if (outcome?.kind === 'committed') {
     counts.committed++
-    log.warn('an accepted commit was found unaudited; its audit is now complete')
+    log.warn('an accepted commit was not audited; its audit is now complete')
   } else if (outcome?.kind === 'not-committed') {
     counts.notCommitted++
-    log.info('a commit never reached the table; its intent is closed')
+    log.info('a commit never reached the table; its intent was closed')
   } else {
     counts.undecidable++
     log.error({ why: outcome?.why }, 'commit state undecidable')
@@ -167,7 +167,7 @@ async function recoverTable(
     { signal, othersWaitMs },
   )
   const stale: StaleIntent[] = []
-  // One body after the other: each may have megabytes.
+  // Bodies are loaded one at a time, because each may have megabytes.
   for (const { intent } of group) {
     const bodyOf = () => loadIntentBody(parts.store, tenant, intent.commitId)
     stale.push(await staleIntent(intent, now?.result.metadata, bodyOf))

@@ -1,6 +1,6 @@
 /**
- * A creation that is not there may have been made and dropped again. Where the audit shows a drop of its name since, it
- * stays undecidable, because the audit does not tell what was dropped.
+ * Keeps a creation undecided that may have been made and dropped since. If the audit shows a drop of its name, nothing
+ * shows what was dropped.
  */
 
 import type { CatalogAction, IntentHead } from '../../core/commit.ts'
@@ -9,10 +9,10 @@ import type { ClaimedIntent } from '../../store/commit-intents.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { IntentOutcome } from './decide.ts'
 
-/** Creations of tables; decide-action.ts counts those of views and namespaces. */
+/** Creations of tables. For views and namespaces, decide-action.ts counts creations and drops. */
 const creations: ReadonlySet<CatalogAction> = new Set(['create-table', 'register-table'])
 
-/** What was decided; `undecidable` for a creation that is not there and may have been. */
+/** The outcome, but `undecidable` for a missing creation whose name was dropped since. */
 export async function unlessDropped(
   { store }: GatewayParts,
   { tenant, intent, openedAt }: ClaimedIntent,
@@ -20,7 +20,7 @@ export async function unlessDropped(
 ): Promise<IntentOutcome> {
   if (outcome.kind !== 'not-committed' || !creates(intent)) return outcome
   if ((await auditedChanges(store, tenant, intent, openedAt)).removed === 0) return outcome
-  return { kind: 'undecidable', why: 'what it would have made may have been dropped since' }
+  return { kind: 'undecidable', why: 'the table may have been created and dropped since' }
 }
 
 function creates({ action = 'update-table', baseMetadataLocation }: IntentHead): boolean {

@@ -1,6 +1,6 @@
 /**
- * What a commit may begin on the table that the cache holds, while the upstream is still asked whether that is the
- * table: its intent is written and its verdict reached. Both are used only where the upstream says that it is.
+ * Starts a commit speculatively on its cached table: writes its intent and judges it while the upstream confirms the
+ * table. Intent and verdict are used only if the cached table was current.
  */
 
 import type { Verdict } from '../../core/decision.ts'
@@ -11,33 +11,33 @@ import type { Upstream } from '../base/upstream.ts'
 import type { Change } from '../stages/change.ts'
 import { applicable, bindingsOf, type SpeculativeVerdict } from '../stages/judge.ts'
 import type { Outcome } from '../stages/loads.ts'
-import { type Opening, openCommit, type TableCommit } from '../stages/open-commit.ts'
+import { type OpenedCommit, openCommit, type TableCommit } from '../stages/open-commit.ts'
 
 /**
- * Begins a commit as `openCommit` does, and where the cache holds its table, its intent and its verdict as well.
- * @throws Fault as `openCommit`
+ * Opens a commit as `openCommit` does. If its table is cached, also declares its intent and judges it.
+ * @throws Fault as `openCommit` does
  */
 export async function openOnCachedTable(
   parts: GatewayParts,
   upstream: Upstream,
   commit: TableCommit,
-): Promise<Opening> {
+): Promise<OpenedCommit> {
   const cached = parts.tables.get(commit.tenant, upstream.credential, commit.table)
-  const opening = await openCommit(parts, upstream, commit)
-  if (cached === undefined) return opening
-  opening.intent.declare(cached.metadataLocation)
-  const verdict = opening.loads.governance.then((loaded) => judgeCached(parts, commit, cached, loaded))
-  return { ...opening, speculativeVerdict: verdictOn(cached, verdict) }
+  const opened = await openCommit(parts, upstream, commit)
+  if (cached === undefined) return opened
+  opened.intent.declare(cached.metadataLocation)
+  const verdict = opened.loads.governance.then((loaded) => judgeCached(parts, commit, cached, loaded))
+  return { ...opened, speculativeVerdict: verdictOn(cached, verdict) }
 }
 
-/** Gives a verdict to the commit if the table is still the one that the verdict was reached on. */
+/** Gives the verdict only if the loaded table is the cached one that was judged. */
 export function verdictOn(cached: CachedTable, verdict: Promise<Verdict | undefined>): SpeculativeVerdict {
   return async (base) => (base === cached ? await verdict : undefined)
 }
 
 /**
- * The verdict on the cached table. Undefined where there is nothing to evaluate, or evaluating gives no verdict: that
- * is left to be found once the table is known. Never rejects.
+ * Judges a change on the cached table. Undefined if there is nothing to evaluate, or evaluating fails: then the change
+ * is judged once its table has loaded. Never rejects.
  */
 export async function judgeCached(
   parts: GatewayParts,

@@ -1,9 +1,8 @@
 /**
- * A speculative start: the beginning of a single-table commit by a caller that has committed to the table before. All
- * that it rests on is kept in memory and only has to be confirmed, so everything is asked at once: the upstream for the
- * table, and the store, in one call, whether session and credential still hold, for the policies, and to make the
- * intent durable. Nothing is answered or forwarded before the store has confirmed; until then the upstream is asked to
- * load at most. What is not confirmed is dropped, and the commit is taken step by step.
+ * Starts a single-table commit of a returning caller speculatively, on cached session, credential, policies and table.
+ * One call to the store confirms session and credential, loads the policies and makes the intent durable, while the
+ * upstream loads the table. Before the store has confirmed, nothing is answered and nothing forwarded. If the caller is
+ * not confirmed, the speculative work is discarded and the pipeline takes its steps in order.
  */
 
 import { sessionCredential } from '../../auth/credentials.ts'
@@ -25,17 +24,17 @@ import type { Upstream } from '../base/upstream.ts'
 import { baseOf, outcomeOf, startTableLoad } from '../stages/loads.ts'
 import {
   assertCommits,
-  type Opening,
+  type OpenedCommit,
   pendingIntent,
   type TableCommit,
   tableCommit,
 } from '../stages/open-commit.ts'
 import { judgeCached, verdictOn } from './cached-table.ts'
 
-/** The authentication that a request needs beside its session. */
+/** The authentication that a commit needs apart from its session. */
 export interface CommitAuth {
   readonly identify: IdentifyPrincipal
-  /** Absent: no commit is started speculatively. */
+  /** If absent, no commit starts speculatively. */
   readonly readSessionKey?: ReadSessionKey
 }
 
@@ -46,21 +45,20 @@ export interface CommitCall {
   readonly commitId: string
   readonly stages: StageTimes
   readonly body: Promise<CommitBody>
-  /** @throws where the upstream does not serve the operation */
+  /** Throws a Fault if the upstream does not serve the operation. */
   readonly assertServed: (upstream: Upstream) => Promise<void>
 }
 
-/** All of it confirmed by the store. */
-export interface SpeculativeStart extends Opening {
+/** A started commit, whose caller and policies the store has confirmed. */
+export interface SpeculativeStart extends OpenedCommit {
   readonly session: Session
   readonly upstream: Upstream
   readonly commit: TableCommit
 }
 
 /**
- * Begins the commit, if its caller and its table are cached and have not changed.
- * @returns undefined otherwise, and for whatever fails: the commit then goes step by step, and fails in its order.
- *   Never rejects
+ * Starts the commit, if its caller and its table are cached and the store confirms the caller. Never rejects.
+ * @returns undefined otherwise, and after any failure: the pipeline then takes its steps, which fail in their order
  */
 export async function startSpeculatively(
   parts: GatewayParts,
@@ -72,7 +70,7 @@ export async function startSpeculatively(
     const caller = key && parts.speculative.caller(key)
     if (key === undefined || caller === undefined) return undefined
     if (!caller.session.scopes.includes('commit')) return undefined
-    // The table is loaded only once the body is whole: while a body comes slowly the table may change.
+    // The table is loaded only once the body is complete, because it may change while a slow body arrives.
     const body = await call.stages.time('body', () => call.body)
     const { session, credential } = caller
     const cached = parts.tables.get(session.tenant, credential, call.table)
@@ -82,14 +80,14 @@ export async function startSpeculatively(
     const { tenant } = session
     const load = startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
     const commit = await readCommit(parts, auth, call, session, body)
-    const opening = await begin(parts, { key, caller, upstream, commit, cached, load })
-    return opening && { ...opening, session, upstream, commit }
+    const opened = await openSpeculatively(parts, { key, caller, upstream, commit, cached, load })
+    return opened && { ...opened, session, upstream, commit }
   } catch {
     return undefined
   }
 }
 
-/** Keeps what a speculative start of this caller's next commit needs; does nothing for a session that has no key. */
+/** Caches the caller for the speculative start of its next commit, unless its session has no key. */
 export async function rememberCaller(
   parts: GatewayParts,
   auth: CommitAuth,
@@ -114,7 +112,7 @@ async function callerKey(
   return read && { ...read, prefix }
 }
 
-/** @throws what is wrong with the request itself */
+/** Parses and checks the request. Throws what is wrong with it. */
 async function readCommit(
   parts: GatewayParts,
   auth: CommitAuth,
@@ -130,51 +128,55 @@ async function readCommit(
   return tableCommit(whole, table, commitRequest)
 }
 
-interface Beginning {
+interface SpeculativeInput {
   readonly key: CallerKey
   readonly caller: ReturningCaller
   readonly upstream: Upstream
   readonly commit: TableCommit
   readonly cached: CachedTable
-  /** Under way. */
+  /** In flight. */
   readonly load: Promise<CachedTable>
 }
 
-/** @returns undefined where the store did not confirm the caller; then no intent was written */
-async function begin(
+/** @returns undefined if the store did not confirm the caller; then no intent was written */
+async function openSpeculatively(
   parts: GatewayParts,
-  { key, caller, upstream, commit, cached, load }: Beginning,
-): Promise<Opening | undefined> {
+  { key, caller, upstream, commit, cached, load }: SpeculativeInput,
+): Promise<OpenedCommit | undefined> {
   const { tenant, table, stages } = commit
   const base = baseOf(load, commit.request)
   const pending = await pendingIntent(parts, upstream, commit)
   const session = { key: key.session, tenant, prefix: key.prefix, fingerprint: caller.fingerprint }
-  let answer: { readonly row: GovernanceRow | undefined } | undefined
+  let confirmation: Confirmation | undefined
   pending.declare(cached.metadataLocation, async (intent) => {
     const ask = () => beginCommit(parts.store, session, intent, parts.intentTimes)
     const row = await stages.time('session', () => stages.time('policies', ask))
-    answer = { row }
+    confirmation = { row }
     if (row === undefined) throw new Error('the session, the credential or the policies have changed')
   })
-  // Both questions are sent before this thread turns to the verdict.
+  // Both requests are sent before this thread evaluates policies.
   await afterSending()
   const assumed = parts.speculative.governance(tenant, table)
-  const apart = new StageTimes()
-  const onAssumed =
-    assumed && judgeCached(parts, { ...commit, stages: apart }, cached, held(assumed.governance))
+  const speculativeStages = new StageTimes()
+  const assumedVerdict =
+    assumed && judgeCached(parts, { ...commit, stages: speculativeStages }, cached, ok(assumed.governance))
   await pending.idle()
-  const confirmed = rowOf(answer)
+  const confirmed = rowOf(confirmation)
   if (confirmed === undefined) {
     parts.speculative.forgetCaller(key)
-    // The store may have written the intent although its answer was lost.
-    if (answer === undefined) await pending.withdraw()
+    // The store may have written the intent although its reply was lost.
+    if (confirmation === undefined) await pending.withdraw()
     return undefined
   }
-  if (assumed !== undefined && onAssumed !== undefined && confirmed.governance === assumed.text) {
-    await onAssumed
-    stages.adopt(apart)
-    const governance = Promise.resolve(held(assumed.governance))
-    return { loads: { base, governance }, intent: pending, speculativeVerdict: verdictOn(cached, onAssumed) }
+  if (assumed !== undefined && assumedVerdict !== undefined && confirmed.governance === assumed.text) {
+    await assumedVerdict
+    stages.adopt(speculativeStages)
+    const governance = Promise.resolve(ok(assumed.governance))
+    return {
+      loads: { base, governance },
+      intent: pending,
+      speculativeVerdict: verdictOn(cached, assumedVerdict),
+    }
   }
   const governance = await outcomeOf(Promise.try(readWriteGovernance, confirmed))
   if (governance.ok && confirmed.governance !== null)
@@ -187,7 +189,12 @@ async function begin(
   return { loads, intent: pending, speculativeVerdict: verdictOn(cached, verdict) }
 }
 
-const held = <T>(value: T) => ({ ok: true, value }) as const
+const ok = <T>(value: T) => ({ ok: true, value }) as const
 
-// The compiler does not see that a callback assigns it.
-const rowOf = (answer: { readonly row: GovernanceRow | undefined } | undefined) => answer?.row
+/** What the store replied; its row is undefined if it did not confirm. */
+interface Confirmation {
+  readonly row: GovernanceRow | undefined
+}
+
+// A function, because the compiler does not see that a callback assigns the variable.
+const rowOf = (confirmation: Confirmation | undefined) => confirmation?.row

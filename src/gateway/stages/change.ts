@@ -1,4 +1,4 @@
-/** One change of one table as it is judged, and what the judging found. */
+/** Defines one change of one table, and the verdict on it. */
 
 import type { Verdict } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
@@ -21,7 +21,7 @@ export interface Change {
 }
 
 export interface Judged {
-  /** The table before the change; undefined where the change creates it, or loads none. */
+  /** The table before the change; undefined if the change creates it or loads no table. */
   readonly base: CachedTable | undefined
   /** The name that the verdict is about. */
   readonly table: TableRef

@@ -1,6 +1,6 @@
 /**
- * The verdict on what changes a catalog without being a commit: each name that the action concerns is judged by
- * its own policies, which see a commit whose one update has the action's name (docs/reference/gateway.md 4).
+ * Judges a change of a catalog that is not a commit (docs/reference/gateway.md 4). Each name that the action affects is
+ * judged by its own policies, which see a commit with one update that carries the action's name.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -22,44 +22,44 @@ import type { Change, Judged } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
 import { outcomeOf } from './loads.ts'
 import { isAnythingMasked, staysMasked } from './masked.ts'
-import { keptByPin } from './pinned.ts'
+import { pinnedDenial } from './pinned.ts'
 import {
   allowed,
+  allowedUnevaluated,
   isInForce,
   judgePolicies,
   notEvaluated,
   policiesUnavailable,
-  principalView,
-  recordedUnseen,
+  principalBinding,
   withGrant,
 } from './verdicts.ts'
 
-/** The request is what policies see: its one update has the action's name and the request's members. */
+/** `request` is what policies see: its one update has the action's name and the members of the client's request. */
 export interface ActionChange extends Change {
   readonly action: CatalogAction
-  /** Of a rename. */
+  /** The new name, for a rename. */
   readonly destination: TableRef | undefined
-  /** Whether the table's files go too. */
+  /** Whether the table's files are deleted too. */
   readonly purge: boolean
 }
 
-/** One name with what its policies are shown. */
+/** One name, and what its policies see. */
 interface Subject {
   readonly name: TableRef
   readonly table: JsonObject
   readonly result?: JsonObject
   readonly request: CommitRequest
   readonly kinds: readonly PolicyKind[]
-  /** Whether a write ACL must allow the action where the name is governed. */
+  /** Whether a write ACL must allow the action if the name is governed. */
   readonly needsGrant: boolean
-  /** A kind that cannot be judged here, because what the action brings is not known beforehand. */
-  readonly blindTo?: PolicyKind
+  /** A kind of policy that cannot be evaluated, because the resulting metadata is unknown until the upstream acts. */
+  readonly unevaluatedKind?: PolicyKind
 }
 
 /**
- * The verdict on one action. Where several names are concerned the first that is not allowed decides.
- * @throws CatalogError ErrTableNotFound where the action needs a table that does not exist; Fault of a load,
- *   or `bad_request` for a table that cannot be made
+ * Judges one action. If it affects several names, the first that is not allowed decides.
+ * @throws CatalogError ErrTableNotFound if the action needs a table that does not exist; Fault of a load,
+ *   or `bad_request` for a table that cannot be created
  */
 export async function judgeAction(
   parts: GatewayParts,
@@ -85,8 +85,8 @@ export async function judgeAction(
       return { base, table: name, policies: [], verdict: policiesUnavailable(parts, name, one.thrown) }
     loaded.set(tableKey(name), one.value.policies)
     const pinned = index === 0 ? one.value.pinnedSnapshotId : undefined
-    if (pinned !== undefined && shedsPin(change))
-      return { base, table: name, policies: [], verdict: keptByPin(name, pinned) }
+    if (pinned !== undefined && losesPin(change))
+      return { base, table: name, policies: [], verdict: pinnedDenial(name, pinned) }
   }
   const policiesOf = (name: TableRef) => loaded.get(tableKey(name)) ?? []
 
@@ -94,7 +94,7 @@ export async function judgeAction(
   const outcomes: PolicyOutcome[] = []
   let subjects: readonly Subject[]
   try {
-    // An ungoverned change is left to the upstream, even where we cannot read it.
+    // An ungoverned change is left to the upstream, even if the gateway cannot apply it.
     subjects = [...loaded.values()].every((policies) => policies.length === 0) ? [] : subjectsOf(change, base)
   } catch (thrown) {
     const policies = [...loaded.values()].flat()
@@ -102,7 +102,7 @@ export async function judgeAction(
     if (decides && thrown instanceof Fault && thrown.kind === 'bad_request') throw thrown
     if (decides) return { base, table, policies: [], verdict: notEvaluated(parts, table, thrown) }
     applied.push(...policies)
-    outcomes.push(...recordedUnseen(parts, policies, table, thrown).outcomes)
+    outcomes.push(...allowedUnevaluated(parts, policies, table, thrown).outcomes)
     subjects = []
   }
   for (const subject of subjects) {
@@ -111,27 +111,29 @@ export async function judgeAction(
     const bindings = {
       table: subject.table,
       commit: commitView(subject.request, subject.result, change.receivedAtMs),
-      principal: principalView(change.identified.principal),
+      principal: principalBinding(change.identified.principal),
     }
     const judged = await stages.time('evaluate', () =>
       judgePolicies(parts, applicable, subject.name, bindings),
     )
     const granted = subject.needsGrant ? withGrant(judged, policies, change.action, subject.name) : judged
-    const verdict = subject.blindTo ? withoutBlindness(granted, policies, subject.blindTo) : granted
+    const verdict = subject.unevaluatedKind
+      ? denyUnevaluated(granted, policies, subject.unevaluatedKind)
+      : granted
     if (verdict.kind !== 'allow') return { base, table: subject.name, policies: applicable, verdict }
     applied.push(...applicable)
     outcomes.push(...verdict.outcomes)
   }
   const denied =
-    (destination && (await shedBy(parts, change, policiesOf(table), policiesOf(destination)))) ??
-    (await unveiledBy(parts, change, policiesOf(table)))
+    (destination && (await denyLessGoverned(parts, change, policiesOf(table), policiesOf(destination)))) ??
+    (await denyUngrantedRegistration(parts, change, policiesOf(table)))
   return { base, table, policies: applied, verdict: denied ?? { ...allowed, outcomes } }
 }
 
 const unpinned = (policies: readonly Policy[]): WriteGovernance => ({ policies, pinnedSnapshotId: undefined })
 
-/** A purge removes the pinned snapshot, an overwriting registration may; a rename leaves the pin behind. */
-function shedsPin({ action, purge, request }: ActionChange): boolean {
+/** Whether a pin is lost: a purge deletes its snapshot, an overwriting registration may, a rename leaves it behind. */
+function losesPin({ action, purge, request }: ActionChange): boolean {
   if (action === 'register-table') return request.updates[0]?.get('overwrite') === true
   return action === 'rename-table' || (action === 'drop-table' && purge)
 }
@@ -159,8 +161,8 @@ function subjectsOf(change: ActionChange, base: CachedTable | undefined): readon
       return [{ ...acl, name: table, table: result, result, kinds: ['schema', 'write_acl'] }]
     }
     case 'register-table':
-      // What the file holds is not known before the upstream has read it.
-      return [{ ...acl, name: table, table: named, blindTo: 'schema' }]
+      // The file's content is unknown until the upstream has read it.
+      return [{ ...acl, name: table, table: named, unevaluatedKind: 'schema' }]
     case 'rename-table': {
       if (base === undefined || destination === undefined) throw new Error('a rename without its two tables')
       const result = tableView(destination, base.metadata)
@@ -175,7 +177,7 @@ function subjectsOf(change: ActionChange, base: CachedTable | undefined): readon
       const drop = { ...acl, name: table, table: named }
       if (!purge || base === undefined) return [drop]
       const ids = snapshotsOf(base.metadata).map((snapshot) => snapshot.get('snapshot-id') ?? null)
-      // A purge takes every snapshot with it, so whoever retains snapshots is asked as for their expiry.
+      // A purge deletes every snapshot, so retention policies are evaluated as for their expiry.
       const expiry = jsonObject({ action: 'remove-snapshots', 'snapshot-ids': ids })
       const purged = { requirements: [], updates: [expiry] }
       return [drop, { ...drop, request: purged, kinds: ['retention'], needsGrant: false }]
@@ -194,15 +196,15 @@ function subjectsOf(change: ActionChange, base: CachedTable | undefined): readon
   }
 }
 
-function withoutBlindness(verdict: Verdict, policies: readonly Policy[], kind: PolicyKind): Verdict {
-  const blind = policies.find((policy) => policy.kind === kind && isInForce(policy))
-  if (verdict.kind !== 'allow' || blind === undefined) return verdict
-  const reason = `${blind.name}: the metadata that would be brought in cannot be judged beforehand`
-  return { kind: 'deny', reason, policyId: blind.id, outcomes: verdict.outcomes }
+function denyUnevaluated(verdict: Verdict, policies: readonly Policy[], kind: PolicyKind): Verdict {
+  const unevaluated = policies.find((policy) => policy.kind === kind && isInForce(policy))
+  if (verdict.kind !== 'allow' || unevaluated === undefined) return verdict
+  const reason = `${unevaluated.name}: the metadata file to register cannot be evaluated beforehand`
+  return { kind: 'deny', reason, policyId: unevaluated.id, outcomes: verdict.outcomes }
 }
 
-/** The denial of a rename to a name that is governed less than the one it leaves. */
-async function shedBy(
+/** Denies a rename to a name with fewer policies, filters or masks than the old name. */
+async function denyLessGoverned(
   parts: GatewayParts,
   { tenant, table, destination }: ActionChange,
   from: readonly Policy[],
@@ -214,21 +216,21 @@ async function shedBy(
   if (lost !== undefined)
     return {
       kind: 'deny',
-      reason: `${tableName(destination)} is governed less than ${tableName(table)}: ${lost.name} does not govern it`,
+      reason: `${tableName(destination)} is governed less than ${tableName(table)}: policy ${lost.name} does not apply there`,
       policyId: lost.id,
       outcomes: [],
     }
-  // WholeRequest for every principal: one whom a mask exempts could otherwise remove it for all others.
+  // Checked for every principal, because one whom a mask exempts could otherwise remove it for all others.
   if (await staysMasked(parts, tenant, table, destination)) return undefined
   const reason = `${tableName(destination)} is governed less than ${tableName(table)}: its filters and masks do not apply there`
   return { kind: 'deny', reason, policyId: '', outcomes: [] }
 }
 
 /**
- * Denies a registration that no write policy allows where the tenant has filters or masks. These apply to a name, and
- * the registered file may show under this name what they hide under another.
+ * Denies a registration that no write policy allows, if the tenant has filters or masks. These apply to a name, and
+ * the registered file may reveal under this name what they hide under another.
  */
-async function unveiledBy(
+async function denyUngrantedRegistration(
   parts: GatewayParts,
   { action, tenant, table }: ActionChange,
   policies: readonly Policy[],
@@ -236,6 +238,6 @@ async function unveiledBy(
   if (action !== 'register-table') return undefined
   if (policies.some((policy) => policy.kind === 'write_acl' && isInForce(policy))) return undefined
   if (!(await isAnythingMasked(parts, tenant))) return undefined
-  const reason = `no write policy of ${tableName(table)} allows register-table, by which filters and masks of another name could be shed`
+  const reason = `no write policy of ${tableName(table)} allows register-table, which could bypass filters and masks of another name`
   return { kind: 'deny', reason, policyId: '', outcomes: [] }
 }

@@ -1,6 +1,6 @@
 /**
- * Judges an accepted commit again where the catalog applied it to another state than the one that was judged. What
- * another writer committed between verdict and forward was not seen, and both together may break a policy.
+ * Judges an accepted commit again if the catalog applied it to another base than the judged one. The verdict did not
+ * see what another writer committed before the forward, and both commits together may break a policy.
  */
 
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
@@ -13,14 +13,14 @@ import { historyOf } from '../base/metadata-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Change, Judged } from './change.ts'
-import { judgePolicies, notEvaluated, principalView } from './verdicts.ts'
+import { judgePolicies, notEvaluated, principalBinding } from './verdicts.ts'
 
 /**
- * Judges the table as an accepted commit left it, where that commit was applied to another state than was judged.
- * The commit stands in any case: a policy that does not hold is logged and counted.
- * @param made the catalog's answer
- * @returns the policies' outcomes on it, for the audit; none where the commit was applied to what was judged, or the
- *   answer does not tell. Never throws
+ * Judges the table as a raced commit left it. The commit stands in any case; a policy that does not hold is logged and
+ * counted. Never throws.
+ * @param made the catalog's reply
+ * @returns the policies' outcomes for the audit; none if the commit was applied to the judged base, or the reply does
+ *   not show its base
  */
 export async function judgeRaced(
   parts: GatewayParts,
@@ -35,22 +35,22 @@ export async function judgeRaced(
   if (verdict.kind !== 'allow')
     parts.log.error(
       { ...which, why: verdict.kind === 'deny' ? verdict.reason : verdict.error },
-      'another commit landed between a verdict and its forward, and a policy does not hold on what came of both',
+      'another commit landed between a verdict and its forward, and a policy does not hold on the result; review the table',
     )
   return verdict.outcomes.map((outcome) => ({ ...outcome, raced: true }))
 }
 
 function isRaced(base: CachedTable, made: LoadTableResult): boolean {
   const replaced = replacedBy(made)
-  return replaced !== undefined && replaced !== base.metadataLocation && !wasThere(base, made)
+  return replaced !== undefined && replaced !== base.metadataLocation && !isEarlierMetadata(base, made)
 }
 
-/** Whether an answer names a file that was there before: then nothing was written for it. */
-export function wasThere(base: CachedTable, made: LoadTableResult): boolean {
+/** Whether a reply names a metadata file that the table had before. Then this request wrote nothing. */
+export function isEarlierMetadata(base: CachedTable, made: LoadTableResult): boolean {
   return historyOf(base).some(({ metadataLocation }) => metadataLocation === made.metadataLocation)
 }
 
-/** The file that the present one replaced: the last of the log, which not every catalog keeps. */
+/** The metadata file that the current one replaced: the last of the log, which not every catalog keeps. */
 function replacedBy({ metadata }: LoadTableResult): JsonValue | undefined {
   const log = metadata.get('metadata-log')
   const last = Array.isArray(log) ? (log as readonly JsonValue[]).at(-1) : undefined
@@ -68,7 +68,7 @@ async function judgeMade(
     bindings = {
       table: base.view,
       commit: commitView(change.request, tableView(change.table, metadata), change.receivedAtMs),
-      principal: principalView(change.identified.principal),
+      principal: principalBinding(change.identified.principal),
     }
   } catch (thrown) {
     return notEvaluated(parts, change.table, thrown)

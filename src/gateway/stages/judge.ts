@@ -1,6 +1,6 @@
 /**
- * Step 10 of docs/reference/gateway.md 2.1: apply the updates in memory, and evaluate every policy on the table before
- * and after.
+ * Judges a commit (step 10 of docs/reference/gateway.md 2.1): applies its updates in memory, and evaluates every policy
+ * on the table before and after.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -18,25 +18,25 @@ import type { Loads } from './loads.ts'
 import { expiresPinned } from './pinned.ts'
 import {
   allowed,
+  allowedUnevaluated,
   isInForce,
   judgePolicies,
   notEvaluated,
   policiesUnavailable,
-  principalView,
-  recordedUnseen,
+  principalBinding,
   withGrant,
 } from './verdicts.ts'
 
 /**
- * A verdict that was reached on this table with these policies while both were still being confirmed. Undefined where
- * there is none: then the policies are evaluated.
+ * The verdict that was reached on an assumed table and assumed policies, if both were confirmed. Undefined if there is
+ * none: then the policies are evaluated.
  */
 export type SpeculativeVerdict = (base: CachedTable | undefined) => Promise<Verdict | undefined>
 
 /**
- * The verdict on one change of one table. A failure to load policies is the verdict `unavailable`.
- * @param base the table as it has loaded; undefined where the change creates it
- * @param speculative gives a verdict that was reached early, where there is one
+ * Judges one change of one table. If policies cannot be loaded, the verdict is `unavailable`.
+ * @param base the loaded table; undefined if the change creates it
+ * @param speculative gives the speculative verdict, if there is one
  * @throws Fault `conflict` or `bad_request` for updates that cannot be applied
  */
 export async function judgeChange(
@@ -52,8 +52,8 @@ export async function judgeChange(
     return { base, table, policies: [], verdict: policiesUnavailable(parts, table, loaded.thrown) }
   const { policies: all, pinnedSnapshotId } = loaded.value
   const policies = applicable(all, request)
-  const kept = expiresPinned(table, pinnedSnapshotId, request)
-  if (kept !== undefined) return { base, table, policies, verdict: kept }
+  const denied = expiresPinned(table, pinnedSnapshotId, request)
+  if (denied !== undefined) return { base, table, policies, verdict: denied }
   const early = await speculative(base)
   // An unknown update may expire the pinned snapshot; evaluating refuses it.
   const mayUnpin = pinnedSnapshotId !== undefined && !request.updates.every(isKnownUpdate)
@@ -67,24 +67,25 @@ export async function judgeChange(
 }
 
 /**
- * Evaluates the policies. Anything thrown on the way is the verdict `unavailable`, except for a body that is wrong.
- * @param mustBeSeen whether updates that cannot be applied are refused even where no policy is in force
+ * Evaluates the policies. Anything thrown makes the verdict `unavailable`, except the Faults of an invalid body.
+ * @param mustApply whether updates that cannot be applied are refused even if no policy is in force
  */
 async function evaluate(
   parts: GatewayParts,
   policies: readonly Policy[],
   change: Change,
   base: CachedTable | undefined,
-  mustBeSeen: boolean,
+  mustApply: boolean,
 ): Promise<Verdict> {
   let bindings: PolicyBindings
   try {
     bindings = bindingsOf(change, base)
   } catch (thrown) {
-    if (!mustBeSeen && !policies.some(isInForce)) return recordedUnseen(parts, policies, change.table, thrown)
+    if (!mustApply && !policies.some(isInForce))
+      return allowedUnevaluated(parts, policies, change.table, thrown)
     if (thrown instanceof Fault && thrown.kind === 'conflict') throw thrown
     if (thrown instanceof Fault && thrown.kind === 'bad_request') {
-      // Updates that fit an older table do not fit this one: the writer must rebase, not mend its body.
+      // Updates that fit an older table may not fit this one: then the writer must rebase, not change its body.
       checkRequirements(base?.metadata, change.request.requirements)
       throw thrown
     }
@@ -93,14 +94,14 @@ async function evaluate(
   return await judgePolicies(parts, policies, change.table, bindings)
 }
 
-/** What policies see of a change. @throws what applying its updates throws */
+/** What policies see of a change. Throws what applying its updates throws. */
 export function bindingsOf(change: Change, base: CachedTable | undefined): PolicyBindings {
   const metadata = applyUpdates(base?.metadata, change.request.updates, { nowMs: change.receivedAtMs })
   const result = tableView(change.table, metadata)
   return {
     table: base?.view ?? result,
     commit: commitView(change.request, result, change.receivedAtMs),
-    principal: principalView(change.identified.principal),
+    principal: principalBinding(change.identified.principal),
   }
 }
 

@@ -1,4 +1,4 @@
-/** Step 8 of docs/reference/gateway.md 2.1: the table's current metadata, asked of the upstream on every commit. */
+/** Loads a table's current metadata from the upstream, for every commit (step 8 of docs/reference/gateway.md 2.1). */
 
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { TableRef } from '../../core/table-ref.ts'
@@ -10,8 +10,8 @@ import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
 
 /**
- * The current table. A cached entry is used only after the upstream has confirmed it, by 304 or by the same bytes.
- * @throws CatalogError ErrTableNotFound where the table does not exist
+ * Loads the current table. A cached entry is used only after the upstream has confirmed it, by 304 or the same bytes.
+ * @throws CatalogError ErrTableNotFound if the table does not exist
  */
 export async function loadCurrent(
   parts: GatewayParts,
@@ -21,24 +21,24 @@ export async function loadCurrent(
   signal: AbortSignal,
 ): Promise<CachedTable> {
   const { catalog, credential } = upstream
-  const known = parts.tables.get(tenant, credential, table)
+  const cached = parts.tables.get(tenant, credential, table)
   const loaded = await catalog.loadTable(table, {
     signal,
-    // Named although it is the default, because Iceberg's own server gives a commit's answer the ETag of such a load.
+    // Set although it is the default, because Iceberg's own server gives a commit's reply the ETag of such a load.
     snapshots: 'all',
-    ...(known?.etag === undefined ? {} : { ifNoneMatch: known.etag }),
+    ...(cached?.etag === undefined ? {} : { ifNoneMatch: cached.etag }),
   })
   if (loaded.status === 'not-modified') {
-    if (known !== undefined) return known
+    if (cached !== undefined) return cached
     throw new Error('the upstream answered 304 to an unconditional load')
   }
-  if (known !== undefined && Buffer.compare(known.body, loaded.body) === 0) return known
+  if (cached !== undefined && Buffer.compare(cached.body, loaded.body) === 0) return cached
   const entry = cachedTable(table, loaded.body, await readLoadTableResult(loaded.body), loaded.etag)
   parts.tables.set(tenant, credential, table, entry)
   return entry
 }
 
-/** The loaded table; undefined where the table does not exist and may be absent. */
+/** The loaded table; undefined if it does not exist and may be absent. */
 export async function unlessAbsent(
   load: Promise<CachedTable>,
   mayBeAbsent: boolean,
@@ -51,7 +51,7 @@ export async function unlessAbsent(
   }
 }
 
-/** @param body what `result` was parsed from */
+/** @param body the bytes that the metadata was parsed from */
 export function cachedTable(
   table: TableRef,
   body: Uint8Array,

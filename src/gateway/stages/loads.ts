@@ -1,6 +1,6 @@
 /**
- * Steps 8 and 9 of docs/reference/gateway.md 2.1, begun side by side: the table from the upstream, its policies from
- * the store.
+ * Loads the table from the upstream and its policies from the store concurrently (steps 8 and 9 of
+ * docs/reference/gateway.md 2.1).
  */
 
 import { loadWriteGovernance, type WriteGovernance } from '../../store/policies.ts'
@@ -11,20 +11,20 @@ import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
 
-/** What a verdict rests on, under way. Neither promise rejects. */
+/** The loads that a verdict needs. Neither promise rejects. */
 export interface Loads {
   readonly base: Promise<Outcome<CachedTable | undefined>>
   readonly governance: Promise<Outcome<WriteGovernance>>
 }
 
-/** Begins to load the table and its policies, side by side. */
+/** Starts to load the table and its policies. */
 export function startLoads(parts: GatewayParts, upstream: Upstream, change: Change): Loads {
   const { tenant, table, stages } = change
   const governance = outcomeOf(stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table)))
   return { governance, base: baseOf(startTableLoad(parts, upstream, change), change.request) }
 }
 
-/** Begins to load the table. A failure is thrown by `loadedBase`, not here. */
+/** Starts to load the table. A failure is thrown by `loadedBase`, not here. */
 export function startTableLoad(
   parts: GatewayParts,
   upstream: Upstream,
@@ -35,13 +35,13 @@ export function startTableLoad(
   return load
 }
 
-/** What a change applies to; undefined for a table that it creates. */
+/** The table that a change applies to; undefined if the change creates it. */
 export function baseOf(load: Promise<CachedTable>, { requirements }: CommitRequest): Loads['base'] {
   const creates = requirements.some((requirement) => requirement.get('type') === 'assert-create')
   return outcomeOf(unlessAbsent(load, creates))
 }
 
-/** The table that a change applies to, once it has loaded. @throws what its load threw */
+/** Waits for the table that a change applies to. Throws what its load threw. */
 export async function loadedBase({ base }: Pick<Loads, 'base'>): Promise<CachedTable | undefined> {
   const loaded = await base
   if (!loaded.ok) throw loaded.thrown
@@ -52,7 +52,7 @@ export type Outcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly thrown: unknown }
 
-/** The result of a promise as a value, so that a failure waits for its turn. Never rejects. */
+/** Turns a promise's result into a value, so that the caller decides when to throw a failure. Never rejects. */
 export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await promise }

@@ -1,4 +1,4 @@
-/** Whether a filter or mask stands between a principal and a table's files (docs/reference/gateway.md 8.2). */
+/** Looks up whether a filter or mask keeps a principal from a table's files (docs/reference/gateway.md 8.2). */
 
 import { Fault } from '../../base/fault.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
@@ -7,7 +7,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { isAnythingProtected, isProtectedAlike } from '../../store/governed-table.ts'
 import type { GatewayParts } from '../base/parts.ts'
 
-/** @throws Fault `unavailable` where it cannot be told */
+/** Whether a filter or mask applies to the principal. Throws a Fault `unavailable` if the look-up fails. */
 export async function isMasked(
   parts: GatewayParts,
   tenant: TenantId,
@@ -18,8 +18,8 @@ export async function isMasked(
 }
 
 /**
- * Whether whatever is filtered and masked under one name is so under another.
- * @throws Fault `unavailable` where it cannot be told
+ * Whether everything that is filtered or masked under one name is under the other too.
+ * @throws Fault `unavailable` if the look-up fails
  */
 export async function staysMasked(
   { store }: GatewayParts,
@@ -31,14 +31,14 @@ export async function staysMasked(
 }
 
 /**
- * Whether any row filter or column mask of the tenant may hide what some file holds.
- * @throws Fault `unavailable` where it cannot be told
+ * Whether any row filter or column mask of the tenant may hide the content of some file.
+ * @throws Fault `unavailable` if the look-up fails
  */
 export async function isAnythingMasked({ store }: GatewayParts, tenant: TenantId): Promise<boolean> {
   return await orUnavailable(isAnythingProtected(store, tenant))
 }
 
-/** A look-up that failed is not "nothing applies". @throws Fault `unavailable` */
+/** Turns a failed look-up into a Fault `unavailable`, because it does not mean that nothing applies. */
 async function orUnavailable<T>(look: Promise<T>): Promise<T> {
   try {
     return await look

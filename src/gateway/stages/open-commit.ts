@@ -1,4 +1,4 @@
-/** What a single-table commit begins with: its own faults first, then its loads and the intent that it will need. */
+/** Opens a single-table commit: checks its body, starts its loads and prepares its intent. */
 
 import { afterSending } from '../../base/turn.ts'
 import { catalogOf } from '../../core/catalog.ts'
@@ -20,11 +20,11 @@ import { type Loads, startLoads } from './loads.ts'
 export interface TableCommit extends Change {
   readonly commitId: string
   readonly body: CommitBody
-  /** Iceberg's Idempotency-Key, passed on as it came. */
+  /** Iceberg's Idempotency-Key, passed on unchanged. */
   readonly idempotencyKey: string | undefined
 }
 
-/** What is known of a request once its body is whole. */
+/** A request whose body was read completely. */
 export interface WholeRequest extends Omit<TableCommit, 'request' | 'table' | 'idempotencyKey' | 'signal'> {
   readonly request: Request
 }
@@ -40,8 +40,8 @@ export function tableCommit(
   return { ...whole, table, request: commitRequest, idempotencyKey, signal: request.signal }
 }
 
-/** What a commit has begun. */
-export interface Opening {
+/** A commit's loads and its intent. */
+export interface OpenedCommit {
   readonly loads: Loads
   readonly intent: PendingIntent
   /** Set by speculative work only. */
@@ -49,30 +49,30 @@ export interface Opening {
 }
 
 /**
- * Begins a commit.
+ * Opens a commit.
  * @throws Fault `bad_request` for a body that names another table, or an `add-snapshot` without an id
  */
 export async function openCommit(
   parts: GatewayParts,
   upstream: Upstream,
   commit: TableCommit,
-): Promise<Opening> {
+): Promise<OpenedCommit> {
   assertCommits(commit)
   const loads = startLoads(parts, upstream, commit)
-  // Both questions are sent before this thread turns to the intent.
+  // Both loads are sent before this thread compresses the intent's body.
   await afterSending()
   return { loads, intent: await pendingIntent(parts, upstream, commit) }
 }
 
-/** @throws Fault `bad_request` for a body that is wrong by itself */
+/** Throws a Fault `bad_request` for a body that is invalid whatever the table's state. */
 export function assertCommits({ request, table }: Pick<TableCommit, 'request' | 'table'>): void {
   assertIdentifierMatches(request, table)
   snapshotIdsAdded(request)
 }
 
 /**
- * The intent of a commit, not declared yet: its base is not known.
- * @throws Fault `bad_request` where an `add-snapshot` names no snapshot id
+ * The intent of a commit, not declared yet because its base is not loaded.
+ * @throws Fault `bad_request` if an `add-snapshot` names no snapshot id
  */
 export async function pendingIntent(
   parts: GatewayParts,
@@ -94,7 +94,7 @@ export async function pendingIntent(
   return new PendingIntent(parts, commit.tenant, withoutBase, commit.stages)
 }
 
-/** Above this many bytes compression would hold the HTTP thread for too long. */
+/** Compressing more bytes than this would block the HTTP thread for too long. */
 const inlineCompressBytesMax = 256 * 1024
 
 async function compress(bytes: Uint8Array): Promise<Uint8Array> {

@@ -1,5 +1,6 @@
 /**
- * Steps 6 and 7 of docs/reference/gateway.md 2.1: the tenant's credential for {prefix}, and the adapter for its kind.
+ * Finds the tenant's catalog credential of a prefix, and the adapter for its kind (steps 6 and 7 of
+ * docs/reference/gateway.md 2.1).
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -10,9 +11,9 @@ import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 
 /**
- * The upstream that the tenant has registered under a prefix.
- * @throws Fault `not_found` where the tenant has no credential of that name,
- *   `misconfigured` where its configuration cannot be decoded
+ * Opens the tenant's upstream of a prefix.
+ * @throws Fault `not_found` if the tenant has no credential with this prefix,
+ *   `misconfigured` if its configuration cannot be decoded
  */
 export async function openUpstream(parts: GatewayParts, session: Session, prefix: string): Promise<Upstream> {
   const { tenant } = session

@@ -1,13 +1,10 @@
-/** Denies whatever would remove the snapshot that a table is pinned to (docs/reference/gateway.md 5.3). */
+/** Denies changes that would remove the snapshot that a table is pinned to (docs/reference/gateway.md 5.3). */
 
 import type { Verdict } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 
-/**
- * Denies a commit that expires the snapshot that its table is pinned to. An id that cannot be read is taken for the
- * pinned one.
- */
+/** Denies a commit that expires its table's pinned snapshot. An id that cannot be read is treated as the pinned one. */
 export function expiresPinned(
   table: TableRef,
   pinned: bigint | undefined,
@@ -19,11 +16,11 @@ export function expiresPinned(
     const ids = update.get('snapshot-ids')
     return !Array.isArray(ids) || ids.some((id) => typeof id !== 'bigint' || id === pinned)
   })
-  return expires ? keptByPin(table, pinned) : undefined
+  return expires ? pinnedDenial(table, pinned) : undefined
 }
 
-/** The denial of whatever would take a pinned snapshot from its readers. */
-export function keptByPin(table: TableRef, pinned: bigint): Verdict {
+/** The verdict on a change that would remove a pinned snapshot. */
+export function pinnedDenial(table: TableRef, pinned: bigint): Verdict {
   return {
     kind: 'deny',
     reason: `snapshot ${pinned} of ${tableName(table)} is pinned: unpin it first`,

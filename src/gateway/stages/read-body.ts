@@ -1,6 +1,6 @@
 /**
- * Steps 3 and 4 of docs/reference/gateway.md 2.1: the body as it arrives, and the session as it is once the body is
- * whole.
+ * Reads the body, and looks the session up again once the body is complete (steps 3 and 4 of
+ * docs/reference/gateway.md 2.1).
  */
 
 import type { Session } from '../../core/session.ts'
@@ -14,8 +14,8 @@ export interface ArrivingBody {
 }
 
 /**
- * Begins to read and hash a small body while the session is looked up; a failure waits for the body's turn.
- * @returns undefined for a large body, or one whose length is not declared: it is read when its turn comes
+ * Starts to read and hash a small body while the session is looked up. A failure is thrown at the body's step.
+ * @returns undefined for a large body, or one without a declared length: `wholeBody` reads it
  */
 export function startBody(request: Request): ArrivingBody | undefined {
   const declared = request.headers.get('content-length')
@@ -35,11 +35,11 @@ export interface WholeBody {
 }
 
 /**
- * The body, and the session as it is once the body is whole: docs/reference/gateway.md 2.1 looks for the catalog's
- * credential after the body, and session and credential may both have ended while the body came slowly.
- * @param arriving where its reading has begun already
- * @param session as it was found before the body was whole
- * @param find looks the session up again, with the credential of its prefix
+ * Waits for the complete body, then looks the session up again (docs/reference/gateway.md 2.1): session and credential
+ * may have been revoked while a slow body arrived.
+ * @param arriving the body that `startBody` is reading, if any
+ * @param session the session that was found before the body was complete
+ * @param find looks the session up again, with the catalog credential of its prefix
  * @throws Fault `payload_too_large`, `bad_request`, and what `find` throws
  */
 export async function wholeBody(

@@ -1,4 +1,4 @@
-/** What verdicts on commits and on other changes share: evaluating policies, and the denials that need no policy. */
+/** Evaluates policies and builds verdicts, for commits and for other changes. */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
@@ -9,23 +9,23 @@ import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import type { GatewayParts } from '../base/parts.ts'
 
-/** What allows everything: no policy governs. */
+/** The verdict if no policy applies. */
 export const allowed: Verdict = { kind: 'allow', outcomes: [] }
 
-/** The verdict where policies could not be loaded. Logs it. */
+/** The verdict if policies could not be loaded. Logs the failure. */
 export function policiesUnavailable(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
-  parts.log.error({ err: thrown, table }, 'policies could not be loaded')
+  parts.log.error({ err: thrown, table }, 'policies could not be loaded, so the change is refused')
   return { kind: 'unavailable', error: 'ErrPolicyLoad', outcomes: [] }
 }
 
-/** Whether a policy decides the verdict. One whose mode this build does not know does. */
+/** Whether a policy decides the verdict. A policy with a mode that this build does not support does. */
 export function isInForce({ mode }: Policy): boolean {
   return mode !== 'warn' && mode !== 'shadow'
 }
 
 /**
- * Denies an action that no policy denied and no write ACL allows. On a governed name, actions that could remove its
- * governance need a write ACL that allows them (docs/reference/gateway.md 4.2). Policies that only warn or record are ignored.
+ * Denies an action on a governed name that no write ACL allows, because it could remove the name's governance
+ * (docs/reference/gateway.md 4.2). Policies that only warn or record are ignored.
  */
 export function withGrant(
   verdict: Verdict,
@@ -44,14 +44,17 @@ export function withGrant(
   }
 }
 
-/** The verdict where the policies' bindings could not be built and none is in force: such policies never alter it. */
-export function recordedUnseen(
+/** The verdict if bindings could not be built and no policy is in force: allowed, with an error for each policy. */
+export function allowedUnevaluated(
   parts: GatewayParts,
   policies: readonly Policy[],
   table: TableRef,
   thrown: unknown,
 ): Verdict {
-  parts.log.warn({ err: thrown, table }, 'policies that are only recorded could not be evaluated')
+  parts.log.warn(
+    { err: thrown, table },
+    'policies of mode warn or shadow could not be evaluated; the change is not affected',
+  )
   const outcomes = policies.map(({ id, name, mode }) => ({
     policyId: id,
     name,
@@ -61,7 +64,7 @@ export function recordedUnseen(
   return { kind: 'allow', outcomes }
 }
 
-/** The engine's verdict; whatever it throws is `unavailable`. */
+/** The engine's verdict; `unavailable` if it throws. */
 export async function judgePolicies(
   parts: GatewayParts,
   policies: readonly Policy[],
@@ -76,14 +79,14 @@ export async function judgePolicies(
   }
 }
 
-/** The verdict where the policies' bindings could not be built, or the engine threw. Logs it. */
+/** The verdict if the policies' bindings could not be built or the engine threw. Logs the failure. */
 export function notEvaluated(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
   parts.log.error({ err: thrown, table }, 'policies could not be evaluated')
   return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
 }
 
-/** What policies see as `principal` (docs/reference/policies.md 2.3). */
-export function principalView({ sub, email, roles }: Principal): JsonObject {
+/** The value that policies see as `principal` (docs/reference/policies.md 2.3). */
+export function principalBinding({ sub, email, roles }: Principal): JsonObject {
   const view = new Map<string, JsonValue>([
     ['sub', sub],
     ['roles', roles],
@@ -92,7 +95,7 @@ export function principalView({ sub, email, roles }: Principal): JsonObject {
   return view
 }
 
-/** Outcomes of `warn` policies that were not true. */
+/** The outcomes of `warn` policies that were not true. */
 export function warningsOf(verdict: Verdict): readonly PolicyOutcome[] {
   return verdict.outcomes.filter(({ mode, value }) => mode === 'warn' && value !== true)
 }

@@ -163,7 +163,7 @@ describe('a rename', () => {
     const to = fresh()
     await govern(service, table, `acl-${table.name}`, 'write_acl', stewardsOnly)
     await expectDenied(rename(table, to), `acl-${table.name}`)
-    const less = `sales.${to.name} is governed less than sales.${table.name}: acl-${table.name} does not govern it`
+    const less = `sales.${to.name} is governed less than sales.${table.name}: policy acl-${table.name} does not apply there`
     await expectDenied(rename(table, to, steward), less)
     await govern(service, to, `other-${to.name}`, 'write_acl', 'true')
     await expectDenied(rename(table, to, steward), less)
@@ -303,7 +303,7 @@ describe('a registration over a governed name', () => {
     await govern(service, table, `id-${table.name}`, 'schema', 'true')
     await expectDenied(
       register(steward),
-      `id-${table.name}: the metadata that would be brought in cannot be judged beforehand`,
+      `id-${table.name}: the metadata file to register cannot be evaluated beforehand`,
     )
   })
 
@@ -331,7 +331,7 @@ describe('a registration over a governed name', () => {
     const register = (options = {}) => send(service, 'POST', '/namespaces/sales/register', body, options)
     await expectDenied(
       register(),
-      `no write policy of sales.${alias.name} allows register-table, by which filters and masks of another name could be shed`,
+      `no write policy of sales.${alias.name} allows register-table, which could bypass filters and masks of another name`,
     )
     expect(await exists(alias)).toBe(false)
     expect((await audit(service))[0]).toMatchObject({
