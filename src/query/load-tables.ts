@@ -17,9 +17,9 @@ import { governedSnapshot, governedTable } from '../store/governed-table.ts'
 import { loadRead } from '../store/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
-import { loadSpeculativeStates } from './ahead/speculative-states.ts'
 import { namedRefs } from './named-refs.ts'
 import type { QueryContext, SessionCheck } from './query-service.ts'
+import { loadSpeculativeStates } from './speculative/speculative-states.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface LoadParts {

@@ -4,9 +4,9 @@
  */
 
 import { limits } from '../limits.ts'
-import type { SpeculativeStart } from './ahead/speculation.ts'
 import type { Load } from './attempt.ts'
 import type { PreparedQuery, QueryContext } from './query-service.ts'
+import type { SpeculativeStart } from './speculative/speculation.ts'
 import type { QueryProgress } from './usage-of.ts'
 
 /** A statement that was loaded for a run. */

@@ -1,6 +1,6 @@
 /**
  * Runs a statement for every read surface: load what governs it, compile it, run it on the engine of its catalog,
- * record the usage. Any failure on the way refuses. What starts early lives in `ahead/` and decides nothing.
+ * record the usage. Any failure on the way refuses. What starts early lives in `speculative/` and decides nothing.
  */
 
 import type { Logger } from 'pino'
@@ -11,8 +11,6 @@ import type { SqlType } from '../core/sql-type.ts'
 import type { UsageOutcome } from '../core/usage.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
-import { noSpeculation, nothingStarted, type Speculation } from './ahead/speculation.ts'
-import { SpeculativeStarts } from './ahead/speculative-starts.ts'
 import { Attempt, type Load } from './attempt.ts'
 import { batchBytes } from './batch-bytes.ts'
 import { CachedVersions } from './cached-versions.ts'
@@ -31,6 +29,8 @@ import { RequestLoads, type WaitingLoad } from './request-loads.ts'
 import { RunCheck } from './run-check.ts'
 import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
+import { noSpeculation, nothingStarted, type Speculation } from './speculative/speculation.ts'
+import { SpeculativeStarts } from './speculative/speculative-starts.ts'
 import { SqlError } from './sql-error.ts'
 import { type Statement, statementOf } from './statement.ts'
 import type { Tripwire } from './tripwire.ts'
