@@ -109,7 +109,7 @@ export class Attempt {
   async *#batches(): AsyncGenerator<ResultBatch, void, undefined> {
     const { parts, load, run } = this
     const { compiled, loaded } = load
-    const snapshots = snapshotsOf(load)
+    const snapshots = tableSnapshotsOf(load)
     const engine = await engineOf(parts.engines, run.context.tenant, loaded.credential)
     const { dialect } = engine
     const render = (emitted: readonly SqlPart[], relation: (table: GovernedTable) => string) =>
@@ -173,7 +173,7 @@ export function deletesIn({ compiled }: Load, opened: OpenTables): ReadonlySet<G
 }
 
 /** What it reads, at the snapshots that were loaded. @throws SqlError XX000 where one was not */
-export function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
+export function tableSnapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
   return compiled.reads.map(({ table }) => {
     const snapshot = loaded.snapshots.get(tableKey(table.ref))
     if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')

@@ -12,7 +12,7 @@ import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
-import { type AppliedPolicy, appliedPolicies, protectTables } from './protect.ts'
+import { type AppliedProtection, appliedProtections, protectTables } from './protect.ts'
 import { columnRanges } from './ranges.ts'
 import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
@@ -49,7 +49,7 @@ export interface CompiledQuery {
   /** Types of `$1` … in order; text for one that the statement does not use. */
   readonly parameters: readonly SqlType[]
   readonly reads: readonly TableRead[]
-  readonly policies: readonly AppliedPolicy[]
+  readonly policies: readonly AppliedProtection[]
   /** What it can use of each table at most. */
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
   /** @throws SqlError 54001 where parameters make a text or an array too large */
@@ -115,7 +115,7 @@ function compile(input: CompileInput): CompiledQuery {
       (_, index) => types.get(index + 1) ?? 'text',
     ),
     reads: readsOf(resolver),
-    policies: appliedPolicies(resolver.tables, protections),
+    policies: appliedProtections(resolver.tables, protections),
     ranges: columnRanges(query, resolver.tables, protections),
     checkParameters: (parameters) => {
       if (areLong(parameters)) checkValueSizes(query, parameters)

@@ -5,7 +5,7 @@
 
 import { elementOf, isArray, type NumericSize, type SqlType } from '../core/sql-type.ts'
 import * as special from './functions/special.ts'
-import { type Body, childrenOf, type Expr, type FromItem, type Query, type Typed } from './ir.ts'
+import { childrenOf, type Expr, type FromItem, type Query, type QueryBody, type Typed } from './ir.ts'
 import { groupExprs } from './resolve/grouping.ts'
 import { isFloat, isInteger, isNumber, isString } from './types.ts'
 
@@ -39,7 +39,7 @@ function queryCanFail(query: Query, top: boolean, seen: Seen): boolean {
   )
 }
 
-function bodyCanFail(body: Body, top: boolean, seen: Seen): boolean {
+function bodyCanFail(body: QueryBody, top: boolean, seen: Seen): boolean {
   const isResult = (expr: Expr) => exprCanFail(expr, top, seen)
   if (body.kind === 'values') return body.rows.some((row) => row.some(isResult))
   if (body.kind === 'set') {

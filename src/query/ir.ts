@@ -80,10 +80,10 @@ export interface WindowExpr extends Typed {
   readonly call: CallExpr | AggregateExpr
   readonly partitionBy: readonly Expr[]
   readonly orderBy: readonly SortKey[]
-  readonly frame?: Frame | undefined
+  readonly frame?: WindowFrame | undefined
 }
 
-export interface Frame {
+export interface WindowFrame {
   readonly mode: 'ROWS' | 'RANGE' | 'GROUPS'
   readonly start: FrameBound
   readonly end: FrameBound
@@ -125,14 +125,14 @@ export interface OutputColumn extends Typed {
 
 export interface Query {
   readonly ctes: readonly { readonly id: string; readonly query: Query }[]
-  readonly body: Body
+  readonly body: QueryBody
   readonly columns: readonly OutputColumn[]
   readonly orderBy: readonly SortKey[]
   readonly limit?: Expr | undefined
   readonly offset?: Expr | undefined
 }
 
-export type Body = Select | SetOperation | Values
+export type QueryBody = Select | SetOperation | Values
 
 export interface Select {
   readonly kind: 'select'

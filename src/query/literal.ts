@@ -1,7 +1,7 @@
 /** Literal text read as a type, as PostgreSQL's input functions do, into the one form emitters write. */
 
 import { elementOf, isArray, type NumericSize, type SqlType } from '../core/sql-type.ts'
-import { parseInterval } from './interval.ts'
+import { parseIntervalLiteral } from './interval.ts'
 import { notSupported, SqlError } from './sql-error.ts'
 import { spokenType } from './types.ts'
 
@@ -57,7 +57,7 @@ export function readLiteral(text: string, type: SqlType): string {
     case 'time':
       return readTime(value, type)
     case 'interval': {
-      const { months, days, micros } = parseInterval(value)
+      const { months, days, micros } = parseIntervalLiteral(value)
       return `${months} ${days} ${micros}`
     }
     case 'uuid': {

@@ -42,7 +42,7 @@ export interface Protection {
   readonly filtersCanFail: boolean
 }
 
-export interface AppliedPolicy {
+export interface AppliedProtection {
   readonly policyId: string
   readonly origin: PolicyOrigin
   readonly kind: 'row_filter' | 'column_mask'
@@ -92,22 +92,22 @@ function resolveFilters(table: GovernedTable, principal: Principal): readonly Ex
 }
 
 /** The policies that protections stand for, each once, for the usage record. */
-export function appliedPolicies(
+export function appliedProtections(
   appearances: readonly TableAppearance[],
   protections: ReadonlyMap<string, Protection>,
-): AppliedPolicy[] {
-  const policies = appearances.flatMap(({ id, table }): AppliedPolicy[] => [
+): AppliedProtection[] {
+  const policies = appearances.flatMap(({ id, table }): AppliedProtection[] => [
     ...appliedFilters(table),
     ...(protections.get(id)?.columns.flatMap((column) => appliedMask(table, column)) ?? []),
   ])
   return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
 }
 
-function appliedFilters({ ref, rowFilters }: GovernedTable): AppliedPolicy[] {
+function appliedFilters({ ref, rowFilters }: GovernedTable): AppliedProtection[] {
   return rowFilters.map(({ policyId, origin }) => ({ policyId, origin, kind: 'row_filter', table: ref }))
 }
 
-function appliedMask({ ref, columns }: GovernedTable, { index, mask }: ProtectedColumn): AppliedPolicy[] {
+function appliedMask({ ref, columns }: GovernedTable, { index, mask }: ProtectedColumn): AppliedProtection[] {
   const column = columns[index]
   if (mask === undefined || column === undefined) return []
   const { policyId, origin, action } = mask
@@ -115,7 +115,7 @@ function appliedMask({ ref, columns }: GovernedTable, { index, mask }: Protected
 }
 
 /** One fault in the policies of a table, for their author. */
-export interface PolicyProblem {
+export interface ProtectionProblem {
   readonly policyIds: readonly string[]
   readonly message: string
 }
@@ -125,10 +125,10 @@ export interface PolicyProblem {
  *
  * @param table with all policies that could apply to one principal at once
  */
-export function checkPolicies(table: GovernedTable): PolicyProblem[] {
+export function checkPolicies(table: GovernedTable): ProtectionProblem[] {
   // Roles and subject change values only, never whether a policy can be applied.
   const principal: Principal = { sub: 'nobody', roles: [] }
-  const problems: PolicyProblem[] = []
+  const problems: ProtectionProblem[] = []
   const attempt = (policyIds: readonly string[], check: () => void) => {
     try {
       check()

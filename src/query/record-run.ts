@@ -12,7 +12,7 @@ import { recordUsage } from '../store/usage.ts'
 import { fingerprintStatement } from './fingerprint.ts'
 import type { QueryContext } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
-import { namesOf, type QueryProgress, usageOf } from './usage-of.ts'
+import { type QueryProgress, tableNamesOf, usageOf } from './usage-of.ts'
 
 export interface RecordParts {
   readonly store: Store
@@ -61,7 +61,10 @@ export async function recordEnd(
   const { queryId } = progress
   if (failure !== undefined && outcome !== 'cancelled') {
     const { id: faultId, sqlState, detail } = failure
-    log.info({ queryId, faultId, sqlState, detail, tables: namesOf(progress) }, 'a query did not complete')
+    log.info(
+      { queryId, faultId, sqlState, detail, tables: tableNamesOf(progress) },
+      'a query did not complete',
+    )
     // An engine's own words may quote values.
     log.debug({ queryId, err: failure.cause }, 'why it did not')
   }

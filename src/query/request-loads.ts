@@ -6,7 +6,7 @@
 import { limits } from '../limits.ts'
 import type { Load } from './attempt.ts'
 import type { PreparedQuery, QueryContext } from './query-service.ts'
-import type { SpeculativeStart } from './speculative/speculation.ts'
+import type { SpeculativeAttempt } from './speculative/speculation.ts'
 import type { QueryProgress } from './usage-of.ts'
 
 /** A statement that was loaded for a run. */
@@ -15,7 +15,7 @@ export interface RequestLoad {
   readonly progress: QueryProgress
   readonly load: Load
   /** What was started before the load was there. */
-  readonly start: SpeculativeStart
+  readonly start: SpeculativeAttempt
 }
 
 export interface WaitingLoad {

@@ -12,7 +12,7 @@ export interface RunWatch {
   /** Why it fired; undefined where it has not. */
   reason(): SqlError | undefined
   /** Whether it fired for another reason than the client's cancelling. */
-  isOverItself(): boolean
+  isEndedByService(): boolean
   /** `work`, or as soon as the signal fires, its reason: work that ignores the signal delays nobody. */
   race<T>(work: Promise<T>): Promise<T>
   /** From now on the run waits for its client, for so long as it may, until `busy`. */
@@ -52,7 +52,7 @@ export function watchRun(client: AbortSignal, timeMs: number, idleMs: number): R
   return {
     signal: controller.signal,
     reason: () => reason,
-    isOverItself: () => reason !== undefined && !isByClient,
+    isEndedByService: () => reason !== undefined && !isByClient,
     race(work) {
       work.catch(() => {})
       return reason === undefined ? Promise.race([work, aborted.promise]) : Promise.reject(reason)

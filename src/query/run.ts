@@ -41,7 +41,7 @@ export interface RunParts extends LoadParts {
   readonly clock: Clock
   readonly log: Logger
   /** Looks into errors of the engine; they are not looked into where it is absent. */
-  readonly tripwire?: Pick<Tripwire, 'heed'>
+  readonly tripwire?: Pick<Tripwire, 'enqueue'>
   /** Milliseconds that a run may take; default limits.queryMs. */
   readonly queryMs?: number
   /** Milliseconds that a run may wait for its reader; default limits.queryIdleMs. */
@@ -164,12 +164,12 @@ async function* run(parts: Parts, asked: Run): AsyncGenerator<ResultBatch, void,
     if (outcome === 'cancelled') {
       failure ??= watch.reason() ?? cancelled()
       // It was over before its client let go of it.
-      if (watch.isOverItself()) outcome = 'failed'
+      if (watch.isEndedByService()) outcome = 'failed'
     }
     // The two are concurrent: what the record says is decided once the rows have ended.
     const ended = progress.attempt?.end()
     await recordEnd(parts, context, progress, outcome, failure).finally(() => ended)
-    if (outcome === 'failed' && failure) parts.tripwire?.heed(progress, failure)
+    if (outcome === 'failed' && failure) parts.tripwire?.enqueue(progress, failure)
   }
 }
 

@@ -9,7 +9,7 @@ import type { EngineErrorCode } from '../engine/engine-error.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { Metrics, TripwireSkip } from '../telemetry/metrics.ts'
-import { type Attempt, deletesIn, outputsOf, snapshotsOf } from './attempt.ts'
+import { type Attempt, deletesIn, outputsOf, tableSnapshotsOf } from './attempt.ts'
 import { renderSql } from './emit/render.ts'
 import type { SqlError } from './sql-error.ts'
 import type { QueryProgress } from './usage-of.ts'
@@ -76,7 +76,7 @@ export class Tripwire {
   }
 
   /** Takes note of how a query ended, and returns at once. */
-  heed({ queryId, fingerprint, attempt }: QueryProgress, { sqlState }: SqlError): void {
+  enqueue({ queryId, fingerprint, attempt }: QueryProgress, { sqlState }: SqlError): void {
     if (this.#ended.signal.aborted || attempt?.openedMs === undefined || !isDataError(sqlState)) return
     if (attempt.engine !== 'duckdb') return
     if (this.#queue.length >= this.#bounds.queueMax) {
@@ -179,7 +179,7 @@ function copiedStatement(
   const { tenant, principal } = run.context
   const options = { salt, parameters: run.parameters }
   return {
-    tables: snapshotsOf(load),
+    tables: tableSnapshotsOf(load),
     run: { queryId: run.queryId, tenant, principal: principal.sub, signal },
     failed,
     hides: load.compiled.hides,

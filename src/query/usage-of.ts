@@ -95,6 +95,6 @@ function readsOf({ loaded, compiled }: QueryProgress): UsageRecord['reads'] {
 }
 
 /** The tables of a query, for the log. */
-export function namesOf({ loaded }: QueryProgress): readonly string[] {
+export function tableNamesOf({ loaded }: QueryProgress): readonly string[] {
   return loaded?.tables.map(({ ref }) => tableName(ref)) ?? []
 }

@@ -9,14 +9,14 @@ import {
   type CallExpr,
   childrenOf,
   type Expr,
-  type Frame,
   type FrameBound,
   type SortKey,
+  type WindowFrame,
 } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
-import { castTo, coerce, condition, known, literalOf } from './coerce.ts'
-import { type Env, nameOf, type Resolver, spendCopies } from './context.ts'
+import { castTo, coerce, condition, literalOf, typed } from './coerce.ts'
+import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { not } from './operator.ts'
 import { bindArguments, callOverload, pickOverload, returnType } from './overload.ts'
 
@@ -53,7 +53,7 @@ const syntaxNames = new Map([
 ])
 
 function functionName(node: FuncCall): string {
-  const names = (node.funcname ?? []).map(nameOf)
+  const names = (node.funcname ?? []).map(identifierOf)
   const [first = '', second] = names
   if (names.length === 1) return first
   const syntax = second === undefined ? undefined : syntaxNames.get(second)
@@ -220,7 +220,7 @@ function columnLevels(expr: Expr): number[] {
 function sortKey(resolver: Resolver, node: Node, env: Env): SortKey {
   if (!('SortBy' in node) || node.SortBy.node === undefined)
     throw new SqlError('42601', 'A sort key is expected.')
-  const expr = known(resolver.expr(node.SortBy.node, env))
+  const expr = typed(resolver.expr(node.SortBy.node, env))
   return { expr, ...sortDirection(node.SortBy) }
 }
 
@@ -254,7 +254,7 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
     call = callOverload(windowFunctions.get(name), args, () => `window function ${name}`, node.location)
   }
   const spec = windowSpec(env, over)
-  const partitionBy = spec.partition.map((each) => known(resolver.expr(each, inner)))
+  const partitionBy = spec.partition.map((each) => typed(resolver.expr(each, inner)))
   const orderBy = spec.order.map((each) => sortKey(resolver, each, inner))
   // Whoever names a window writes all of it.
   for (const each of [...partitionBy, ...orderBy.map(({ expr }) => expr)]) spendCopies(resolver, each, 1)
@@ -310,7 +310,12 @@ const frameBits = {
 } as const
 const knownFrameBits = Object.values(frameBits).reduce((all, bit) => all | bit, 0)
 
-function resolveFrame(resolver: Resolver, def: WindowDef, orderBy: readonly SortKey[], env: Env): Frame {
+function resolveFrame(
+  resolver: Resolver,
+  def: WindowDef,
+  orderBy: readonly SortKey[],
+  env: Env,
+): WindowFrame {
   const options = def.frameOptions ?? 0
   const has = (bit: number) => (options & bit) !== 0
   if ((options & ~knownFrameBits) !== 0) throw notSupported('This frame, or EXCLUDE,', def.location)

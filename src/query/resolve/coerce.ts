@@ -79,7 +79,7 @@ function convert(expr: Expr, type: SqlType): Expr {
 }
 
 /** A column's or statement's result: what has no type yet is text. */
-export function known(expr: Expr): Expr {
+export function typed(expr: Expr): Expr {
   return expr.type === 'unknown' ? coerce(expr, 'text') : expr
 }
 

@@ -101,7 +101,7 @@ export function spendCopies(resolver: Resolver, expr: Expr, times: number): void
 }
 
 /** The string of a name's part. */
-export function nameOf(node: Node | undefined): string {
+export function identifierOf(node: Node | undefined): string {
   if (node !== undefined && 'String' in node) return node.String.sval ?? ''
   throw new SqlError('42601', 'A name is expected.')
 }

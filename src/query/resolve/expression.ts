@@ -12,13 +12,13 @@ import type {
 } from 'libpg-query'
 import { isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import * as special from '../functions/special.ts'
-import { parseInterval } from '../interval.ts'
+import { parseIntervalLiteral } from '../interval.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { namedType, spokenType } from '../types.ts'
 import { resolveCall } from './call.ts'
-import { castTo, coerce, condition, known, literalOf, nullOf, unify } from './coerce.ts'
-import { type Env, findColumn, findQualifiedColumn, nameOf, type Resolver } from './context.ts'
+import { castTo, coerce, condition, literalOf, nullOf, typed, unify } from './coerce.ts'
+import { type Env, findColumn, findQualifiedColumn, identifierOf, type Resolver } from './context.ts'
 import { applyOperator, not, resolveOperator } from './operator.ts'
 import { callOverload } from './overload.ts'
 
@@ -48,7 +48,7 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
       kind: 'is',
       type: 'bool',
       test: nulltesttype === 'IS_NULL' ? 'NULL' : 'NOT NULL',
-      arg: known(sub(arg)),
+      arg: typed(sub(arg)),
     }
   }
   if ('BooleanTest' in node) {
@@ -97,7 +97,7 @@ function resolveColumn(resolver: Resolver, node: ColumnRef, env: Env): Expr {
   const fields = node.fields ?? []
   if (fields.some((field) => 'A_Star' in field))
     throw notSupported('* outside the select list', node.location)
-  const names = fields.map(nameOf)
+  const names = fields.map(identifierOf)
   const [first = '', second, third] = names
   if (names.length === 1) return findColumn(resolver, env.scope, first, node.location)
   if (names.length === 2 && second !== undefined)
@@ -132,7 +132,7 @@ interface NamedType {
 }
 
 function readTypeName(name: TypeName | undefined): NamedType {
-  const names = (name?.names ?? []).map(nameOf)
+  const names = (name?.names ?? []).map(identifierOf)
   const [first = '', second] = names
   const base =
     names.length === 1 ? first : names.length === 2 && first === 'pg_catalog' ? (second ?? '') : undefined
@@ -191,7 +191,7 @@ function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
     const unit = intervalUnits.get(fields)
     if (unit === undefined || arg.kind !== 'literal' || arg.value === null || arg.type !== 'unknown')
       throw notSupported('This interval type', node.location)
-    const { months, days, micros } = parseInterval(arg.value, unit)
+    const { months, days, micros } = parseIntervalLiteral(arg.value, unit)
     return { kind: 'literal', type: 'interval', value: `${months} ${days} ${micros}` }
   }
   return castTo(arg, type, size, length)
@@ -236,8 +236,8 @@ function resolveSubscript(resolver: Resolver, node: A_Indirection, env: Env): Ex
 function resolveParameter(resolver: Resolver, number: number): Expr {
   if (resolver.policy) throw new SqlError('42P02', `there is no parameter $${number}`)
   if (number < 1 || number > 65_535) throw new SqlError('42P02', `there is no parameter $${number}`)
-  const known = resolver.parameters.get(number)
-  if (known) return known
+  const existing = resolver.parameters.get(number)
+  if (existing) return existing
   const parameter: Expr = {
     kind: 'parameter',
     number,
@@ -279,7 +279,7 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
   if (node.subLinkType === 'EXISTS_SUBLINK')
     return { kind: 'subquery', form: 'exists', type: 'bool', args: [], query }
   if (node.subLinkType === 'ANY_SUBLINK' || node.subLinkType === 'ALL_SUBLINK') {
-    const operator = node.operName === undefined ? '=' : nameOf(node.operName[0])
+    const operator = node.operName === undefined ? '=' : identifierOf(node.operName[0])
     const all = node.subLinkType === 'ALL_SUBLINK'
     if (!(operator === '=' && !all) && !(operator === '<>' && all))
       throw notSupported(`${operator} ${all ? 'ALL' : 'ANY'} of a subquery`, node.location)
@@ -319,6 +319,6 @@ function inSubquery(
     if (type === 'json' || type === 'jsonb') throw notSupported(`Comparison of ${type}`)
     // Engines compare numbers and times of different types as PostgreSQL does; text never meets them here.
     const { type: common } = unify([arg, { kind: 'literal', type, value: null }], 'IN')
-    return common === type ? coerce(arg, type) : known(arg)
+    return common === type ? coerce(arg, type) : typed(arg)
   })
 }

@@ -6,11 +6,11 @@ import * as special from '../functions/special.ts'
 import type { Expr, FromItem, JoinItem, OutputColumn } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { servedType } from '../types.ts'
-import { coerce, condition, known, unify } from './coerce.ts'
+import { coerce, condition, typed, unify } from './coerce.ts'
 import {
   type Env,
   findCte,
-  nameOf,
+  identifierOf,
   newId,
   newScope,
   type Resolver,
@@ -107,7 +107,7 @@ function relation(
 }
 
 function renamed(columns: readonly ScopeColumn[], alias: Alias | undefined): readonly ScopeColumn[] {
-  const names = (alias?.colnames ?? []).map(nameOf)
+  const names = (alias?.colnames ?? []).map(identifierOf)
   if (names.length > columns.length)
     throw new SqlError('42P10', `table "${alias?.aliasname}" has ${columns.length} columns available`)
   return columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
@@ -151,7 +151,7 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
   const [call] = items
   if (more.length > 0 || call === undefined || !('FuncCall' in call))
     throw notSupported('This table function')
-  const names = (call.FuncCall.funcname ?? []).map(nameOf)
+  const names = (call.FuncCall.funcname ?? []).map(identifierOf)
   const [name] = names
   if (names.length !== 1 || (name !== 'generate_series' && name !== 'unnest'))
     throw new SqlError('42883', 'Of table functions, only generate_series and unnest are served.')
@@ -161,7 +161,7 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
   const args = (call.FuncCall.args ?? []).map((arg) => resolver.expr(arg, env))
   const id = newId(resolver, 't')
   const alias = node.alias?.aliasname ?? name
-  const [columnName] = (node.alias?.colnames ?? []).map(nameOf)
+  const [columnName] = (node.alias?.colnames ?? []).map(identifierOf)
   if ((node.alias?.colnames ?? []).length > 1)
     throw new SqlError('42P10', `table "${alias}" has 1 columns available`)
   const { bound, type } = name === 'unnest' ? bindUnnest(args) : bindSeries(args)
@@ -243,7 +243,7 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
 }
 
 function usingNames(node: JoinExpr, left: Bound, right: Bound): readonly string[] {
-  if (!node.isNatural) return (node.usingClause ?? []).map(nameOf)
+  if (!node.isNatural) return (node.usingClause ?? []).map(identifierOf)
   return left.columns
     .map(({ name }) => name)
     .filter((name) => right.columns.some((column) => column.name === name))
@@ -271,6 +271,6 @@ function mergeColumn(
   const expr: Expr =
     type === 'FULL'
       ? { kind: 'call', type: common, def: special.coalesce, args: [first, second] }
-      : known(type === 'RIGHT' ? second : first)
+      : typed(type === 'RIGHT' ? second : first)
   return { column: { name, expr }, equal }
 }

@@ -2,7 +2,7 @@
 
 import { childrenOf, type Expr, exprKey, type GroupElement, type Select } from '../ir.ts'
 import { SqlError } from '../sql-error.ts'
-import { known } from './coerce.ts'
+import { typed } from './coerce.ts'
 
 /**
  * Checks every expression that is computed per group.
@@ -21,7 +21,7 @@ export function checkGrouping(select: Select, exprs: readonly Expr[]): void {
  */
 export function groupable(expr: Expr): Expr {
   checkGroupable(expr)
-  return known(expr)
+  return typed(expr)
 }
 
 function checkGroupable(expr: Expr): void {

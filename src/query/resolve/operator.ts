@@ -9,15 +9,15 @@ import * as special from '../functions/special.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
-import { castTo, coerce, known, literalOf, unify } from './coerce.ts'
-import { type Env, nameOf, type Resolver, spendCopies } from './context.ts'
+import { castTo, coerce, literalOf, typed, unify } from './coerce.ts'
+import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { callOverload, pickOverload } from './overload.ts'
 
 /** Resolves an A_Expr. */
 export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Expr {
   const names = node.name ?? []
   if (names.length !== 1) throw notSupported('A schema-qualified operator', node.location)
-  const sign = nameOf(names[0])
+  const sign = identifierOf(names[0])
   const right = node.rexpr
   if (right === undefined) throw new SqlError('42601', 'An operand is missing.', node.location)
   if (node.kind === 'AEXPR_IN') return resolveIn(resolver, node.lexpr, right, sign === '<>', env)
@@ -248,7 +248,7 @@ function quantifiedArray(
   const negated = sign === '<>' && all
   if (!(sign === '=' && !all) && !negated)
     throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
-  const array = right.type === 'unknown' ? coerce(right, arrayOf(known(left).type)) : right
+  const array = right.type === 'unknown' ? coerce(right, arrayOf(typed(left).type)) : right
   if (!isArray(array.type))
     throw new SqlError('42804', 'ANY and ALL need an array on their right side.', position)
   const elements = elementsOf(array)

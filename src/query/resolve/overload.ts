@@ -5,7 +5,7 @@ import type { ArgType, FunctionDef } from '../functions/definition.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { convertsImplicitly, isPreferred, isString } from '../types.ts'
-import { coerce, known } from './coerce.ts'
+import { coerce, typed } from './coerce.ts'
 
 interface Callable {
   readonly args: readonly ArgType[]
@@ -109,7 +109,7 @@ export function bindArguments(
   name: string,
 ): Expr[] {
   return args.map((arg, index) => {
-    const bound = coerce(arg, match.types[index] ?? known(arg).type)
+    const bound = coerce(arg, match.types[index] ?? typed(arg).type)
     if (def.literalArgs.includes(index) && bound.kind !== 'literal')
       throw notSupported(`${name} with an argument ${index + 1} that is no literal`)
     return bound

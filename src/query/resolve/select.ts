@@ -7,8 +7,8 @@ import { exprKey } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { commonType } from '../types.ts'
 import { sortDirection } from './call.ts'
-import { coerce, condition, known } from './coerce.ts'
-import { type Env, nameOf, newId, newScope, type Resolver, type Scope } from './context.ts'
+import { coerce, condition, typed } from './coerce.ts'
+import { type Env, identifierOf, newId, newScope, type Resolver, type Scope } from './context.ts'
 import { columnShapes, shapeOf, shapeTogether, sharedSize } from './decimal.ts'
 import { resolveFrom } from './from.ts'
 import { checkGrouping, groupable } from './grouping.ts'
@@ -47,7 +47,7 @@ function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Quer
     if (scope.ctes.has(name))
       throw new SqlError('42712', `WITH query name "${name}" specified more than once`)
     const query = resolver.query(select, scope)
-    const names = (cte.aliascolnames ?? []).map(nameOf)
+    const names = (cte.aliascolnames ?? []).map(identifierOf)
     if (names.length > query.columns.length)
       throw new SqlError('42P10', `WITH query "${name}" has too few columns`)
     const columns = query.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
@@ -162,7 +162,7 @@ function resolveGroup(
     const named = namedTarget(name, targets)
     if (named) return { kind: 'expr', expr: groupable(named.expr) }
   }
-  return { kind: 'expr', expr: known(resolver.expr(node, env)) }
+  return { kind: 'expr', expr: typed(resolver.expr(node, env)) }
 }
 
 function soleName(node: Node): string | undefined {
@@ -194,7 +194,7 @@ function resolveSort(resolver: Resolver, node: Node, targets: readonly Target[],
   const name = soleName(sort.node)
   const target =
     ordinalTarget(sort.node, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
-  const expr = target ? target.expr : known(resolver.expr(sort.node, env))
+  const expr = target ? target.expr : typed(resolver.expr(sort.node, env))
   const place = target ? targets.indexOf(target) : placeOf(expr, targets)
   return { expr, ordinal: place < 0 ? undefined : place + 1, ...sortDirection(sort) }
 }
@@ -218,7 +218,7 @@ function resolveDistinct(
     const name = soleName(each)
     const target =
       ordinalTarget(each, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
-    return target ? known(target.expr) : known(resolver.expr(each, env))
+    return target ? typed(target.expr) : typed(resolver.expr(each, env))
   })
   return { distinct: false, distinctOn }
 }
@@ -269,8 +269,8 @@ function resolveValues(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   }
   const plain = retype(query, types)
   const shapes = types.map((type, index) => (type === 'numeric' ? columnShapes(plain, index) : []))
-  const typed = resize(plain, shapes.map(sharedSize))
-  return { ...typed, orderBy: outputSort(node.sortClause ?? [], typed.columns) }
+  const sized = resize(plain, shapes.map(sharedSize))
+  return { ...sized, orderBy: outputSort(node.sortClause ?? [], sized.columns) }
 }
 
 function resolveSet(

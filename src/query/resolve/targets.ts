@@ -4,7 +4,7 @@ import type { ColumnRef, Node } from 'libpg-query'
 import { limits } from '../../limits.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { type Env, nameOf, type Resolver, type ScopeColumn, use } from './context.ts'
+import { type Env, identifierOf, type Resolver, type ScopeColumn, use } from './context.ts'
 
 /** Resolves the select list. */
 export function resolveTargets(
@@ -35,7 +35,7 @@ function starColumns(node: ColumnRef, env: Env): readonly ScopeColumn[] | undefi
   const fields = node.fields ?? []
   const last = fields.at(-1)
   if (last === undefined || !('A_Star' in last)) return undefined
-  const names = fields.slice(0, -1).map(nameOf)
+  const names = fields.slice(0, -1).map(identifierOf)
   if (names.length === 0) {
     if (env.scope.relations.length === 0 && env.scope.columns.length === 0)
       throw new SqlError('42601', 'SELECT * with no tables specified is not valid', node.location)
@@ -64,12 +64,12 @@ const valueFunctionNames = new Map([
 
 /** The name that PostgreSQL gives an expression without AS; undefined where it has none to give. */
 function resultName(node: Node): string | undefined {
-  if ('ColumnRef' in node) return nameOf(node.ColumnRef.fields?.at(-1))
-  if ('FuncCall' in node) return nameOf(node.FuncCall.funcname?.at(-1))
+  if ('ColumnRef' in node) return identifierOf(node.ColumnRef.fields?.at(-1))
+  if ('FuncCall' in node) return identifierOf(node.FuncCall.funcname?.at(-1))
   if ('A_Indirection' in node) return node.A_Indirection.arg && resultName(node.A_Indirection.arg)
   if ('TypeCast' in node) {
     const inner = node.TypeCast.arg && strongName(node.TypeCast.arg)
-    return inner ?? nameOf(node.TypeCast.typeName?.names?.at(-1))
+    return inner ?? identifierOf(node.TypeCast.typeName?.names?.at(-1))
   }
   if ('CaseExpr' in node) {
     const { defresult } = node.CaseExpr

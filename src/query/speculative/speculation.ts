@@ -13,11 +13,11 @@ export interface Speculation {
   /** @param load undefined where the statement could not be loaded or compiled */
   remember(statement: Statement, load: Load | undefined): void
   /** May start a run of this statement on its last load. */
-  start(statement: Statement, run: AttemptRun): SpeculativeStart
+  start(statement: Statement, run: AttemptRun): SpeculativeAttempt
 }
 
 /** What was started for one run; nobody sees anything of it unless `confirm` gives it. */
-export interface SpeculativeStart {
+export interface SpeculativeAttempt {
   /** Ends it as soon as the signal fires. */
   follow(signal: AbortSignal): void
   /** The attempt, if it runs on exactly this load; otherwise undefined, once it has left its place. */
@@ -31,7 +31,7 @@ export interface SpeculativeStart {
   discard(progress: QueryProgress, signal: AbortSignal | undefined): Promise<void>
 }
 
-export const nothingStarted: SpeculativeStart = {
+export const nothingStarted: SpeculativeAttempt = {
   follow: () => {},
   confirm: async () => undefined,
   end: () => {},

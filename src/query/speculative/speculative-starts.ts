@@ -12,7 +12,7 @@ import { readEngineOf } from '../../core/read-engine.ts'
 import { Attempt, type AttemptParts, type AttemptRun, type Load } from '../attempt.ts'
 import type { Statement } from '../statement.ts'
 import { isSameLoad, LastLoads } from './last-loads.ts'
-import { nothingStarted, type Speculation, type SpeculativeStart } from './speculation.ts'
+import { nothingStarted, type Speculation, type SpeculativeAttempt } from './speculation.ts'
 
 export class SpeculativeStarts implements Speculation {
   readonly #loads = new LastLoads()
@@ -32,7 +32,7 @@ export class SpeculativeStarts implements Speculation {
    * Starts nothing where there is no last load that is worth assuming, where parameters have no values yet, and
    * where the engine is not the embedded one: no other system is asked for work that may be discarded.
    */
-  start({ key }: Statement, run: AttemptRun): SpeculativeStart {
+  start({ key }: Statement, run: AttemptRun): SpeculativeAttempt {
     const load = this.#loads.steady(key)
     if (load?.compiled.parameters.length !== run.parameters.length) return nothingStarted
     if (readEngineOf(load.loaded.credential.config) !== 'duckdb') return nothingStarted
@@ -40,7 +40,7 @@ export class SpeculativeStarts implements Speculation {
   }
 }
 
-function startOf(attempt: Attempt): SpeculativeStart {
+function startOf(attempt: Attempt): SpeculativeAttempt {
   return {
     follow: (signal) => attempt.follow(signal),
     async confirm(load) {
