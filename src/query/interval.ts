@@ -1,4 +1,4 @@
-/** PostgreSQL's interval input: the forms people and BI tools write, as months, days and microseconds. */
+/** Parses PostgreSQL's interval input, in the forms of people and BI tools, to months, days and microseconds. */
 
 import { SqlError } from './sql-error.ts'
 
@@ -93,7 +93,7 @@ export function parseIntervalLiteral(text: string, unit?: string): IntervalLiter
   return exact(total)
 }
 
-/** Fractions go down to the next part, as PostgreSQL has it: half a month is 15 days, half a day 12 hours. */
+/** Adds an amount. A fraction goes to the next smaller part: half a month is 15 days, half a day 12 hours. */
 function addAmount(
   total: Record<Part, number>,
   amount: number,

@@ -15,12 +15,7 @@ export function runError(thrown: unknown): SqlError {
     const { kind, detail } = thrown
     const options = { cause: thrown, ...(detail !== undefined && { detail }) }
     if (kind === 'unavailable')
-      return new SqlError(
-        '58000',
-        'The governance of the tables could not be loaded. Retry.',
-        undefined,
-        options,
-      )
+      return new SqlError('58000', 'The governance of tables could not be loaded. Retry.', undefined, options)
     if (kind === 'upstream_failed')
       return new SqlError('58000', 'The upstream catalog failed. Retry.', undefined, options)
     if (kind === 'misconfigured')

@@ -1,4 +1,4 @@
-/** Expressions: from a checked tree node to a typed expression with every name bound. */
+/** Resolves a checked tree node to a typed expression with every name bound. */
 
 import type {
   A_Const,
@@ -22,7 +22,7 @@ import { type Env, findColumn, findQualifiedColumn, identifierOf, type Resolver 
 import { applyOperator, not, resolveOperator } from './operator.ts'
 import { callOverload } from './overload.ts'
 
-/** Resolves any expression node; what has no rule here refuses. */
+/** Resolves any expression node. @throws SqlError 0A000 for a node without a rule */
 export function resolveExpression(resolver: Resolver, node: Node, env: Env): Expr {
   const sub = (child: Node | undefined): Expr => {
     if (child === undefined) throw new SqlError('42601', 'An expression is missing.')
@@ -115,7 +115,7 @@ function resolveConstant(node: A_Const): Expr {
   if (node.fval) {
     const text = (node.fval.fval ?? '0').replaceAll('_', '')
     if (!/^-?\d{1,19}$/.test(text)) return literalOf(text, 'numeric')
-    // A sign before digits is the parser's to take, so that the least integers have a literal.
+    // The sign belongs to the text, so that the least integers are integer literals.
     const value = BigInt(text)
     if (BigInt.asIntN(32, value) === value) return literalOf(text, 'int4')
     return literalOf(text, BigInt.asIntN(64, value) === value ? 'int8' : 'numeric')
@@ -138,7 +138,7 @@ function readTypeName(name: TypeName | undefined): NamedType {
     names.length === 1 ? first : names.length === 2 && first === 'pg_catalog' ? (second ?? '') : undefined
   const type = base === undefined ? undefined : namedType(base)
   if (type === undefined || name === undefined)
-    throw new SqlError('42704', `type "${names.join('.')}" is not served`, name?.location)
+    throw new SqlError('42704', `type "${names.join('.')}" is not supported`, name?.location)
   const bounds = name.arrayBounds ?? []
   if (bounds.length > 1) throw notSupported('An array of arrays', name.location)
   const mods = (name.typmods ?? []).map((node) =>
@@ -183,7 +183,7 @@ const intervalUnits = new Map([
 function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
   if (node.arg === undefined) throw new SqlError('42601', 'An expression is missing.')
   const { type, size, length, fields } = readTypeName(node.typeName)
-  // Without elements an array has no type but the cast's.
+  // An empty array takes its type from the cast.
   if (isArray(type) && 'A_ArrayExpr' in node.arg && (node.arg.A_ArrayExpr.elements ?? []).length === 0)
     return { kind: 'array', type, elements: [] }
   const arg = resolver.expr(node.arg, env)
@@ -270,7 +270,7 @@ function niladic(resolver: Resolver, name: string, env: Env): Expr {
 }
 
 function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
-  if (resolver.policy) throw notSupported('A subquery in a policy', node.location)
+  if (resolver.policy) throw notSupported('A subquery in a row filter or mask', node.location)
   const select =
     node.subselect !== undefined && 'SelectStmt' in node.subselect ? node.subselect.SelectStmt : undefined
   if (select === undefined) throw new SqlError('42601', 'A subquery is expected.', node.location)
@@ -302,7 +302,7 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
   return { kind: 'subquery', form: 'scalar', type: column.type, size: column.size, args: [], query }
 }
 
-/** The left side, brought to the types of the subquery's columns. */
+/** The left side of IN, converted to the types of the subquery's columns. */
 function inSubquery(
   resolver: Resolver,
   node: SubLink,
@@ -317,7 +317,7 @@ function inSubquery(
     const arg = resolver.expr(each, env)
     const type = columns[index]?.type ?? 'unknown'
     if (type === 'json' || type === 'jsonb') throw notSupported(`Comparison of ${type}`)
-    // Engines compare numbers and times of different types as PostgreSQL does; text never meets them here.
+    // Engines compare numbers and times of different types as PostgreSQL does. Text does not unify with them.
     const { type: common } = unify([arg, { kind: 'literal', type, value: null }], 'IN')
     return common === type ? coerce(arg, type) : typed(arg)
   })

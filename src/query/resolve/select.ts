@@ -1,4 +1,4 @@
-/** SELECT, VALUES and set operations: clauses in PostgreSQL's order of meaning. */
+/** Resolves SELECT, VALUES and set operations, clause by clause in PostgreSQL's order of evaluation. */
 
 import type { Node, SelectStmt, SetOperation as SetOperator, WithClause } from 'libpg-query'
 import type { NumericSize, SqlType } from '../../core/sql-type.ts'
@@ -27,7 +27,7 @@ export function resolveQuery(resolver: Resolver, node: SelectStmt, outer: Scope 
   )
 }
 
-/** As resolveQuery, but literals in the select list may still be without a type. */
+/** As resolveQuery, but literals in the select list may still be untyped. */
 function resolveOpen(resolver: Resolver, node: SelectStmt, outer: Scope | undefined): Query {
   const scope = newScope(outer)
   const ctes = node.withClause ? resolveCtes(resolver, node.withClause, scope) : []
@@ -104,7 +104,7 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   return { ctes, body, columns, orderBy, ...resolveLimits(resolver, node, scope) }
 }
 
-/** A condition of which only TRUE counts: engines have that of a row in a subquery by a join. */
+/** A condition whose NULL and FALSE are the same: engines compute IN of a row by a join then. */
 function keeping(expr: Expr): Expr {
   if (expr.kind === 'subquery' && expr.form === 'rows') return { ...expr, form: 'in' }
   if (expr.kind !== 'logic' || expr.op !== 'AND') return expr
@@ -114,7 +114,7 @@ function keeping(expr: Expr): Expr {
 interface Target {
   readonly name: string
   readonly expr: Expr
-  /** Made once, however many keys of ORDER BY look for it. */
+  /** The expression's key, computed once for all keys of ORDER BY. */
   readonly key: () => string
 }
 
@@ -130,7 +130,7 @@ function asTarget({ name, expr }: Pick<Target, 'name' | 'expr'>): Target {
   }
 }
 
-/** An ordinal, or a name or expression: GROUP BY looks for input columns first. */
+/** A key of GROUP BY: an ordinal, a name or an expression. A name means an input column first. */
 function resolveGroup(
   resolver: Resolver,
   node: Node,
@@ -187,7 +187,7 @@ function namedTarget(name: string, targets: readonly Target[]): Target | undefin
   return first
 }
 
-/** ORDER BY looks for output names first. */
+/** A key of ORDER BY. A name means an output column first. */
 function resolveSort(resolver: Resolver, node: Node, targets: readonly Target[], env: Env): SortKey {
   const sort = 'SortBy' in node ? node.SortBy : undefined
   if (sort?.node === undefined) throw new SqlError('42601', 'A sort key is expected.')
@@ -290,16 +290,16 @@ function resolveSet(
     throw new SqlError('42601', `each ${name} query must have the same number of columns`)
   const types = left.columns.map(({ type }, index) => {
     const other = right.columns[index]?.type ?? type
-    // Both may still be open, for a further branch to decide.
+    // Both may still be untyped; a further branch may decide the type.
     const common = type === 'unknown' && other === 'unknown' ? 'unknown' : commonType([type, other])
     if (common === undefined) throw new SqlError('42804', `${name} types cannot be matched`)
     return common
   })
-  const settled = node.all ? types : types.map((type) => (type === 'unknown' ? 'text' : type))
-  if (!node.all && settled.some((type) => type === 'json' || type === 'jsonb'))
+  const typesHere = node.all ? types : types.map((type) => (type === 'unknown' ? 'text' : type))
+  if (!node.all && typesHere.some((type) => type === 'json' || type === 'jsonb'))
     throw notSupported('Comparison of JSON')
-  const open = [left, right].map((side) => retype(side, settled))
-  const shapes = settled.map((type, index) =>
+  const open = [left, right].map((side) => retype(side, typesHere))
+  const shapes = typesHere.map((type, index) =>
     type === 'numeric' ? open.flatMap((side) => columnShapes(side, index)) : [],
   )
   const sizes = shapes.map(sharedSize)
@@ -320,7 +320,7 @@ function resolveSet(
   }
 }
 
-/** The result of VALUES or a set operation is sorted by its columns only. */
+/** The sort keys of VALUES or a set operation, which may only be result columns. */
 function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): SortKey[] {
   const targets = columns.map(({ name, type }, index) =>
     asTarget({ name, expr: { kind: 'column', relation: '', index, levelsUp: 0, type } }),
@@ -342,7 +342,7 @@ function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): S
   })
 }
 
-/** The query with those of its numerics cast that have a size. */
+/** The query with its numeric columns cast to the given sizes. */
 function resize(query: Query, sizes: readonly (NumericSize | undefined)[]): Query {
   if (sizes.every((size) => size === undefined)) return query
   const to = (arg: Expr, index: number): Expr => {
@@ -356,7 +356,7 @@ function resize(query: Query, sizes: readonly (NumericSize | undefined)[]): Quer
   return { ...query, body: { ...body, left: resize(body.left, sizes), right: resize(body.right, sizes) } }
 }
 
-/** The query with its columns as the given types. */
+/** The query with its columns in the given types. */
 function retype(query: Query, types: readonly SqlType[]): Query {
   if (query.body.kind !== 'values' && query.columns.every(({ type }, index) => type === types[index]))
     return query

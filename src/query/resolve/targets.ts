@@ -1,4 +1,4 @@
-/** The select list: stars expanded, every result named as PostgreSQL names it. */
+/** Resolves the select list: expands stars and names every result as PostgreSQL does. */
 
 import type { ColumnRef, Node } from 'libpg-query'
 import { limits } from '../../limits.ts'
@@ -62,7 +62,7 @@ const valueFunctionNames = new Map([
   ['SVFOP_CURRENT_ROLE', 'current_role'],
 ])
 
-/** The name that PostgreSQL gives an expression without AS; undefined where it has none to give. */
+/** The name that PostgreSQL gives an expression without AS; undefined where it gives none. */
 function resultName(node: Node): string | undefined {
   if ('ColumnRef' in node) return identifierOf(node.ColumnRef.fields?.at(-1))
   if ('FuncCall' in node) return identifierOf(node.FuncCall.funcname?.at(-1))
@@ -85,7 +85,7 @@ function resultName(node: Node): string | undefined {
   return undefined
 }
 
-/** A name good enough to pass through CASE or a cast: a column's or function's. */
+/** The name that PostgreSQL passes through CASE or a cast: a column's or a function's. */
 function strongName(node: Node): string | undefined {
   if ('TypeCast' in node) return node.TypeCast.arg && strongName(node.TypeCast.arg)
   if ('CaseExpr' in node) return node.CaseExpr.defresult && strongName(node.CaseExpr.defresult)
