@@ -82,9 +82,9 @@ function itemCanFail(item: FromItem, seen: Seen): boolean {
 function exprCanFail(expr: Expr, isResult: boolean, seen: Seen): boolean {
   // The most frequent kinds first.
   if (expr.kind === 'column' || expr.kind === 'literal' || expr.kind === 'parameter') return false
-  const known = isResult ? seen.results : seen.conditions
-  if (known.has(expr)) return false
-  known.add(expr)
+  const harmless = isResult ? seen.results : seen.conditions
+  if (harmless.has(expr)) return false
+  harmless.add(expr)
   if (!isResult && nodeCanFail(expr)) return true
   if (expr.kind === 'subquery' && queryCanFail(expr.query, false, seen)) return true
   // No engine computes an aggregate before the filters below it.

@@ -43,7 +43,7 @@ export async function listUsageRecords(
 }
 
 /**
- * A record as the API shows it. `bytes_scanned` counts hidden rows too, so it may reveal how many there are.
+ * A record as the API shows it. `bytes_scanned` depends on hidden rows and on files that were skipped by their bounds.
  * @param all whether the caller may see `bytes_scanned` below a filter or mask
  */
 function usageView(usage: ListedUsage, all: boolean) {
