@@ -1,7 +1,7 @@
 /**
  * Caches the governance version of each tenant and when the store last confirmed it. The store notifies of new
- * versions. Because a lost connection looks like a silent one, the version of a tenant with open runs is also
- * refreshed, at most once a second for all its runs.
+ * versions. A lost connection looks like a silent one, so the version of a tenant with open runs is also refreshed.
+ * That takes at most one call a second for all its runs.
  */
 
 import { Lru } from '../base/lru.ts'

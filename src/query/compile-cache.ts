@@ -1,6 +1,6 @@
 /**
  * Caches compiled statements. The key holds all that a statement is compiled from, the governance of its tables
- * included, so a change of a policy, a role or a schema never yields a stale statement.
+ * included. So a changed policy, role or schema never meets a stale statement.
  */
 
 import { createHash } from 'node:crypto'

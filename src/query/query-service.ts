@@ -89,9 +89,9 @@ export interface QueryRun extends AsyncIterable<ResultBatch> {
   putOnRecord(): Promise<void>
   /**
    * Checks whether rows of an earlier pull may still be sent. Each pull checks its own rows.
-   * @returns undefined where they may; else a promise, which rejects where they may not: with SqlError 55000 where a
-   *   policy, pin or catalog credential has changed, 28000 where the reader's credential ended, 57014 where the time
-   *   is up, 58000 where the store does not reply
+   * @returns undefined where they may; else a promise, which rejects where they may not
+   * @throws SqlError 55000 where a policy, pin or catalog credential has changed, 28000 where the reader's credential
+   *   ended, 57014 where the time is up, 58000 where the store does not reply
    */
   confirm(): Promise<void> | undefined
 }

@@ -1,4 +1,4 @@
-/** Writes expressions. Identifiers are generated and literals go through the dialect; no text is copied from a statement. */
+/** Writes expressions. Identifiers are generated, literals go through the dialect, and no text of a statement is copied. */
 
 import { limits } from '../../limits.ts'
 import { nodeCanFail } from '../fallible.ts'
@@ -97,7 +97,8 @@ function write(emitter: Emitter, expr: Expr): string {
 
 /**
  * Marks an argument of an expression that can fail by a conversion which DuckDB believes harmless: `flat` makes DuckDB
- * expect an error. Conversions of texts and functions marked fallible have an error call in their templates.
+ * expect an error. Conversions of texts and functions marked fallible need no mark, because DuckDB knows that their SQL
+ * may throw.
  */
 function marked(emitter: Emitter, parent: Expr, arg: Expr): string {
   const sql = emitExpression(emitter, arg)

@@ -28,8 +28,8 @@ export class SpeculativeStarts implements Speculation {
   }
 
   /**
-   * Starts nothing without a steady last load, before the parameters have values, or on an engine other than the
-   * embedded one, because no other system should do work that may be discarded.
+   * Starts nothing without a steady last load, or before the parameters have values. It starts only the embedded
+   * engine, because no other system should do work that may be discarded.
    */
   start({ key }: Statement, run: AttemptRun): SpeculativeAttempt {
     const load = this.#loads.steady(key)
