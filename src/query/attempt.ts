@@ -127,7 +127,9 @@ export class Attempt {
     if (this.#ending !== undefined) throw ended()
     this.#session = session
     this.openedMs = performance.now()
-    const sql = render(compiled.emit(dialect, deletesIn(load, session)), (table) => session.relation(table))
+    const sql = render(compiled.emit(dialect, tablesWithDeletes(load, session)), (table) =>
+      session.relation(table),
+    )
     if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
       throw new SqlError('54001', 'The statement is too complex.')
     const result = session.run({ sql, columns: outputsOf(load) })
@@ -169,7 +171,7 @@ export function outputsOf({ compiled }: Load): readonly EngineColumn[] {
 }
 
 /** The tables of a load whose files hold deleted rows. */
-export function deletesIn({ compiled }: Load, opened: OpenTables): ReadonlySet<GovernedTable> {
+export function tablesWithDeletes({ compiled }: Load, opened: OpenTables): ReadonlySet<GovernedTable> {
   const tables = compiled.reads.map(({ table }) => table)
   return new Set(tables.filter((table) => opened.hasDeletes(table)))
 }

@@ -18,7 +18,7 @@ import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { resolveQuery } from './resolve/select.ts'
 import { SqlError, toSqlError } from './sql-error.ts'
-import { areLong, checkValueSizes } from './value-size.ts'
+import { checkValueSizes, exceedAssumedSize } from './value-size.ts'
 
 export interface CompileInput {
   readonly text: string
@@ -120,7 +120,7 @@ function compile(input: CompileInput): CompiledQuery {
     policies: appliedProtections(resolver.tables, protections),
     ranges: columnRanges(query, resolver.tables, protections),
     checkParameters: (parameters) => {
-      if (areLong(parameters)) checkValueSizes(query, parameters)
+      if (exceedAssumedSize(parameters)) checkValueSizes(query, parameters)
     },
     emit: (dialect, deletes) => {
       try {

@@ -3,7 +3,7 @@
 import { fingerprintSync } from 'libpg-query'
 import { Lru } from '../base/lru.ts'
 import { limits } from '../limits.ts'
-import { admit } from './parse.ts'
+import { checkText } from './parse.ts'
 
 /** By text, on which alone a fingerprint depends. Cached because making one takes as long as parsing twice. */
 const cache = new Lru<string, string>(limits.namesCacheBytes)
@@ -13,7 +13,7 @@ export function fingerprintStatement(text: string): string | undefined {
   const found = cache.get(text)
   if (found !== undefined) return found
   try {
-    admit(text)
+    checkText(text)
     const fingerprint = fingerprintSync(text)
     // For some texts the library returns the parser's error message, which quotes the text.
     if (!/^[0-9a-f]{16}$/.test(fingerprint)) return undefined

@@ -31,13 +31,13 @@ const treeWeight = 100
 export function parseStatements(text: string): readonly RawStmt[] {
   const cached = trees.get(text)
   if (cached !== undefined) return cached
-  const parsed = parseAdmitted(text)
+  const parsed = parseChecked(text)
   if (text.length <= cachedCharsMax) trees.set(text, freeze(parsed), text.length * treeWeight)
   return parsed
 }
 
-function parseAdmitted(text: string): readonly RawStmt[] {
-  admit(text)
+function parseChecked(text: string): readonly RawStmt[] {
+  checkText(text)
   return text.trim() === '' ? [] : parse(text)
 }
 
@@ -46,7 +46,7 @@ function parseAdmitted(text: string): readonly RawStmt[] {
  *
  * @throws SqlError 54001 where it is too long or could be too deep, 42601 where it is not valid text
  */
-export function admit(text: string): void {
+export function checkText(text: string): void {
   if (text.length > limits.statementBytesMax || Buffer.byteLength(text) > limits.statementBytesMax)
     throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
   if (text.includes('\0') || !text.isWellFormed())

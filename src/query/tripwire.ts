@@ -10,7 +10,7 @@ import type { EngineErrorCode } from '../engine/engine-error.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { Metrics, TripwireSkip } from '../telemetry/metrics.ts'
-import { type Attempt, deletesIn, outputsOf, tableSnapshotsOf } from './attempt.ts'
+import { type Attempt, outputsOf, tableSnapshotsOf, tablesWithDeletes } from './attempt.ts'
 import { renderSql } from './emit/render.ts'
 import type { SqlError } from './sql-error.ts'
 import type { QueryProgress } from './usage-of.ts'
@@ -188,12 +188,12 @@ function copiedStatement(
     rowsMax,
     bytesMax,
     write(opened) {
-      const emitted = load.compiled.emit('duckdb', deletesIn(load, opened))
+      const emitted = load.compiled.emit('duckdb', tablesWithDeletes(load, opened))
       return renderSql(emitted, 'duckdb', { ...options, relation: opened.relation })
     },
     writeCopied(opened, copy) {
       const { relation } = opened
-      const { copies, statement } = load.compiled.emitCopied('duckdb', deletesIn(load, opened))
+      const { copies, statement } = load.compiled.emitCopied('duckdb', tablesWithDeletes(load, opened))
       const select = (id: string) => renderSql(copies.get(id) ?? [], 'duckdb', { ...options, relation })
       return {
         copies: new Map([...copies.keys()].map((id) => [id, select(id)])),

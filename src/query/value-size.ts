@@ -38,7 +38,7 @@ export function checkValueSizes(query: Query, parameters: readonly (string | nul
 }
 
 /** Whether parameters are longer than the compiler assumed. */
-export function areLong(parameters: readonly (string | null)[]): boolean {
+export function exceedAssumedSize(parameters: readonly (string | null)[]): boolean {
   return parameters.some((value) => value !== null && value.length > storedBytes)
 }
 
