@@ -1,6 +1,6 @@
 /**
- * The allow-list of statement trees: node kinds, their fields, and the values that scalar fields may have.
- * What is not listed refuses, so a construct that a newer parser learns is refused until a rule is written.
+ * Checks statement trees against an allow-list of node kinds, their fields and the values of scalar fields. Anything
+ * unlisted is refused, so a construct that a newer parser supports stays refused until it is listed.
  */
 
 import { notSupported, SqlError } from './sql-error.ts'
@@ -153,7 +153,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   Boolean: { boolval: 'scalar' },
 }
 
-/** What to call a refused kind or field; others are named as the parser names them. */
+/** Names of refused kinds and fields in messages; for others the parser's name is used. */
 const spoken: Readonly<Record<string, string>> = {
   intoClause: 'SELECT INTO',
   lockingClause: 'FOR UPDATE or FOR SHARE',
@@ -174,7 +174,7 @@ const spoken: Readonly<Record<string, string>> = {
   setof: 'SETOF',
 }
 
-/** Nodes below one statement, and levels of nesting: what a BI tool writes stays far below. */
+/** Bounds on the nodes and nesting of one statement. Statements of BI tools stay far below. */
 const nodesMax = 60_000
 const depthMax = 400
 
@@ -183,10 +183,10 @@ interface Walk {
 }
 
 /**
- * Refuses a tree that holds anything unlisted.
+ * Refuses a tree that contains anything unlisted.
  *
  * @param tree an unwrapped SelectStmt as the parser gave it
- * @throws SqlError 0A000 naming what is not served, or 54001 for a tree that is too large or too deep
+ * @throws SqlError 0A000 naming what is not supported, or 54001 for a tree that is too large or too deep
  */
 export function checkTree(tree: unknown): void {
   checkKind('SelectStmt', tree, { nodes: 0 }, 0)
@@ -199,14 +199,14 @@ function checkKind(kind: string, value: unknown, walk: Walk, depth: number): voi
     throw new SqlError('54001', 'The statement is too long or too deeply nested.')
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new SqlError('XX000', 'The statement could not be compiled.')
-  // Not entries(): this walk is a tenth of the time of a long statement, most of it their arrays.
+  // Not entries(): its arrays took most of this walk, which is a tenth of the time of a long statement.
   for (const field of Object.keys(value)) {
     const content: unknown = Reflect.get(value, field)
     const rule = Object.hasOwn(fields, field) ? fields[field] : undefined
     if (rule === undefined) throw notSupported(spoken[field] ?? `${kind}.${field}`)
     checkField(`${kind}.${field}`, field, rule, content, walk, depth + 1)
   }
-  // The parser leaves a false flag out; a relation without descent (ONLY) must not pass for one with it.
+  // The parser omits a false flag, so ONLY shows as a missing `inh`.
   if (kind === 'RangeVar' && !('inh' in value)) throw notSupported('ONLY')
 }
 
@@ -233,7 +233,7 @@ function checkNode(node: unknown, walk: Walk, depth: number): void {
   if (typeof node !== 'object' || node === null) throw notSupported('An empty node')
   const names = Object.keys(node)
   const [kind] = names
-  // A list's empty place, as in DISTINCT without ON.
+  // An empty element of a list, as in DISTINCT without ON.
   if (kind === undefined) return
   if (names.length !== 1) throw notSupported('A node of several kinds')
   checkKind(kind, Reflect.get(node, kind), walk, depth)

@@ -1,6 +1,6 @@
 /**
- * One statement at work on its engine, from the engine's choice to the last batch. It begins at once and shows
- * nothing by itself: its caller decides whether its rows, or its error, reach the client.
+ * Runs one statement on its engine, from the choice of the engine to the last batch. It starts in the constructor.
+ * It sends nothing to the client: its caller decides whether its rows or its error are used.
  */
 
 import type { Logger } from 'pino'
@@ -21,7 +21,7 @@ export interface AttemptParts {
   readonly log: Logger
 }
 
-/** What a statement is run from: everything that its answer rests on, but its parameters' values. */
+/** All that a statement's result depends on, except the values of its parameters. */
 export interface Load {
   readonly loaded: LoadedTables
   readonly compiled: CompiledQuery
@@ -35,16 +35,16 @@ export interface AttemptRun {
 }
 
 export class Attempt {
-  /** The engine's dialect, once it was asked. */
+  /** The engine's dialect; undefined until the engine is used. */
   engine: string | undefined
-  /** `performance.now()` when the engine was open. */
+  /** `performance.now()` when the engine had opened the tables. */
   openedMs: number | undefined
-  /** Of the digests that are this run's own. */
+  /** Salt of the mask `sha-256-query-local`, drawn for this run. */
   readonly salt: Uint8Array = crypto.getRandomValues(new Uint8Array(32))
   readonly #stop = new AbortController()
   readonly #unfollow: (() => void)[] = []
   readonly #rows: AsyncGenerator<ResultBatch, void, undefined>
-  /** The first batch, which the engine makes before it is asked for. */
+  /** The first batch, which the engine computes before `next` is called. */
   #first: Promise<IteratorResult<ResultBatch, void>> | undefined
   #opening: Promise<EngineSession> | undefined
   #session: EngineSession | undefined
@@ -65,12 +65,12 @@ export class Attempt {
     this.#first.catch(() => {})
   }
 
-  /** What it cost so far; undefined where it has not begun to run. */
+  /** The cost so far; undefined before the statement runs. */
   get stats(): EngineStats | undefined {
     return this.#stats?.()
   }
 
-  /** Ends as soon as the signal fires. */
+  /** Ends the attempt as soon as the signal fires. */
   follow(signal: AbortSignal): void {
     const end = () => void this.end()
     if (signal.aborted) end()
@@ -79,28 +79,29 @@ export class Attempt {
   }
 
   /**
-   * The next batch, as an iterator gives it.
-   * @throws SqlError where the statement cannot be run so, 57014 where it was ended; what the engine throws
+   * The next batch, as an iterator result.
+   * @throws SqlError for SQL or parameters that this engine cannot run, 57014 where the attempt was ended; what the
+   *   engine throws
    */
   async next(): Promise<IteratorResult<ResultBatch, void>> {
     const batch = this.#first ?? this.#rows.next()
     this.#first = undefined
     const next = await batch
-    // One that was ended must not look like one that is complete.
+    // An ended attempt must not look complete.
     if (next.done && !this.#done) throw ended()
     return next
   }
 
   /**
-   * Stops the engine wherever it is and frees its session. Waits until it has let go, but not for ever, and not
-   * for one that is still opening: that one is closed as soon as it is open.
+   * Stops the engine and closes it. Waits at most `engineCloseMs` for the close, and not at all for an engine that is
+   * still opening: that one is closed as soon as it is open.
    */
   end(): Promise<void> {
     this.#ending ??= this.#end()
     return this.#ending
   }
 
-  /** As `end`, but waits for one that is still opening, too: its place is free when this resolves. */
+  /** As `end`, but also waits for an engine that is still opening: its slot is free when this resolves. */
   async vacate(): Promise<void> {
     await this.end()
     if (this.#late !== undefined) await this.#inTime(this.#late)
@@ -109,12 +110,12 @@ export class Attempt {
   async *#batches(): AsyncGenerator<ResultBatch, void, undefined> {
     const { parts, load, run } = this
     const { compiled, loaded } = load
-    const snapshots = snapshotsOf(load)
+    const snapshots = tableSnapshotsOf(load)
     const engine = await engineOf(parts.engines, run.context.tenant, loaded.credential)
     const { dialect } = engine
     const render = (emitted: readonly SqlPart[], relation: (table: GovernedTable) => string) =>
       renderSql(emitted, dialect, { relation, salt: this.salt, parameters: run.parameters })
-    // What the engine cannot do, and a parameter that is no such value, refuse before the engine is asked.
+    // Refuses unsupported SQL and invalid parameters before the engine opens anything.
     compiled.checkParameters(run.parameters)
     render(compiled.emit(dialect), () => '')
     const { signal } = this.#stop
@@ -126,7 +127,9 @@ export class Attempt {
     if (this.#ending !== undefined) throw ended()
     this.#session = session
     this.openedMs = performance.now()
-    const sql = render(compiled.emit(dialect, deletesIn(load, session)), (table) => session.relation(table))
+    const sql = render(compiled.emit(dialect, tablesWithDeletes(load, session)), (table) =>
+      session.relation(table),
+    )
     if (Buffer.byteLength(sql) > limits.compiledStatementBytesMax)
       throw new SqlError('54001', 'The statement is too complex.')
     const result = session.run({ sql, columns: outputsOf(load) })
@@ -142,7 +145,7 @@ export class Attempt {
       void this.#rows.return().catch(() => {})
     }
     if (this.#session !== undefined) return await this.#inTime(this.#session.close())
-    // It may open after nobody waits for it any more.
+    // The engine may open after the run is over.
     this.#late = this.#opening?.then((session) => session.close()).catch(() => {})
   }
 
@@ -153,27 +156,28 @@ export class Attempt {
     })
     const closed = await Promise.race([closing.catch(() => 'failed' as const), late])
     clearTimeout(timer)
-    if (closed !== undefined) this.parts.log.warn({ closed }, 'an engine session was not closed in order')
+    if (closed !== undefined)
+      this.parts.log.warn({ closed }, 'an engine did not close in time or failed to close')
   }
 }
 
 function ended(): SqlError {
-  return new SqlError('57014', 'The query was ended.')
+  return new SqlError('57014', 'The query was stopped before it completed.')
 }
 
-/** The emitted statement names its outputs c1, c2, …: the client's names never reach the engine. */
+/** The output columns, named c1, c2, … because the client's names never reach the engine. */
 export function outputsOf({ compiled }: Load): readonly EngineColumn[] {
   return compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
 }
 
-/** Its tables whose files hold rows that were deleted. */
-export function deletesIn({ compiled }: Load, opened: OpenTables): ReadonlySet<GovernedTable> {
+/** The tables of a load whose files hold deleted rows. */
+export function tablesWithDeletes({ compiled }: Load, opened: OpenTables): ReadonlySet<GovernedTable> {
   const tables = compiled.reads.map(({ table }) => table)
   return new Set(tables.filter((table) => opened.hasDeletes(table)))
 }
 
-/** What it reads, at the snapshots that were loaded. @throws SqlError XX000 where one was not */
-export function snapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
+/** The snapshots that a load reads. @throws SqlError XX000 where the snapshot of a table was not loaded */
+export function tableSnapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
   return compiled.reads.map(({ table }) => {
     const snapshot = loaded.snapshots.get(tableKey(table.ref))
     if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')

@@ -1,13 +1,13 @@
 /**
- * Where a statement needs a barrier between hidden values and what can fail, and in which form. Which columns those
- * are is exposure.ts's affair, and that hidden rows are dropped the row filter's own.
+ * Decides where a statement needs a barrier between hidden values and expressions that can fail, and in which form.
+ * exposure.ts finds the exposed columns. Dropping hidden rows is the task of the row filter, not of the barrier.
  *
- * DuckDB: a column that something fallible reads is written as `flat(CASE WHEN filter THEN value END)`. Nothing
- * above it can see a hidden row's value, in whatever position of the statement. Conditions that cannot fail read
- * the column beside it, so that row groups are left unread as without a barrier.
+ * DuckDB: a column that something fallible reads is written as `flat(CASE WHEN filter THEN value END)`. No expression
+ * above it, wherever in the statement, can see a hidden row's value. Conditions that cannot fail read a second,
+ * bare column, so that DuckDB still skips row groups by them.
  *
- * Trino keeps an error of a dictionary's entry to itself and computes results of the rows that are left: there
- * `CASE WHEN filter THEN value END` stands, around every column, where a condition of the statement can fail.
+ * Trino drops the error of a dictionary entry and computes results for the remaining rows only. There every column is
+ * written as `CASE WHEN filter THEN value END`, where a condition of the statement can fail.
  */
 
 import type { DialectName } from '../core/sql-type.ts'
@@ -19,13 +19,13 @@ import type { Protection } from './protect.ts'
 export interface Barrier {
   /** Whether a column of a table's appearance stands behind the barrier. */
   readonly hides: (item: Pick<TableItem, 'id'>, index: number) => boolean
-  /** Whether it is read without the barrier, too, by conditions that cannot fail. */
+  /** Whether conditions that cannot fail read the column without the barrier as well. */
   readonly isReadBare: (item: Pick<TableItem, 'id'>, index: number) => boolean
   /** Whether a table's filter and masks read its raw columns behind a barrier where they can fail. */
   readonly aroundPolicies: boolean
   /**
-   * Whether what can fail must be written so that the engine knows it. DuckDB takes a condition that it holds for
-   * harmless before the filters below it, and computes it over whole dictionaries.
+   * Whether expressions that can fail must be marked for the engine. DuckDB computes a condition that it believes
+   * harmless before the filters below it, and over whole dictionaries.
    */
   readonly marksFallible: boolean
 }
@@ -34,7 +34,7 @@ export interface Barrier {
  * The barrier of a statement on an engine.
  *
  * @param protections by the id of a table's appearance
- * @param hasDeletes whether rows of an appearance's table are deleted without being gone from its files
+ * @param hasDeletes whether the files of an appearance's table still hold deleted rows
  */
 export function barrierOf(
   dialect: DialectName,
@@ -57,7 +57,7 @@ export function barrierOf(
   const isMasked = (id: string, index: number) =>
     protections.get(id)?.columns.some((column) => column.index === index && column.mask !== undefined) ===
     true
-  // Most statements read nothing that is hidden from anybody.
+  // Most statements read tables without hidden values.
   if (!ids.some((id) => hidesRows(id) || protections.get(id)?.columns.some(({ mask }) => mask))) return open
   const { exposed, bare } = exposureOf(query)
   const holds = (places: ColumnPlaces, id: string, index: number) => places.get(id)?.has(index) === true

@@ -1,4 +1,4 @@
-/** How much data a result batch holds. */
+/** Counts the bytes of data in a result batch. */
 
 import type { ColumnVector, ResultBatch } from '../core/result-batch.ts'
 

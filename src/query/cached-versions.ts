@@ -1,7 +1,7 @@
 /**
- * The governance version of each tenant, cached, with the time at which the store last confirmed it. The store
- * notifies of new versions. A silent connection cannot be told from a lost one, so a tenant whose rows are being
- * read is asked about as well, at most once a second for all of its runs.
+ * Caches the governance version of each tenant and when the store last confirmed it. The store notifies of new
+ * versions. A lost connection looks like a silent one, so the version of a tenant with open runs is also refreshed.
+ * That takes at most one call a second for all its runs.
  */
 
 import { Lru } from '../base/lru.ts'
@@ -13,11 +13,11 @@ import type { Store } from '../store/store.ts'
 
 interface CachedVersion {
   readonly version: bigint
-  /** When the store was last asked, of the calls that it answered. */
+  /** Start of the last call to the store that succeeded. */
   readonly askedMs: number
 }
 
-/** `stale`: the cached version is too old for a row to rest on. */
+/** `stale`: the cached version is too old to send rows by. */
 export type Standing = 'same' | 'changed' | 'stale'
 
 export class CachedVersions {
@@ -31,7 +31,7 @@ export class CachedVersions {
     hearGovernanceVersions(store, (tenant, version) => this.learn(tenant, version, Number.NEGATIVE_INFINITY))
   }
 
-  /** @param askedMs by the pace's clock, before the store was asked; -∞ where the store notified by itself */
+  /** @param askedMs the pace's clock before the store was asked; -∞ for a notification */
   learn(tenant: TenantId, version: bigint, askedMs: number): void {
     const cached = this.#cached.get(tenant)
     this.#cached.set(tenant, {
@@ -40,14 +40,14 @@ export class CachedVersions {
     })
   }
 
-  /** How a version that a run was loaded under stands now. Answers from memory; a refresh may begin beside it. */
+  /** Compares a run's version with the cached one. It does not wait, but may start a refresh. */
   standing(tenant: TenantId, version: bigint): Standing {
     const cached = this.#cached.get(tenant)
     if (cached === undefined) return 'stale'
     if (cached.version > version) return 'changed'
     const ageMs = this.pace.now() - cached.askedMs
     if (ageMs > limits.governanceStaleMs) return 'stale'
-    // A refresh that fails is tried again, and missed once the version is stale.
+    // A failed refresh is retried by the next call; the version becomes stale meanwhile.
     if (ageMs > limits.governanceAskMs) this.refresh(tenant).catch(() => {})
     return 'same'
   }

@@ -1,6 +1,6 @@
 /**
- * Compiled statements by everything that they were compiled from, what governs the tables included: a change
- * of a policy, a role or a schema is another key, never a stale answer.
+ * Caches compiled statements. The key holds all that a statement is compiled from, the governance of its tables
+ * included. So a changed policy, role or schema never meets a stale statement.
  */
 
 import { createHash } from 'node:crypto'
@@ -12,7 +12,7 @@ import type { SqlPart } from './emit/render.ts'
 import type { LoadedTables } from './load-tables.ts'
 import type { Statement } from './statement.ts'
 
-/** What a compiled statement weighs beside its input, by measure of its trees: a few times the text. */
+/** Estimated bytes in memory of a compiled statement, per character of its input. Measured on its trees. */
 const compiledWeight = 8
 
 export class CompileCache {
@@ -35,8 +35,8 @@ export class CompileCache {
   }
 
   /**
-   * Compiles a statement over what was loaded for it.
-   * @param last a load of the same statement: its compiled statement is taken if it is of these very tables
+   * Compiles a statement over the tables that were loaded for it.
+   * @param last a load of the same statement; its compiled statement is reused if the tables are the same objects
    * @throws SqlError of the compiler
    */
   compileLoaded({ context, text, parameterTypes }: Statement, loaded: LoadedTables, last?: Load): Load {
@@ -49,7 +49,7 @@ export class CompileCache {
   }
 }
 
-/** Whether a statement's load was compiled over these very objects. */
+/** Whether a load was compiled over the same table objects. */
 function isOfTables(load: Load | undefined, tables: LoadedTables['tables']): load is Load {
   return (
     load?.loaded.tables.length === tables.length &&
@@ -57,6 +57,7 @@ function isOfTables(load: Load | undefined, tables: LoadedTables['tables']): loa
   )
 }
 
+/** Caches the SQL of each engine beside its compiled statement. */
 function emittedOnce(compiled: CompiledQuery): CompiledQuery {
   const emitted = new Map<string, readonly SqlPart[]>()
   return {

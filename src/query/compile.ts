@@ -1,6 +1,6 @@
 /**
- * The read path's compiler: statement text, governed tables and a principal to protected SQL. Pure: nothing
- * is read or written. Every exception is a refusal, and what has no rule is refused.
+ * Compiles statement text, governed tables and a principal to protected SQL. It is pure: it reads and writes nothing.
+ * Every exception refuses the statement, and a construct without a rule is refused.
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
@@ -12,13 +12,13 @@ import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import type { ParameterExpr } from './ir.ts'
 import { parseSelect } from './parse.ts'
-import { type AppliedPolicy, appliedPolicies, protectTables } from './protect.ts'
+import { type AppliedProtection, appliedProtections, protectTables } from './protect.ts'
 import { columnRanges } from './ranges.ts'
 import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { resolveQuery } from './resolve/select.ts'
 import { SqlError, toSqlError } from './sql-error.ts'
-import { areLong, checkValueSizes } from './value-size.ts'
+import { checkValueSizes, exceedAssumedSize } from './value-size.ts'
 
 export interface CompileInput {
   readonly text: string
@@ -27,7 +27,7 @@ export interface CompileInput {
   readonly tables: readonly GovernedTable[]
   /** Schemas that an unqualified name is looked for in, in order. */
   readonly searchPath: readonly string[]
-  /** Types that the client gave parameters, `$1` first; undefined or missing: from their place. */
+  /** Types of parameters that the client gave, `$1` first. Others are inferred. */
   readonly parameterTypes?: readonly (SqlType | undefined)[]
 }
 
@@ -49,25 +49,25 @@ export interface CompiledQuery {
   /** Types of `$1` … in order; text for one that the statement does not use. */
   readonly parameters: readonly SqlType[]
   readonly reads: readonly TableRead[]
-  readonly policies: readonly AppliedPolicy[]
-  /** What it can use of each table at most. */
+  readonly policies: readonly AppliedProtection[]
+  /** The values that the statement can use of each table, for skipping files; see ranges.ts. */
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
   /** @throws SqlError 54001 where parameters make a text or an array too large */
   readonly checkParameters: (parameters: readonly (string | null)[]) => void
   /**
    * The SQL for an engine, to be rendered for a run (emit/render.ts).
    *
-   * @param deletes tables whose files hold rows that were deleted, where the engine leaves it to its SQL to drop them
+   * @param deletes tables whose files hold deleted rows that the engine's SQL must drop
    * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
    */
   readonly emit: (dialect: DialectName, deletes?: ReadonlySet<GovernedTable>) => readonly SqlPart[]
-  /** Whether a row filter or a mask keeps from its result what its tables hold. */
+  /** Whether a row filter or mask applies to any of its tables. */
   readonly hides: boolean
-  /** The same statement over copies of what its reader sees of each table. @throws as emit */
+  /** The same statement over copies of the visible rows of each table. @throws SqlError as emit does */
   readonly emitCopied: (dialect: DialectName, deletes: ReadonlySet<GovernedTable>) => CopiedSql
 }
 
-/** A statement in two steps: copies are made first, and it reads nothing else. */
+/** A statement in two steps: the copies are made first, and the statement reads only them. */
 export interface CopiedSql {
   /** What each copy holds, by its id. */
   readonly copies: ReadonlyMap<string, readonly SqlPart[]>
@@ -77,7 +77,7 @@ export interface CopiedSql {
 /**
  * Compiles one statement.
  *
- * @throws SqlError always of that class: 42601, 42P01, 42703, 42883, 42501, 0A000 and what sql-error.ts lists
+ * @throws SqlError and nothing else: 42601, 42P01, 42703, 42883, 42501, 0A000 and others of sql-error.ts
  */
 export function compileQuery(input: CompileInput): CompiledQuery {
   try {
@@ -97,7 +97,9 @@ function compile(input: CompileInput): CompiledQuery {
   checkValueSizes(query)
   const protections = protectTables(resolver.tables, principal)
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
-  const types = new Map([...resolver.parameters].map(([number, parameter]) => [number, settled(parameter)]))
+  const types = new Map(
+    [...resolver.parameters].map(([number, parameter]) => [number, parameterType(parameter)]),
+  )
   const written = (
     dialect: DialectName,
     deletes: ReadonlySet<GovernedTable> | undefined,
@@ -115,10 +117,10 @@ function compile(input: CompileInput): CompiledQuery {
       (_, index) => types.get(index + 1) ?? 'text',
     ),
     reads: readsOf(resolver),
-    policies: appliedPolicies(resolver.tables, protections),
+    policies: appliedProtections(resolver.tables, protections),
     ranges: columnRanges(query, resolver.tables, protections),
     checkParameters: (parameters) => {
-      if (areLong(parameters)) checkValueSizes(query, parameters)
+      if (exceedAssumedSize(parameters)) checkValueSizes(query, parameters)
     },
     emit: (dialect, deletes) => {
       try {
@@ -142,7 +144,8 @@ function compile(input: CompileInput): CompiledQuery {
   }
 }
 
-function settled(parameter: ParameterExpr): SqlType {
+/** The type of a parameter after resolving: text where nothing decided it. */
+function parameterType(parameter: ParameterExpr): SqlType {
   if (parameter.type === 'unknown') parameter.type = 'text'
   return parameter.type
 }

@@ -1,4 +1,4 @@
-/** POST /api/v1/query/explain: what a statement would be on an engine, for whom, and why; never data. */
+/** POST /api/v1/query/explain: explains a statement for a principal. It returns no data. */
 
 import { requireRole } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
@@ -28,7 +28,7 @@ const dialectNames = Object.keys(dialects) as DialectName[]
 const explained = object({
   dialect: oneOf(dialectNames),
   principal: object({ sub: text, roles: list(text) }),
-  sql: maybe(said(text, 'for the engine; for stewards')),
+  sql: maybe(said(text, 'SQL for the engine; only for stewards')),
   parameters: said(list(text), 'types of `$1` and so on'),
   columns: list(object({ name: text, type: text })),
   reads: list(
@@ -46,7 +46,7 @@ const explained = object({
       table: tableIdentifier,
       column: maybe(text),
       action: maybe(text),
-      origin: maybe(said(anyObject, 'where it is attached; for stewards')),
+      origin: maybe(said(anyObject, 'where it is attached; only for stewards')),
     }),
   ),
   fingerprint: text,
@@ -56,14 +56,14 @@ export const explainOperations = [
   operation({
     name: 'explain_query',
     tag: 'query',
-    summary: 'What a statement would be on an engine, for whom, and why; never data',
-    description: 'Another principal than the caller takes the role `steward`.',
+    summary: 'Explains how a statement would run for a principal; returns no data',
+    description: 'Explaining for another principal requires the role `steward`.',
     method: 'POST',
     path: '/api/v1/query/explain',
     access: { scope: 'read' },
     input: object({
       statement: nonEmpty,
-      catalog: maybe(said(text, 'to explain a run in it; this or `dialect`')),
+      catalog: maybe(said(text, 'explains a run in this catalog; give this or `dialect`')),
       dialect: maybe(oneOf(dialectNames)),
       search_path: maybe(list(text)),
       principal: maybe(object({ sub: nonEmpty, roles: maybe(list(text)) })),
@@ -73,10 +73,11 @@ export const explainOperations = [
     status: 200,
     faults: {
       bad_request: 'The body or the statement is malformed; `error.sqlstate` and `error.position` say where.',
-      forbidden: 'The session lacks the scope `read`, the caller the role, or the principal the right.',
+      forbidden:
+        'The session lacks the scope `read`, the caller lacks the role, or the principal may not read a table.',
       not_found: 'There is no such catalog.',
       conflict: 'A pinned snapshot is gone, or a pinned table is explained without its catalog.',
-      upstream_failed: 'The catalog did not answer.',
+      upstream_failed: 'The upstream catalog did not reply.',
     },
     examples: [{ input: { statement: 'SELECT email FROM hr.people', catalog: 'lake' } }],
     run: async (
@@ -99,7 +100,7 @@ export const explainOperations = [
   }),
 ]
 
-/** @throws Fault `bad_request` unless one of the two is there */
+/** @throws Fault `bad_request` unless exactly one of the two is given */
 function targetOf({
   catalog,
   dialect,
@@ -109,5 +110,5 @@ function targetOf({
 }): ExplainTarget {
   if (catalog !== undefined && dialect === undefined) return { catalog }
   if (dialect !== undefined && catalog === undefined) return { dialect }
-  throw new Fault('bad_request', 'One of `catalog` and `dialect` is required.')
+  throw new Fault('bad_request', 'Exactly one of `catalog` and `dialect` is required.')
 }

@@ -1,6 +1,6 @@
 /**
- * Explains a statement: what a run of it in a catalog would be, or what an engine would be asked over the columns
- * of the last commits. Loads what governs its tables, compiles, says what protects them; nothing is run.
+ * Explains a statement: its SQL for the engine, the columns that it reads and the filters and masks that apply. It
+ * explains a run in a catalog, or the SQL for an engine over the columns of the last commits. It runs nothing.
  */
 
 import { saltBytesMin } from '../core/mask.ts'
@@ -20,7 +20,7 @@ import type { QueryContext } from './query-service.ts'
 import { runError } from './run-error.ts'
 import { SqlError } from './sql-error.ts'
 
-/** A run in a catalog, on its engine; or an engine, without asking any catalog. */
+/** A run in a catalog, on its engine; or an engine alone, without a catalog. */
 export type ExplainTarget = { readonly catalog: string } | { readonly dialect: DialectName }
 
 export interface ExplainInput {
@@ -32,9 +32,9 @@ export interface ExplainInput {
 }
 
 /**
- * What a statement becomes for a principal.
+ * Explains a statement for a principal.
  *
- * @param withPolicies whether the caller may see the policies' text and where they are attached: a steward
+ * @param withPolicies whether the caller, a steward, may see the SQL and where filters and masks are attached
  * @throws SqlError as the compiler and, with a catalog, loadTables do; 55000 for a pinned table without a
  *   catalog; Fault of the store or the upstream; the signal's reason
  */
@@ -47,7 +47,7 @@ export async function explain(
 ) {
   const { principal, parameters } = input
   const { dialect, compiled, snapshotOf } = await compileFor(parts, tenant, input, signal)
-  // A run draws its salt; here it is zeros, for nobody to find what a run's was.
+  // A run draws a random salt; zeros here reveal no run's salt.
   const salt = new Uint8Array(saltBytesMin)
   if (parameters) compiled.checkParameters(parameters)
   const sql = renderSql(compiled.emit(dialect), dialect, { salt, ...(parameters && { parameters }) })
@@ -84,7 +84,7 @@ interface ExplainedSnapshot {
 interface Compiled {
   readonly dialect: DialectName
   readonly compiled: CompiledQuery
-  /** What is told of the snapshot that a table is read at. */
+  /** The snapshot at which a table is read, for the response. */
   readonly snapshotOf: (table: TableRef) => ExplainedSnapshot | undefined
 }
 
@@ -98,7 +98,7 @@ function compileFor(
   return compileAlone(parts, tenant, target.dialect, input, signal)
 }
 
-/** Everything but the engine is as it is in a run. */
+/** Loads and compiles as a run does. */
 async function compileRun(
   parts: LoadParts,
   context: LoadContext,
@@ -118,7 +118,7 @@ function described(snapshot: ReadSnapshot | undefined): ExplainedSnapshot | unde
   return snapshot && { id: snapshot.snapshotId?.toString() ?? null, pinned: snapshot.pinned }
 }
 
-/** The columns are those of the last commit, which a pinned table is not read with. */
+/** Compiles over the columns of the last commits. Refuses pinned tables, whose columns may differ. */
 async function compileAlone(
   { store }: LoadParts,
   tenant: TenantId,
@@ -132,13 +132,16 @@ async function compileAlone(
   const isPinned = ({ table: { ref } }: TableRead) => governed.get(tableKey(ref))?.pin !== undefined
   const pinned = compiled.reads.find(isPinned)
   if (pinned !== undefined)
-    throw new SqlError('55000', `Table ${pinned.table.ref.name} is pinned: name the catalog to read it in.`)
+    throw new SqlError(
+      '55000',
+      `Table ${pinned.table.ref.name} is pinned, so explain it with \`catalog\` instead of \`dialect\`.`,
+    )
   return { dialect, compiled, snapshotOf: () => undefined }
 }
 
 /**
- * A run in the wire's context, for its client, one line a row: columns, engine, tables, policies, and the SQL for
- * the engine. The caller has made sure that its principal is a steward.
+ * Explains a run in the wire's context, one line a row: columns, engine, tables, policies and the SQL for the engine.
+ * The caller must have checked that the principal is a steward.
  * @throws SqlError as a run does before its engine is asked
  */
 export async function explainLines(

@@ -1,6 +1,6 @@
 /**
- * Which columns of a statement's tables are read by something that can fail, directly or through the columns of
- * subqueries. It knows no policy and no engine; barrier.ts decides what becomes of such a column.
+ * Finds the columns that a statement reads in something that can fail, directly or through the columns of
+ * subqueries. It depends on no policy and no engine; barrier.ts decides how such a column is written.
  */
 
 import { decimalsCanFail, expressionCanFail, nodeCanFail } from './fallible.ts'
@@ -8,17 +8,20 @@ import { type ColumnExpr, childrenOf, type Expr, type FromItem, type Query, type
 import { groupExprs } from './resolve/grouping.ts'
 import { SqlError } from './sql-error.ts'
 
-/** Places of columns, from 0, by the id of a table's appearance. */
+/** Indexes of columns, from 0, by the id of a table's appearance. */
 export type ColumnPlaces = ReadonlyMap<string, ReadonlySet<number>>
 
 export interface Exposure {
-  /** Columns that something reads which can fail. */
+  /** Columns read by something that can fail. */
   readonly exposed: ColumnPlaces
-  /** Columns that a condition reads which cannot fail: see `isBare`. */
+  /** Columns read by a condition that cannot fail: see `isBare`. */
   readonly bare: ColumnPlaces
 }
 
-/** The exposure of a whole statement. @throws SqlError XX000 where a column's relation is not known */
+/**
+ * The exposure of a whole statement.
+ * @throws SqlError XX000 where a column names a relation that the statement does not have
+ */
 export function exposureOf(query: Query): Exposure {
   const walk: Walk = {
     relations: new Map(),
@@ -31,7 +34,7 @@ export function exposureOf(query: Query): Exposure {
   return walk
 }
 
-/** The conditions that are ANDed in one. */
+/** The conditions that one condition joins by AND. */
 export function conjuncts(condition: Expr): readonly Expr[] {
   return condition.kind === 'logic' && condition.op === 'AND'
     ? condition.args.flatMap(conjuncts)
@@ -39,8 +42,8 @@ export function conjuncts(condition: Expr): readonly Expr[] {
 }
 
 /**
- * Whether a condition may read columns without a barrier: it cannot fail, so it tells nothing of hidden rows, and
- * the engine can leave row groups unread by it. Columns of an outer query are not its own to choose.
+ * Whether a condition may read columns without a barrier. It cannot fail, so it reveals nothing of hidden rows, and
+ * the engine can skip row groups by it. A condition on columns of an outer query may not.
  */
 export function isBare(condition: Expr): boolean {
   return !expressionCanFail(condition) && isLocal(condition)
@@ -56,13 +59,13 @@ interface Walk {
   readonly ctes: Map<string, Query>
   readonly exposed: Map<string, Set<number>>
   readonly bare: Map<string, Set<number>>
-  /** Columns and queries that were exposed already. */
+  /** Columns and queries that are exposed already, so that none is walked twice. */
   readonly seen: Set<string | Query | Expr>
 }
 
 function add(places: Map<string, Set<number>>, { relation, index }: ColumnExpr): void {
-  const known = places.get(relation) ?? new Set()
-  places.set(relation, known.add(index))
+  const indexes = places.get(relation) ?? new Set()
+  places.set(relation, indexes.add(index))
 }
 
 function walkQuery(walk: Walk, query: Query): void {
@@ -92,7 +95,7 @@ function walkSelect(walk: Walk, select: Select): void {
   if (having) walkExpr(walk, having)
 }
 
-/** Items of one FROM may name each other. */
+/** Registers all items of a FROM before any is walked, because they may name each other. */
 function register(walk: Walk, item: FromItem): void {
   if (item.kind !== 'join') {
     walk.relations.set(item.id, item)
@@ -127,8 +130,8 @@ function addColumns(places: Map<string, Set<number>>, expr: Expr): void {
 }
 
 /**
- * An expression is looked at as one: what fails in it may be reached only where another column of it has a certain
- * value. Only an aggregate parts it, since no engine computes one before the filters below it.
+ * Exposes all columns of an expression that can fail: whether the failing part is reached may depend on any of them.
+ * Only an aggregate is a boundary, because no engine computes it before the filters below it.
  */
 function walkExpr(walk: Walk, expr: Expr): void {
   if (expr.kind === 'column' || expr.kind === 'literal' || expr.kind === 'parameter') return
@@ -141,19 +144,19 @@ function walkExpr(walk: Walk, expr: Expr): void {
   for (const each of inner) walkExpr(walk, each)
 }
 
-/** @param inner takes the aggregates that stand in the expression */
+/** @param inner receives the aggregates inside the expression */
 function canFailHere(walk: Walk, expr: Expr, inner: Expr[]): boolean {
   if (expr.kind === 'aggregate') {
     inner.push(expr)
     return false
   }
   if (expr.kind === 'subquery') walkQuery(walk, expr.query)
-  // Of a window's aggregate the arguments are computed row by row, as all else here.
+  // The arguments of a window's aggregate are computed row by row, as all else here.
   const below = childrenOf(expr).map((child) => canFailHere(walk, child, inner))
   return nodeCanFail(expr) || below.includes(true)
 }
 
-/** Exposes every column that the expression reads, but not what it aggregates. */
+/** Exposes every column that the expression reads outside its aggregates. */
 function expose(walk: Walk, expr: Expr): void {
   if (expr.kind === 'aggregate' || walk.seen.has(expr)) return
   walk.seen.add(expr)
@@ -165,7 +168,7 @@ function expose(walk: Walk, expr: Expr): void {
 
 function exposeColumn(walk: Walk, column: ColumnExpr): void {
   const { relation, index } = column
-  // A column of a set operation's own result, which ORDER BY names by its place.
+  // ORDER BY names a column of a set operation's result by its index.
   if (relation === '') return
   const item = walk.relations.get(relation)
   const query =

@@ -1,22 +1,22 @@
 /**
- * Whether an expression can fail, told from its types alone and for every engine at once. An error that a hidden
- * row causes tells of that row, so barrier.ts keeps hidden values from whatever can fail.
+ * Decides whether an expression can fail, from its types alone and for all engines at once. An error that a hidden row
+ * causes reveals that row, so barrier.ts keeps hidden values out of expressions that can fail.
  */
 
 import { elementOf, isArray, type NumericSize, type SqlType } from '../core/sql-type.ts'
 import * as special from './functions/special.ts'
-import { type Body, childrenOf, type Expr, type FromItem, type Query, type Typed } from './ir.ts'
+import { childrenOf, type Expr, type FromItem, type Query, type QueryBody, type Typed } from './ir.ts'
 import { groupExprs } from './resolve/grouping.ts'
 import { isFloat, isInteger, isNumber, isString } from './types.ts'
 
-/** What was looked at, and found harmless, as a condition and as a result. */
+/** Expressions that were checked already and cannot fail, as a condition and as a result. */
 interface Seen {
   readonly conditions: Set<Expr>
   readonly results: Set<Expr>
 }
 
 /**
- * Whether a condition of a statement can fail, for an engine that computes results of the rows that are left.
+ * Whether a condition of a statement can fail, for an engine that computes results of the filtered rows only.
  *
  * @param query the whole statement
  */
@@ -29,7 +29,7 @@ export function expressionCanFail(expr: Expr): boolean {
   return exprCanFail(expr, false, { conditions: new Set(), results: new Set() })
 }
 
-/** @param top whether nothing but the client reads its result */
+/** @param top whether the client alone reads the result */
 function queryCanFail(query: Query, top: boolean, seen: Seen): boolean {
   const results = query.orderBy.map(({ expr }) => expr)
   return (
@@ -39,7 +39,7 @@ function queryCanFail(query: Query, top: boolean, seen: Seen): boolean {
   )
 }
 
-function bodyCanFail(body: Body, top: boolean, seen: Seen): boolean {
+function bodyCanFail(body: QueryBody, top: boolean, seen: Seen): boolean {
   const isResult = (expr: Expr) => exprCanFail(expr, top, seen)
   if (body.kind === 'values') return body.rows.some((row) => row.some(isResult))
   if (body.kind === 'set') {
@@ -54,7 +54,7 @@ function bodyCanFail(body: Body, top: boolean, seen: Seen): boolean {
   const conditions = [body.where, body.having].filter((each) => each !== undefined)
   return (
     body.from.some((item) => itemCanFail(item, seen)) ||
-    // What HAVING asks of a group's key may be asked of each row instead.
+    // An engine may apply a HAVING condition on a group key to each row instead.
     conditions.some((expr) => exprCanFail(expr, false, seen)) ||
     [...body.targets, ...body.groupBy.flatMap(groupExprs), ...(body.distinctOn ?? [])].some(isResult)
   )
@@ -78,13 +78,13 @@ function itemCanFail(item: FromItem, seen: Seen): boolean {
   }
 }
 
-/** @param isResult whether it only makes what the client reads; then its subqueries alone count */
+/** @param isResult whether the client alone reads the value; then only its subqueries are checked */
 function exprCanFail(expr: Expr, isResult: boolean, seen: Seen): boolean {
-  // Most of what there is.
+  // The most frequent kinds first.
   if (expr.kind === 'column' || expr.kind === 'literal' || expr.kind === 'parameter') return false
-  const known = isResult ? seen.results : seen.conditions
-  if (known.has(expr)) return false
-  known.add(expr)
+  const harmless = isResult ? seen.results : seen.conditions
+  if (harmless.has(expr)) return false
+  harmless.add(expr)
   if (!isResult && nodeCanFail(expr)) return true
   if (expr.kind === 'subquery' && queryCanFail(expr.query, false, seen)) return true
   // No engine computes an aggregate before the filters below it.
@@ -92,14 +92,14 @@ function exprCanFail(expr: Expr, isResult: boolean, seen: Seen): boolean {
   return childrenOf(expr).some((child) => exprCanFail(child, below, seen))
 }
 
-/** Whether an expression itself can fail, whatever its arguments do; an aggregate's own failure does not count. */
+/** Whether an expression itself can fail, apart from its arguments. An aggregate's own failure is ignored. */
 export function nodeCanFail(expr: Expr): boolean {
   switch (expr.kind) {
     case 'cast':
       return castCanFail(expr.arg.type, expr.type, expr.size)
     case 'call': {
       const [, pattern] = expr.args
-      // A pattern that ends in its escape fails, wherever it comes from.
+      // A pattern that ends in its escape character fails; the compiler has checked a literal one.
       if (expr.def === special.like || expr.def === special.iLike) return pattern?.kind !== 'literal'
       return expr.def.fallible || decimalsCanFail(expr.args)
     }
@@ -124,7 +124,7 @@ export function nodeCanFail(expr: Expr): boolean {
 const moments: readonly SqlType[] = ['timestamp', 'timestamptz']
 
 function castCanFail(from: SqlType, to: SqlType, size: NumericSize | undefined): boolean {
-  // DuckDB casts all children of a list, those of hidden rows as well.
+  // DuckDB casts all children of a list, those of hidden rows included.
   if (isArray(from) && isArray(to)) return elementOf(from) !== elementOf(to) || size !== undefined
   if (to === 'float8') return isString(from)
   // A timestamp may lie in a year that has no text.
@@ -141,8 +141,8 @@ function isWider(from: SqlType, to: SqlType): boolean {
 }
 
 /**
- * Whether decimals that meet may have no common form: engines bring them to one scale, and a large one may have no
- * place beside a long fraction.
+ * Whether decimals in one place may have no common type. Engines bring them to one scale, and a large number may not
+ * fit beside a long fraction.
  */
 export function decimalsCanFail(exprs: readonly (Expr | Typed)[]): boolean {
   const decimals = exprs.filter(({ type }) => type === 'numeric' || type === 'numeric[]')
@@ -153,7 +153,7 @@ export function decimalsCanFail(exprs: readonly (Expr | Typed)[]): boolean {
   const whole = Math.max(0, ...known.map(([precision, scale]) => precision - scale))
   const scale = Math.max(0, ...known.map((size) => size[1]))
   if (known.length === sizes.length) return whole + scale > 38
-  // Whole numbers that the statement spells out bring nothing to another scale.
+  // Integer literals do not change the scale of the others.
   const isWhole = (each: Expr | Typed) => 'kind' in each && each.kind === 'literal' && sizeOf(each)?.[1] === 0
   return decimals.filter((each) => !isWhole(each)).length > 1
 }

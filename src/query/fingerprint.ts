@@ -1,23 +1,23 @@
-/** What a statement is without its literals: for usage records, which must not hold any. */
+/** Makes the fingerprint of a statement without its literals, because usage records must not hold any. */
 
 import { fingerprintSync } from 'libpg-query'
 import { Lru } from '../base/lru.ts'
 import { limits } from '../limits.ts'
-import { admit } from './parse.ts'
+import { checkText } from './parse.ts'
 
-/** By text: a fingerprint depends on nothing else, and takes as long as parsing twice. */
-const known = new Lru<string, string>(limits.namesCacheBytes)
+/** By text, on which alone a fingerprint depends. Cached because making one takes as long as parsing twice. */
+const cache = new Lru<string, string>(limits.namesCacheBytes)
 
-/** The fingerprint of a statement without its literals; undefined for text that is no statement, or is never parsed. */
+/** The fingerprint; undefined for text that is not a statement or is refused before parsing. */
 export function fingerprintStatement(text: string): string | undefined {
-  const found = known.get(text)
+  const found = cache.get(text)
   if (found !== undefined) return found
   try {
-    admit(text)
+    checkText(text)
     const fingerprint = fingerprintSync(text)
-    // Of some texts the parser's complaint comes in its place, and quotes them.
+    // For some texts the library returns the parser's error message, which quotes the text.
     if (!/^[0-9a-f]{16}$/.test(fingerprint)) return undefined
-    known.set(text, fingerprint, text.length + fingerprint.length)
+    cache.set(text, fingerprint, text.length + fingerprint.length)
     return fingerprint
   } catch {
     return undefined

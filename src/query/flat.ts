@@ -1,12 +1,13 @@
 /**
- * DuckDB's form of a value that lets nothing else through. Does not decide where it is needed: barrier.ts does.
+ * Writes a value for DuckDB so that the expressions above it cannot see values of hidden rows. It does not decide
+ * where that is needed: barrier.ts does.
  *
- * DuckDB computes a function over a whole Parquet dictionary, and casts all children of a list, hidden rows'
- * values included. CASE hands both on. `list_extract` copies the chosen values alone, so nothing above it can
- * see more. DuckDB also knows that it may throw, so it keeps what holds it above the filters below.
+ * DuckDB computes a function over a whole Parquet dictionary and casts all children of a list, values of hidden rows
+ * included. CASE passes both on; `list_extract` copies the chosen values only. DuckDB also knows that `list_extract`
+ * may throw, so it does not move an expression that holds it below a filter.
  */
 
-/** The same value and type; @param sql of a value of any type */
+/** SQL of the same value and type. @param sql a value of any type */
 export function flat(sql: string): string {
   return `list_extract([${sql}], 1)`
 }

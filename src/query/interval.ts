@@ -1,8 +1,8 @@
-/** PostgreSQL's interval input: the forms people and BI tools write, as months, days and microseconds. */
+/** Parses PostgreSQL's interval input, in the forms of people and BI tools, to months, days and microseconds. */
 
 import { SqlError } from './sql-error.ts'
 
-export interface Interval {
+export interface IntervalLiteral {
   readonly months: bigint
   readonly days: bigint
   readonly micros: bigint
@@ -48,7 +48,7 @@ const microsPerDay = 86_400 * second
  * @param unit the unit of a bare number, as in INTERVAL '3' DAY
  * @throws SqlError 22007
  */
-export function parseInterval(text: string, unit?: string): Interval {
+export function parseIntervalLiteral(text: string, unit?: string): IntervalLiteral {
   const total = { months: 0, days: 0, micros: 0 }
   const wrong = () => new SqlError('22007', 'invalid input syntax for type interval')
   const add = (amount: number, name: string) => {
@@ -93,7 +93,7 @@ export function parseInterval(text: string, unit?: string): Interval {
   return exact(total)
 }
 
-/** Fractions go down to the next part, as PostgreSQL has it: half a month is 15 days, half a day 12 hours. */
+/** Adds an amount. A fraction goes to the next smaller part: half a month is 15 days, half a day 12 hours. */
 function addAmount(
   total: Record<Part, number>,
   amount: number,
@@ -111,7 +111,7 @@ function addAmount(
     addAmount(total, rest, part === 'months' ? ['days', daysPerMonth] : ['micros', microsPerDay])
 }
 
-function exact(total: Record<Part, number>): Interval {
+function exact(total: Record<Part, number>): IntervalLiteral {
   const { months, days, micros } = total
   if (
     ![months, days, micros].every(Number.isSafeInteger) ||

@@ -1,6 +1,6 @@
 /**
- * A resolved statement: every name is bound, every expression typed, nothing of the statement's text left
- * but literal values. Emitters write SQL from this alone.
+ * Defines a resolved statement: every name is bound and every expression is typed. It holds no text of the statement
+ * except literal values. Emitters write SQL from it alone.
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
@@ -8,10 +8,10 @@ import type { NumericSize, SqlType } from '../core/sql-type.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { AggregateDef, FunctionDef } from './functions/definition.ts'
 
-/** What a numeric is on the engines: precision and scale, or a double. */
+/** How engines store a numeric: precision and scale, or a double. */
 export type DecimalShape = NumericSize | 'double'
 
-/** Precision and scale are kept for numerics, where known. */
+/** A type, with precision and scale of a numeric where known. */
 export interface Typed {
   readonly type: SqlType
   readonly size?: NumericSize | undefined
@@ -35,12 +35,12 @@ export type Expr =
 
 export interface ColumnExpr extends Typed {
   readonly kind: 'column'
-  /** The relation's alias in emitted SQL, and the column's place in it from 0. */
+  /** The relation's alias in emitted SQL; `index` is the column's place in it, from 0. */
   readonly relation: string
   readonly index: number
-  /** What a numeric of a query is on the engines, where that is known. */
+  /** How engines store a numeric of a query, where known. */
   readonly shape?: DecimalShape | undefined
-  /** How many queries further out the relation stands. */
+  /** How many query levels further out the relation is. */
   readonly levelsUp: number
 }
 
@@ -50,7 +50,7 @@ export interface LiteralExpr extends Typed {
   readonly value: string | null
 }
 
-/** Its type is settled by the first place that needs one, so it is the only node that changes. */
+/** The first place that needs a type decides the parameter's type, so it is the only node that changes. */
 export interface ParameterExpr {
   readonly kind: 'parameter'
   /** From 1, as in `$1`. */
@@ -80,10 +80,10 @@ export interface WindowExpr extends Typed {
   readonly call: CallExpr | AggregateExpr
   readonly partitionBy: readonly Expr[]
   readonly orderBy: readonly SortKey[]
-  readonly frame?: Frame | undefined
+  readonly frame?: WindowFrame | undefined
 }
 
-export interface Frame {
+export interface WindowFrame {
   readonly mode: 'ROWS' | 'RANGE' | 'GROUPS'
   readonly start: FrameBound
   readonly end: FrameBound
@@ -102,16 +102,16 @@ export interface CaseExpr extends Typed {
 
 export interface SubqueryExpr extends Typed {
   readonly kind: 'subquery'
-  /** `rows` is IN of a row whose NULL and FALSE must be told apart, as engines do not of themselves. */
+  /** `rows` is IN of a row whose NULL and FALSE must differ; engines do not distinguish them. */
   readonly form: 'scalar' | 'exists' | 'in' | 'rows' | 'array'
-  /** Left of IN; several make a row. */
+  /** Left side of IN; several make a row. */
   readonly args: readonly Expr[]
   readonly query: Query
 }
 
 export interface SortKey {
   readonly expr: Expr
-  /** The place in the select list, from 1, of the same expression; set operations sort by nothing else. */
+  /** The place, from 1, of the same expression in the select list. Set operations sort by nothing else. */
   readonly ordinal?: number | undefined
   readonly descending: boolean
   readonly nullsFirst: boolean
@@ -119,20 +119,20 @@ export interface SortKey {
 
 export interface OutputColumn extends Typed {
   readonly name: string
-  /** What a numeric is on the engines, where that is known. */
+  /** How engines store a numeric, where known. */
   readonly shape?: DecimalShape | undefined
 }
 
 export interface Query {
   readonly ctes: readonly { readonly id: string; readonly query: Query }[]
-  readonly body: Body
+  readonly body: QueryBody
   readonly columns: readonly OutputColumn[]
   readonly orderBy: readonly SortKey[]
   readonly limit?: Expr | undefined
   readonly offset?: Expr | undefined
 }
 
-export type Body = Select | SetOperation | Values
+export type QueryBody = Select | SetOperation | Values
 
 export interface Select {
   readonly kind: 'select'
@@ -205,19 +205,19 @@ export interface JoinItem {
   readonly on?: Expr | undefined
 }
 
-/** One string per expression; two that are equal mean the same in one scope. */
+/** A key of an expression: in one scope, equal keys mean equal expressions. */
 export function exprKey(expr: Expr): string {
   const text = JSON.stringify(expr, (key, value: unknown) => {
     if (key === 'def') return (value as FunctionDef).id
     if (key === 'table') return tableKey((value as GovernedTable).ref)
-    // Its type may yet be settled.
+    // A parameter's type may still change.
     if (isParameter(value)) return `$${value.number}`
     return value instanceof Set ? undefined : value
   })
   return text.includes('"query":') ? withoutAliases(text) : text
 }
 
-/** Subqueries that are written alike have aliases of their own: what they define is named by its order. */
+/** Replaces the aliases that subqueries define by their order, because equal subqueries have different aliases. */
 function withoutAliases(text: string): string {
   const places = new Map<string, string>()
   for (const [, id = ''] of text.matchAll(/"id":"(\w+)"/g))

@@ -1,7 +1,7 @@
-/** Literal text read as a type, as PostgreSQL's input functions do, into the one form emitters write. */
+/** Reads literal text as a type, as PostgreSQL's input functions do, into the canonical form for emitters. */
 
 import { elementOf, isArray, type NumericSize, type SqlType } from '../core/sql-type.ts'
-import { parseInterval } from './interval.ts'
+import { parseIntervalLiteral } from './interval.ts'
 import { notSupported, SqlError } from './sql-error.ts'
 import { spokenType } from './types.ts'
 
@@ -15,7 +15,7 @@ const integerRange: Partial<Record<SqlType, readonly [bigint, bigint]>> = {
 const decimalDigitsMax = 38
 
 /**
- * Checks a literal and brings it to canonical form.
+ * Checks a literal and returns its canonical form.
  *
  * @param type not `unknown`
  * @throws SqlError 22P02, 22003, 22007, 22008 as PostgreSQL's; messages do not quote the value
@@ -57,7 +57,7 @@ export function readLiteral(text: string, type: SqlType): string {
     case 'time':
       return readTime(value, type)
     case 'interval': {
-      const { months, days, micros } = parseInterval(value)
+      const { months, days, micros } = parseIntervalLiteral(value)
       return `${months} ${days} ${micros}`
     }
     case 'uuid': {
@@ -84,7 +84,7 @@ export function readLiteral(text: string, type: SqlType): string {
   }
 }
 
-/** Precision and scale of a canonical numeric literal; undefined for one that no engine's decimal holds. */
+/** Precision and scale of a canonical numeric literal; undefined where no engine's decimal can hold it. */
 export function literalSize(value: string): NumericSize | undefined {
   const [whole = '', fraction = ''] = value.replace(/^-/, '').split('.')
   const precision = Math.max(whole.replace(/^0+/, '').length + fraction.length, 1)
@@ -100,7 +100,7 @@ function readBoolean(value: string, wrong: () => SqlError): boolean {
   throw wrong()
 }
 
-/** Without sign plus, exponent or superfluous zeros before the point; the scale is kept. */
+/** A numeric without plus sign, exponent or leading zeros; the scale stays. */
 function plainDecimal(value: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i.exec(value) ?? []

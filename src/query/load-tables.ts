@@ -1,6 +1,6 @@
 /**
- * Loads what a statement reads, again for each run: what governs its tables, from the store, and the snapshot of
- * each, from the upstream catalog, or the pinned one. It trusts nothing that an earlier run loaded.
+ * Loads what a statement reads: the governance of its tables from the store, and the snapshot of each from the
+ * upstream catalog. A pin replaces the current snapshot. Each run loads again and trusts no earlier load.
  */
 
 import { inParallel } from '../base/in-parallel.ts'
@@ -17,9 +17,9 @@ import { governedSnapshot, governedTable } from '../store/governed-table.ts'
 import { loadRead } from '../store/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
-import { loadSpeculativeStates } from './ahead/speculative-states.ts'
 import { namedRefs } from './named-refs.ts'
 import type { QueryContext, SessionCheck } from './query-service.ts'
+import { loadSpeculativeStates } from './speculative/speculative-states.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface LoadParts {
@@ -27,7 +27,7 @@ export interface LoadParts {
   readonly states: TableStates
 }
 
-/** Of a query's context, what decides which tables it reads and how. */
+/** The part of a query's context that decides which tables it reads and how. */
 export type LoadContext = Pick<QueryContext, 'tenant' | 'catalog' | 'principal' | 'searchPath'>
 
 /** The snapshot that a table is read at. */
@@ -38,36 +38,36 @@ export interface ReadSnapshot {
   readonly pinned: boolean
 }
 
-/** What the store says of a statement's tables. */
+/** What the store holds about a statement's tables. */
 export interface StoredLoad {
   readonly credential: CatalogCredential
-  /** By tableKey. The same object as that of another load only where the store said the same. */
+  /** By tableKey. Two loads share the object only where the store replied the same. */
   readonly governances: ReadonlyMap<string, Governance>
 }
 
 export interface LoadedTables extends StoredLoad {
-  /** The service session that was valid when this was loaded, where that was checked. */
+  /** The service session that the load found valid; undefined where it was not checked. */
   readonly sessionId: string | undefined
-  /** Of the tenant, as of what the store says. */
+  /** The tenant's governance version at the time of the load. */
   readonly governanceVersion: bigint
   readonly tables: readonly GovernedTable[]
-  /** By tableKey; of the tables that may be read. */
+  /** By tableKey. Only tables that may be read have one. */
   readonly snapshots: ReadonlyMap<string, ReadSnapshot>
 }
 
 export interface LoadOptions {
   readonly signal?: AbortSignal | undefined
   readonly sessionCheck?: SessionCheck | undefined
-  /** What the last load of the same statement was made from, for a speculative start. */
+  /** The store's reply for the last load of the same statement, for a speculative load. */
   readonly assumed?: StoredLoad | undefined
 }
 
 /**
- * Asks the store what governs the tables, then the upstream for their states. With `assumed`, both are asked
- * concurrently, and the upstream's reply is used only if the store confirms what was assumed.
- * @throws SqlError 28000 where the reader's session is not valid, 3D000 for an unknown
- *   catalog, 42501 for a table that the upstream restricts, 55000 where a pinned snapshot is gone, 58000 where the
- *   upstream does not answer; Fault of the store; the signal's reason
+ * Loads the governance from the store, then the states from the upstream. With `assumed` both loads are concurrent,
+ * and the upstream's reply is used only if the store confirms what was assumed.
+ * @throws SqlError 28000 where the reader's session is not valid, 3D000 for an unknown catalog, 42501 for a table that
+ *   the upstream restricts, 55000 where a pinned snapshot is gone, 58000 where the upstream fails; Fault of the store;
+ *   the signal's reason
  */
 export async function loadTables(
   { store, states }: LoadParts,
@@ -82,7 +82,8 @@ export async function loadTables(
   const load = (from: StoredLoad) => loadStates(states, tenant, from, signal)
   const speculative = loadSpeculativeStates(assumed, load)
   const stored = await call
-  if (stored === undefined) throw new SqlError('3D000', 'There is no such database.')
+  if (stored === undefined)
+    throw new SqlError('3D000', 'There is no such database. Use the nickname of a catalog credential.')
   if (sessionId !== undefined) report(sessionCheck, stored.sessionCounts === true)
   signal?.throwIfAborted()
   const { credential, governances } = stored
@@ -108,7 +109,7 @@ function report(sessionCheck: SessionCheck | undefined, isValid: boolean): void 
   if (!isValid) throw new SqlError('28000', 'The session was revoked or has expired.')
 }
 
-/** A table's state; `unread` for one that may not be read, undefined for one that this catalog does not have. */
+/** A table with its state: `unread` where it may not be read, undefined where this catalog does not have it. */
 type Loaded = readonly [Governance, TableState | 'unread' | undefined]
 
 function loadStates(
@@ -121,7 +122,7 @@ function loadStates(
     [...governances.values()],
     limits.statementLoadsMax,
     async (governance): Promise<Loaded> => {
-      // What may not be read is refused when it is compiled, without a word to the upstream.
+      // The compiler refuses a table that may not be read, so the upstream is not asked for it.
       if (governance.contract === undefined && !governance.readableWithoutContract)
         return [governance, 'unread']
       return [governance, await loadState(() => states.load(tenant, credential, governance.ref, signal))]
@@ -145,18 +146,18 @@ async function loadState(load: () => Promise<TableState>): Promise<TableState | 
 
 interface ReadTable {
   readonly table: GovernedTable
-  /** Of a table that may be read. */
+  /** Set where the table may be read. */
   readonly snapshot?: ReadSnapshot
 }
 
-/** By state, what was made of it last. */
+/** The last table made from each state. */
 const readLast = new WeakMap<
   TableState,
   { readonly governance: Governance; readonly principal: Principal; readonly read: ReadTable }
 >()
 
 /**
- * The very same object as the last time where it is made from the same three.
+ * Returns the same object as last time for the same state, governance and principal, which keeps caches valid.
  * @returns undefined for a table that this catalog does not have
  */
 function readAt({ principal }: LoadContext, governance: Governance, state: Loaded[1]): ReadTable | undefined {
@@ -181,7 +182,10 @@ function readState(principal: Principal, governance: Governance, state: TableSta
   const schema = state.schemas.get(pin?.schemaId ?? state.currentSchemaId)
   const isThere = pin === undefined || state.snapshotSchemaIds.has(pin.snapshotId)
   if (schema === undefined || !isThere)
-    throw new SqlError('55000', `The snapshot that table ${ref.name} is pinned to is not there any more.`)
+    throw new SqlError(
+      '55000',
+      `The snapshot that table ${ref.name} is pinned to no longer exists. Move the pin.`,
+    )
   const snapshotId = pin?.snapshotId ?? state.currentSnapshotId
   return {
     table: governedSnapshot(governance, schema, principal),

@@ -1,4 +1,4 @@
-/** The tables that a statement may mean by its names: what is to be loaded before it can be compiled. */
+/** Lists the tables that a statement may name, which must be loaded before it can be compiled. It loads nothing. */
 
 import { Lru } from '../base/lru.ts'
 import { isPathIdentifier, type TableRef, tableKey } from '../core/table-ref.ts'
@@ -6,12 +6,12 @@ import { limits } from '../limits.ts'
 import { type RelationName, referencedRelations } from './references.ts'
 import { SqlError } from './sql-error.ts'
 
-/** By text: names depend on nothing else. Entries weigh what the text does. */
+/** By text, on which alone the names depend. An entry weighs as much as its text. */
 const cache = new Lru<string, readonly RelationName[]>(limits.namesCacheBytes)
 
 /**
- * Every table that a statement may mean, once; unqualified names in each schema of the search path. CTE names
- * may be among them.
+ * Every table that a statement may name, once. An unqualified name stands for a table in each schema of the search
+ * path. CTE names may be among them.
  * @throws SqlError as referencedRelations; 54001 for too many
  */
 export function namedRefs(text: string, searchPath: readonly string[]): readonly TableRef[] {
@@ -24,13 +24,16 @@ export function namedRefs(text: string, searchPath: readonly string[]): readonly
       if ([...namespace, name].every(isPathIdentifier)) refs.set(tableKey(ref), ref)
     }
   if (names.length > limits.statementTablesMax || refs.size > limits.statementCandidatesMax)
-    throw new SqlError('54001', `A statement names at most ${limits.statementTablesMax} tables.`)
+    throw new SqlError(
+      '54001',
+      `The statement names too many tables; at most ${limits.statementTablesMax} are allowed.`,
+    )
   return [...refs.values()]
 }
 
 function relationsOf(text: string): readonly RelationName[] {
-  const known = cache.get(text)
-  if (known !== undefined) return known
+  const cached = cache.get(text)
+  if (cached !== undefined) return cached
   const names = referencedRelations(text)
   cache.set(text, names, text.length)
   return names

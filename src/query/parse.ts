@@ -1,4 +1,4 @@
-/** Statement text to a checked tree: exactly one SELECT of listed nodes. Nothing else leaves this file. */
+/** Parses statement text to a checked tree: exactly one SELECT of allow-listed nodes. It resolves no names. */
 
 import { loadModule, type Node, parseSync, type RawStmt, type SelectStmt } from 'libpg-query'
 import { Lru } from '../base/lru.ts'
@@ -9,48 +9,48 @@ import { SqlError } from './sql-error.ts'
 await loadModule()
 
 /**
- * The parser recurses once per operator of a chain and keeps the memory it once grew to, so text that could
- * nest deeper than we would accept never reaches it. Signs of numbers in lists and dates do not nest.
+ * Bounds what the parser sees, because it recurses once per operator of a chain and never frees the memory that it
+ * grew to. Signs of numbers in lists and dates do not nest.
  */
 const operatorsMax = 4_000
 const nesting = /[+/%^<>=~!|&@#?*]|::|(?<![\d(,]\s*)-|\b(?:not|union|intersect|except|case|is|at)\b/gi
 
-/** Trees by their text, which is all that they depend on: clients send the same statements again and again. */
+/** Trees by text, on which alone they depend. Cached because clients repeat statements. */
 const trees = new Lru<string, readonly RawStmt[]>(limits.statementTreeCacheBytes)
-/** Longer ones are not kept; so what is frozen is not deep. */
-const keptCharsMax = 2_000
-/** What a tree takes in memory, by measure of its text. */
+/** Longer texts are not cached, which also bounds the depth of what is frozen. */
+const cachedCharsMax = 2_000
+/** Estimated bytes in memory of a tree, per character of its text. */
 const treeWeight = 100
 
 /**
- * Parses any statements without judging them, for surfaces that answer some of them themselves.
+ * Parses statements of any kind, for surfaces that execute some of them without the compiler.
  *
  * @returns none for text that holds only comments and space; trees may be frozen and shared between callers
  * @throws SqlError 42601 for text that does not parse; 54001 where it is too long or too deep
  */
 export function parseStatements(text: string): readonly RawStmt[] {
-  const known = trees.get(text)
-  if (known !== undefined) return known
-  const parsed = parseAdmitted(text)
-  if (text.length <= keptCharsMax) trees.set(text, freeze(parsed), text.length * treeWeight)
+  const cached = trees.get(text)
+  if (cached !== undefined) return cached
+  const parsed = parseChecked(text)
+  if (text.length <= cachedCharsMax) trees.set(text, freeze(parsed), text.length * treeWeight)
   return parsed
 }
 
-function parseAdmitted(text: string): readonly RawStmt[] {
-  admit(text)
+function parseChecked(text: string): readonly RawStmt[] {
+  checkText(text)
   return text.trim() === '' ? [] : parse(text)
 }
 
 /**
- * Checks what must hold of a text before the parser sees it.
+ * Refuses a text that the parser must not see.
  *
- * @throws SqlError 54001 where it is too long or could be too deep, 42601 where it is no text
+ * @throws SqlError 54001 where it is too long or could be too deep, 42601 where it is not valid text
  */
-export function admit(text: string): void {
+export function checkText(text: string): void {
   if (text.length > limits.statementBytesMax || Buffer.byteLength(text) > limits.statementBytesMax)
     throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
   if (text.includes('\0') || !text.isWellFormed())
-    throw new SqlError('42601', 'The statement holds characters that are not text.')
+    throw new SqlError('42601', 'The statement contains a NUL byte or invalid Unicode.')
   if ((text.match(nesting)?.length ?? 0) > operatorsMax)
     throw new SqlError('54001', 'The statement has too many operators.')
 }
@@ -59,7 +59,7 @@ export function admit(text: string): void {
  * Parses one statement in the PostgreSQL dialect.
  *
  * @throws SqlError 42601 for text that does not parse or is empty; 0A000 for more than one statement, for
- *   any statement but SELECT and for what is not served; 54001 where it is too long or too deep
+ *   any statement but SELECT and for an unsupported construct; 54001 where it is too long or too deep
  */
 export function parseSelect(text: string): SelectStmt {
   const statements = parseStatements(text)
@@ -67,30 +67,30 @@ export function parseSelect(text: string): SelectStmt {
   if (statement?.stmt === undefined) throw new SqlError('42601', 'The statement is empty.')
   if (statements.length > 1) throw new SqlError('0A000', 'Only one statement may be sent at a time.')
   const select = 'SelectStmt' in statement.stmt ? statement.stmt.SelectStmt : undefined
-  if (select === undefined) throw new SqlError('0A000', 'Only SELECT is served here.')
+  if (select === undefined) throw new SqlError('0A000', 'Only SELECT statements are supported.')
   checkTree(select)
   return select
 }
 
-/** Checked trees of policies by their text: a statement over a table with fifty of them parses none again. */
+/** Checked trees of filters and masks by text. Cached because a table may have fifty of them. */
 const expressions = new Lru<string, Node>(limits.policyExpressionCacheBytes)
 
 /**
- * Parses one expression, as of a row filter or a mask.
+ * Parses the expression of a row filter or mask.
  *
  * @returns a frozen tree, shared between callers
  * @throws SqlError as parseSelect does, also where the text holds more than one expression
  */
 export function parseExpression(text: string): Node {
-  const known = expressions.get(text)
-  if (known !== undefined) return known
+  const cached = expressions.get(text)
+  if (cached !== undefined) return cached
   const node = freeze(parseOneExpression(text))
   expressions.set(text, node, text.length)
   return node
 }
 
 function parseOneExpression(text: string): Node {
-  // The parser sees it as the only target of a SELECT; a FROM, alias or whatever else it may add is refused.
+  // The parser sees it as the only target of a SELECT. A FROM, an alias or any other clause is refused.
   const select = parseSelect(`SELECT ${text}`)
   const [target] = select.targetList ?? []
   const allowed = new Set(['targetList', 'limitOption', 'op'])
@@ -103,11 +103,11 @@ function parseOneExpression(text: string): Node {
     select.op !== 'SETOP_NONE' ||
     'RowExpr' in value.val
   )
-    throw new SqlError('42601', 'A single expression is expected.')
+    throw new SqlError('42601', 'Give a single expression, without clauses or an alias.')
   return value.val
 }
 
-/** Its depth must be bounded: by checkTree, or by the length of its text. */
+/** Freezes a tree whose depth is bounded, by checkTree or by the length of its text. */
 function freeze<T>(node: T): T {
   if (typeof node === 'object' && node !== null) for (const part of Object.values(node)) freeze(part)
   return Object.freeze(node)
@@ -124,7 +124,7 @@ function parse(text: string) {
   }
 }
 
-/** The parser's messages speak of the statement's own text only, so the client may see them. */
+/** The parser's messages quote only the statement's own text, so the client may see them. */
 function problemOf(cause: unknown): { message: string; position?: number } {
   if (!(cause instanceof Error)) return { message: 'syntax error' }
   const details: unknown = Reflect.get(cause, 'sqlDetails')

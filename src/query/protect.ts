@@ -1,6 +1,6 @@
 /**
- * Protection: for each governed table the row filters and column masks, parsed, resolved against the raw
- * columns and nothing else. Filters read raw values, masks apply to what the filters leave.
+ * Parses and resolves the row filters and column masks of each governed table, against its raw columns only. Filters
+ * read raw values; masks apply to the rows that the filters leave. Writing their SQL is emit/query.ts's task.
  */
 
 import type {
@@ -42,7 +42,7 @@ export interface Protection {
   readonly filtersCanFail: boolean
 }
 
-export interface AppliedPolicy {
+export interface AppliedProtection {
   readonly policyId: string
   readonly origin: PolicyOrigin
   readonly kind: 'row_filter' | 'column_mask'
@@ -51,7 +51,7 @@ export interface AppliedPolicy {
   readonly action?: string
 }
 
-/** A table where a statement names it. */
+/** One place at which a statement names a table. */
 export interface TableAppearance {
   readonly id: string
   readonly table: GovernedTable
@@ -60,9 +60,9 @@ export interface TableAppearance {
 }
 
 /**
- * What protects tables against one principal, by the id of their appearances.
+ * The filters and masks that apply to one principal, by the id of a table's appearance.
  *
- * @throws SqlError 42501 where a policy cannot be applied: nobody learns more than that
+ * @throws SqlError 42501 where a filter or mask cannot be applied; the client gets no reason
  */
 export function protectTables(
   appearances: readonly TableAppearance[],
@@ -72,7 +72,7 @@ export function protectTables(
   const protections = new Map<string, Protection>()
   for (const { id, table, used } of appearances)
     try {
-      // Whatever a statement reads of a table, its filters are the same.
+      // The filters do not depend on which columns the statement reads.
       const own = filters.get(table) ?? resolveFilters(table, principal)
       filters.set(table, own)
       const columns = [...used].sort((a, b) => a - b).map((index) => protectColumn(table, index, principal))
@@ -91,44 +91,44 @@ function resolveFilters(table: GovernedTable, principal: Principal): readonly Ex
   return table.rowFilters.map((filter) => resolveFilter(table, filter, principal))
 }
 
-/** The policies that protections stand for, each once, for the usage record. */
-export function appliedPolicies(
+/** The filters and masks that were applied, each once, for the usage record. */
+export function appliedProtections(
   appearances: readonly TableAppearance[],
   protections: ReadonlyMap<string, Protection>,
-): AppliedPolicy[] {
-  const policies = appearances.flatMap(({ id, table }): AppliedPolicy[] => [
+): AppliedProtection[] {
+  const policies = appearances.flatMap(({ id, table }): AppliedProtection[] => [
     ...appliedFilters(table),
     ...(protections.get(id)?.columns.flatMap((column) => appliedMask(table, column)) ?? []),
   ])
   return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
 }
 
-function appliedFilters({ ref, rowFilters }: GovernedTable): AppliedPolicy[] {
+function appliedFilters({ ref, rowFilters }: GovernedTable): AppliedProtection[] {
   return rowFilters.map(({ policyId, origin }) => ({ policyId, origin, kind: 'row_filter', table: ref }))
 }
 
-function appliedMask({ ref, columns }: GovernedTable, { index, mask }: ProtectedColumn): AppliedPolicy[] {
+function appliedMask({ ref, columns }: GovernedTable, { index, mask }: ProtectedColumn): AppliedProtection[] {
   const column = columns[index]
   if (mask === undefined || column === undefined) return []
   const { policyId, origin, action } = mask
   return [{ policyId, origin, kind: 'column_mask', table: ref, column: column.name, action }]
 }
 
-/** One fault in the policies of a table, for their author. */
-export interface PolicyProblem {
+/** One fault in the filters and masks of a table, for their author. */
+export interface ProtectionProblem {
   readonly policyIds: readonly string[]
   readonly message: string
 }
 
 /**
- * Checks, at save, everything that protectTables would refuse at run.
+ * Checks, when a filter or mask is saved, everything that protectTables would refuse in a run.
  *
- * @param table with all policies that could apply to one principal at once
+ * @param table with all filters and masks that could apply to one principal at once
  */
-export function checkPolicies(table: GovernedTable): PolicyProblem[] {
-  // Roles and subject change values only, never whether a policy can be applied.
+export function checkPolicies(table: GovernedTable): ProtectionProblem[] {
+  // Roles and subject change values only, not whether a filter or mask can be applied.
   const principal: Principal = { sub: 'nobody', roles: [] }
-  const problems: PolicyProblem[] = []
+  const problems: ProtectionProblem[] = []
   const attempt = (policyIds: readonly string[], check: () => void) => {
     try {
       check()
@@ -149,13 +149,16 @@ export function checkPolicies(table: GovernedTable): PolicyProblem[] {
   return problems
 }
 
-/** Engines fold case, so two names that differ by case alone could stand for one another. */
+/** Refuses names that differ by case alone, because engines fold case and could confuse them. */
 function checkNames(table: GovernedTable): void {
   const seen = new Set<string>()
   for (const { name } of table.columns) {
     const folded = name.toLowerCase()
     if (name === '' || name.includes('\0') || !name.isWellFormed() || seen.has(folded))
-      throw new SqlError('42501', 'The table has column names that cannot be told apart.')
+      throw new SqlError(
+        '42501',
+        'Column names of the table are invalid or differ by case alone. Rename the columns.',
+      )
     seen.add(folded)
   }
 }
@@ -170,7 +173,7 @@ function protectColumn(table: GovernedTable, index: number, principal: Principal
   return { index, mask, expression, fallible: expressionCanFail(expression) }
 }
 
-/** The first year that an engine knows may begin before its first moment. */
+/** Truncation fails at the start of an engine's range, where a year may begin before the first moment. */
 function isTruncation(mask: AttachedMask | undefined): boolean {
   return mask?.action === 'truncate-to-year' || mask?.action === 'truncate-to-month'
 }
@@ -191,7 +194,7 @@ function resolveMask(
 ): Expr {
   const served = servedType(column.type)
   if (served === undefined)
-    throw new SqlError('0A000', 'apply-expression on a column of this type is not supported.')
+    throw new SqlError('0A000', 'apply-expression is not supported for a column of this type.')
   const expr = resolveRaw(table, expression, principal, { fieldId: column.fieldId, names })
   if (
     expr.type !== 'unknown' &&
@@ -203,21 +206,22 @@ function resolveMask(
       `the expression must be of type ${spokenType(served.type)}, not ${spokenType(expr.type)}`,
     )
   const value = coerce(expr, served.type)
-  // A decimal keeps its column's scale, or what the mask gives would have another type than the column.
+  // A decimal is cast to its column's scale, so that the masked column keeps its type.
   return served.size === undefined
     ? value
     : { kind: 'cast', type: served.type, size: served.size, arg: value }
 }
 
-/** The column that a policy is attached to, and what its names are bound to. */
+/** The column of a mask or filter, and the columns that the names in its expression are bound to. */
 interface Attached {
   readonly fieldId: number | undefined
   readonly names: BoundNames | undefined
 }
 
 /**
- * Resolves a policy's expression over the raw columns; no subquery, parameter, aggregate or window is known.
- * @param attached whose column is `this_column` here
+ * Resolves the expression of a filter or mask over the raw columns. Refuses subqueries, parameters, aggregates and
+ * windows.
+ * @param attached its column is `this_column` in the expression
  */
 function resolveRaw(table: GovernedTable, text: string, principal: Principal, attached: Attached): Expr {
   const resolver: Resolver = {
@@ -231,7 +235,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
     spent: 0,
     expr: (node, env) => resolveExpression(resolver, node, env),
     query: () => {
-      throw new SqlError('0A000', 'A subquery in a policy is not supported.')
+      throw new SqlError('0A000', 'A subquery in a row filter or mask is not supported.')
     },
   }
   const columns = columnsFor(table, attached)
@@ -240,7 +244,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
   return resolver.expr(parseExpression(text), env)
 }
 
-/** The columns that a policy can name: by the names it is bound to, else by today's, and its own column. */
+/** The columns that an expression can name: its bound names, else the current names, and `this_column`. */
 function columnsFor(table: GovernedTable, { fieldId, names }: Attached): readonly ScopeColumn[] {
   const { byFieldId, today } = rawColumns(table)
   if (names === undefined && fieldId === undefined) return today
@@ -262,10 +266,10 @@ interface RawColumns {
 
 const rawColumnsOf = new WeakMap<GovernedTable, RawColumns>()
 
-/** The served columns of the physical table, made once for all policies of one statement. */
+/** The supported columns of the physical table, made once for all filters and masks of one statement. */
 function rawColumns(table: GovernedTable): RawColumns {
-  const known = rawColumnsOf.get(table)
-  if (known !== undefined) return known
+  const cached = rawColumnsOf.get(table)
+  if (cached !== undefined) return cached
   const byFieldId = new Map<number, ScopeColumn['expr']>()
   const today = table.columns.flatMap(({ name, policyName = name, fieldId, type }, index) => {
     const served = servedType(type)

@@ -1,4 +1,4 @@
-/** What every read surface calls, so that protection cannot be skipped: prepare a statement, then run it. */
+/** The interface that every read surface calls to prepare and run statements, so that none can skip protection. */
 
 import type { ReadCredential } from '../auth/read-credential.ts'
 import type { Principal } from '../core/principal.ts'
@@ -12,10 +12,10 @@ export type ReadSurface = 'pgwire' | 'xmla' | 'graphql' | 'mcp' | 'rest'
 /** The part of a read session (server/read-session.ts) that an open run checks again. */
 export type Reader = Pick<ReadCredential, 'stillValid' | 'sessionToAsk' | 'expiresAtMs'>
 
-/** Who reads, and where: the context of a connection or a request. */
+/** The principal, the catalog and the settings of a connection or a request. */
 export interface QueryContext {
   readonly tenant: TenantId
-  /** Of a verified credential. */
+  /** The principal of a verified credential. */
   readonly principal: Principal
   /** The step that gave the principal (docs/reference/identity.md 3.1). */
   readonly principalSource: string
@@ -28,7 +28,7 @@ export interface QueryContext {
   readonly searchPath: readonly string[]
 }
 
-/** A statement that compiles for a context now. Running it compiles it again if what governs it changed. */
+/** A statement that compiles for a context. A run compiles it again if the governance of its tables changed. */
 export interface PreparedQuery {
   readonly text: string
   readonly columns: readonly ResultColumn[]
@@ -39,25 +39,25 @@ export interface PreparedQuery {
 /** Lets the load of a statement check the reader's session too, which saves a round trip. */
 export interface SessionCheck {
   /**
-   * The service session that the caller checks from now on; it says the result by `report`.
-   * @returns undefined where another checks it, or the store alone cannot tell
+   * The service session that the caller must check; it passes the result to `report`.
+   * @returns undefined where another call checks it, or the store alone cannot decide
    */
   take(): string | undefined
-  /** @param isValid what the store said in a call that began after `take` or was for the very same request */
+  /** @param isValid the store's reply to a call that began after `take` or belongs to the same request */
   report(isValid: boolean): void
 }
 
 export interface PrepareOptions {
   /**
-   * Whether the client had asked for a run of the statement before this call, and it begins as soon as this
-   * resolves. Then that one run, if it has the same context, takes what was loaded here; every other loads again.
+   * Whether the client requested a run before this call, which begins as soon as this call resolves. That one run, if
+   * its context is the same, takes the load of this call; every other run loads again.
    */
   readonly runsAtOnce?: boolean
-  /** Fires where that run can no longer come: a later one must not be taken for it. */
+  /** Fires when that run can no longer come, so that no later run takes its load. */
   readonly runMissed?: AbortSignal
-  /** Ends the loading, and what was started for that run. */
+  /** Ends the load and what was started for that run. */
   readonly signal?: AbortSignal
-  /** The surface sends nothing before its result is there; where the session is not valid, nothing is compiled or run. */
+  /** Checks the session. The surface sends nothing before the result; an invalid session stops the statement. */
   readonly sessionCheck?: SessionCheck | undefined
 }
 
@@ -66,32 +66,32 @@ export interface RunOptions {
   readonly parameters?: readonly (string | null)[]
   /** Ends the query; the engine stops. */
   readonly signal: AbortSignal
-  /** Milliseconds from its start to its end, its reader's pauses included; the service's own bound where that is less. */
+  /** Milliseconds from start to end, the client's pauses included. The service's own bound applies if it is less. */
   readonly timeMs?: number
   /** As in PrepareOptions. */
   readonly sessionCheck?: SessionCheck | undefined
 }
 
 /**
- * The rows of one query. Pulling drives the engine; it ends normally only when every row was delivered and
- * the usage record is written. Returning early stops the engine and records the query as cancelled; a run that
- * was never pulled never began.
+ * The rows of one query. Pulling drives the engine. The iteration completes only when every row was delivered and
+ * the usage record is written. Returning early stops the engine and records the query as cancelled. A run that was
+ * never pulled never began.
  */
 export interface QueryRun extends AsyncIterable<ResultBatch> {
-  /** A UUID; the usage record's. */
+  /** A UUID, also of the usage record. */
   readonly queryId: string
   readonly columns: readonly ResultColumn[]
   /**
-   * Puts the run on record before it ends, once. A surface that sends rows while the run goes on waits for this
-   * first: a process that dies then leaves a record of them.
-   * @throws SqlError 58030 where it could not: no row may leave
+   * Records the run before it ends, once. A surface that sends rows during the run waits for this first, so that a
+   * process that dies leaves a record of them.
+   * @throws SqlError 58030 where the record could not be written; then no row may be sent
    */
   putOnRecord(): Promise<void>
   /**
-   * Looks whether rows of a batch that was pulled may still be given: each pull looks by itself.
-   * @returns undefined where they may; else a promise, which rejects with what ended the run where they may not: a
-   *   SqlError 55000 where a policy, pin or catalog credential has changed, 28000 where the reader's credential ended,
-   *   57014 where its time is over, 58000 where that cannot be told
+   * Checks whether rows of an earlier pull may still be sent. Each pull checks its own rows.
+   * @returns undefined where they may; else a promise, which rejects where they may not
+   * @throws SqlError 55000 where a policy, pin or catalog credential has changed, 28000 where the reader's credential
+   *   ended, 57014 where the time is up, 58000 where the store does not reply
    */
   confirm(): Promise<void> | undefined
 }
@@ -110,8 +110,7 @@ export interface QueryService {
   ): Promise<PreparedQuery>
   /**
    * Runs a prepared statement.
-   * @throws SqlError on the first pull or later; 0A000 where its result would no longer have the columns
-   *   that were prepared
+   * @throws SqlError on the first pull or later; 0A000 where the columns differ from the prepared ones
    */
   run(context: QueryContext, query: PreparedQuery, options: RunOptions): QueryRun
 }

@@ -1,9 +1,9 @@
 /**
- * What a statement can use of a table at most, column by column, so that an engine may leave files unread. Only
- * what surely holds for every row of use is said: conditions that are ANDed, on a bare column and literals.
+ * Finds the range of values that a statement can use of each column, so that an engine may skip files. A range comes
+ * only from ANDed conditions that compare a bare column with literals, because these hold for every used row.
  *
- * Where a row filter applies the statement's own conditions say nothing: how much is read must not depend, by
- * what the principal asks, on rows that the filter hides. The same goes for masked columns.
+ * Where a row filter applies, the statement's own conditions are ignored: otherwise the bytes read would depend on
+ * hidden rows in a way that the principal controls. Conditions on masked columns are ignored for the same reason.
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
@@ -37,7 +37,7 @@ export function columnRanges(
         table,
         protection.filters.flatMap((filter) => rangesIn(filter, rawAlias, table)),
       )
-    // Of two appearances each may use what the other does not.
+    // A table that appears twice gets no ranges, because each appearance may use other rows.
     else if (second === undefined) ranges.set(table, statementRanges(query, first, protection))
   }
   return ranges
@@ -52,7 +52,7 @@ function statementRanges(query: Query, { id, table }: Mention, { columns }: Prot
     .filter(({ fieldId }) => !masked.has(fieldId))
 }
 
-/** The conditions that every row of an appearance must meet to be of use in its own SELECT. */
+/** The conditions that every used row of an appearance meets in its own SELECT. */
 function conditionsOn(id: string, query: Query): readonly Expr[] {
   const inCtes = query.ctes.flatMap((cte) => conditionsOn(id, cte.query))
   const { body } = query
@@ -66,7 +66,7 @@ function conditionsOn(id: string, query: Query): readonly Expr[] {
   ]
 }
 
-/** Whether a row of the appearance that WHERE drops leaves no trace: no outer join puts NULLs in its place. */
+/** Whether WHERE drops rows of the appearance without a trace: no outer join puts NULLs in their place. */
 function keepsWhere(item: FromItem, id: string): boolean {
   if (item.kind === 'table') return (item as TableItem).id === id
   if (item.kind !== 'join') return false
@@ -94,7 +94,7 @@ function rangesIn(condition: Expr, relation: string, table: GovernedTable): Colu
   const { fieldId, type } = column
   const lower = compared.lower && boundOf(compared.lower, type)
   const upper = compared.upper && boundOf(compared.upper, type)
-  // The order of texts is the engine's affair, their equality is not.
+  // Engines order texts by different collations, so only equality makes a range.
   if (type === 'string' && lower !== upper) return []
   return lower === undefined && upper === undefined ? [] : [{ fieldId, lower, upper }]
 }
@@ -110,7 +110,7 @@ const flipped: Readonly<Record<string, string>> = { '=': '=', '<': '>', '<=': '>
 function comparisonOf(expr: Expr): Comparison | undefined {
   if (expr.kind === 'in') {
     const [only, more] = expr.list
-    // A list of one is an equality; a longer one says less than its bounds would cost to find.
+    // A list of one is an equality. The bounds of a longer list cost more to find than they save.
     return only === undefined || more !== undefined ? undefined : compare('=', expr.arg, only)
   }
   if (expr.kind !== 'call') return undefined
@@ -135,7 +135,7 @@ function compare(sign: string, left: Expr, right: Expr): Comparison | undefined 
   }
 }
 
-/** A literal as the engine compares it with what Iceberg keeps of a column; undefined where the two differ in kind. */
+/** A literal as the bound that Iceberg stores for a column; undefined where the types differ. */
 function boundOf({ value, type }: LiteralExpr, column: IcebergType): RangeBound | undefined {
   if (value === null) return undefined
   if (column === 'int' || column === 'long')

@@ -1,6 +1,6 @@
 /**
- * Leaves the usage record of a query: once before its end, for a run whose rows leave earlier, and once at its end.
- * A query that cannot be recorded fails.
+ * Writes the usage record of a query: at its end, and also before its end for a run that sends rows earlier. A query
+ * that cannot be recorded fails.
  */
 
 import type { Logger } from 'pino'
@@ -12,14 +12,14 @@ import { recordUsage } from '../store/usage.ts'
 import { fingerprintStatement } from './fingerprint.ts'
 import type { QueryContext } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
-import { namesOf, type QueryProgress, usageOf } from './usage-of.ts'
+import { type QueryProgress, tableNamesOf, usageOf } from './usage-of.ts'
 
 export interface RecordParts {
   readonly store: Store
   readonly log: Logger
 }
 
-/** A query that begins now, by a new id. */
+/** The progress of a query that begins now, with a new id. */
 export function newProgress(clock: Clock, text: string): QueryProgress {
   return {
     queryId: crypto.randomUUID(),
@@ -31,7 +31,7 @@ export function newProgress(clock: Clock, text: string): QueryProgress {
   }
 }
 
-/** Leaves what would be the run's record if this process died now. @throws SqlError 58030 */
+/** Writes the record that stays if this process dies before the run ends. @throws SqlError 58030 */
 export async function putOnRecord(
   { store, log }: RecordParts,
   context: QueryContext,
@@ -42,14 +42,14 @@ export async function putOnRecord(
     const usage = usageOf(context, progress, performance.now(), 'failed', died)
     await openUsage(store, context.tenant, usage)
   } catch (cause) {
-    log.error({ queryId: progress.queryId, err: cause }, 'a query could not be put on record')
+    log.error({ queryId: progress.queryId, err: cause }, 'the usage of an open query was not recorded')
     throw new SqlError('58030', 'The usage of the query could not be recorded.', undefined, { cause })
   }
 }
 
 /**
  * Records the usage before the client hears how the query ended.
- * @throws SqlError 58030 where it could not be recorded and the client would have had rows, or heard of success
+ * @throws SqlError 58030 where it could not be recorded, and the client has rows or would hear of success
  */
 export async function recordEnd(
   { store, log }: RecordParts,
@@ -61,12 +61,15 @@ export async function recordEnd(
   const { queryId } = progress
   if (failure !== undefined && outcome !== 'cancelled') {
     const { id: faultId, sqlState, detail } = failure
-    log.info({ queryId, faultId, sqlState, detail, tables: namesOf(progress) }, 'a query did not complete')
-    // An engine's own words may quote values.
-    log.debug({ queryId, err: failure.cause }, 'why it did not')
+    log.info(
+      { queryId, faultId, sqlState, detail, tables: tableNamesOf(progress) },
+      'a query did not complete',
+    )
+    // An engine's message may quote values, so it is logged at debug level only.
+    log.debug({ queryId, err: failure.cause }, 'the cause of a query that did not complete')
   }
   const usage = usageOf(context, progress, performance.now(), outcome, failure)
-  // One that failed may be there nevertheless.
+  // A write that failed may have been stored nevertheless.
   await progress.onRecord?.catch(() => {})
   try {
     await recordUsage(store, context.tenant, usage, progress.onRecord !== undefined)
@@ -77,7 +80,7 @@ export async function recordEnd(
   }
 }
 
-/** @param engineAsked a failure of its own before an engine was asked is a refusal */
+/** The outcome of a failure. @param engineAsked false makes a failure of the statement itself a refusal */
 export function failedOutcome(
   { kind }: SqlError,
   engineAsked: boolean,

@@ -1,4 +1,4 @@
-/** Which relations a statement names: what its caller has to load before the statement can be compiled. */
+/** Finds the relations that a statement names in FROM. It knows no search path and no catalog. */
 
 import { parseSelect } from './parse.ts'
 import { toSqlError } from './sql-error.ts'
@@ -10,8 +10,8 @@ export interface RelationName {
 }
 
 /**
- * Every relation named in FROM, at any depth, once. CTE names are among them: a caller that knows no such
- * table leaves them out.
+ * Every relation named in FROM, at any depth, once. CTE names are among them; the caller drops names that no table
+ * has.
  *
  * @throws SqlError as compileQuery, for text that is not one SELECT of listed nodes
  */

@@ -1,26 +1,26 @@
 /**
- * What `prepare` loaded for the run of the same request, until that run takes it. One request needs one load. It
- * serves that one run, or none.
+ * Holds the load of `prepare` until the run of the same request takes it, so that one request loads once. A load
+ * serves that one run or none.
  */
 
 import { limits } from '../limits.ts'
-import type { SpeculativeStart } from './ahead/speculation.ts'
 import type { Load } from './attempt.ts'
 import type { PreparedQuery, QueryContext } from './query-service.ts'
+import type { SpeculativeAttempt } from './speculative/speculation.ts'
 import type { QueryProgress } from './usage-of.ts'
 
-/** A statement that was loaded for a run. */
+/** A statement's load, with the context and the start that belong to it. */
 export interface RequestLoad {
   readonly context: QueryContext
   readonly progress: QueryProgress
   readonly load: Load
-  /** What was started before the load was there. */
-  readonly start: SpeculativeStart
+  /** What was started speculatively, before the load was there. */
+  readonly start: SpeculativeAttempt
 }
 
 export interface WaitingLoad {
   readonly progress: QueryProgress
-  /** The load, for the run that begins now; undefined where it comes too late. */
+  /** The load, for a run that begins now; undefined where the load has expired. */
   use(): RequestLoad | undefined
 }
 
@@ -28,8 +28,8 @@ export class RequestLoads {
   readonly #loads = new WeakMap<PreparedQuery, RequestLoad & WaitingLoad>()
 
   /**
-   * Holds a load for a moment. What was started for one that is not used ends.
-   * @param missed fires where the run that it was loaded for can no longer come
+   * Holds a load for `requestLoadMs`. Ends what was started for it if no run takes it.
+   * @param missed fires when its run can no longer come
    */
   hold(query: PreparedQuery, loaded: RequestLoad, missed?: AbortSignal): void {
     let isOver = false
@@ -54,8 +54,8 @@ export class RequestLoads {
   }
 
   /**
-   * What was loaded for this query, once; the next run loads for itself.
-   * @returns undefined for another context's
+   * Takes the load of this query, once; the next run loads again.
+   * @returns undefined where there is none, or it belongs to another context
    */
   take(query: PreparedQuery, context: QueryContext): WaitingLoad | undefined {
     const waiting = this.#loads.get(query)

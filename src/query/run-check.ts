@@ -1,7 +1,7 @@
 /**
- * Whether what an open run was loaded from still holds: its reader's credential, its catalog's, and what governs its
- * tables. A look is a comparison in memory; only where something of the tenant has changed is the store asked, once,
- * whether that concerns this run.
+ * Checks that an open run may go on: that the reader's credential, the catalog credential and the governance of its
+ * tables are still those it was loaded with. A check compares versions in memory. It asks the store only when something
+ * of the tenant has changed, or the cached version is stale.
  */
 
 import type { Clock } from '../base/clock.ts'
@@ -26,7 +26,7 @@ export interface CheckParts {
 }
 
 export class RunCheck {
-  /** The version under which the load was last confirmed. */
+  /** The governance version at which the load was last confirmed. */
   #version: bigint
 
   constructor(
@@ -38,9 +38,9 @@ export class RunCheck {
   }
 
   /**
-   * Looks whether the run may go on.
-   * @returns undefined where it may; a promise where the store has to say, which rejects with a SqlError where it may
-   *   not: 28000 for the reader's credential, 55000 for all else, 58000 where the store does not say in time
+   * Checks whether the run may go on.
+   * @returns undefined where it may; else a promise, which waits for the store. It rejects with SqlError 28000 where the
+   *   reader's credential ended, 55000 where anything else has changed, 58000 where the store does not reply in time
    */
   look(): Promise<void> | undefined {
     const { clock, versions } = this.parts
@@ -50,7 +50,7 @@ export class RunCheck {
     return versions.standing(tenant, this.#version) === 'same' ? undefined : this.#askStore()
   }
 
-  /** A store that cannot be reached for a moment ends nothing; one that stays away does. */
+  /** Retries while the store is unavailable; the run ends only after `governanceWaitMs`. */
   async #askStore(): Promise<void> {
     const { pace } = this.parts
     const untilMs = pace.now() + limits.governanceWaitMs
@@ -61,9 +61,14 @@ export class RunCheck {
         const failure = runError(thrown)
         if (failure.kind !== 'unavailable') throw failure
         if (pace.now() >= untilMs)
-          throw new SqlError('58000', 'What governs the query could not be checked. Retry.', undefined, {
-            cause: thrown,
-          })
+          throw new SqlError(
+            '58000',
+            'The governance of the tables could not be checked. Retry.',
+            undefined,
+            {
+              cause: thrown,
+            },
+          )
         await pace.sleep(limits.governanceRetryMs)
       }
   }
@@ -72,7 +77,7 @@ export class RunCheck {
     const { tenant } = this.context
     const { versions } = this.parts
     if (versions.standing(tenant, this.#version) === 'stale') await versions.refresh(tenant)
-    // A refresh that had begun before may be too old by now.
+    // The refresh may have begun before this call, so its version may be stale already.
     if (versions.standing(tenant, this.#version) !== 'same') await this.#compare()
   }
 
@@ -93,7 +98,7 @@ export class RunCheck {
       throw changed('The credential of the catalog')
     for (const ref of refs)
       if (!this.#isAlike(loaded.governances.get(tableKey(ref)), now.governances.get(tableKey(ref))))
-        throw changed(`What governs table ${tableName(ref)}`)
+        throw changed(`The governance of table ${tableName(ref)}`)
     versions.learn(tenant, now.governanceVersion, askedMs)
     this.#version = now.governanceVersion
   }
@@ -106,7 +111,7 @@ export class RunCheck {
   }
 }
 
-/** Of a table's governance, what an answer follows from once the table's schema is known; in one order. */
+/** The parts of a table's governance that decide the rows, given its schema; sorted, so that they compare. */
 function restsOn(
   { contract, pin, readableWithoutContract, rowFilters, columns }: Governance,
   applies: ReturnType<typeof appliesTo>,

@@ -1,6 +1,6 @@
 /**
- * The end of a run by its client, by its time or by what it rests on, as one signal that everything the run waits for
- * is raced against.
+ * Ends a run when its client cancels, its time is up or its check fails. All three become one signal, against which
+ * the run races everything that it waits for.
  */
 
 import type { RunCheck } from './run-check.ts'
@@ -9,16 +9,16 @@ import { SqlError } from './sql-error.ts'
 export interface RunWatch {
   /** Fires when the client cancels, the time is up, or the run may not go on. */
   readonly signal: AbortSignal
-  /** Why it fired; undefined where it has not. */
+  /** Why the signal fired; undefined where it has not. */
   reason(): SqlError | undefined
-  /** Whether it fired for another reason than the client's cancelling. */
-  isOverItself(): boolean
-  /** `work`, or as soon as the signal fires, its reason: work that ignores the signal delays nobody. */
+  /** Whether the signal fired for another reason than the client's cancel. */
+  isEndedByService(): boolean
+  /** Resolves with `work`, or rejects as soon as the signal fires, because some work ignores the signal. */
   race<T>(work: Promise<T>): Promise<T>
-  /** From now on the run waits for its client, for so long as it may, until `busy`. */
+  /** Starts the time that the run may wait for its client; `busy` stops it. */
   idle(): void
   busy(): void
-  /** As in QueryRun: where the run may not go on, the signal fires. A client that asks is not idle. */
+  /** As in QueryRun. Fires the signal where the run may not go on. A call restarts the idle time. */
   confirm(check: Pick<RunCheck, 'look'>): Promise<void> | undefined
   /** Stops watching. */
   end(): void
@@ -26,7 +26,7 @@ export interface RunWatch {
 
 /**
  * @param timeMs milliseconds that the run may take
- * @param idleMs milliseconds of it that the run may wait for its client at a time
+ * @param idleMs milliseconds that the run may wait for its client at a time
  */
 export function watchRun(client: AbortSignal, timeMs: number, idleMs: number): RunWatch {
   const controller = new AbortController()
@@ -52,7 +52,7 @@ export function watchRun(client: AbortSignal, timeMs: number, idleMs: number): R
   return {
     signal: controller.signal,
     reason: () => reason,
-    isOverItself: () => reason !== undefined && !isByClient,
+    isEndedByService: () => reason !== undefined && !isByClient,
     race(work) {
       work.catch(() => {})
       return reason === undefined ? Promise.race([work, aborted.promise]) : Promise.reject(reason)

@@ -1,6 +1,7 @@
 /**
- * Runs a statement for every read surface: load what governs it, compile it, run it on the engine of its catalog,
- * record the usage. Any failure on the way refuses. What starts early lives in `ahead/` and decides nothing.
+ * Runs a statement for every read surface in four steps: load its tables and their governance, compile it, run it on
+ * the engine of its catalog, record the usage. Any failure refuses. `speculative/` may start work early and decides
+ * nothing.
  */
 
 import type { Logger } from 'pino'
@@ -11,8 +12,6 @@ import type { SqlType } from '../core/sql-type.ts'
 import type { UsageOutcome } from '../core/usage.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
-import { noSpeculation, nothingStarted, type Speculation } from './ahead/speculation.ts'
-import { SpeculativeStarts } from './ahead/speculative-starts.ts'
 import { Attempt, type Load } from './attempt.ts'
 import { batchBytes } from './batch-bytes.ts'
 import { CachedVersions } from './cached-versions.ts'
@@ -31,6 +30,8 @@ import { RequestLoads, type WaitingLoad } from './request-loads.ts'
 import { RunCheck } from './run-check.ts'
 import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
+import { noSpeculation, nothingStarted, type Speculation } from './speculative/speculation.ts'
+import { SpeculativeStarts } from './speculative/speculative-starts.ts'
 import { SqlError } from './sql-error.ts'
 import { type Statement, statementOf } from './statement.ts'
 import type { Tripwire } from './tripwire.ts'
@@ -40,15 +41,15 @@ export interface RunParts extends LoadParts {
   readonly engines: EngineKinds
   readonly clock: Clock
   readonly log: Logger
-  /** Looks into errors of the engine; they are not looked into where it is absent. */
-  readonly tripwire?: Pick<Tripwire, 'heed'>
-  /** Milliseconds that a run may take; default limits.queryMs. */
+  /** Checks whether the engine's errors reveal hidden values; without it they are not checked. */
+  readonly tripwire?: Pick<Tripwire, 'enqueue'>
+  /** Milliseconds that a run may take. Default: limits.queryMs. */
   readonly queryMs?: number
-  /** Milliseconds that a run may wait for its reader; default limits.queryIdleMs. */
+  /** Milliseconds that a run may wait for its client. Default: limits.queryIdleMs. */
   readonly queryIdleMs?: number
-  /** Default: the process's own. */
+  /** Default: the pace of the process. */
   readonly pace?: Pace
-  /** Whether work starts before its input is confirmed; default true. Rows and errors are the same without. */
+  /** Whether work starts before its input is confirmed. Default: true. Rows and errors are the same without. */
   readonly isSpeculative?: boolean
 }
 
@@ -89,7 +90,7 @@ export function queryService(given: RunParts): QueryService {
   }
 }
 
-/** Loads and compiles. A refusal is recorded; what succeeds is recorded by its run. */
+/** Loads and compiles. Records a refusal; a success is recorded by its run. */
 async function prepare(
   parts: Parts,
   context: QueryContext,
@@ -126,33 +127,33 @@ interface Run {
   readonly query: PreparedQuery
   readonly options: RunOptions
   readonly progress: QueryProgress
-  /** What the same request has loaded for this run. */
+  /** The load that `prepare` of the same request left for this run. */
   readonly waiting: WaitingLoad | undefined
 }
 
-/** Load, compile, run, record. */
-async function* run(parts: Parts, asked: Run): AsyncGenerator<ResultBatch, void, undefined> {
-  const { context, options, progress } = asked
+/** Loads, compiles, runs and records one query. */
+async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void, undefined> {
+  const { context, options, progress } = given
   const timeMs = Math.min(options.timeMs ?? Number.POSITIVE_INFINITY, parts.queryMs ?? limits.queryMs)
   const watch = watchRun(options.signal, timeMs, parts.queryIdleMs ?? limits.queryIdleMs)
   let outcome: UsageOutcome = 'cancelled'
   let failure: SqlError | undefined
   try {
-    const [load, attempt] = await startRun(parts, asked, watch)
+    const [load, attempt] = await startRun(parts, given, watch)
     const check = new RunCheck(parts, context, load)
     progress.confirm = () => watch.confirm(check)
     for (;;) {
       const { done, value: batch } = await watch.race(attempt.next())
       if (done) break
-      const looked = check.look()
-      if (looked !== undefined) await watch.race(looked)
+      const asked = check.look()
+      if (asked !== undefined) await watch.race(asked)
       progress.rowsOut += batch.rowCount
       progress.bytesOut += batchBytes(batch)
       watch.idle()
       yield batch
       watch.busy()
     }
-    // No row of it is left that could be given.
+    // All rows were given, so there is nothing left to check.
     progress.confirm = () => undefined
     outcome = 'completed'
   } catch (thrown) {
@@ -163,17 +164,20 @@ async function* run(parts: Parts, asked: Run): AsyncGenerator<ResultBatch, void,
     watch.end()
     if (outcome === 'cancelled') {
       failure ??= watch.reason() ?? cancelled()
-      // It was over before its client let go of it.
-      if (watch.isOverItself()) outcome = 'failed'
+      // The service ended the run before its client did.
+      if (watch.isEndedByService()) outcome = 'failed'
     }
-    // The two are concurrent: what the record says is decided once the rows have ended.
+    // Ending and recording are concurrent: the record is decided once the rows have ended.
     const ended = progress.attempt?.end()
     await recordEnd(parts, context, progress, outcome, failure).finally(() => ended)
-    if (outcome === 'failed' && failure) parts.tripwire?.heed(progress, failure)
+    if (outcome === 'failed' && failure) parts.tripwire?.enqueue(progress, failure)
   }
 }
 
-/** Load and compile, unless this request has; then the attempt: one that started early only if the load confirms it. */
+/**
+ * Loads and compiles, unless `prepare` of this request has, and starts the attempt. An attempt that started
+ * speculatively is used only if the load confirms it.
+ */
 async function startRun(
   parts: Parts,
   { context, query, options, progress, waiting }: Run,
@@ -201,7 +205,7 @@ async function startRun(
   }
 }
 
-/** @throws SqlError of both steps; Fault of the store; the signal's reason */
+/** @throws SqlError of the load and the compiler; Fault of the store; the signal's reason */
 async function loadAndCompile(
   parts: Parts,
   statement: Statement,
@@ -234,8 +238,8 @@ function compile({ cache, speculation }: Parts, statement: Statement, loaded: Lo
 }
 
 /**
- * The load as the request's run has it. The run names the types that were inferred: that may be another statement.
- * @returns undefined where it does not compile so, which the run has to say
+ * The load for the request's run. The run passes the inferred parameter types, which may make another statement.
+ * @returns undefined where that does not compile; the run then loads again and reports the error
  */
 function loadOfRun(parts: Parts, { context, text, parameterTypes }: Statement, load: Load): Load | undefined {
   const { parameters } = load.compiled
@@ -247,13 +251,13 @@ function loadOfRun(parts: Parts, { context, text, parameterTypes }: Statement, l
   }
 }
 
-/** A client reads rows by the columns that it was told of. @throws SqlError 0A000 */
+/** Refuses other columns than the client was sent, because it reads rows by them. @throws SqlError 0A000 */
 function assertColumns({ columns }: PreparedQuery, { compiled }: Load): void {
   if (compiled.columns !== columns && JSON.stringify(compiled.columns) !== JSON.stringify(columns))
     throw new SqlError('0A000', 'cached plan must not change result type')
 }
 
-/** The load of this request has checked the session already; the run reports what it said. */
+/** Reports that the session is valid, where the load of this request has checked it already. */
 function reportSession({ sessionId }: LoadedTables, sessionCheck: SessionCheck | undefined): void {
   if (sessionId === undefined) return
   if (sessionCheck?.take() === sessionId) sessionCheck.report(true)

@@ -1,8 +1,8 @@
-/** The read path's one error: a Fault that also carries PostgreSQL's SQLSTATE and the place in the text. */
+/** Defines the read path's error: a Fault with PostgreSQL's SQLSTATE and a position in the statement. */
 
 import { Fault, type FaultKind } from '../base/fault.ts'
 
-/** The conditions of PostgreSQL's Appendix A that the read path answers with. */
+/** The SQLSTATEs of PostgreSQL's Appendix A that the read path uses. */
 const kindOf = {
   '08006': 'unavailable', // connection_failure
   '0A000': 'bad_request', // feature_not_supported
@@ -45,7 +45,7 @@ const kindOf = {
 export type SqlState = keyof typeof kindOf
 
 export class SqlError extends Fault {
-  /** @param position UTF-8 bytes before the place meant, from the start of the statement */
+  /** @param position UTF-8 bytes of the statement before the error */
   constructor(
     readonly sqlState: SqlState,
     message: string,
@@ -56,12 +56,12 @@ export class SqlError extends Fault {
   }
 }
 
-/** Refuses what is valid SQL but not served. */
+/** The error for valid SQL that is not supported. */
 export function notSupported(what: string, position?: number): SqlError {
   return new SqlError('0A000', `${what} is not supported.`, position)
 }
 
-/** Any exception of the compiler as a refusal: a SqlError unchanged, all else without its text. */
+/** Any exception of the compiler as a SqlError. The text of other errors is dropped. */
 export function toSqlError(thrown: unknown): SqlError {
   if (thrown instanceof SqlError) return thrown
   if (thrown instanceof RangeError)

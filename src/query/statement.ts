@@ -1,4 +1,4 @@
-/** A statement in the context of one principal: the same statement is the same key. It holds nothing that was loaded. */
+/** A statement in the context of one principal, with a key that equal statements share. It holds nothing loaded. */
 
 import type { SqlType } from '../core/sql-type.ts'
 import type { QueryContext } from './query-service.ts'
@@ -7,11 +7,11 @@ export interface Statement {
   readonly context: QueryContext
   readonly text: string
   readonly parameterTypes: readonly (SqlType | undefined)[]
-  /** Everything by which its tables are found and it is compiled, but for what is loaded. */
+  /** All that decides which tables are loaded and how the statement is compiled, except the loaded data. */
   readonly key: string
 }
 
-/** @param parameterTypes those that are given, `$1` first */
+/** @param parameterTypes the types that the client gave, `$1` first */
 export function statementOf(
   context: QueryContext,
   text: string,

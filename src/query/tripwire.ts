@@ -1,6 +1,7 @@
 /**
- * Looks, after the client was answered, whether an engine's error was one of what the client may see: the statement
- * runs once more over copies of that. It never changes an answer; where the two differ it says so, without values.
+ * Checks, after the client has its error, whether the engine's error depends on hidden values: it runs the statement
+ * again over copies of what the client may see. It never changes a response. If the outcomes differ, it logs that
+ * without values.
  */
 
 import type { Logger } from 'pino'
@@ -9,7 +10,7 @@ import type { EngineErrorCode } from '../engine/engine-error.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { Metrics, TripwireSkip } from '../telemetry/metrics.ts'
-import { type Attempt, deletesIn, outputsOf, snapshotsOf } from './attempt.ts'
+import { type Attempt, outputsOf, tableSnapshotsOf, tablesWithDeletes } from './attempt.ts'
 import { renderSql } from './emit/render.ts'
 import type { SqlError } from './sql-error.ts'
 import type { QueryProgress } from './usage-of.ts'
@@ -18,32 +19,32 @@ export interface TripwireParts {
   readonly engines: EngineKinds
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'tripwireRuns' | 'tripwireSkipped'>
-  /** Those of limits.ts unless a test sets others. */
+  /** Default: the bounds of limits.ts. */
   readonly bounds?: Partial<TripwireBounds>
 }
 
 export interface TripwireBounds {
-  /** Milliseconds after the answer before a look begins, and between two tries for a place. */
+  /** Milliseconds before a look begins, and between two tries for an engine slot. */
   readonly delayMs: number
-  /** Milliseconds from the answer to the end of its look. */
+  /** Milliseconds from the error to the end of its look. */
   readonly lookMs: number
   readonly queueMax: number
   readonly rowsMax: number
   readonly bytesMax: number
 }
 
-type Told = Exclude<CopiedRun, { readonly outcome: 'busy' }>
+type FinishedRun = Exclude<CopiedRun, { readonly outcome: 'busy' }>
 
 interface Look {
   readonly queryId: string
   readonly fingerprint: string | undefined
   readonly attempt: Attempt
   readonly failed: EngineErrorCode
-  /** `performance.now()` after which it is not worth it, and nothing of it is kept. */
+  /** `performance.now()` after which the look is dropped. */
   readonly deadlineMs: number
 }
 
-/** The data errors of an engine: cancelling, time, memory and files say nothing of values. */
+/** SQLSTATEs of data errors. Errors of cancelling, time, memory and files do not depend on values. */
 const dataErrors: ReadonlySet<string> = new Set<EngineErrorCode>([
   '21000',
   '22000',
@@ -75,8 +76,8 @@ export class Tripwire {
     }
   }
 
-  /** Takes note of how a query ended, and returns at once. */
-  heed({ queryId, fingerprint, attempt }: QueryProgress, { sqlState }: SqlError): void {
+  /** Queues a failed query for a look if its error is a data error of DuckDB. Returns at once. */
+  enqueue({ queryId, fingerprint, attempt }: QueryProgress, { sqlState }: SqlError): void {
     if (this.#ended.signal.aborted || attempt?.openedMs === undefined || !isDataError(sqlState)) return
     if (attempt.engine !== 'duckdb') return
     if (this.#queue.length >= this.#bounds.queueMax) {
@@ -88,16 +89,16 @@ export class Tripwire {
     this.#working ??= this.#work()
   }
 
-  /** Drops what waits and stops what runs; resolves when nothing of it is left. */
+  /** Drops queued looks and stops the running one; resolves when it has stopped. */
   async end(): Promise<void> {
     this.#ended.abort()
     await this.#working
   }
 
-  /** One look at a time. */
+  /** Works through the queue, one look at a time. */
   async #work(): Promise<void> {
     for (;;) {
-      // The query's answer comes first.
+      // Lets the client's error go out first.
       await this.#pause()
       const look = this.#queue.shift()
       if (look === undefined) break
@@ -107,14 +108,14 @@ export class Tripwire {
       } catch (cause) {
         const isLate = performance.now() >= look.deadlineMs
         this.#skip(this.#ended.signal.aborted ? 'stopped' : isLate ? 'late' : 'failed')
-        // What the engine says of it may quote values.
-        this.#parts.log.debug({ queryId: look.queryId, err: cause }, 'an error could not be looked into')
+        // An engine's message may quote values, so it is logged at debug level only.
+        this.#parts.log.debug({ queryId: look.queryId, err: cause }, 'the tripwire could not check an error')
       }
     }
     this.#working = undefined
   }
 
-  /** @throws whatever the engine throws, and the signal's reason once its time is up */
+  /** @throws what the engine throws; the signal's reason once the time is up */
   async #look(look: Look): Promise<void> {
     const { parts, run, load } = look.attempt
     const engine = await engineOf(parts.engines, run.context.tenant, load.loaded.credential)
@@ -126,14 +127,14 @@ export class Tripwire {
       const found = await engine.runOnCopies?.(statement)
       if (found === undefined) return
       if (found.outcome !== 'busy') {
-        this.#tell(look, found)
+        this.#report(look, found)
         return
       }
       await this.#pause()
     }
   }
 
-  #tell({ queryId, fingerprint, failed }: Look, found: Told): void {
+  #report({ queryId, fingerprint, failed }: Look, found: FinishedRun): void {
     if (found.outcome === 'nothing_hidden') return
     if (found.outcome === 'too_large') {
       this.#skip('too_large')
@@ -144,7 +145,7 @@ export class Tripwire {
     const { copied } = found
     this.#parts.log.error(
       { queryId, fingerprint, sqlState: failed, copied },
-      'an error may tell of hidden values: over what the reader sees the statement ends otherwise',
+      'an error may reveal hidden values: the statement ends differently over the visible rows',
     )
   }
 
@@ -169,7 +170,7 @@ function isDataError(sqlState: string): sqlState is EngineErrorCode {
   return dataErrors.has(sqlState)
 }
 
-/** The failed run as it was, parameters and salt included, over copies. */
+/** The failed run over copies, with its own parameters and salt. */
 function copiedStatement(
   { attempt, failed }: Look,
   { rowsMax, bytesMax }: TripwireBounds,
@@ -179,7 +180,7 @@ function copiedStatement(
   const { tenant, principal } = run.context
   const options = { salt, parameters: run.parameters }
   return {
-    tables: snapshotsOf(load),
+    tables: tableSnapshotsOf(load),
     run: { queryId: run.queryId, tenant, principal: principal.sub, signal },
     failed,
     hides: load.compiled.hides,
@@ -187,12 +188,12 @@ function copiedStatement(
     rowsMax,
     bytesMax,
     write(opened) {
-      const emitted = load.compiled.emit('duckdb', deletesIn(load, opened))
+      const emitted = load.compiled.emit('duckdb', tablesWithDeletes(load, opened))
       return renderSql(emitted, 'duckdb', { ...options, relation: opened.relation })
     },
     writeCopied(opened, copy) {
       const { relation } = opened
-      const { copies, statement } = load.compiled.emitCopied('duckdb', deletesIn(load, opened))
+      const { copies, statement } = load.compiled.emitCopied('duckdb', tablesWithDeletes(load, opened))
       const select = (id: string) => renderSql(copies.get(id) ?? [], 'duckdb', { ...options, relation })
       return {
         copies: new Map([...copies.keys()].map((id) => [id, select(id)])),

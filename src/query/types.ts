@@ -1,4 +1,4 @@
-/** The PostgreSQL types that the read path knows, how Iceberg's map to them, and which convert to which. */
+/** Lists the PostgreSQL types that the read path supports, their Iceberg types, and which convert to which. */
 
 import type { IcebergType } from '../core/iceberg-type.ts'
 import {
@@ -21,14 +21,14 @@ const icebergTypes: Readonly<Record<string, ScalarType>> = {
   time: 'time',
   timestamp: 'timestamp',
   timestamptz: 'timestamptz',
-  // Nanoseconds are cut to PostgreSQL's microseconds where the table is read.
+  // Nanoseconds are truncated to PostgreSQL's microseconds when the table is read.
   timestamp_ns: 'timestamp',
   timestamptz_ns: 'timestamptz',
   uuid: 'uuid',
   binary: 'bytea',
 }
 
-/** The PostgreSQL type as which a column is served; undefined where it is not served. */
+/** The PostgreSQL type of a column; undefined for a type that is not supported. */
 export function servedType(type: IcebergType): { type: SqlType; size?: NumericSize } | undefined {
   if (typeof type !== 'string') {
     if (type.type !== 'list') return undefined
@@ -54,12 +54,12 @@ const typeNames: Readonly<Record<string, ScalarType>> = {
   ...Object.fromEntries(scalarTypes.map((type) => [type, type])),
 }
 
-/** The type that a name in a cast means, pg_catalog's spelling or ours; undefined for one not served. */
+/** The type that a name in a cast means, in pg_catalog's spelling or ours; undefined for an unsupported one. */
 export function namedType(name: string): ScalarType | undefined {
   return Object.hasOwn(typeNames, name) ? typeNames[name] : undefined
 }
 
-/** PostgreSQL's name of a type for messages. */
+/** PostgreSQL's name of a type, for messages. */
 export function spokenType(type: SqlType): string {
   const names: Partial<Record<SqlType, string>> = {
     bool: 'boolean',
@@ -106,7 +106,7 @@ function isTime(type: SqlType): boolean {
   return times.includes(type)
 }
 
-/** Whether PostgreSQL converts without being asked, as of an argument of a function. */
+/** Whether PostgreSQL converts implicitly, as for an argument of a function. */
 export function convertsImplicitly(from: SqlType, to: SqlType): boolean {
   if (from === to || from === 'unknown') return true
   for (const chain of [numbers, strings, times])
@@ -115,12 +115,12 @@ export function convertsImplicitly(from: SqlType, to: SqlType): boolean {
   return false
 }
 
-/** PostgreSQL's preferred type of each category: the one an ambiguity is settled for. */
+/** Whether a type is the preferred one of its category, which PostgreSQL chooses in an ambiguity. */
 export function isPreferred(type: SqlType): boolean {
   return ['float8', 'text', 'timestamptz', 'bool', 'interval'].includes(type)
 }
 
-/** Whether an explicit cast exists in PostgreSQL and is served. */
+/** Whether an explicit cast exists in PostgreSQL and is supported. */
 export function casts(from: SqlType, to: SqlType): boolean {
   if (from === to || from === 'unknown' || convertsImplicitly(from, to)) return true
   if (to === 'unknown') return false
@@ -128,7 +128,7 @@ export function casts(from: SqlType, to: SqlType): boolean {
     return isArray(from) && isArray(to) && casts(elementOf(from), elementOf(to))
   if (isNumber(from) && isNumber(to)) return true
   if (isTime(from) && isTime(to)) return true
-  // Engines write intervals and JSON their own way, so their text is not served.
+  // Engines write intervals and bytea in different forms, so those casts are not supported.
   if (isString(from)) return to !== 'bytea'
   if (isString(to)) return from !== 'interval'
   if (from === 'bool' || to === 'bool') return from === 'int4' || to === 'int4'
@@ -137,16 +137,16 @@ export function casts(from: SqlType, to: SqlType): boolean {
 }
 
 /**
- * The type that UNION, CASE, ARRAY, COALESCE and IN bring several to (PostgreSQL manual, 10.5).
+ * The common type of several in UNION, CASE, ARRAY, COALESCE and IN (PostgreSQL manual, 10.5).
  *
- * @returns undefined where they have none in common
+ * @returns undefined where there is none
  */
 export function commonType(types: readonly SqlType[]): SqlType | undefined {
-  const known = types.filter((type) => type !== 'unknown')
-  const [first] = known
+  const typed = types.filter((type) => type !== 'unknown')
+  const [first] = typed
   if (first === undefined) return 'text'
   let chosen: SqlType = first
-  for (const type of known) {
+  for (const type of typed) {
     if (type === chosen) continue
     if (isString(chosen) && isString(type)) chosen = 'text'
     else if (convertsImplicitly(chosen, type)) chosen = type

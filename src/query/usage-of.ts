@@ -1,4 +1,4 @@
-/** The usage record of one query, as far as it got. */
+/** Makes the usage record of one query from how far the query got. It stores nothing. */
 
 import { isPathIdentifier, tableKey, tableName } from '../core/table-ref.ts'
 import type { UsageOutcome, UsageRecord } from '../core/usage.ts'
@@ -8,30 +8,30 @@ import type { CompiledQuery } from './compile.ts'
 import type { LoadedTables } from './load-tables.ts'
 import type { QueryContext } from './query-service.ts'
 
-/** What a query has come to so far. */
+/** How far a query has got. */
 export interface QueryProgress {
   readonly queryId: string
-  /** The clock's time, and `performance.now()`, when it began. */
+  /** When the query began: by the clock, and by `performance.now()`. */
   readonly startedAtMs: number
   readonly startMs: number
   readonly fingerprint: string | undefined
   loaded?: LoadedTables
   compiled?: CompiledQuery
-  /** `performance.now()` when it was loaded and compiled. */
+  /** `performance.now()` when the query was loaded and compiled. */
   loadedMs?: number
-  /** The one whose rows are the run's, once there is one. */
+  /** The attempt whose rows the run returns; undefined before it starts. */
   attempt?: Attempt
-  /** Of a speculative attempt that was discarded. */
+  /** The cost of a speculative attempt that was discarded. */
   discarded?: EngineStats | undefined
   rowsOut: number
   bytesOut: number
-  /** As in QueryRun, once the run has begun. */
+  /** As in QueryRun; undefined before the run has begun. */
   confirm?: () => Promise<void> | undefined
-  /** Set once the run is put on record before its end. */
+  /** Set where the run is recorded before its end. */
   onRecord?: Promise<void>
 }
 
-/** @param nowMs `performance.now()` */
+/** The usage record. @param nowMs `performance.now()` */
 export function usageOf(
   context: QueryContext,
   progress: QueryProgress,
@@ -79,7 +79,7 @@ function sum(one: number | undefined, other: number | undefined): number | undef
   return one === undefined || other === undefined ? (one ?? other) : one + other
 }
 
-/** What the statement reads; where it did not compile, what it names. */
+/** The columns that the statement reads; for a statement that did not compile, the tables that it names. */
 function readsOf({ loaded, compiled }: QueryProgress): UsageRecord['reads'] {
   const reads = compiled?.reads ?? loaded?.tables.map((table) => ({ table, columns: [] })) ?? []
   return reads.map(({ table: { ref }, columns }) => {
@@ -94,7 +94,7 @@ function readsOf({ loaded, compiled }: QueryProgress): UsageRecord['reads'] {
   })
 }
 
-/** The tables of a query, for the log. */
-export function namesOf({ loaded }: QueryProgress): readonly string[] {
+/** The names of a query's tables, for the log. */
+export function tableNamesOf({ loaded }: QueryProgress): readonly string[] {
   return loaded?.tables.map(({ ref }) => tableName(ref)) ?? []
 }

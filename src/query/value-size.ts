@@ -1,7 +1,6 @@
 /**
- * How large the texts and arrays may become that a statement makes. Engines compute thousands of values at once,
- * count little of their memory and hear of no cancel meanwhile, so a statement that makes texts out of all
- * proportion is refused before it runs.
+ * Estimates how large the texts and arrays that a statement computes may become, and refuses huge ones before the
+ * run. Engines compute thousands of values at once, count little of their memory and ignore cancels meanwhile.
  */
 
 import { isArray, type SqlType } from '../core/sql-type.ts'
@@ -11,14 +10,14 @@ import { type AggregateExpr, type CallExpr, childrenOf, type Expr, type FromItem
 import { groupExprs } from './resolve/grouping.ts'
 import { SqlError } from './sql-error.ts'
 
-/** Bytes that a text or array of a table, or of a parameter, is taken for; what a statement makes of it multiplies. */
+/** Assumed bytes of a text or array in a table or parameter; functions multiply it. */
 const storedBytes = 100
-/** Bytes that an aggregate's text or array is taken for. */
+/** Assumed bytes of an aggregate's text or array. */
 const gatheredBytes = 64 * 1024
-/** Bytes of a value of any other type, and of its text. */
+/** Assumed bytes of a value of any other type, and of its text. */
 const scalarBytes = 40
 
-/** Bytes that any element of an array takes. */
+/** Least bytes of an array's element. */
 const elementBytesMin = 16
 
 interface Sizes {
@@ -28,22 +27,22 @@ interface Sizes {
 }
 
 /**
- * Checks every value that a statement makes.
+ * Checks every value that a statement computes.
  *
  * @param query the whole statement
- * @param parameters in PostgreSQL's text form, `$1` first; none where they are not known yet
+ * @param parameters in PostgreSQL's text form, `$1` first; empty when the statement is compiled
  * @throws SqlError 54001 where a text or an array may become too large
  */
 export function checkValueSizes(query: Query, parameters: readonly (string | null)[] = []): void {
   sizesOf(query, { parameters, columns: new Map(), exprs: new Map() })
 }
 
-/** Whether parameters are longer than they were taken for when their statement was compiled. */
-export function areLong(parameters: readonly (string | null)[]): boolean {
+/** Whether parameters are longer than the compiler assumed. */
+export function exceedAssumedSize(parameters: readonly (string | null)[]): boolean {
   return parameters.some((value) => value !== null && value.length > storedBytes)
 }
 
-/** Of the columns of a query's result. */
+/** Bytes of each column of a query's result. */
 function sizesOf(query: Query, sizes: Sizes): readonly number[] {
   const size = (expr: Expr) => sizeOf(expr, sizes)
   for (const cte of query.ctes) sizes.columns.set(cte.id, sizesOf(cte.query, sizes))
@@ -88,8 +87,8 @@ function addItem(item: FromItem, sizes: Sizes): void {
 }
 
 function sizeOf(expr: Expr, sizes: Sizes): number {
-  const known = sizes.exprs.get(expr)
-  if (known !== undefined) return known
+  const found = sizes.exprs.get(expr)
+  if (found !== undefined) return found
   const size = measure(expr, sizes)
   sizes.exprs.set(expr, size)
   return size
@@ -122,10 +121,10 @@ function measure(expr: Expr, sizes: Sizes): number {
   }
 }
 
-/** What only passes a value on, however large, makes none. */
+/** Refuses a large size, unless the expression only passes on an argument of that size. */
 function grown(size: number, most: number): number {
   if (size > most && size > limits.statementValueBytesMax)
-    throw new SqlError('54001', 'The statement makes texts or arrays that are too large.')
+    throw new SqlError('54001', 'A text or array that the statement computes may become too large.')
   return size
 }
 
@@ -139,7 +138,7 @@ function sum(parts: readonly number[]): number {
   return parts.reduce((a, b) => a + b, 0)
 }
 
-/** @param parts the sizes of its arguments; `most` is the largest, which few functions exceed */
+/** @param parts the sizes of the arguments; `most` is the largest of them, which few functions exceed */
 function callSize({ def, args }: CallExpr, parts: readonly number[], most: number): number {
   const [first = 0, second = 0, third = 0] = parts
   const literal = (index: number) => {
@@ -164,7 +163,7 @@ function callSize({ def, args }: CallExpr, parts: readonly number[], most: numbe
     case 'array_to_string':
       return first * (1 + second / elementBytesMin)
     case 'replace':
-      // As often as it may be found.
+      // The text is found at most this often.
       return first * Math.max(1, third / Math.max(1, Buffer.byteLength(literal(1) ?? '')))
     case 'regexp_replace': {
       const groups = literal(2)?.match(/\\[1-9&]/g)?.length ?? 0

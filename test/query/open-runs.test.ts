@@ -162,7 +162,7 @@ async function opened(
 }
 
 const isClosed = () => scripted.asked.every(({ closed }) => closed === 1)
-const governed = '55000 What governs table sales.orders has changed since the query began. Run it again.'
+const governed = '55000 The governance of table sales.orders has changed since the query began. Run it again.'
 const catalogChanged = '55000 The credential of the catalog has changed since the query began. Run it again.'
 const revoked = '28000 The credential that the query runs with was revoked or has expired.'
 
@@ -406,7 +406,7 @@ describe('a store that does not answer', () => {
     failure = gone
     expect(await next()).toBe('rows')
     pace.advance(limits.governanceStaleMs + 1)
-    expect(await next()).toBe('58000 What governs the query could not be checked. Retry.')
+    expect(await next()).toBe('58000 The governance of the tables could not be checked. Retry.')
     expect(isClosed()).toBe(true)
   })
 })

@@ -315,7 +315,7 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
       const heard: (readonly [string, string | undefined, Promise<string | undefined>])[] = []
       queries = build({
         tripwire: {
-          heed: ({ attempt }, { sqlState }) => {
+          enqueue: ({ attempt }, { sqlState }) => {
             heard.push([sqlState, attempt?.engine, lastUsage().then((record) => record?.sqlState)])
           },
         },

@@ -123,7 +123,7 @@ async function failed(
   } catch (thrown) {
     const failure = runError(thrown)
     const progress = { startedAtMs: 0, startMs: 0, rowsOut: 0, bytesOut: 0, fingerprint: 'f1f1' }
-    wire.heed({ ...progress, queryId: run.queryId, attempt }, failure)
+    wire.enqueue({ ...progress, queryId: run.queryId, attempt }, failure)
     return failure
   } finally {
     await attempt.end()

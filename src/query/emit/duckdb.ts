@@ -1,4 +1,4 @@
-/** DuckDB's dialect. Its session must have TimeZone UTC. */
+/** Writes DuckDB's dialect. The connection must have TimeZone UTC. */
 
 import { quoteText } from '../../base/sql-text.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
@@ -59,10 +59,10 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   if (to === 'numeric' && size === undefined) {
     if (from === 'int2' || from === 'int4') return `CAST(${sql} AS DECIMAL(10,0))`
     if (from === 'int8') return `CAST(${sql} AS DECIMAL(19,0))`
-    // A float4's digits are those of its text.
+    // Casting through text keeps only the digits that a float4 has.
     return from === 'float4' ? `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)` : `CAST(${sql} AS DOUBLE)`
   }
-  // What may be a quotient rounds half away from zero, as numerics do.
+  // A numeric may be stored as a double, but must round half away from zero.
   if (isInteger(to) && from === 'numeric') return `CAST(round(${sql}) AS ${target})`
   if (to === 'bool' && isNumber(from)) return `(${sql} <> 0)`
   if (to === 'timestamptz' && from === 'date') return `timezone('UTC', CAST(${sql} AS TIMESTAMP))`
@@ -83,7 +83,7 @@ function toText(sql: string, from: SqlType): string {
   return `CAST(${sql} AS VARCHAR)`
 }
 
-/** DuckDB reads more than PostgreSQL: what PostgreSQL would refuse must fail. */
+/** DuckDB accepts more texts than PostgreSQL, so texts that PostgreSQL refuses must fail. */
 function fromText(sql: string, to: SqlType, target: string): string {
   const guarded = (pattern: string) =>
     `CASE WHEN ${sql} IS NULL OR regexp_full_match(trim(${sql}), ${quoteText(pattern)}) THEN CAST(trim(${sql}) AS ${target}) ELSE ${invalid} END`
@@ -94,7 +94,7 @@ function fromText(sql: string, to: SqlType, target: string): string {
   if (to === 'bool')
     return `CASE WHEN ${sql} IS NULL THEN NULL WHEN lower(trim(${sql})) IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE WHEN lower(trim(${sql})) IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE ELSE ${invalid} END`
   if (isArray(to)) throw notSupported('A cast of text to an array')
-  // DuckDB takes a date for midnight.
+  // DuckDB reads a date as midnight.
   if (to === 'time') return guarded('(?s).*:.*')
   if (to === 'interval') return guarded('[+-]?[0-9]+ *(second|minute|hour|day|week|month|year)s?')
   return `CAST(${sql} AS ${target})`
@@ -119,7 +119,7 @@ function sha256(sql: string, type: IcebergType, salt: string | undefined): strin
   const digest = (bytes: string) => `sha256(${salt === undefined ? bytes : `(${salt} || ${bytes})`})`
   if (type === 'string') return digest(`encode(${sql})`)
   if (type === 'binary') return `unhex(${digest(sql)})`
-  // Two's complement in hexadecimal, its bytes turned round to little-endian and the digest's first back.
+  // Hashes the two's complement in little-endian bytes, and reads the digest's first bytes the same way.
   const bytes = type === 'int' ? 4 : 8
   const turned = (hex: string) => `regexp_replace(reverse(${hex}), '(.)(.)', '\\2\\1', 'g')`
   const hex = `lpad(to_hex(CAST(${sql} AS BIGINT)), 16, CASE WHEN ${sql} < 0 THEN 'F' ELSE '0' END)`
@@ -144,7 +144,7 @@ export const duckdb: Dialect = {
   groupKey: (def) => def.duckdbKey,
   list: (elements) => `[${elements.join(', ')}]`,
   arraySubquery: (query) => `coalesce(ARRAY(${query}), [])`,
-  // DuckDB's is a bigint whatever its arguments are.
+  // DuckDB's generate_series is always a bigint.
   series: (args, type, alias) =>
     type === 'int4'
       ? `(SELECT CAST(s AS INTEGER) AS c1 FROM generate_series(${args.join(', ')}) AS g(s)) AS ${alias}`

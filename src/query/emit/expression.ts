@@ -1,4 +1,4 @@
-/** Writes expressions. Identifiers are ours, literals go through the dialect, no text of a statement does. */
+/** Writes expressions. Identifiers are generated, literals go through the dialect, and no text of a statement is copied. */
 
 import { limits } from '../../limits.ts'
 import { nodeCanFail } from '../fallible.ts'
@@ -12,24 +12,24 @@ import { emitArray, emitLiteral } from './literal.ts'
 export interface Emitter {
   readonly dialect: Dialect
   readonly query: (query: Query) => string
-  /** Whether what can fail is written so that the engine knows it; see barrier.ts. */
+  /** Whether expressions that can fail are marked for the engine; see barrier.ts. */
   readonly marksFallible: boolean
-  /** A column of a relation, by its place. */
+  /** A column of a relation, by its index. */
   readonly column: (relation: string, index: number) => string
   /** The same column for a condition that cannot fail; undefined where no column stands behind a barrier. */
   readonly bareColumn: ((relation: string, index: number) => string) | undefined
-  /** What stands for a key that was computed below; undefined for other expressions. */
+  /** The column of a group key that a subquery computed; undefined for other expressions. */
   readonly grouped?: (expr: Expr) => string | undefined
 }
 
-/** The mark around what is filled in when the statement runs; no text can hold it. */
+/** The mark around a slot that a run fills in. No SQL text can contain it. */
 export const slotMark = '\0'
 
 /** Writes one expression. */
 export function emitExpression(emitter: Emitter, expr: Expr): string {
   const sql = write(emitter, expr)
   if (sql.length > limits.compiledStatementBytesMax)
-    throw new SqlError('54001', 'The statement becomes too long for the engine.')
+    throw new SqlError('54001', 'The SQL for the engine is too long. Shorten the statement.')
   return sql
 }
 
@@ -96,16 +96,17 @@ function write(emitter: Emitter, expr: Expr): string {
 }
 
 /**
- * An argument of what can fail by a conversion that DuckDB does not count as one that throws: behind `flat` it does.
- * Texts are converted by templates that say so themselves, and so does a function that is marked fallible.
+ * Marks an argument of an expression that can fail by a conversion which DuckDB believes harmless: `flat` makes DuckDB
+ * expect an error. Conversions of texts and functions marked fallible need no mark, because DuckDB knows that their SQL
+ * may throw.
  */
 function marked(emitter: Emitter, parent: Expr, arg: Expr): string {
   const sql = emitExpression(emitter, arg)
-  const saysSo = parent.kind === 'call' ? parent.def.fallible : parent.kind === 'cast' && isString(arg.type)
-  return emitter.marksFallible && !saysSo && nodeCanFail(parent) ? emitter.dialect.flat(sql) : sql
+  const isMarked = parent.kind === 'call' ? parent.def.fallible : parent.kind === 'cast' && isString(arg.type)
+  return emitter.marksFallible && !isMarked && nodeCanFail(parent) ? emitter.dialect.flat(sql) : sql
 }
 
-/** TRUE where a row is the same; NULL where one may be, for all that its NULLs say. */
+/** TRUE where a row is equal; NULL where a row with NULLs may be equal; else FALSE. */
 function emitRowsIn(emitter: Emitter, args: readonly string[], query: string): string {
   const exists = (test: (equal: string) => string) =>
     `EXISTS (SELECT 1 FROM (${query}) AS q WHERE ${args.map((arg, index) => test(`(${arg} = q.c${index + 1})`)).join(' AND ')})`
@@ -120,7 +121,7 @@ function emitIs(dialect: Dialect, test: string, sql: string): string {
   return `(${sql} IS ${test.startsWith('NOT') ? '' : 'NOT '}DISTINCT FROM ${value})`
 }
 
-/** What belongs into the parentheses of an aggregate's or window function's own call, and behind them. */
+/** Text for the parentheses of an aggregate's or window function's own call, and behind them. */
 interface OwnCall {
   readonly before: string
   readonly inside: string
@@ -128,8 +129,8 @@ interface OwnCall {
 }
 
 /**
- * Fills a template in one pass: what is filled in is never looked at again, so that text of a statement which
- * looks like a place in a template stays text.
+ * Fills a template in one pass and never scans the filled-in text, so that a literal which looks like a placeholder
+ * stays a literal.
  */
 function fill(
   emitter: Emitter,
@@ -160,10 +161,10 @@ function fill(
 
 const pieces = new Map<string, readonly (string | number)[]>()
 
-/** A template's texts, the numbers of arguments between them, and its marks; each template is taken apart once. */
+/** A template split into texts, argument numbers and marks. Cached by template. */
 function piecesOf(template: string): readonly (string | number)[] {
-  const known = pieces.get(template)
-  if (known !== undefined) return known
+  const cached = pieces.get(template)
+  if (cached !== undefined) return cached
   const parts = template
     .split(/(\{\d+\}|\{\*\}|[[\]])/)
     .filter((part) => part !== '')
@@ -213,7 +214,7 @@ function emitBound(emitter: Emitter, { bound, offset }: FrameBound): string {
   return offset === undefined ? bound : `${emitExpression(emitter, offset)} ${bound}`
 }
 
-/** @param ordinals whether keys that the select list holds are written as their place in it */
+/** @param ordinals whether keys of the select list are written as their place in it */
 export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: boolean): string {
   return keys
     .map(({ expr, ordinal, descending, nullsFirst }) => {
@@ -224,7 +225,7 @@ export function emitSort(emitter: Emitter, keys: readonly SortKey[], ordinals: b
     .join(', ')
 }
 
-/** A key of GROUP BY: DuckDB finds its text again in what is selected. */
+/** A key of GROUP BY. DuckDB matches its text with the select list. */
 export function emitGroupKey(emitter: Emitter, expr: Expr): string {
   const isBelow = emitter.grouped?.(expr) !== undefined
   const key = expr.kind === 'call' && !isBelow ? emitter.dialect.groupKey(expr.def) : undefined
@@ -233,7 +234,7 @@ export function emitGroupKey(emitter: Emitter, expr: Expr): string {
   return fill(emitter, key, expr, args, expr.def.name)
 }
 
-/** A constant in ORDER BY or GROUP BY, however it came to be one, must not pass for a place in the select list. */
+/** Wraps a constant in ORDER BY or GROUP BY, so that engines do not read it as a place in the select list. */
 export function notOrdinal(expr: Expr, sql: string): string {
   const isConstant = expr.kind === 'literal' || expr.kind === 'parameter' || /^['\d]/.test(sql)
   return isConstant ? `coalesce(${sql}, ${sql})` : sql

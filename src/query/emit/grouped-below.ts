@@ -1,6 +1,6 @@
 /**
- * GROUP BY of a subquery: DuckDB does not find such a key again in what is selected, so it is computed in a subquery
- * of its own, and grouped by there as a column. Other selects are written as they are.
+ * Writes GROUP BY keys that contain a subquery. DuckDB cannot match such a key with the select list, so a subquery
+ * below computes it and the select groups by that column. Other selects are left unchanged.
  */
 
 import { childrenOf, type Expr, exprKey, type FromItem, type Select } from '../ir.ts'
@@ -8,14 +8,14 @@ import { groupExprs } from '../resolve/grouping.ts'
 import { type Emitter, emitExpression } from './expression.ts'
 
 export interface GroupedBelow {
-  /** Writes what stands above: keys and columns are those of the subquery. */
+  /** Writes the select above the subquery: keys and columns are the subquery's. */
   readonly emitter: Emitter
-  /** Its FROM, once all that stands above is written: that decides which columns it must have. */
+  /** The FROM of the select. Call it last, because the written select decides which columns the subquery has. */
   readonly from: (below: string) => string
 }
 
 /**
- * @param queryOf writes a subquery of the statement with an emitter
+ * @param queryOf makes the function by which an emitter writes subqueries
  * @returns undefined where no key holds a subquery
  */
 export function groupedBelow(
@@ -60,7 +60,7 @@ function holdsSubquery(expr: Expr): boolean {
   return expr.kind === 'subquery' || childrenOf(expr).some(holdsSubquery)
 }
 
-/** The aliases by which a select's own columns are named. */
+/** The aliases of a select's own relations. */
 function relationsOf(item: FromItem): readonly string[] {
   return item.kind === 'join' ? [...relationsOf(item.left), ...relationsOf(item.right)] : [item.id]
 }

@@ -1,22 +1,23 @@
-/** GROUP BY with ROLLUP, CUBE and GROUPING SETS as one flat list of sets: the only form that all engines take. */
+/** Flattens ROLLUP, CUBE and GROUPING SETS to one list of sets, the only form that all engines accept. */
 
 import type { Expr, GroupElement } from '../ir.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 import { SqlError } from '../sql-error.ts'
 
 const setsMax = 1_024
-/** Keys in all sets together. */
+/** Bound on the keys in all sets together. */
 const keysMax = 50_000
 
 /**
- * The grouping sets that a GROUP BY list means: the product of what its elements mean.
+ * The grouping sets of a GROUP BY list: the product of the sets of its elements.
  *
  * @throws SqlError 54001 where there are too many
  */
 export function groupingSets(elements: readonly GroupElement[]): readonly (readonly Expr[])[] {
   const { sets, keys } = elements.map(measure).reduce(product, { sets: 1, keys: 0 })
-  // Told before they are made: a short text may mean more of them than there is memory.
-  if (sets > setsMax || keys > keysMax) throw new SqlError('54001', 'There are too many grouping sets.')
+  // Counted before they are made, because a short text may stand for more sets than fit in memory.
+  if (sets > setsMax || keys > keysMax)
+    throw new SqlError('54001', `There are too many grouping sets; at most ${setsMax} are allowed.`)
   return elements
     .map(setsOf)
     .reduce<readonly (readonly Expr[])[]>(
@@ -38,7 +39,7 @@ function sum(left: Measure, right: Measure): Measure {
   return { sets: left.sets + right.sets, keys: left.keys + right.keys }
 }
 
-/** How many sets an element means, and how many keys are in them. */
+/** Counts the sets of an element and the keys in them. */
 function measure(element: GroupElement): Measure {
   switch (element.kind) {
     case 'expr':

@@ -1,4 +1,4 @@
-/** Writes literals and arrays; what engines say differently is the dialect's. */
+/** Writes literals and arrays. The dialect writes what differs between engines. */
 
 import { quoteText } from '../../base/sql-text.ts'
 import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
@@ -7,9 +7,9 @@ import { notSupported } from '../sql-error.ts'
 import type { Dialect } from './dialect.ts'
 
 /**
- * A literal, exactly.
+ * A literal, without loss.
  *
- * @throws SqlError 0A000 for a numeric of more digits than a decimal of the engines holds
+ * @throws SqlError 0A000 for a numeric of more digits than the engines' decimals hold
  */
 export function emitLiteral(dialect: Dialect, { type, value, size }: LiteralExpr): string {
   if (value === null) return `CAST(NULL AS ${dialect.typeName(type, size)})`
@@ -24,7 +24,7 @@ export function emitLiteral(dialect: Dialect, { type, value, size }: LiteralExpr
     case 'bool':
       return value === 'true' ? 'TRUE' : 'FALSE'
     case 'int4':
-      // Its digits without the sign are no int4.
+      // The digits without the sign exceed int4.
       return value === '-2147483648' ? `CAST(${plainNumber(value)} AS INTEGER)` : plainNumber(value)
     case 'int2':
     case 'int8':
@@ -40,7 +40,7 @@ export function emitLiteral(dialect: Dialect, { type, value, size }: LiteralExpr
   }
 }
 
-/** An array of expressions. Decimals keep the scale they have in common. */
+/** An array of expressions. Decimals keep their common scale, so they are not cast. */
 export function emitArray(dialect: Dialect, elements: readonly string[], type: SqlType): string {
   const list = dialect.list(elements)
   return type === 'numeric[]' && elements.length > 0 ? list : `CAST(${list} AS ${dialect.typeName(type)})`

@@ -1,4 +1,4 @@
-/** Column masks as SQL; what engines say differently is the dialect's. */
+/** Writes column masks as SQL. The dialect writes what differs between engines. */
 
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import { applyMask, type MaskAction } from '../../core/mask.ts'
@@ -8,7 +8,7 @@ import type { Dialect } from './dialect.ts'
 import { emitLiteral } from './literal.ts'
 
 /**
- * A masked column, byte for byte what `applyMask` gives.
+ * A masked column, equal byte for byte to the result of `applyMask`.
  * @param sql the raw column
  * @param salt SQL of the query's salt, as bytes
  */
@@ -44,7 +44,7 @@ export function emitMask(
 
 const microsPerMilli = 1_000n
 
-/** The constant that stands for every value of a type. */
+/** The constant that replaces every value of a type. */
 function fixedLiteral(type: IcebergType): LiteralExpr {
   const served = servedType(type)
   const value = applyMask('mask-to-fixed-value', type, true)

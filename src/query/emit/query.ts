@@ -1,4 +1,4 @@
-/** Writes queries: every relation and column under a name of ours, every governed table protected. */
+/** Writes queries: every relation and column under a generated name, every governed table protected. */
 
 import { quoteIdentifier } from '../../base/sql-text.ts'
 import type { GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
@@ -17,11 +17,11 @@ import { groupingSets } from './grouping.ts'
 import { emitMask } from './mask.ts'
 
 /**
- * Writes a statement, with marks where values are filled in at run (see render.ts).
+ * Writes a statement, with marks where a run fills in values (see render.ts).
  *
- * @param protections by the id of a table's appearance; a table without one is not written
+ * @param protections by the id of a table's appearance; a table without one is refused
  * @param barrier where hidden values need a barrier; see barrier.ts
- * @param copies takes what protects each table, by the id of its appearance: the statement then reads copies of these
+ * @param copies receives the protected SQL of each appearance; the statement then reads copies of that
  * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning, 54001 for too long a text
  */
 export function emitStatement(
@@ -43,7 +43,7 @@ export function emitStatement(
             : `${relation}.c${index + 1}`
       : undefined,
   }
-  // A statement that names a table twice filters it twice alike.
+  // Appearances of one table share the SQL of its filters.
   const conditions = new Map<readonly Expr[], string>()
   const table = (item: TableItem): string => {
     const protection = protections.get(item.id)
@@ -59,18 +59,18 @@ export function emitStatement(
   }
   const sql = emitQuery(emitter, query, table)
   if (sql.length > limits.compiledStatementBytesMax)
-    throw new SqlError('54001', 'The statement becomes too long for the engine.')
+    throw new SqlError('54001', 'The SQL for the engine is too long. Shorten the statement.')
   return sql
 }
 
 const same = (sql: string): string => sql
 
-/** Whether a column stands behind the barrier, as `c…`, and beside it without, as `b…`. */
+/** Whether a column is written twice: behind the barrier as `c…`, and bare as `b…`. */
 function isWrittenTwice(barrier: Barrier, item: Pick<TableItem, 'id'>, index: number): boolean {
   return barrier.hides(item, index) && barrier.isReadBare(item, index)
 }
 
-/** Writes a policy's expressions, which read the raw columns alone. @param form what each of them becomes */
+/** Writes expressions of filters and masks, which read raw columns only. @param form wraps each raw column */
 function rawEmitter(emitter: Emitter, table: GovernedTable, form: (sql: string) => string): Emitter {
   const column = (relation: string, index: number) => {
     const found = relation === rawAlias ? table.columns[index] : undefined
@@ -88,7 +88,7 @@ function emitFilters(emitter: Emitter, filters: readonly Expr[]): string {
   return filters.map((each) => emitExpression(emitter, each)).join(' AND ')
 }
 
-/** @param condition of the rows that may be seen; empty where that is all of them */
+/** Writes a table with its filters and masks. @param condition of the visible rows; empty without filters */
 function emitProtected(
   emitter: Emitter,
   item: TableItem,
@@ -100,7 +100,7 @@ function emitProtected(
   const isFiltered = filters.length > 0
   const ifVisible = (sql: string) => (isFiltered ? `CASE WHEN ${condition} THEN ${sql} END` : sql)
   const hidden = (sql: string) => dialect.flat(ifVisible(sql))
-  // For an engine without barriers around policies a mask that can fail is one more reason to blank all.
+  // Without barriers around masks, a mask that can fail blanks all columns of hidden rows.
   const blanksAll = !barrier.aroundPolicies && columns.some(({ fallible }) => fallible)
   const outputs = columns.flatMap((column) => {
     const { index } = column
@@ -116,7 +116,7 @@ function emitProtected(
   return `SELECT ${outputs.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}`
 }
 
-/** @param form what a raw column becomes that the mask reads */
+/** @param form wraps the raw column that the mask reads */
 function emitMasked(
   emitter: Emitter,
   table: GovernedTable,
@@ -173,7 +173,7 @@ function emitCount(emitter: Emitter, expr: NonNullable<Query['limit']>): string 
   return emitExpression(emitter, expr)
 }
 
-/** A side of a set operation that is more than a plain SELECT stands in a subquery of its own. */
+/** A side of a set operation, in a subquery of its own unless it is a plain SELECT. */
 function emitSide(emitter: Emitter, side: Query, table: WriteTable): string {
   const sql = emitQuery(emitter, side, table)
   const plain =
@@ -199,7 +199,7 @@ function emitSelect(
   const targets = select.targets.map((each, index) => `${sub(each)} AS c${index + 1}`)
   const from = select.from.map((item) => emitItem(emitter, item, table)).join(' CROSS JOIN ')
   if (select.groupDistinct) throw notSupported('GROUP BY DISTINCT')
-  // Without a key or an aggregate DuckDB makes one group of several sets.
+  // Without a key or an aggregate DuckDB merges several grouping sets into one group.
   const isKeyless = select.groupBy.length > 0 && select.groupBy.flatMap(groupExprs).length === 0
   const having = [...(select.having ? [sub(select.having)] : []), ...(isKeyless ? ['count(*) >= 0'] : [])]
   const where = select.where ? ` WHERE ${emitCondition(emitter, select.where)}` : ''
@@ -215,7 +215,7 @@ function emitSelect(
     .join('')
 }
 
-/** A condition of WHERE or ON. What cannot fail in it reads columns without their barrier. */
+/** A condition of WHERE or ON. Parts that cannot fail read bare columns, without the barrier. */
 function emitCondition(emitter: Emitter, condition: Expr): string {
   const bare = emitter.bareColumn && { ...emitter, column: emitter.bareColumn }
   const written = conjuncts(condition).map((each) =>
@@ -224,7 +224,7 @@ function emitCondition(emitter: Emitter, condition: Expr): string {
   return written.length === 1 ? written.join('') : `(${written.join(' AND ')})`
 }
 
-/** The first row of each group, by a row number: engines differ in DISTINCT ON, or lack it. */
+/** DISTINCT ON by a row number, because engines differ in DISTINCT ON or lack it. */
 function emitDistinctOn(
   emitter: Emitter,
   select: Select,

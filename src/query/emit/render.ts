@@ -1,4 +1,4 @@
-/** Compiled SQL with marks to the text for one run: relations, parameters and the salt filled in. */
+/** Renders compiled SQL for one run: fills in relations, parameters and the salt. */
 
 import { quoteIdentifier } from '../../base/sql-text.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
@@ -17,12 +17,12 @@ export type SqlPart =
   | { readonly slot: 'relation'; readonly table: GovernedTable }
   | { readonly slot: 'parameter'; readonly number: number; readonly type: SqlType; readonly count: boolean }
   | { readonly slot: 'salt' }
-  /** A copy of what a table's appearance shows. */
+  /** A copy of the visible rows of a table's appearance. */
   | { readonly slot: 'copy'; readonly id: string }
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = { duckdb, trino }
 
-/** Splits emitted text at its marks. */
+/** Splits emitted SQL at its marks. @throws SqlError XX000 for an unknown mark */
 export function splitSlots(
   sql: string,
   tables: ReadonlyMap<string, GovernedTable>,
@@ -46,21 +46,21 @@ export function splitSlots(
 }
 
 export interface RenderOptions {
-  /** How the engine names a table; by default the parts of its `relation`, quoted. */
+  /** How the engine names a table. Default: the parts of its `relation`, quoted. */
   readonly relation?: (table: GovernedTable) => string
-  /** How the engine names a copy; needed where the text reads copies. */
+  /** How the engine names a copy; required where the SQL reads copies. */
   readonly copy?: (id: string) => string
-  /** Drawn anew for each run; needed where the text has a place for it. */
+  /** Random bytes of this run; required where the SQL has a slot for them. */
   readonly salt?: Uint8Array
-  /** PostgreSQL text forms, inlined as typed literals; without it parameters stay as `$n` (DuckDB only). */
+  /** PostgreSQL text forms, inlined as typed literals. Without them parameters stay as `$n` (DuckDB only). */
   readonly parameters?: readonly (string | null)[]
 }
 
 /**
- * The text for one run.
+ * The SQL for one run.
  *
- * @throws SqlError 42P02 where a parameter has no value, 22P02 and its like where it is no such value,
- *   42501 where the engine does not know a table or the salt is missing
+ * @throws SqlError 42P02 where a parameter has no value, 22P02 and similar where its value is invalid, 42501 where the
+ *   engine has no name for a table or the salt is missing
  */
 export function renderSql(parts: readonly SqlPart[], name: DialectName, options: RenderOptions = {}): string {
   const dialect = dialects[name]
@@ -98,7 +98,7 @@ function relationOf(table: GovernedTable, name: DialectName): string {
   const parts = table.relation[name]
   if (parts === undefined || parts.length === 0)
     throw new SqlError('42501', `permission denied for table ${table.tableName}`, undefined, {
-      detail: `${name} does not know ${table.schemaName}.${table.tableName}`,
+      detail: `${name} has no name for ${table.schemaName}.${table.tableName}`,
     })
   return parts.map(quoteIdentifier).join('.')
 }

@@ -1,4 +1,4 @@
-/** Trino's dialect. Its session must have the time zone UTC. */
+/** Writes Trino's dialect. The session must have the time zone UTC. */
 
 import { quoteText } from '../../base/sql-text.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
@@ -47,7 +47,7 @@ function literal(value: string, type: ScalarType): string {
   }
 }
 
-/** Trino has months and days apart, and no microseconds. */
+/** Trino has separate types for months and days, and no microseconds. */
 function interval(value: string): string {
   const [months = 0n, days = 0n, micros = 0n] = value.split(' ').map(BigInt)
   if (months !== 0n) {
@@ -104,7 +104,7 @@ function toText(sql: string, from: SqlType): string {
   return `CAST(${sql} AS VARCHAR)`
 }
 
-/** Trino always writes an exponent (`1.0E1`); PostgreSQL only below -4 and from 15, or 6 for real, on. */
+/** Trino always writes an exponent (`1.0E1`). PostgreSQL does so only below -4, and from 15 (real: 6) on. */
 function floatText(sql: string, exponentMax: number): string {
   const exponent = `CAST(regexp_extract(s, 'E(-?\\d+)$', 1) AS INTEGER)`
   const fixed = `regexp_replace(CAST(CAST(s AS DECIMAL(38,20)) AS VARCHAR), '\\.?0+$', '')`
@@ -140,7 +140,7 @@ function sha256(sql: string, type: IcebergType, salt: string | undefined): strin
   return `from_big_endian_${bits}(${first})`
 }
 
-/** sequence() knows bigint and timestamp only, and fails where there is nothing between its ends. */
+/** sequence() supports bigint and timestamp only, and fails for an empty range. */
 function sequence(start: string, stop: string, step: string, type: SqlType): string {
   if (type === 'timestamptz') {
     const local = (sql: string) => `CAST((${sql} AT TIME ZONE 'UTC') AS TIMESTAMP(6))`
@@ -162,7 +162,7 @@ export const trino: Dialect = {
   literal,
   cast,
   raw,
-  // Trino computes what fails over a dictionary again, for the selected rows alone.
+  // If a computation over a dictionary fails, Trino repeats it for the selected rows only.
   flat: (sql) => sql,
   maskedText,
   truncated,

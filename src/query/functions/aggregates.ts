@@ -1,7 +1,6 @@
 /**
- * Aggregates and window functions. What an engine returns is cast to PostgreSQL's result type. Square
- * brackets stand for the parentheses of the aggregate's own calls: the emitter adds DISTINCT, ORDER BY, FILTER
- * and OVER to each.
+ * Defines aggregates and window functions. Results are cast to PostgreSQL's type. Square brackets stand for the
+ * parentheses of an aggregate's own call, to which the emitter adds DISTINCT, ORDER BY, FILTER and OVER.
  */
 
 import type { SqlType } from '../../core/sql-type.ts'
@@ -44,7 +43,7 @@ const sums = [
   aggregate('sum', 'interval', 'interval', null, 'sum[{0}]', may),
 ]
 
-/** PostgreSQL gives numeric for integers and numerics, double for floats. */
+/** A statistic: PostgreSQL returns numeric for integers and numerics, double for floats. */
 const statistic = (name: string, duckdb = name, trino = duckdb): AggregateDef[] => [
   ...['int2', 'int4', 'int8', 'numeric'].map((type) =>
     aggregate(name, type, 'numeric', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
@@ -52,7 +51,7 @@ const statistic = (name: string, duckdb = name, trino = duckdb): AggregateDef[] 
   aggregate(name, 'float8', 'float8', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
 ]
 
-/** By a sum that is exact: engines add up doubles, and lose digits with every row. */
+/** Divides an exact sum, because engines average by adding doubles and lose digits with every row. */
 const average = '(CAST(sum[{0}] AS DOUBLE) / nullif(count[{0}], 0))'
 const averages: readonly AggregateDef[] = [
   ...statistic('avg').filter(({ args }) => args[0] !== 'numeric'),
@@ -63,7 +62,7 @@ const averages: readonly AggregateDef[] = [
 const paired = (name: string): AggregateDef =>
   aggregate(name, 'float8 float8', 'float8', `${name}[{0}, {1}]`, `${name}[{0}, {1}]`, may)
 
-/** Without variance they are NULL, where engines give NaN. */
+/** Without variance PostgreSQL returns NULL where engines return NaN. */
 const sloped = (name: string): AggregateDef =>
   aggregate(
     name,
@@ -74,7 +73,7 @@ const sloped = (name: string): AggregateDef =>
     may,
   )
 
-/** Inside WITHIN GROUP the sort key follows the direct arguments. */
+/** The sort key of WITHIN GROUP is the argument after the direct ones. */
 const percentile = (name: string, duckdb: string, types: readonly SqlType[]): AggregateDef[] =>
   types.map((type) =>
     aggregate(name, `float8 ${type}`, type, `${duckdb}[{1}, {0}]`, null, { ordered: true, literal: [0] }),
@@ -85,7 +84,7 @@ const bits = (['int2', 'int4', 'int8'] as const).flatMap((type) => [
   aggregate('bit_or', type, type, 'bit_or[{0}]', null),
 ])
 
-/** Every aggregate served. */
+/** Every supported aggregate. */
 export const aggregates: ReadonlyMap<string, readonly AggregateDef[]> = byName([
   aggregate('count', '', 'int8', 'count[*]'),
   aggregate('count', 'any', 'int8', 'count[{0}]'),
@@ -129,7 +128,7 @@ export const aggregates: ReadonlyMap<string, readonly AggregateDef[]> = byName([
   aggregate('mode', 'anyelement', 'anyelement', 'mode[{0}]', null, { ordered: true }),
 ])
 
-/** Window functions proper; every aggregate without an order of its own serves as one too. */
+/** Window functions proper. Every aggregate without an order of its own can be one too. */
 export const windowFunctions: ReadonlyMap<string, readonly FunctionDef[]> = byName([
   fn('row_number', '', 'int8', 'row_number[]'),
   fn('rank', '', 'int8', 'rank[]'),

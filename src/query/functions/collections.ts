@@ -1,8 +1,8 @@
-/** Arrays and JSON. Arrays are counted from 1 and have one dimension. */
+/** Defines functions of arrays and JSON. Arrays start at 1 and have one dimension. */
 
 import { type FunctionDef, fn, type Template } from './definition.ts'
 
-/** Without an array, what is joined to it is all there is. */
+/** Joining to a NULL array yields the other operand. */
 export const joined = (both: string): string =>
   `CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0} ELSE ${both} END`
 export const appended = 'CASE WHEN {0} IS NULL THEN ARRAY[{1}] ELSE concat({0}, ARRAY[{1}]) END'
@@ -26,7 +26,7 @@ const json = (['json', 'jsonb'] as const).flatMap((type) => [
   ),
 ])
 
-/** DuckDB's own takes a constant separator alone, and NULL for a comma. */
+/** DuckDB's array_to_string requires a constant separator, and reads NULL as a comma. */
 const elementsJoined: Template = ([array, separator], { literals }) =>
   typeof literals[1] === 'string'
     ? `array_to_string(${array}, ${separator})`

@@ -1,4 +1,4 @@
-/** Dates, times and intervals. The session's time zone is UTC; weeks are ISO weeks, Sunday is day 0. */
+/** Defines functions of dates, times and intervals. The time zone is UTC, weeks are ISO weeks, Sunday is day 0. */
 
 import type { SqlType } from '../../core/sql-type.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
@@ -23,7 +23,7 @@ const duckdbTruncUnits: Readonly<Record<string, string>> = {
   milliseconds: 'milliseconds',
   decade: 'decade',
 }
-/** DuckDB's centuries and millennia begin a year before PostgreSQL's, and Trino has none. */
+/** Units that an engine lacks or reads otherwise: DuckDB's centuries and millennia begin a year early. */
 const otherTruncUnits = ['decade', 'century', 'millennium', 'microseconds', 'milliseconds']
 
 function truncUnit(literal: string | null | undefined, engine: Engine): string {
@@ -45,13 +45,13 @@ const dateTrunc =
     `date_trunc(${truncUnit(literals[0], engine)}, ${value})`
 
 /**
- * DuckDB truncates instants by a calendar library, ten times slower than timestamps; in UTC both are the same.
- * Infinities have no micros: `otherwise` is what they are.
+ * A timestamp in UTC as an instant. DuckDB truncates instants by a calendar library, ten times slower than timestamps;
+ * in UTC both give the same. @param otherwise replaces the result for infinities, which have no microseconds
  */
 export const instantOf = (timestamp: string, otherwise: string): string =>
   `coalesce(make_timestamptz(epoch_us(${timestamp})), ${otherwise})`
 
-/** DuckDB's timestamp for a date, which is as good to group by as the instant that PostgreSQL takes it for. */
+/** A date truncated as a timestamp: grouping by it equals grouping by PostgreSQL's instant. */
 const truncDateKey = dateTrunc('duckdb')
 const truncDate: Readonly<Record<Engine, Template>> = {
   duckdb: (args, call) => {
@@ -62,13 +62,13 @@ const truncDate: Readonly<Record<Engine, Template>> = {
     `with_timezone(date_trunc(${truncUnit(literals[0], 'trino')}, CAST(${value} AS TIMESTAMP(6))), 'UTC')`,
 }
 
-/** Fraction of the second in microseconds. */
+/** The fraction of the second, in microseconds. */
 const micros = {
   duckdb: '(microsecond({0}) % 1000000)',
   trino: `CAST(split_part(CAST(CAST({0} AS TIMESTAMP(6)) AS VARCHAR), '.', 2) AS BIGINT)`,
 }
 
-/** Field → SQL of an integer or decimal, per engine; `null` where the engine has none. */
+/** SQL of each field, an integer or decimal, per engine; `null` where the engine lacks it. */
 const fields: Readonly<Record<string, readonly [duckdb: string, trino: string | null]>> = {
   year: ['year({0})', 'year({0})'],
   quarter: ['quarter({0})', 'quarter({0})'],
@@ -145,7 +145,7 @@ const part =
     const template = fields[name]?.[engine === 'duckdb' ? 0 : 1]
     if (template === null || template === undefined) throw notSupported(`extract(${name}) on this engine`)
     const sql = intervalPart(name, type) ?? template
-    // As a function: a `$` in a replacement's text has a meaning of its own.
+    // The replacement is a function, because `$` in a replacement text is special.
     const read =
       engine === 'trino' && type === 'timestamptz'
         ? `(${value} AT TIME ZONE 'UTC')`
@@ -158,7 +158,7 @@ const part =
     return /^(second|milliseconds|julian)$/.test(name) ? written : `CAST(${written} AS DECIMAL(18,0))`
   }
 
-/** PostgreSQL counts a year of an interval's epoch as 365.25 days, as DuckDB does not. */
+/** SQL of an interval's field. In the epoch PostgreSQL counts a year as 365.25 days; DuckDB does not. */
 function intervalPart(name: string, type: SqlType): string | undefined {
   if (type === 'time' && name === 'epoch') return 'CAST(epoch_us({0}) AS DECIMAL(25,6)) / 1000000'
   if (type !== 'interval') return undefined
@@ -170,7 +170,7 @@ function intervalPart(name: string, type: SqlType): string | undefined {
   return undefined
 }
 
-/** Zones that mean the same to every engine: IANA names. Abbreviations and offsets do not. */
+/** IANA names, which mean the same to every engine. Abbreviations and offsets do not. */
 const zones = new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => zone.toLowerCase()))
 const zoneNames = new Map(
   [...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => [zone.toLowerCase(), zone]),
@@ -178,17 +178,17 @@ const zoneNames = new Map(
 
 function zone(literal: string | null | undefined): string {
   const name = String(literal ?? '').toLowerCase()
-  if (!zones.has(name)) throw new SqlError('22023', 'time zone not recognized: an IANA name is needed')
+  if (!zones.has(name)) throw new SqlError('22023', 'time zone not recognized: use an IANA name')
   return `'${zoneNames.get(name)}'`
 }
 
-/** Engines count years before it otherwise. */
+/** Refuses years before 1, which engines count differently. */
 const ofOurEra = "CASE WHEN {0} < 1 THEN error('date field value out of range') ELSE {0} END"
 
 const instantTypes = ['timestamp', 'timestamptz'] as const
 const partTypes = ['timestamp', 'timestamptz', 'date', 'time', 'interval'] as const
 const literal = { literal: [0] }
-/** At the ends of an engine's range they fail. */
+/** Functions that fail at the ends of an engine's range. */
 const ranged = { ...literal, fallible: true }
 
 const age: Template = ([later = '', earlier], { flat }) => `age(${flat(later)}, ${earlier})`
@@ -224,7 +224,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'text timestamp',
     'timestamptz',
     ([, value], { literals }) => `timezone(${zone(literals[0])}, ${value})`,
-    // Back to UTC: Trino's fields of such a time are those of its own zone.
+    // Converted back to UTC, because Trino reads fields in the value's own zone.
     ([, value], { literals }) => `(with_timezone(${value}, ${zone(literals[0])}) AT TIME ZONE 'UTC')`,
     ranged,
   ),

@@ -1,24 +1,24 @@
-/** What a function, operator or aggregate of the read path is: its types and how each engine writes it. */
+/** Defines how functions, operators and aggregates are declared: their types and their SQL for each engine. */
 
 import type { SqlType } from '../../core/sql-type.ts'
 
 /**
- * Engine SQL with `{0}`, `{1}` … for arguments and `{*}` for all of them with commas; `null` where the engine
- * cannot do it with PostgreSQL's meaning. A function is given the written arguments and the call.
+ * Engine SQL with `{0}`, `{1}` … for arguments and `{*}` for all of them with commas; `null` where the engine has no
+ * SQL with PostgreSQL's meaning. A function receives the written arguments and the call.
  */
 export type Template = string | null | ((args: readonly string[], call: TemplateCall) => string)
 
-/** What a template may look at besides the written arguments. */
+/** What a template may use besides the written arguments. */
 export interface TemplateCall {
   readonly types: readonly SqlType[]
   readonly type: SqlType
   /** Values of arguments that are literals; undefined for others, null for NULL. */
   readonly literals: readonly (string | null | undefined)[]
-  /** Writes an argument so that DuckDB knows that it may throw; unchanged where a statement reads nothing hidden. */
+  /** Marks an argument as one that may throw, for DuckDB; unchanged where nothing is hidden. See flat.ts. */
   readonly flat: (sql: string) => string
 }
 
-/** `any` takes every type; `anyelement` and `anyarray` of one signature go together. */
+/** `any` accepts every type; `anyelement` and `anyarray` of one signature must match. */
 export type ArgType = SqlType | 'any' | 'anyelement' | 'anyarray'
 
 interface Signature {
@@ -35,23 +35,23 @@ export interface FunctionDef extends Signature {
   readonly duckdb: Template
   readonly trino: Template
   /**
-   * SQL of a value that DuckDB has more cheaply, equal where the results are and NULL where they are: groups are
-   * told by it. The SQL of `duckdb` must hold it, and no argument elsewhere.
+   * SQL of a cheaper value by which DuckDB groups. It must be equal, or NULL, exactly where the results are. The SQL
+   * of `duckdb` must contain it, and no argument elsewhere.
    */
   readonly duckdbKey?: Template | undefined
-  /** Whether some input makes it fail; then a row filter must hide the input, not only the result. */
+  /** Whether some input makes the function fail. Then the barrier must hide its input, not only its result. */
   readonly fallible: boolean
   /** Arguments, by index, that must be literals. */
   readonly literalArgs: readonly number[]
 }
 
-/** Aggregates write themselves as text around their arguments; FILTER and DISTINCT are added by the emitter. */
+/** An aggregate. The emitter adds FILTER and DISTINCT to its template. */
 export interface AggregateDef extends FunctionDef {
-  /** percentile_cont and its like: WITHIN GROUP is required, and its key follows the direct arguments. */
+  /** Whether WITHIN GROUP is required, as by percentile_cont. Its key follows the direct arguments. */
   readonly ordered: boolean
-  /** Whether ORDER BY inside the parentheses changes the result; else it is dropped. */
+  /** Whether ORDER BY inside the parentheses changes the result; otherwise it is dropped. */
   readonly keepsOrder: boolean
-  /** NULLs must be filtered out where the engine's substitute would keep them. */
+  /** Whether NULLs must be filtered out where the engine's substitute keeps them. */
   readonly skipsNulls: boolean
 }
 
@@ -68,7 +68,7 @@ interface Options {
  * Defines one overload of a function.
  *
  * @param args argument types, separated by blanks; `...` at the end repeats the last
- * @param trino as `duckdb` where left out
+ * @param trino default: the same as `duckdb`
  */
 export function fn(
   name: string,
@@ -111,7 +111,7 @@ export function aggregate(
   }
 }
 
-/** All overloads by name. */
+/** Groups overloads by name. */
 export function byName<T extends Signature>(defs: readonly T[]): ReadonlyMap<string, readonly T[]> {
   const map = new Map<string, T[]>()
   for (const def of defs) map.set(def.name, [...(map.get(def.name) ?? []), def])

@@ -1,4 +1,4 @@
-/** Numeric functions. PostgreSQL's errors of domain stay errors where an engine would give NaN or NULL. */
+/** Defines numeric functions. PostgreSQL's domain errors stay errors where an engine would return NaN or NULL. */
 
 import { type FunctionDef, fn } from './definition.ts'
 
@@ -19,7 +19,7 @@ const mod = (['int2', 'int4', 'int8', 'numeric'] as const).map((type) =>
   ),
 )
 
-/** float8 → float8, with the domain outside of which PostgreSQL refuses. */
+/** A function from float8 to float8. @param domain condition under which PostgreSQL refuses the argument */
 const unary = (name: string, duckdb = name, trino = duckdb, domain?: string): FunctionDef =>
   fn(
     name,
@@ -34,7 +34,7 @@ const unary = (name: string, duckdb = name, trino = duckdb, domain?: string): Fu
     { fallible: domain !== undefined },
   )
 
-/** As unary, with an overload that keeps numeric; its value is a double to the engines (docs/sql.md). */
+/** As unary, with an overload that returns numeric. Engines compute it as a double (docs/sql.md). */
 const numeric = (name: string, duckdb: string, trino: string, domain?: string): FunctionDef[] => {
   const float = unary(name, duckdb, trino, domain)
   return [float, { ...float, id: `${float.id}n`, args: ['numeric'], returns: 'numeric' }]
@@ -42,13 +42,13 @@ const numeric = (name: string, duckdb: string, trino: string, domain?: string): 
 
 const powerOf = (fault: string): string =>
   `pow(CASE WHEN ({0} = 0 AND {1} < 0) OR ({0} < 0 AND {1} <> floor({1})) THEN ${fault} ELSE {0} END, {1})`
-/** Of zero to a negative power, and of a negative number to a fraction, there is none. */
+/** Refuses zero to a negative power, and a negative number to a fraction. */
 export const power = {
   duckdb: powerOf("error('invalid argument for power function')"),
   trino: powerOf("CAST(fail('invalid argument for power function') AS DOUBLE)"),
 } as const
 
-/** Rounded to the 15 digits that a double surely has, so that equal powers of numerics are one group. */
+/** Rounds to the 15 digits that every double has, so that equal powers of numerics form one group. */
 const toDoubleDigits = (value: string): string =>
   `CASE WHEN isfinite(${value}) AND ${value} <> 0 THEN round(${value}, 14 - CAST(floor(log10(abs(${value}))) AS INTEGER)) ELSE ${value} END`
 export const numericPower = { duckdb: toDoubleDigits(power.duckdb), trino: power.trino } as const
@@ -56,7 +56,7 @@ export const numericPower = { duckdb: toDoubleDigits(power.duckdb), trino: power
 const buckets = (from: string, value: string, to: string): string =>
   `CASE WHEN ${value} < ${from} THEN 0 WHEN ${value} >= ${to} THEN {3} + 1 ELSE CAST(floor((${value} - ${from}) / (${to} - ${from}) * {3}) AS INTEGER) + 1 END`
 
-/** From the first bound on, up or down, and never beyond the second. */
+/** width_bucket, with bounds in either order. */
 const bucketOf = (fault: string, nan: string, finite: string): string =>
   `CASE WHEN {0} IS NULL OR {1} IS NULL OR {2} IS NULL OR {3} IS NULL THEN NULL WHEN {3} < 1 OR {1} = {2} OR ${nan}({0}) OR NOT ${finite}({1}) OR NOT ${finite}({2}) THEN ${fault} WHEN {1} < {2} THEN ${buckets('{1}', '{0}', '{2}')} ELSE ${buckets('(-{1})', '(-{0})', '(-{2})')} END`
 
@@ -69,7 +69,7 @@ export const mathFunctions: readonly FunctionDef[] = [
   fn('ceiling', 'numeric', 'numeric', 'ceil({0})'),
   fn('floor', 'float8', 'float8', 'floor({0})'),
   fn('floor', 'numeric', 'numeric', 'floor({0})'),
-  // A float rounds half to even, a numeric half away from zero.
+  // Floats round half to even, numerics half away from zero.
   fn(
     'round',
     'float8',

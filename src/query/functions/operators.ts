@@ -1,4 +1,4 @@
-/** Operators other than comparison and logic, by PostgreSQL's overloads. */
+/** Defines operators by PostgreSQL's overloads, except comparison and logic. */
 
 import { quoteText } from '../../base/sql-text.ts'
 import { notSupported } from '../sql-error.ts'
@@ -8,7 +8,7 @@ import { byName, type FunctionDef, fn, type Template } from './definition.ts'
 import { numericPower, power } from './math.ts'
 import { regexTemplate } from './pattern.ts'
 
-/** A divisor that fails as PostgreSQL's does; DuckDB gives NULL or infinity. */
+/** Fails for a zero divisor, as PostgreSQL does; DuckDB returns NULL or infinity. */
 const checked =
   (write: (left: string, right: string) => string): Template =>
   ([left = '', right = ''], { literals }) => {
@@ -52,7 +52,7 @@ const arithmetic = integers.flatMap((type) => {
   ]
 })
 
-/** Neither engine divides decimals to PostgreSQL's scale: quotients are doubles (docs/sql.md). */
+/** Quotients are doubles, because no engine divides decimals to PostgreSQL's scale (docs/sql.md). */
 const decimals: FunctionDef[] = [
   fn('+', 'numeric numeric', 'numeric', '({0} + {1})', '({0} + {1})', may),
   fn('-', 'numeric numeric', 'numeric', '({0} - {1})', '({0} - {1})', may),
@@ -80,7 +80,7 @@ const decimals: FunctionDef[] = [
 
 const powers = [fn('^', 'float8 float8', 'float8', power.duckdb, power.trino, may)]
 
-/** Beside an integer a float4 becomes a float8, by PostgreSQL's operators of mixed type. */
+/** PostgreSQL's operators of mixed float types, by which a float4 beside an integer becomes a float8. */
 const mixed = (['float4 float8', 'float8 float4'] as const).flatMap((types) =>
   (['+', '-', '*'] as const).map((sign) =>
     fn(sign, types, 'float8', `(CAST({0} AS DOUBLE) ${sign} CAST({1} AS DOUBLE))`),
@@ -104,8 +104,8 @@ const floats = (['float4', 'float8'] as const).flatMap((type) => [
 ])
 
 /**
- * In UTC, as a timestamp: DuckDB adds the hours and days of an interval to an instant before its months.
- * @param place of the instant among the arguments
+ * Adds an interval to an instant as to a timestamp in UTC, because DuckDB adds hours and days to an instant before
+ * months. @param place index of the instant among the arguments
  */
 const instantMoved =
   (place: 0 | 1, sign: '+' | '-'): Template =>
@@ -117,7 +117,7 @@ const instantMoved =
     )
   }
 
-/** A date becomes a timestamp before an interval is added: what Trino adds to dates is days only. */
+/** A date becomes a timestamp before an interval is added, because Trino adds only days to a date. */
 const dates: FunctionDef[] = [
   fn('+', 'date int4', 'date', '({0} + {1})', `CAST(date_add('day', {1}, {0}) AS DATE)`, may),
   fn('+', 'int4 date', 'date', '({1} + {0})', `CAST(date_add('day', {0}, {1}) AS DATE)`, may),
@@ -185,7 +185,7 @@ const texts: FunctionDef[] = [
   }),
 ]
 
-/** No NULL is an element of any array. */
+/** Whether an array contains another; NULL is never contained. */
 const holds = (all: string, some: string) => ({
   duckdb: `(list_has_all(${all}, ${some}) AND len(${some}) = list_count(${some}))`,
   trino: `(cardinality(array_except(${some}, ${all})) = 0 AND none_match(${some}, e -> e IS NULL))`,
@@ -206,17 +206,17 @@ const arrays: FunctionDef[] = [
   ),
 ]
 
-/** JSON paths hold literal steps only: engines read other texts as path languages of their own. */
+/** One literal step of a JSON path, quoted because each engine has its own path language. */
 const step = (literal: string | null | undefined, engine: 'duckdb' | 'trino', numeric: boolean): string => {
   const text = String(literal ?? '')
   if (numeric) return `[${Number(text)}]`
-  // Neither is a key to DuckDB, not even in quotes.
+  // DuckDB accepts neither as a key, not even in quotes.
   if (text === '' || text === '*') throw notSupported('An empty key or * in JSON')
   return engine === 'duckdb' ? `."${escapeKey(text)}"` : `["${escapeKey(text)}"]`
 }
 const escapeKey = (key: string): string => key.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
 
-/** Digits are a place in an array; from its end, only PostgreSQL counts in a path. */
+/** A step of a path. Digits are an array index; only PostgreSQL counts from the end. */
 function pathStep(text: string, engine: 'duckdb' | 'trino'): string {
   if (/^-\d+$/.test(text)) throw notSupported('A negative place in a JSON path')
   return step(text, engine, /^\d+$/.test(text))
@@ -231,7 +231,7 @@ const jsonStep =
     const path = quoteText(`$${steps.join('')}`)
     if (engine === 'duckdb') {
       if (!asText) return `json_extract(${document}, ${path})`
-      // A JSON null is no text.
+      // A JSON null becomes NULL.
       return `CASE WHEN json_type(${document}, ${path}) = 'NULL' THEN NULL ELSE json_extract_string(${document}, ${path}) END`
     }
     if (!asText) return `json_extract(${document}, ${path})`
@@ -258,7 +258,7 @@ const json = (['json', 'jsonb'] as const).flatMap((type) =>
     ]),
 )
 
-/** Every operator served, by its sign. */
+/** Every supported operator, by its sign. */
 export const operators: ReadonlyMap<string, readonly FunctionDef[]> = byName([
   ...arithmetic,
   ...decimals,

@@ -1,14 +1,14 @@
-/** Patterns: LIKE, SIMILAR TO and regular expressions, as literals that all engines read alike. */
+/** Translates LIKE, SIMILAR TO and regular expressions to literals that all engines read with the same meaning. */
 
 import { quoteText } from '../../base/sql-text.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import type { Template } from './definition.ts'
 
 /**
- * A POSIX regular expression as one that RE2 and Java's dialect read with the same meaning.
+ * Translates a POSIX regular expression to one that RE2 and Java read with the same meaning.
  *
- * @throws SqlError 0A000 for what they lack or read otherwise (look-around, back references, PostgreSQL's own
- *   escapes and prefixes), 2201B for one that is malformed
+ * @throws SqlError 0A000 for what they lack or read differently (look-around, back references, PostgreSQL's own
+ *   escapes and prefixes), 2201B for a malformed one
  */
 export function portableRegex(pattern: string): string {
   if (pattern.length > 1_000) throw notSupported('A regular expression of more than 1000 characters')
@@ -29,11 +29,11 @@ export function portableRegex(pattern: string): string {
 }
 
 /**
- * Whether a pattern may match nothing right behind a match: PostgreSQL takes that for another match, RE2 does not.
+ * Whether a pattern may match empty text right after a match. PostgreSQL counts that as another match, RE2 does not.
  *
- * @param pattern one that portableRegex takes
+ * @param pattern one that portableRegex accepts
  */
-export function matchesNothingBehind(pattern: string): boolean {
+export function matchesEmptyAfterMatch(pattern: string): boolean {
   if (pattern === '' || pattern === '$') return false
   const parts = /\\[\s\S]|\[\^?\]?(?:\[:\w+:\]|\\[\s\S]|[^\]\\])*\]|\^/g
   const behind = pattern.replace(parts, (part) => (part === '^' ? '(?!)' : part.startsWith('[') ? 'a' : part))
@@ -49,7 +49,7 @@ const classes: Readonly<Record<string, string>> = {
   lower: String.raw`\p{Ll}`,
 }
 
-/** The engines' own classes hold letters of ASCII alone. */
+/** Replaces character classes, because the engines' classes hold only ASCII letters. */
 function withLettersOfAllScripts(pattern: string): string {
   let inClass = false
   return pattern.replace(/\\([\s\S])|\[:(\w+):\]|[[\]]/g, (found, escaped?: string, name?: string) => {
@@ -63,7 +63,7 @@ function withLettersOfAllScripts(pattern: string): string {
   })
 }
 
-/** A test of `{0}` against the literal regular expression `{1}`; a dot matches line ends, as PostgreSQL's does. */
+/** Tests `{0}` against the literal regular expression `{1}`. A dot matches line ends, as in PostgreSQL. */
 export function regexTemplate(engine: 'duckdb' | 'trino', flags: string, negated = false): Template {
   return ([text = ''], { literals }) => {
     const literal = literals[1]
@@ -76,9 +76,9 @@ export function regexTemplate(engine: 'duckdb' | 'trino', flags: string, negated
 }
 
 /**
- * A SIMILAR TO pattern as an anchored regular expression. An escape at its end means nothing, as in PostgreSQL.
+ * Translates a SIMILAR TO pattern to an anchored regular expression. An escape at its end is ignored, as in PostgreSQL.
  *
- * @param mark the escape: one character, or '' for none
+ * @param mark the escape character, or '' for none
  * @throws SqlError 22025 for a longer escape, 2201B for a malformed pattern, 0A000 as portableRegex does
  */
 export function similarRegex(pattern: string, mark: string): string {
@@ -109,11 +109,11 @@ export function similarRegex(pattern: string, mark: string): string {
 }
 
 /**
- * A LIKE pattern in which the escape is always a backslash before `%`, `_` or itself: the only form that
- * all engines accept.
+ * Translates a LIKE pattern to one whose escape is a backslash before `%`, `_` or itself, the only form that all
+ * engines accept.
  *
- * @throws SqlError 22025 for an escape of more than one character, and for a pattern that ends in its escape:
- *   PostgreSQL refuses that only where some text is matched as far as its end
+ * @throws SqlError 22025 for an escape of more than one character, and for a pattern that ends in its escape.
+ *   PostgreSQL refuses the latter only if a text matches up to its end
  */
 export function plainLike(pattern: string, mark: string): string {
   assertEscape(mark)

@@ -1,4 +1,4 @@
-/** Every scalar function served, by name. */
+/** Lists every supported scalar function by name. */
 
 import { collectionFunctions } from './collections.ts'
 import { datetimeFunctions } from './datetime.ts'

@@ -1,4 +1,4 @@
-/** Forms that PostgreSQL's grammar knows by other means than a function's name. */
+/** Defines functions that PostgreSQL's grammar writes as syntax, such as LIKE, COALESCE and subscripts. */
 
 import { quoteText } from '../../base/sql-text.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
@@ -6,7 +6,7 @@ import { similarRegex } from './pattern.ts'
 
 const comparisonSigns = ['=', '<>', '<', '<=', '>', '>='] as const
 
-/** Comparison of two values already of one type. */
+/** Comparisons of two values of one type. */
 export const comparisons: ReadonlyMap<string, FunctionDef> = new Map(
   comparisonSigns.map((sign) => [sign, fn(sign, 'any any', 'bool', `({0} ${sign} {1})`)]),
 )
@@ -19,7 +19,7 @@ export const between = fn('between', 'any any any', 'bool', '({0} BETWEEN {1} AN
 export const coalesce = fn('coalesce', 'any ...', 'any', 'coalesce({*})', 'coalesce({*})', { variadic: true })
 export const nullIf = fn('nullif', 'any any', 'any', 'nullif({0}, {1})')
 
-/** NULLs are left out, as PostgreSQL and DuckDB have it; Trino's would make the result NULL. */
+/** GREATEST or LEAST. NULLs are ignored as in PostgreSQL and DuckDB; Trino's own would return NULL. */
 const extremum = (name: 'greatest' | 'least') =>
   fn(
     name,
@@ -33,7 +33,7 @@ const extremum = (name: 'greatest' | 'least') =>
 export const greatest = extremum('greatest')
 export const least = extremum('least')
 
-/** The pattern's escape is a backslash by then. DuckDB does not know that a pattern may be malformed. */
+/** The pattern's escape is always a backslash here. A computed pattern is marked, because it may be malformed. */
 const likeTemplate =
   (operator: 'LIKE' | 'ILIKE'): Template =>
   ([text, pattern = ''], { literals, flat }) =>
@@ -68,7 +68,7 @@ export const similar = fn(
   },
 )
 
-/** An element of an array by its place; a place outside the array is NULL, also one below 1. */
+/** An element of an array by its index. An index outside the array, also below 1, is NULL. */
 export const subscript = fn(
   'subscript',
   'anyarray int4',
@@ -83,7 +83,7 @@ export const subscript = fn(
       : `CASE WHEN ${args[1]} >= 1 THEN element_at(${args[0]}, ${args[1]}) END`,
 )
 
-/** `x = ANY (array)`: NULL where only an unknown element could match. */
+/** `x = ANY (array)`: NULL where only a NULL element could match. */
 export const anyElement = fn(
   'any',
   'anyelement anyarray',

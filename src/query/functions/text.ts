@@ -1,19 +1,19 @@
-/** Functions over text and bytes. Positions and lengths count code points, as PostgreSQL's do in UTF-8. */
+/** Defines functions of text and bytes. Positions and lengths count code points, as PostgreSQL's do in UTF-8. */
 
 import { quoteText } from '../../base/sql-text.ts'
 import { notSupported } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
-import { matchesNothingBehind, portableRegex } from './pattern.ts'
+import { matchesEmptyAfterMatch, portableRegex } from './pattern.ts'
 
-/** Two's complement, as PostgreSQL shows negative numbers. */
+/** Hexadecimal of the two's complement, as PostgreSQL writes negative numbers. */
 const hexOf = (bytes: string): string => `regexp_replace(lower(to_hex(${bytes}({0}))), '^0+(?=.)', '')`
 
 const may = { fallible: true }
 
-/** A letter or digit of any script, as PostgreSQL's initcap finds words by. */
+/** A letter or digit of any script, of which initcap's words consist. */
 const wordCharacter = String.raw`\p{L}\p{Nd}\p{Nl}`
 
-/** PostgreSQL cuts at the text's start: substring('abc' from -1 for 3) is 'a'. */
+/** PostgreSQL counts positions before the text's start: substring('abc' from -1 for 3) is 'a'. */
 const substring =
   (fault: string): Template =>
   ([text = '', from = '', length], { literals }) => {
@@ -44,8 +44,8 @@ const replaceRegex =
       throw notSupported('This replacement of regexp_replace')
     const all = flags.includes('g')
     const written = `(?s${flags.includes('i') ? 'i' : ''})${portableRegex(pattern)}`
-    if (engine === 'duckdb' && all && matchesNothingBehind(pattern))
-      throw notSupported('regexp_replace of all matches where nothing is one')
+    if (engine === 'duckdb' && all && matchesEmptyAfterMatch(pattern))
+      throw notSupported('regexp_replace with the flag g and a pattern that matches empty text')
     if (engine === 'duckdb')
       return `regexp_replace(${text}, ${quoteText(written)}, ${quoteText(replacement)}${all ? ", 'g'" : ''})`
     if (!all) throw notSupported('regexp_replace without the flag g on this engine')
@@ -66,14 +66,14 @@ const extractRegex =
     return `CASE WHEN regexp_matches(${text}, ${written}) THEN regexp_extract(${text}, ${written}, ${group}) END`
   }
 
-/** Neither half of a surrogate pair, nor a character that no text can hold. */
+/** chr, which fails for surrogates and for code points that no text can hold. */
 const chr = (fault: string): string =>
   `chr(CASE WHEN {0} < 1 OR {0} BETWEEN 55296 AND 57343 OR {0} > 1114111 THEN ${fault} ELSE {0} END)`
 
-/** Characters to which a text may be filled up, and times that it may be repeated. */
+/** Bound on the length of lpad and rpad, and on the count of repeat. */
 export const padsMax = 10_000
 
-/** With nothing to fill it up, a text is only cut. */
+/** lpad or rpad. With an empty fill the text is only truncated. */
 const padded = (name: string, tooLong: string): string =>
   `CASE WHEN {1} > ${padsMax} THEN ${tooLong} WHEN {2} = '' THEN substr({0}, 1, CASE WHEN {1} < 0 THEN 0 ELSE {1} END) ELSE ${name}({0}, {1}, {2}) END`
 const filled = (name: string, tooLong: string): string =>
@@ -157,7 +157,7 @@ export const textFunctions: readonly FunctionDef[] = [
     `CASE WHEN {1} = '' THEN {0} ELSE replace({0}, {1}, {2}) END`,
   ),
   fn('translate', 'text text text', 'text', 'translate({0}, {1}, {2})'),
-  // DuckDB's own keeps what makes one character on a screen together.
+  // DuckDB's reverse keeps grapheme clusters together.
   fn(
     'reverse',
     'text',
@@ -212,7 +212,7 @@ export const textFunctions: readonly FunctionDef[] = [
       encoding(literals[1], { hex: `lower(to_hex(${args[0]}))`, base64: `to_base64(${args[0]})` }),
     { literal: [1] },
   ),
-  // Their arguments come as text; NULLs are left out.
+  // The resolver casts the arguments to text. NULLs are skipped.
   fn(
     'concat',
     'text ...',

@@ -1,4 +1,4 @@
-/** to_char of times: the listed patterns, written from fields so that every engine gives the same text. */
+/** Writes to_char of times, for listed patterns only, from fields, so that every engine returns the same text. */
 
 import { quoteText } from '../../base/sql-text.ts'
 import { notSupported } from '../sql-error.ts'
@@ -15,7 +15,7 @@ const pad = (sql: string, width: number): string => `lpad(CAST(${sql} AS VARCHAR
 const pick = (index: string, names: readonly string[], first: number): string =>
   `CASE ${index} ${names.map((name, at) => `WHEN ${at + first} THEN '${name}'`).join(' ')} END`
 
-/** Pattern → SQL; the names are PostgreSQL's (manual, 9.8), longest first where one begins another. */
+/** SQL of each pattern. Names are PostgreSQL's (manual, 9.8), a longer name before its prefix. */
 function pieces(engine: Engine): readonly (readonly [string, string])[] {
   const dow = engine === 'duckdb' ? 'dayofweek({0})' : '(day_of_week({0}) % 7)'
   const doy = engine === 'duckdb' ? 'dayofyear({0})' : 'day_of_year({0})'
@@ -89,7 +89,7 @@ function pieces(engine: Engine): readonly (readonly [string, string])[] {
 
 const tables = { duckdb: pieces('duckdb'), trino: pieces('trino') }
 
-/** Writes `{0}` in the literal pattern `{1}`; refuses patterns that hold anything unlisted. */
+/** Writes `{0}` in the literal pattern `{1}`. Refuses anything unlisted in a pattern. */
 export function toCharTemplate(engine: Engine): Template {
   return ([value = ''], { literals, types }) => {
     const pattern = literals[1]

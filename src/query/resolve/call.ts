@@ -1,4 +1,4 @@
-/** Function calls: scalar functions, aggregates, and both as window functions. */
+/** Resolves function calls: scalar functions, aggregates and window functions. */
 
 import type { FuncCall, Node, WindowDef } from 'libpg-query'
 import { aggregates, windowFunctions } from '../functions/aggregates.ts'
@@ -9,14 +9,14 @@ import {
   type CallExpr,
   childrenOf,
   type Expr,
-  type Frame,
   type FrameBound,
   type SortKey,
+  type WindowFrame,
 } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
-import { castTo, coerce, condition, known, literalOf } from './coerce.ts'
-import { type Env, nameOf, type Resolver, spendCopies } from './context.ts'
+import { castTo, coerce, condition, literalOf, typed } from './coerce.ts'
+import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { not } from './operator.ts'
 import { bindArguments, callOverload, pickOverload, returnType } from './overload.ts'
 
@@ -38,7 +38,7 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
   return scalarCall(name, args, node)
 }
 
-/** What the grammar writes as a call but means as syntax; the rest of pg_catalog is not served by that name. */
+/** Syntax that the parser turns into pg_catalog calls. Other schema-qualified functions are refused. */
 const syntaxNames = new Map([
   ['overlay', undefined],
   ['extract', 'extract'],
@@ -53,7 +53,7 @@ const syntaxNames = new Map([
 ])
 
 function functionName(node: FuncCall): string {
-  const names = (node.funcname ?? []).map(nameOf)
+  const names = (node.funcname ?? []).map(identifierOf)
   const [first = '', second] = names
   if (names.length === 1) return first
   const syntax = second === undefined ? undefined : syntaxNames.get(second)
@@ -63,7 +63,7 @@ function functionName(node: FuncCall): string {
   throw notSupported('A schema-qualified function', node.location)
 }
 
-/** Escapes of patterns are read by the operator that they belong to. */
+/** ESCAPE clauses of patterns, which operator.ts reads. */
 const patternEscapes = new Map([
   ['like_escape', fn('like_escape', 'text text', 'text', null)],
   ['similar_to_escape', fn('similar_to_escape', 'text ...', 'text', null, null, { variadic: true })],
@@ -78,7 +78,7 @@ function scalarCall(name: string, args: readonly Expr[], node: FuncCall): Expr {
   return callOverload(functions.get(name), texts(name, args), spoken, position)
 }
 
-/** A boolean as its type writes it, which is not what a cast to text gives. */
+/** A boolean as `t` or `f`, its type's own text; a cast to text gives `true` or `false`. */
 function shortBoolean(arg: Expr): Expr {
   const whens = [
     { when: arg, result: literalOf('t', 'text') },
@@ -87,7 +87,7 @@ function shortBoolean(arg: Expr): Expr {
   return { kind: 'case', type: 'text', whens }
 }
 
-/** Functions that take anything as text, as their VARIADIC "any" does. */
+/** Casts arguments to text for functions that accept any type by VARIADIC "any". */
 function texts(name: string, args: readonly Expr[]): readonly Expr[] {
   if (name === 'concat' || name === 'concat_ws')
     return args.map((arg) => {
@@ -183,7 +183,7 @@ function descending(
   filter: Expr | undefined,
 ): AggregateExpr {
   if (fraction?.kind !== 'literal' || fraction.value === null)
-    throw notSupported('A percentile that is no literal')
+    throw notSupported('A percentile that is not a literal')
   const mirrored = literalOf(String(1 - Number(fraction.value)), 'float8')
   return {
     kind: 'aggregate',
@@ -205,7 +205,7 @@ function checkDistinctOrder(orderBy: readonly SortKey[], args: readonly Expr[]):
     )
 }
 
-/** PostgreSQL computes an aggregate over outer columns alone in the outer query; that is not served. */
+/** Refuses an aggregate over outer columns only, which PostgreSQL computes in the outer query. */
 function checkLevel(args: readonly Expr[], position: number | undefined): void {
   const levels = args.flatMap(columnLevels)
   if (levels.length > 0 && levels.every((level) => level > 0))
@@ -220,11 +220,11 @@ function columnLevels(expr: Expr): number[] {
 function sortKey(resolver: Resolver, node: Node, env: Env): SortKey {
   if (!('SortBy' in node) || node.SortBy.node === undefined)
     throw new SqlError('42601', 'A sort key is expected.')
-  const expr = known(resolver.expr(node.SortBy.node, env))
+  const expr = typed(resolver.expr(node.SortBy.node, env))
   return { expr, ...sortDirection(node.SortBy) }
 }
 
-/** NULLs sort as larger than any value unless told otherwise. */
+/** The direction of a sort key. By default NULLs sort as larger than any value. */
 export function sortDirection(sort: { readonly sortby_dir?: string; readonly sortby_nulls?: string }): {
   readonly descending: boolean
   readonly nullsFirst: boolean
@@ -254,9 +254,9 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
     call = callOverload(windowFunctions.get(name), args, () => `window function ${name}`, node.location)
   }
   const spec = windowSpec(env, over)
-  const partitionBy = spec.partition.map((each) => known(resolver.expr(each, inner)))
+  const partitionBy = spec.partition.map((each) => typed(resolver.expr(each, inner)))
   const orderBy = spec.order.map((each) => sortKey(resolver, each, inner))
-  // Whoever names a window writes all of it.
+  // Each use of a named window writes the whole window.
   for (const each of [...partitionBy, ...orderBy.map(({ expr }) => expr)]) spendCopies(resolver, each, 1)
   const frame = spec.frame && resolveFrame(resolver, spec.frame, orderBy, inner)
   return { kind: 'window', type: call.type, call, partitionBy, orderBy, frame }
@@ -310,7 +310,12 @@ const frameBits = {
 } as const
 const knownFrameBits = Object.values(frameBits).reduce((all, bit) => all | bit, 0)
 
-function resolveFrame(resolver: Resolver, def: WindowDef, orderBy: readonly SortKey[], env: Env): Frame {
+function resolveFrame(
+  resolver: Resolver,
+  def: WindowDef,
+  orderBy: readonly SortKey[],
+  env: Env,
+): WindowFrame {
   const options = def.frameOptions ?? 0
   const has = (bit: number) => (options & bit) !== 0
   if ((options & ~knownFrameBits) !== 0) throw notSupported('This frame, or EXCLUDE,', def.location)

@@ -1,4 +1,4 @@
-/** Conversions: literals and parameters take the type of their place, the rest is cast as PostgreSQL would. */
+/** Converts expressions: untyped literals and parameters take the type of their place, others get a cast. */
 
 import type { NumericSize, SqlType } from '../../core/sql-type.ts'
 import type { Expr } from '../ir.ts'
@@ -20,18 +20,18 @@ export function literalOf(text: string, type: SqlType): Expr {
 }
 
 /**
- * The expression as a type, where PostgreSQL would convert it unasked.
+ * The expression as a type, where PostgreSQL converts implicitly.
  *
- * @throws SqlError 42804 where it would not; 22P02 and its like for a literal that is no such value
+ * @throws SqlError 42804 where it does not; 22P02 and similar for an invalid literal
  */
 export function coerce(expr: Expr, type: SqlType): Expr {
   if (expr.type === type) return expr
-  const settled = settle(expr, type)
-  if (settled !== undefined) return settled
+  const given = giveType(expr, type)
+  if (given !== undefined) return given
   if (!convertsImplicitly(expr.type, type))
     throw new SqlError(
       '42804',
-      `an expression is of type ${spokenType(expr.type)} where ${spokenType(type)} is needed`,
+      `an expression has type ${spokenType(expr.type)} but must have type ${spokenType(type)}`,
     )
   return convert(expr, type)
 }
@@ -41,7 +41,7 @@ export function coerce(expr: Expr, type: SqlType): Expr {
  *
  * @param size of numeric(p,s)
  * @param length of varchar(n)
- * @throws SqlError 42804 where there is none
+ * @throws SqlError 42804 where no such cast exists
  */
 export function castTo(
   expr: Expr,
@@ -49,19 +49,19 @@ export function castTo(
   size?: NumericSize | undefined,
   length?: number | undefined,
 ): Expr {
-  const settled = settle(expr, type) ?? (expr.type === type ? expr : undefined)
-  if (settled !== undefined && size === undefined && length === undefined) return settled
-  // Its digits may be more than a numeric of the engines holds.
+  const given = giveType(expr, type) ?? (expr.type === type ? expr : undefined)
+  if (given !== undefined && size === undefined && length === undefined) return given
+  // A literal may have more digits than the engines' decimals hold.
   if (expr.kind === 'literal' && expr.type === 'numeric' && expr.value !== null && isFloat(type))
     return literalOf(expr.value, type)
-  const arg = settled ?? expr
+  const arg = given ?? expr
   if (!casts(arg.type, type))
     throw new SqlError('42804', `cannot cast type ${spokenType(arg.type)} to ${spokenType(type)}`)
   return { kind: 'cast', type, arg, size, length }
 }
 
-/** A literal or parameter without a type takes the given one; a text literal's cast is done here. */
-function settle(expr: Expr, type: SqlType): Expr | undefined {
+/** Gives an untyped literal or parameter a type; undefined for any other expression. */
+function giveType(expr: Expr, type: SqlType): Expr | undefined {
   if (expr.type !== 'unknown') return undefined
   if (expr.kind === 'literal') return expr.value === null ? nullOf(type) : literalOf(expr.value, type)
   if (expr.kind === 'parameter') {
@@ -72,19 +72,19 @@ function settle(expr: Expr, type: SqlType): Expr | undefined {
 }
 
 function convert(expr: Expr, type: SqlType): Expr {
-  // Whole numbers keep their digits, so that decimals stay as narrow as they can.
+  // A number literal keeps its digits, so that decimals stay narrow.
   if (expr.kind === 'literal' && expr.value !== null && isNumber(expr.type) && isNumber(type))
     return literalOf(expr.value, type)
   return { kind: 'cast', type, arg: expr }
 }
 
-/** A column's or statement's result: what has no type yet is text. */
-export function known(expr: Expr): Expr {
+/** The expression with a type: an untyped one becomes text, as in a result. */
+export function typed(expr: Expr): Expr {
   return expr.type === 'unknown' ? coerce(expr, 'text') : expr
 }
 
 /**
- * All as the one type that they have in common.
+ * All expressions as their common type.
  *
  * @param what for the message: CASE, UNION, …
  * @throws SqlError 42804 where there is none
@@ -102,7 +102,7 @@ export function unify(
   return { exprs: type === 'numeric' ? atOneScale(coerced) : coerced, type }
 }
 
-/** A boolean condition. */
+/** A boolean condition. @param what names the clause in the message */
 export function condition(expr: Expr, what: string): Expr {
   if (expr.type !== 'bool' && expr.type !== 'unknown')
     throw new SqlError('42804', `argument of ${what} must be type boolean, not type ${spokenType(expr.type)}`)

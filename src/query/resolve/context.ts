@@ -1,6 +1,6 @@
 /**
- * What resolving a statement carries along: the tables and the principal it is for, the names in scope, and
- * the two functions by which the parts of the resolver reach each other.
+ * Defines the state of resolving a statement: its tables, its principal and the names in scope. The two functions
+ * `expr` and `query` let the resolver's files call each other.
  */
 
 import type { Node, SelectStmt, WindowDef } from 'libpg-query'
@@ -19,17 +19,17 @@ import {
 import { SqlError } from '../sql-error.ts'
 
 export interface Resolver {
-  /** The table that a name means; without a schema the search path decides. Undefined: there is none. */
+  /** The table of a name; without a schema the search path decides. Undefined where there is none. */
   readonly findTable: (schema: string | undefined, name: string) => GovernedTable | undefined
   readonly principal: Principal
-  /** Types that the client gave; the rest follow from where the parameters stand. */
+  /** Types that the client gave. Other types are inferred from the parameters' places. */
   readonly parameterTypes: readonly (SqlType | undefined)[]
   readonly parameters: Map<number, ParameterExpr>
-  /** Inside a row filter or mask: no subqueries, parameters or aggregates, and has_role() is known. */
+  /** Whether this is a row filter or mask: no subqueries, parameters or aggregates, but has_role() is allowed. */
   readonly policy: boolean
   readonly tables: { readonly id: string; readonly table: GovernedTable; readonly used: Set<number> }[]
   ids: number
-  /** What the statement has come to stand for beyond what it spells out; see `spend`. */
+  /** Columns and expressions to which the statement has expanded; see `spend`. */
   spent: number
   readonly expr: (node: Node, env: Env) => Expr
   readonly query: (select: SelectStmt, outer: Scope | undefined) => Query
@@ -42,7 +42,7 @@ export interface ScopeColumn {
 
 export interface ScopeRelation {
   readonly alias: string
-  /** Set where a table is known by its own name, so that its schema may qualify it. */
+  /** Set where a table has no alias, so that its schema may qualify its name. */
   readonly schema?: string | undefined
   readonly columns: readonly ScopeColumn[]
 }
@@ -55,7 +55,7 @@ export interface Cte {
 export interface Scope {
   readonly outer?: Scope | undefined
   relations: readonly ScopeRelation[]
-  /** What an unqualified name may mean: USING columns once. */
+  /** Columns that an unqualified name may mean; a USING column appears once. */
   columns: readonly ScopeColumn[]
   readonly ctes: Map<string, Cte>
   readonly windows: Map<string, WindowDef>
@@ -64,34 +64,34 @@ export interface Scope {
 
 export interface Env {
   readonly scope: Scope
-  /** Undefined where aggregates may stand; else why not. */
+  /** Undefined where aggregates are allowed; else the clause that forbids them. */
   readonly noAggregates?: string | undefined
   readonly noWindows?: string | undefined
 }
 
-/** A scope with nothing in FROM yet. */
+/** A scope with an empty FROM. */
 export function newScope(outer: Scope | undefined): Scope {
   return { outer, relations: [], columns: [], ctes: new Map(), windows: new Map(), hasAggregates: false }
 }
 
-/** A name that no other thing of the emitted statement has. */
+/** A name that is unique in the emitted statement. */
 export function newId(resolver: Resolver, prefix: string): string {
   return `${prefix}${++resolver.ids}`
 }
 
 /**
- * Counts what a short text makes long: columns that FROM and `*` bring, the search for a name among them,
+ * Counts what makes a short text expensive: columns that FROM and `*` bring, the search for a name among them, and
  * expressions that are written more than once.
  *
- * @throws SqlError 54001 where it comes to too much
+ * @throws SqlError 54001 above the limit
  */
 export function spend(resolver: Resolver, count: number): void {
   resolver.spent += count
   if (resolver.spent > limits.statementExpansionMax)
-    throw new SqlError('54001', 'The statement stands for too many columns or expressions.')
+    throw new SqlError('54001', 'The statement expands to too many columns or expressions.')
 }
 
-/** Counts an expression that will be written `times` more than once. */
+/** Counts an expression that is written `times` more times. */
 export function spendCopies(resolver: Resolver, expr: Expr, times: number): void {
   const open = [expr]
   for (let each = open.pop(); each !== undefined && times > 0; each = open.pop()) {
@@ -100,13 +100,13 @@ export function spendCopies(resolver: Resolver, expr: Expr, times: number): void
   }
 }
 
-/** The string of a name's part. */
-export function nameOf(node: Node | undefined): string {
+/** The identifier in a parser node. @throws SqlError 42601 for another node */
+export function identifierOf(node: Node | undefined): string {
   if (node !== undefined && 'String' in node) return node.String.sval ?? ''
   throw new SqlError('42601', 'A name is expected.')
 }
 
-/** @throws SqlError 42703 or 42702; 0A000 for a relation's name, which would mean its whole row */
+/** Finds an unqualified column. @throws SqlError 42703 or 42702; 0A000 for a relation's name (its whole row) */
 export function findColumn(resolver: Resolver, scope: Scope, name: string, position?: number): Expr {
   let levels = 0
   for (let each: Scope | undefined = scope; each !== undefined; each = each.outer, levels++) {
@@ -121,7 +121,7 @@ export function findColumn(resolver: Resolver, scope: Scope, name: string, posit
   throw new SqlError('42703', `column "${name}" does not exist`, position)
 }
 
-/** @throws SqlError 42P01 for an unknown relation, 42703 or 42702 for its column */
+/** Finds a qualified column. @throws SqlError 42P01 for an unknown relation, 42703 or 42702 for its column */
 export function findQualifiedColumn(
   resolver: Resolver,
   scope: Scope,
@@ -145,7 +145,7 @@ export function findQualifiedColumn(
   throw new SqlError('42P01', `missing FROM-clause entry for table "${relation}"`, position)
 }
 
-/** The expression as it stands `levels` queries further in; its base columns are noted as read. */
+/** The expression as seen `levels` queries further in. Marks its base columns as read. */
 export function use(resolver: Resolver, expr: Expr, levels: number): Expr {
   markUsed(resolver, expr)
   return levels === 0 ? expr : lift(expr, levels)
@@ -156,7 +156,7 @@ function markUsed(resolver: Resolver, expr: Expr): void {
   else for (const child of childrenOf(expr)) markUsed(resolver, child)
 }
 
-/** Columns in scope are plain, or merged by USING: a cast or COALESCE of plain ones. */
+/** Moves a column `levels` queries in. A column merged by USING is a cast or COALESCE of plain ones. */
 function lift(expr: Expr, levels: number): Expr {
   if (expr.kind === 'column') return { ...expr, levelsUp: expr.levelsUp + levels } satisfies ColumnExpr
   if (expr.kind === 'cast') return { ...expr, arg: lift(expr.arg, levels) }
@@ -164,7 +164,7 @@ function lift(expr: Expr, levels: number): Expr {
   throw new SqlError('XX000', 'The statement could not be compiled.')
 }
 
-/** The CTE that an unqualified name means. */
+/** Finds the CTE of an unqualified name. */
 export function findCte(scope: Scope | undefined, name: string): Cte | undefined {
   for (let each = scope; each !== undefined; each = each.outer) {
     const found = each.ctes.get(name)

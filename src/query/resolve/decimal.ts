@@ -1,6 +1,6 @@
 /**
- * The scales of numerics where values of several meet in one column, as in CASE or UNION. Engines bring them to one
- * decimal, and where their digits are more than it has, DuckDB rounds off those after the point without a word.
+ * Finds the scale of numerics that share one column, as in CASE or UNION. Engines convert them to one decimal type.
+ * If the digits do not fit, DuckDB silently rounds off digits after the point, so such numerics are cast here.
  */
 
 import { isArray, type NumericSize } from '../../core/sql-type.ts'
@@ -10,7 +10,7 @@ import { isFloat, isInteger } from '../types.ts'
 /** Digits of the engines' widest decimal. */
 const digitsMax = 38
 
-/** What an expression of type numeric is on the engines; undefined where only they know. */
+/** How engines store an expression of type numeric; undefined where only the engine knows. */
 export function shapeOf(expr: Expr): DecimalShape | undefined {
   if (expr.size !== undefined) return expr.size
   switch (expr.kind) {
@@ -40,7 +40,7 @@ export function shapeOf(expr: Expr): DecimalShape | undefined {
   }
 }
 
-/** What one column of a query's result is in each of its branches and rows. */
+/** How engines store one column of a query's result, in each branch and row. */
 export function columnShapes({ body }: Query, index: number): readonly (DecimalShape | undefined)[] {
   if (body.kind === 'set') return [...columnShapes(body.left, index), ...columnShapes(body.right, index)]
   const values = body.kind === 'values' ? body.rows.map((row) => row[index]) : [body.targets[index]]
@@ -48,9 +48,9 @@ export function columnShapes({ body }: Query, index: number): readonly (DecimalS
 }
 
 /**
- * The size to which numerics are cast where they meet, so that one that is too large fails and none is rounded.
+ * The size to which numerics of one column are cast, so that a too large one fails and none is rounded.
  *
- * @returns undefined where they are one decimal already, are doubles, or only the engine knows
+ * @returns undefined where they fit one decimal anyway, are doubles, or only the engine knows
  */
 export function sharedSize(shapes: readonly (DecimalShape | undefined)[]): NumericSize | undefined {
   const [whole, scale] = reach(shapes) ?? [0, 0]
@@ -82,7 +82,7 @@ function reach(shapes: readonly (DecimalShape | undefined)[]): readonly [number,
   return [whole, scale]
 }
 
-/** Of values that meet. */
+/** How engines store values that share one column. */
 export function shapeTogether(shapes: readonly (DecimalShape | undefined)[]): DecimalShape | undefined {
   if (shapes.some((shape) => shape === undefined)) return undefined
   const [whole, scale] = reach(shapes) ?? []
@@ -101,7 +101,7 @@ function castShape(arg: Expr): DecimalShape | undefined {
   return isArray(arg.type) ? undefined : [digitsMax, 10]
 }
 
-/** By DuckDB's rules; Trino's differ in the whole part alone. */
+/** The result of a call by DuckDB's rules. Trino's differ in the whole part only. */
 function callShape(name: string, args: readonly Expr[]): DecimalShape | undefined {
   const [first, second] = args
   const shape = first && (first.type === 'numeric' ? shapeOf(first) : castShape(first))

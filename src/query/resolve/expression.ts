@@ -1,4 +1,4 @@
-/** Expressions: from a checked tree node to a typed expression with every name bound. */
+/** Resolves a checked tree node to a typed expression with every name bound. */
 
 import type {
   A_Const,
@@ -12,17 +12,17 @@ import type {
 } from 'libpg-query'
 import { isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import * as special from '../functions/special.ts'
-import { parseInterval } from '../interval.ts'
+import { parseIntervalLiteral } from '../interval.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { namedType, spokenType } from '../types.ts'
 import { resolveCall } from './call.ts'
-import { castTo, coerce, condition, known, literalOf, nullOf, unify } from './coerce.ts'
-import { type Env, findColumn, findQualifiedColumn, nameOf, type Resolver } from './context.ts'
+import { castTo, coerce, condition, literalOf, nullOf, typed, unify } from './coerce.ts'
+import { type Env, findColumn, findQualifiedColumn, identifierOf, type Resolver } from './context.ts'
 import { applyOperator, not, resolveOperator } from './operator.ts'
 import { callOverload } from './overload.ts'
 
-/** Resolves any expression node; what has no rule here refuses. */
+/** Resolves any expression node. @throws SqlError 0A000 for a node without a rule */
 export function resolveExpression(resolver: Resolver, node: Node, env: Env): Expr {
   const sub = (child: Node | undefined): Expr => {
     if (child === undefined) throw new SqlError('42601', 'An expression is missing.')
@@ -48,7 +48,7 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
       kind: 'is',
       type: 'bool',
       test: nulltesttype === 'IS_NULL' ? 'NULL' : 'NOT NULL',
-      arg: known(sub(arg)),
+      arg: typed(sub(arg)),
     }
   }
   if ('BooleanTest' in node) {
@@ -97,7 +97,7 @@ function resolveColumn(resolver: Resolver, node: ColumnRef, env: Env): Expr {
   const fields = node.fields ?? []
   if (fields.some((field) => 'A_Star' in field))
     throw notSupported('* outside the select list', node.location)
-  const names = fields.map(nameOf)
+  const names = fields.map(identifierOf)
   const [first = '', second, third] = names
   if (names.length === 1) return findColumn(resolver, env.scope, first, node.location)
   if (names.length === 2 && second !== undefined)
@@ -115,7 +115,7 @@ function resolveConstant(node: A_Const): Expr {
   if (node.fval) {
     const text = (node.fval.fval ?? '0').replaceAll('_', '')
     if (!/^-?\d{1,19}$/.test(text)) return literalOf(text, 'numeric')
-    // A sign before digits is the parser's to take, so that the least integers have a literal.
+    // The sign belongs to the text, so that the least integers are integer literals.
     const value = BigInt(text)
     if (BigInt.asIntN(32, value) === value) return literalOf(text, 'int4')
     return literalOf(text, BigInt.asIntN(64, value) === value ? 'int8' : 'numeric')
@@ -132,13 +132,13 @@ interface NamedType {
 }
 
 function readTypeName(name: TypeName | undefined): NamedType {
-  const names = (name?.names ?? []).map(nameOf)
+  const names = (name?.names ?? []).map(identifierOf)
   const [first = '', second] = names
   const base =
     names.length === 1 ? first : names.length === 2 && first === 'pg_catalog' ? (second ?? '') : undefined
   const type = base === undefined ? undefined : namedType(base)
   if (type === undefined || name === undefined)
-    throw new SqlError('42704', `type "${names.join('.')}" is not served`, name?.location)
+    throw new SqlError('42704', `type "${names.join('.')}" is not supported`, name?.location)
   const bounds = name.arrayBounds ?? []
   if (bounds.length > 1) throw notSupported('An array of arrays', name.location)
   const mods = (name.typmods ?? []).map((node) =>
@@ -183,7 +183,7 @@ const intervalUnits = new Map([
 function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
   if (node.arg === undefined) throw new SqlError('42601', 'An expression is missing.')
   const { type, size, length, fields } = readTypeName(node.typeName)
-  // Without elements an array has no type but the cast's.
+  // An empty array takes its type from the cast.
   if (isArray(type) && 'A_ArrayExpr' in node.arg && (node.arg.A_ArrayExpr.elements ?? []).length === 0)
     return { kind: 'array', type, elements: [] }
   const arg = resolver.expr(node.arg, env)
@@ -191,7 +191,7 @@ function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
     const unit = intervalUnits.get(fields)
     if (unit === undefined || arg.kind !== 'literal' || arg.value === null || arg.type !== 'unknown')
       throw notSupported('This interval type', node.location)
-    const { months, days, micros } = parseInterval(arg.value, unit)
+    const { months, days, micros } = parseIntervalLiteral(arg.value, unit)
     return { kind: 'literal', type: 'interval', value: `${months} ${days} ${micros}` }
   }
   return castTo(arg, type, size, length)
@@ -236,8 +236,8 @@ function resolveSubscript(resolver: Resolver, node: A_Indirection, env: Env): Ex
 function resolveParameter(resolver: Resolver, number: number): Expr {
   if (resolver.policy) throw new SqlError('42P02', `there is no parameter $${number}`)
   if (number < 1 || number > 65_535) throw new SqlError('42P02', `there is no parameter $${number}`)
-  const known = resolver.parameters.get(number)
-  if (known) return known
+  const existing = resolver.parameters.get(number)
+  if (existing) return existing
   const parameter: Expr = {
     kind: 'parameter',
     number,
@@ -270,7 +270,7 @@ function niladic(resolver: Resolver, name: string, env: Env): Expr {
 }
 
 function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
-  if (resolver.policy) throw notSupported('A subquery in a policy', node.location)
+  if (resolver.policy) throw notSupported('A subquery in a row filter or mask', node.location)
   const select =
     node.subselect !== undefined && 'SelectStmt' in node.subselect ? node.subselect.SelectStmt : undefined
   if (select === undefined) throw new SqlError('42601', 'A subquery is expected.', node.location)
@@ -279,7 +279,7 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
   if (node.subLinkType === 'EXISTS_SUBLINK')
     return { kind: 'subquery', form: 'exists', type: 'bool', args: [], query }
   if (node.subLinkType === 'ANY_SUBLINK' || node.subLinkType === 'ALL_SUBLINK') {
-    const operator = node.operName === undefined ? '=' : nameOf(node.operName[0])
+    const operator = node.operName === undefined ? '=' : identifierOf(node.operName[0])
     const all = node.subLinkType === 'ALL_SUBLINK'
     if (!(operator === '=' && !all) && !(operator === '<>' && all))
       throw notSupported(`${operator} ${all ? 'ALL' : 'ANY'} of a subquery`, node.location)
@@ -302,7 +302,7 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
   return { kind: 'subquery', form: 'scalar', type: column.type, size: column.size, args: [], query }
 }
 
-/** The left side, brought to the types of the subquery's columns. */
+/** The left side of IN, converted to the types of the subquery's columns. */
 function inSubquery(
   resolver: Resolver,
   node: SubLink,
@@ -317,8 +317,8 @@ function inSubquery(
     const arg = resolver.expr(each, env)
     const type = columns[index]?.type ?? 'unknown'
     if (type === 'json' || type === 'jsonb') throw notSupported(`Comparison of ${type}`)
-    // Engines compare numbers and times of different types as PostgreSQL does; text never meets them here.
+    // Engines compare numbers and times of different types as PostgreSQL does. Text does not unify with them.
     const { type: common } = unify([arg, { kind: 'literal', type, value: null }], 'IN')
-    return common === type ? coerce(arg, type) : known(arg)
+    return common === type ? coerce(arg, type) : typed(arg)
   })
 }

@@ -1,4 +1,4 @@
-/** FROM: tables, CTEs, subqueries, functions and joins, and the names that they bring into scope. */
+/** Resolves FROM: tables, CTEs, subqueries, functions and joins, and the names that they bring into scope. */
 
 import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from 'libpg-query'
 import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
@@ -6,11 +6,11 @@ import * as special from '../functions/special.ts'
 import type { Expr, FromItem, JoinItem, OutputColumn } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { servedType } from '../types.ts'
-import { coerce, condition, known, unify } from './coerce.ts'
+import { coerce, condition, typed, unify } from './coerce.ts'
 import {
   type Env,
   findCte,
-  nameOf,
+  identifierOf,
   newId,
   newScope,
   type Resolver,
@@ -84,7 +84,7 @@ function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Boun
   }
   const used = new Set<number>()
   resolver.tables.push({ id, table, used })
-  // A column of a type that is not served is as good as absent: it has no place that a name could reach.
+  // A column of an unsupported type is left out, so that no name can reach it.
   const columns = table.columns.flatMap(({ name, type }, index): ScopeColumn[] => {
     const served = servedType(type)
     return served ? [{ name, expr: { kind: 'column', relation: id, index, levelsUp: 0, ...served } }] : []
@@ -107,13 +107,13 @@ function relation(
 }
 
 function renamed(columns: readonly ScopeColumn[], alias: Alias | undefined): readonly ScopeColumn[] {
-  const names = (alias?.colnames ?? []).map(nameOf)
+  const names = (alias?.colnames ?? []).map(identifierOf)
   if (names.length > columns.length)
     throw new SqlError('42P10', `table "${alias?.aliasname}" has ${columns.length} columns available`)
   return columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
 }
 
-/** The columns of a query as its surroundings name them. */
+/** The columns of a query under the names of its alias. */
 function outputColumns(
   id: string,
   columns: readonly OutputColumn[],
@@ -133,11 +133,11 @@ function resolveSubselect(resolver: Resolver, node: RangeSubselect, scope: Scope
     node.subquery !== undefined && 'SelectStmt' in node.subquery ? node.subquery.SelectStmt : undefined
   if (select === undefined) throw new SqlError('42601', 'A subquery is expected.')
   const id = newId(resolver, 't')
-  // Without LATERAL it sees what surrounds this query and its CTEs, not its neighbours.
+  // Without LATERAL a subquery sees the outer scope and the CTEs, not its neighbours in FROM.
   const outer = node.lateral ? lateral : { ...newScope(scope.outer), ctes: scope.ctes }
   const query = resolver.query(select, outer)
   const item: FromItem = { kind: 'subquery', id, lateral: node.lateral === true, query }
-  // PostgreSQL takes a subquery without an alias since 16; then nothing can qualify its columns.
+  // PostgreSQL allows a subquery without an alias since 16; its columns then have no qualifier.
   const columns = outputColumns(id, query.columns, node.alias)
   if (node.alias?.aliasname === undefined) return { item, relations: [], columns }
   return relation(item, node.alias.aliasname, columns)
@@ -151,17 +151,17 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
   const [call] = items
   if (more.length > 0 || call === undefined || !('FuncCall' in call))
     throw notSupported('This table function')
-  const names = (call.FuncCall.funcname ?? []).map(nameOf)
+  const names = (call.FuncCall.funcname ?? []).map(identifierOf)
   const [name] = names
   if (names.length !== 1 || (name !== 'generate_series' && name !== 'unnest'))
-    throw new SqlError('42883', 'Of table functions, only generate_series and unnest are served.')
+    throw new SqlError('42883', 'Only the table functions generate_series and unnest are supported.')
   const { agg_distinct, agg_filter, agg_order, agg_star, over } = call.FuncCall
   if (agg_distinct || agg_filter || agg_order || agg_star || over) throw notSupported('This table function')
   const env: Env = { scope: lateral, noAggregates: 'FROM', noWindows: 'FROM' }
   const args = (call.FuncCall.args ?? []).map((arg) => resolver.expr(arg, env))
   const id = newId(resolver, 't')
   const alias = node.alias?.aliasname ?? name
-  const [columnName] = (node.alias?.colnames ?? []).map(nameOf)
+  const [columnName] = (node.alias?.colnames ?? []).map(identifierOf)
   if ((node.alias?.colnames ?? []).length > 1)
     throw new SqlError('42P10', `table "${alias}" has 1 columns available`)
   const { bound, type } = name === 'unnest' ? bindUnnest(args) : bindSeries(args)
@@ -183,12 +183,13 @@ function bindSeries(args: readonly Expr[]): { bound: Expr[]; type: SqlType } {
   if (start === undefined || stop === undefined || args.length > 3)
     throw new SqlError('42883', 'generate_series needs two or three arguments')
   const { type: common } = unify([start, stop], 'generate_series')
-  // As PostgreSQL does, dates are counted as timestamps with time zone.
+  // PostgreSQL counts dates as timestamps with time zone.
   const type = common === 'date' || common === 'text' ? 'timestamptz' : common === 'int2' ? 'int4' : common
   if (!seriesTypes.includes(type) || type === 'numeric')
-    throw new SqlError('42883', 'generate_series of this type')
+    throw new SqlError('42883', 'generate_series of this type is not supported.')
   const temporal = type === 'timestamp' || type === 'timestamptz'
-  if (temporal && step === undefined) throw new SqlError('42883', 'generate_series of times needs a step')
+  if (temporal && step === undefined)
+    throw new SqlError('42883', 'generate_series of timestamps needs a step')
   const by = step && coerce(step, temporal ? 'interval' : type)
   return { bound: [coerce(start, type), coerce(stop, type), ...(by ? [by] : [])], type }
 }
@@ -243,7 +244,7 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
 }
 
 function usingNames(node: JoinExpr, left: Bound, right: Bound): readonly string[] {
-  if (!node.isNatural) return (node.usingClause ?? []).map(nameOf)
+  if (!node.isNatural) return (node.usingClause ?? []).map(identifierOf)
   return left.columns
     .map(({ name }) => name)
     .filter((name) => right.columns.some((column) => column.name === name))
@@ -271,6 +272,6 @@ function mergeColumn(
   const expr: Expr =
     type === 'FULL'
       ? { kind: 'call', type: common, def: special.coalesce, args: [first, second] }
-      : known(type === 'RIGHT' ? second : first)
+      : typed(type === 'RIGHT' ? second : first)
   return { column: { name, expr }, equal }
 }

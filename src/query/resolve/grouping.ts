@@ -1,8 +1,8 @@
-/** What may stand beside GROUP BY and aggregates: grouped expressions, aggregates and what is built of them. */
+/** Checks expressions of a grouped SELECT: only group keys, aggregates and expressions of these are allowed. */
 
 import { childrenOf, type Expr, exprKey, type GroupElement, type Select } from '../ir.ts'
 import { SqlError } from '../sql-error.ts'
-import { known } from './coerce.ts'
+import { typed } from './coerce.ts'
 
 /**
  * Checks every expression that is computed per group.
@@ -15,13 +15,13 @@ export function checkGrouping(select: Select, exprs: readonly Expr[]): void {
 }
 
 /**
- * A result of the select list as a key.
+ * A column of the select list as a key of GROUP BY.
  *
- * @throws SqlError 42803 or 42P20 for one that is made of groups itself
+ * @throws SqlError 42803 or 42P20 where it holds an aggregate or window function
  */
 export function groupable(expr: Expr): Expr {
   checkGroupable(expr)
-  return known(expr)
+  return typed(expr)
 }
 
 function checkGroupable(expr: Expr): void {

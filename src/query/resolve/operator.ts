@@ -1,4 +1,4 @@
-/** Operator expressions: arithmetic, comparison, LIKE and its like, IN, BETWEEN, IS DISTINCT FROM, NULLIF. */
+/** Resolves operators: arithmetic, comparison, LIKE and similar, IN, BETWEEN, IS DISTINCT FROM, NULLIF. */
 
 import type { A_Expr, Node } from 'libpg-query'
 import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
@@ -9,15 +9,15 @@ import * as special from '../functions/special.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
-import { castTo, coerce, known, literalOf, unify } from './coerce.ts'
-import { type Env, nameOf, type Resolver, spendCopies } from './context.ts'
+import { castTo, coerce, literalOf, typed, unify } from './coerce.ts'
+import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { callOverload, pickOverload } from './overload.ts'
 
 /** Resolves an A_Expr. */
 export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Expr {
   const names = node.name ?? []
   if (names.length !== 1) throw notSupported('A schema-qualified operator', node.location)
-  const sign = nameOf(names[0])
+  const sign = identifierOf(names[0])
   const right = node.rexpr
   if (right === undefined) throw new SqlError('42601', 'An operand is missing.', node.location)
   if (node.kind === 'AEXPR_IN') return resolveIn(resolver, node.lexpr, right, sign === '<>', env)
@@ -71,7 +71,7 @@ export function applyOperator(sign: string, args: readonly Expr[], position?: nu
   const [left, right] = args
   const comparison = special.comparisons.get(name)
   if (comparison && left && right) return compareWith(comparison, [left, right], name)
-  // Signs of numbers are part of the literal.
+  // A minus sign before a number becomes part of the literal.
   if (
     name === '-' &&
     left?.kind === 'literal' &&
@@ -94,7 +94,7 @@ export function applyOperator(sign: string, args: readonly Expr[], position?: nu
   return callOverload(sameType(name, operands), operands, spoken, position)
 }
 
-/** Beside a known type a literal is first taken for the same, as PostgreSQL has it. */
+/** The overloads that read an untyped literal as the type of the other operand, as PostgreSQL tries first. */
 function sameType(name: string, args: readonly Expr[]): readonly FunctionDef[] | undefined {
   const defs = operators.get(name)
   const [left, right] = args
@@ -108,11 +108,11 @@ function sameType(name: string, args: readonly Expr[]): readonly FunctionDef[] |
   return match ? [match.def] : defs
 }
 
-/** `||` of text and anything else that has a text form. */
+/** Operands of `||`: beside text, other values are cast to text. */
 function concatenated(args: readonly Expr[]): Expr[] {
   const types = args.map((arg) => arg.type)
   const array = types.find(isArray)
-  // PostgreSQL takes a literal beside an array for an array, never for an element.
+  // PostgreSQL reads a literal beside an array as an array, never as an element.
   if (array !== undefined) return args.map((arg) => (arg.type === 'unknown' ? coerce(arg, array) : arg))
   if (!types.some((type) => isString(type) || type === 'unknown')) return [...args]
   return args.map((arg) =>
@@ -156,19 +156,19 @@ function plainPattern(pattern: Expr, mark: string | null): Expr {
   if (mark === null) return { kind: 'literal', type: 'text', value: null }
   if (pattern.kind === 'literal')
     return pattern.value === null ? pattern : literalOf(plainLike(pattern.value, mark), 'text')
-  if (mark !== '\\') throw notSupported('ESCAPE with a pattern that is no literal')
+  if (mark !== '\\') throw notSupported('ESCAPE with a pattern that is not a literal')
   return pattern
 }
 
 function literalText(expr: Expr | undefined, what: string): string | null {
-  if (expr?.kind !== 'literal') throw notSupported(`${what} with what is no literal`)
+  if (expr?.kind !== 'literal') throw notSupported(`${what} with a value that is not a literal`)
   return expr.value
 }
 
-/** The grammar hands SIMILAR TO's pattern through similar_to_escape. */
+/** The parser wraps the pattern of SIMILAR TO in similar_to_escape. */
 function resolveSimilar([text, given]: readonly Expr[], negated: boolean): Expr {
   if (text === undefined || given?.kind !== 'call' || given.def.name !== 'similar_to_escape')
-    throw notSupported('SIMILAR TO with what is no literal')
+    throw notSupported('SIMILAR TO with a pattern that is not a literal')
   const [pattern, mark] = given.args
   const args = [
     coerce(text, 'text'),
@@ -176,7 +176,7 @@ function resolveSimilar([text, given]: readonly Expr[], negated: boolean): Expr 
     mark ? coerce(mark, 'text') : literalOf('\\', 'text'),
   ]
   if (args.slice(1).some((arg) => arg.kind !== 'literal'))
-    throw notSupported('SIMILAR TO with what is no literal')
+    throw notSupported('SIMILAR TO with a pattern that is not a literal')
   const call: Expr = { kind: 'call', type: 'bool', def: special.similar, args }
   return negated ? not(call) : call
 }
@@ -187,7 +187,7 @@ function resolveBetween(resolver: Resolver, node: A_Expr, bounds: Node, env: Env
   const value = resolver.expr(node.lexpr, env)
   const [low, high] = items.map((item) => resolver.expr(item, env))
   if (low === undefined || high === undefined) throw new SqlError('42601', 'BETWEEN needs two bounds.')
-  // Each bound is compared on its own, so that both may bring the value to another type.
+  // With mixed types each bound is compared separately, because each may convert the value to another type.
   const range = (from: Expr, to: Expr): Expr => {
     const types = new Set([value.type, from.type, to.type].filter((type) => type !== 'unknown'))
     if (types.size <= 1) return compareWith(special.between, [value, from, to], 'BETWEEN')
@@ -214,7 +214,7 @@ function resolveIn(
     for (const each of lefts) spendCopies(resolver, each, items.length - 1)
     const alternatives = items.map((item) => {
       const rows = rowsOf(leftNode, item)
-      if (rows === undefined) throw new SqlError('42804', 'IN needs rows of the same width.')
+      if (rows === undefined) throw new SqlError('42804', 'IN needs rows with the same number of columns.')
       const pairs = rows.map(([, right], index): RowPair => {
         const left = lefts[index]
         if (left === undefined) throw new SqlError('42601', 'An operand is missing.')
@@ -248,7 +248,7 @@ function quantifiedArray(
   const negated = sign === '<>' && all
   if (!(sign === '=' && !all) && !negated)
     throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
-  const array = right.type === 'unknown' ? coerce(right, arrayOf(known(left).type)) : right
+  const array = right.type === 'unknown' ? coerce(right, arrayOf(typed(left).type)) : right
   if (!isArray(array.type))
     throw new SqlError('42804', 'ANY and ALL need an array on their right side.', position)
   const elements = elementsOf(array)
@@ -261,7 +261,7 @@ function quantifiedArray(
   return negated ? not(test) : test
 }
 
-/** A value and an array as the type by which PostgreSQL compares the one with an element of the other. */
+/** A value and an array in the type in which PostgreSQL compares the value with the elements. */
 function alike(value: Expr, array: Expr, element: SqlType): readonly [Expr, Expr] {
   const type = value.type === element ? undefined : commonType([value.type, element])
   if (type === undefined || type === 'unknown' || isArray(type)) return [value, array]
@@ -274,7 +274,7 @@ function arrayOf(type: SqlType): SqlType {
   return `${type}[]`
 }
 
-/** The elements of an array that the statement spells out. */
+/** The elements of an array literal or constructor; undefined for any other array. */
 function elementsOf(array: Expr): readonly Expr[] | undefined {
   if (array.kind === 'array') return array.elements
   if (array.kind !== 'literal' || array.value === null || !isArray(array.type)) return undefined
@@ -289,7 +289,8 @@ function elementsOf(array: Expr): readonly Expr[] | undefined {
 function rowsOf(left: Node, right: Node): readonly (readonly [Node, Node])[] | undefined {
   if (!('RowExpr' in left) || !('RowExpr' in right)) return undefined
   const [lefts, rights] = [left.RowExpr.args ?? [], right.RowExpr.args ?? []]
-  if (lefts.length !== rights.length) throw new SqlError('42601', 'Rows of unequal width cannot be compared.')
+  if (lefts.length !== rights.length)
+    throw new SqlError('42601', 'Rows with different numbers of columns cannot be compared.')
   return lefts.map((node, index) => [node, rights[index] ?? node] as const)
 }
 
@@ -303,7 +304,7 @@ function resolveRows(
   return rows.map(([left, right]) => [resolver.expr(left, env), resolver.expr(right, env)])
 }
 
-/** Rows are compared column by column, the first that differs decides. */
+/** Compares rows column by column; the first difference decides. */
 function compareRows(resolver: Resolver, sign: string, pairs: readonly RowPair[], position?: number): Expr {
   const at = (operator: string, pair: RowPair) => applyOperator(operator, pair, position)
   if (sign === '=')

@@ -1,11 +1,11 @@
-/** Which overload a call means (PostgreSQL manual, 10.2 and 10.3, for the types served). */
+/** Picks the overload of a call (PostgreSQL manual, 10.2 and 10.3, for the supported types). */
 
 import { elementOf, isArray, isScalar, type SqlType } from '../../core/sql-type.ts'
 import type { ArgType, FunctionDef } from '../functions/definition.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { convertsImplicitly, isPreferred, isString } from '../types.ts'
-import { coerce, known } from './coerce.ts'
+import { coerce, typed } from './coerce.ts'
 
 interface Callable {
   readonly args: readonly ArgType[]
@@ -23,7 +23,7 @@ interface Match<D> {
 /**
  * Picks the overload for argument types.
  *
- * @returns undefined where none takes them
+ * @returns undefined where none accepts them
  */
 export function pickOverload<D extends Callable>(
   defs: readonly D[],
@@ -39,7 +39,7 @@ export function pickOverload<D extends Callable>(
   return best
 }
 
-/** Exact beats preferred beats convertible; a literal without a type is taken for text if text will do. */
+/** Exact beats preferred beats convertible. An untyped literal is preferably text. */
 function scoreOf(from: SqlType, to: SqlType): number {
   if (from === to) return 100
   if (from === 'unknown') return isString(to) ? 11 : isPreferred(to) ? 10 : 0
@@ -51,14 +51,14 @@ function matchTypes<D extends Callable>(def: D, types: readonly SqlType[]): Matc
   if (variadic ? types.length < args.length : types.length !== args.length) return undefined
   const wanted = types.map((_, index) => args[Math.min(index, args.length - 1)] ?? 'any')
   const element = elementType(wanted, types)
-  const settled: SqlType[] = []
+  const targets: SqlType[] = []
   for (const [index, want] of wanted.entries()) {
     const type = types[index] ?? 'unknown'
-    const target = settle(want, type, element)
+    const target = targetType(want, type, element)
     if (target === undefined || !convertsImplicitly(type, target)) return undefined
-    settled.push(target)
+    targets.push(target)
   }
-  return { def, types: settled, element }
+  return { def, types: targets, element }
 }
 
 function elementType(wanted: readonly ArgType[], types: readonly SqlType[]): SqlType | undefined {
@@ -73,7 +73,7 @@ function elementType(wanted: readonly ArgType[], types: readonly SqlType[]): Sql
   return element
 }
 
-function settle(want: ArgType, type: SqlType, element: SqlType | undefined): SqlType | undefined {
+function targetType(want: ArgType, type: SqlType, element: SqlType | undefined): SqlType | undefined {
   if (want === 'any') return type === 'unknown' ? 'text' : type
   if (want === 'anyelement') return element ?? (type === 'unknown' ? 'text' : type)
   if (want === 'anyarray') {
@@ -83,7 +83,7 @@ function settle(want: ArgType, type: SqlType, element: SqlType | undefined): Sql
   return want
 }
 
-/** The type of the result. */
+/** The type of a call's result. */
 export function returnType(def: Callable, match: Match<unknown>): SqlType {
   const { returns } = def
   if (typeof returns === 'function') return returns(match.types)
@@ -98,9 +98,9 @@ export function returnType(def: Callable, match: Match<unknown>): SqlType {
 }
 
 /**
- * The arguments as the overload wants them.
+ * The arguments in the types of the overload.
  *
- * @throws SqlError 0A000 where an argument that engines must see as a literal is none
+ * @throws SqlError 0A000 where an argument must be a literal and is not
  */
 export function bindArguments(
   def: Callable,
@@ -109,18 +109,18 @@ export function bindArguments(
   name: string,
 ): Expr[] {
   return args.map((arg, index) => {
-    const bound = coerce(arg, match.types[index] ?? known(arg).type)
+    const bound = coerce(arg, match.types[index] ?? typed(arg).type)
     if (def.literalArgs.includes(index) && bound.kind !== 'literal')
-      throw notSupported(`${name} with an argument ${index + 1} that is no literal`)
+      throw notSupported(`${name} with a non-literal argument ${index + 1}`)
     return bound
   })
 }
 
 /**
- * A call of a function or operator.
+ * Resolves a call of a function or operator.
  *
- * @param spoken the call for the message, as `upper(integer)`
- * @throws SqlError 42883 where no overload takes the arguments
+ * @param spoken the call in messages, as `upper(integer)`
+ * @throws SqlError 42883 where no overload accepts the arguments
  */
 export function callOverload(
   defs: readonly FunctionDef[] | undefined,

@@ -1,4 +1,4 @@
-/** SELECT, VALUES and set operations: clauses in PostgreSQL's order of meaning. */
+/** Resolves SELECT, VALUES and set operations, clause by clause in PostgreSQL's order of evaluation. */
 
 import type { Node, SelectStmt, SetOperation as SetOperator, WithClause } from 'libpg-query'
 import type { NumericSize, SqlType } from '../../core/sql-type.ts'
@@ -7,8 +7,8 @@ import { exprKey } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { commonType } from '../types.ts'
 import { sortDirection } from './call.ts'
-import { coerce, condition, known } from './coerce.ts'
-import { type Env, nameOf, newId, newScope, type Resolver, type Scope } from './context.ts'
+import { coerce, condition, typed } from './coerce.ts'
+import { type Env, identifierOf, newId, newScope, type Resolver, type Scope } from './context.ts'
 import { columnShapes, shapeOf, shapeTogether, sharedSize } from './decimal.ts'
 import { resolveFrom } from './from.ts'
 import { checkGrouping, groupable } from './grouping.ts'
@@ -27,7 +27,7 @@ export function resolveQuery(resolver: Resolver, node: SelectStmt, outer: Scope 
   )
 }
 
-/** As resolveQuery, but literals in the select list may still be without a type. */
+/** As resolveQuery, but literals in the select list may still be untyped. */
 function resolveOpen(resolver: Resolver, node: SelectStmt, outer: Scope | undefined): Query {
   const scope = newScope(outer)
   const ctes = node.withClause ? resolveCtes(resolver, node.withClause, scope) : []
@@ -47,7 +47,7 @@ function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Quer
     if (scope.ctes.has(name))
       throw new SqlError('42712', `WITH query name "${name}" specified more than once`)
     const query = resolver.query(select, scope)
-    const names = (cte.aliascolnames ?? []).map(nameOf)
+    const names = (cte.aliascolnames ?? []).map(identifierOf)
     if (names.length > query.columns.length)
       throw new SqlError('42P10', `WITH query "${name}" has too few columns`)
     const columns = query.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
@@ -104,7 +104,7 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   return { ctes, body, columns, orderBy, ...resolveLimits(resolver, node, scope) }
 }
 
-/** A condition of which only TRUE counts: engines have that of a row in a subquery by a join. */
+/** A condition whose NULL and FALSE are the same: engines compute IN of a row by a join then. */
 function keeping(expr: Expr): Expr {
   if (expr.kind === 'subquery' && expr.form === 'rows') return { ...expr, form: 'in' }
   if (expr.kind !== 'logic' || expr.op !== 'AND') return expr
@@ -114,7 +114,7 @@ function keeping(expr: Expr): Expr {
 interface Target {
   readonly name: string
   readonly expr: Expr
-  /** Made once, however many keys of ORDER BY look for it. */
+  /** The expression's key, computed once for all keys of ORDER BY. */
   readonly key: () => string
 }
 
@@ -130,7 +130,7 @@ function asTarget({ name, expr }: Pick<Target, 'name' | 'expr'>): Target {
   }
 }
 
-/** An ordinal, or a name or expression: GROUP BY looks for input columns first. */
+/** A key of GROUP BY: an ordinal, a name or an expression. A name means an input column first. */
 function resolveGroup(
   resolver: Resolver,
   node: Node,
@@ -162,7 +162,7 @@ function resolveGroup(
     const named = namedTarget(name, targets)
     if (named) return { kind: 'expr', expr: groupable(named.expr) }
   }
-  return { kind: 'expr', expr: known(resolver.expr(node, env)) }
+  return { kind: 'expr', expr: typed(resolver.expr(node, env)) }
 }
 
 function soleName(node: Node): string | undefined {
@@ -187,14 +187,14 @@ function namedTarget(name: string, targets: readonly Target[]): Target | undefin
   return first
 }
 
-/** ORDER BY looks for output names first. */
+/** A key of ORDER BY. A name means an output column first. */
 function resolveSort(resolver: Resolver, node: Node, targets: readonly Target[], env: Env): SortKey {
   const sort = 'SortBy' in node ? node.SortBy : undefined
   if (sort?.node === undefined) throw new SqlError('42601', 'A sort key is expected.')
   const name = soleName(sort.node)
   const target =
     ordinalTarget(sort.node, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
-  const expr = target ? target.expr : known(resolver.expr(sort.node, env))
+  const expr = target ? target.expr : typed(resolver.expr(sort.node, env))
   const place = target ? targets.indexOf(target) : placeOf(expr, targets)
   return { expr, ordinal: place < 0 ? undefined : place + 1, ...sortDirection(sort) }
 }
@@ -218,7 +218,7 @@ function resolveDistinct(
     const name = soleName(each)
     const target =
       ordinalTarget(each, targets) ?? (name === undefined ? undefined : namedTarget(name, targets))
-    return target ? known(target.expr) : known(resolver.expr(each, env))
+    return target ? typed(target.expr) : typed(resolver.expr(each, env))
   })
   return { distinct: false, distinctOn }
 }
@@ -269,8 +269,8 @@ function resolveValues(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   }
   const plain = retype(query, types)
   const shapes = types.map((type, index) => (type === 'numeric' ? columnShapes(plain, index) : []))
-  const typed = resize(plain, shapes.map(sharedSize))
-  return { ...typed, orderBy: outputSort(node.sortClause ?? [], typed.columns) }
+  const sized = resize(plain, shapes.map(sharedSize))
+  return { ...sized, orderBy: outputSort(node.sortClause ?? [], sized.columns) }
 }
 
 function resolveSet(
@@ -290,16 +290,16 @@ function resolveSet(
     throw new SqlError('42601', `each ${name} query must have the same number of columns`)
   const types = left.columns.map(({ type }, index) => {
     const other = right.columns[index]?.type ?? type
-    // Both may still be open, for a further branch to decide.
+    // Both may still be untyped; a further branch may decide the type.
     const common = type === 'unknown' && other === 'unknown' ? 'unknown' : commonType([type, other])
     if (common === undefined) throw new SqlError('42804', `${name} types cannot be matched`)
     return common
   })
-  const settled = node.all ? types : types.map((type) => (type === 'unknown' ? 'text' : type))
-  if (!node.all && settled.some((type) => type === 'json' || type === 'jsonb'))
+  const typesHere = node.all ? types : types.map((type) => (type === 'unknown' ? 'text' : type))
+  if (!node.all && typesHere.some((type) => type === 'json' || type === 'jsonb'))
     throw notSupported('Comparison of JSON')
-  const open = [left, right].map((side) => retype(side, settled))
-  const shapes = settled.map((type, index) =>
+  const open = [left, right].map((side) => retype(side, typesHere))
+  const shapes = typesHere.map((type, index) =>
     type === 'numeric' ? open.flatMap((side) => columnShapes(side, index)) : [],
   )
   const sizes = shapes.map(sharedSize)
@@ -320,7 +320,7 @@ function resolveSet(
   }
 }
 
-/** The result of VALUES or a set operation is sorted by its columns only. */
+/** The sort keys of VALUES or a set operation, which may only be result columns. */
 function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): SortKey[] {
   const targets = columns.map(({ name, type }, index) =>
     asTarget({ name, expr: { kind: 'column', relation: '', index, levelsUp: 0, type } }),
@@ -342,7 +342,7 @@ function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): S
   })
 }
 
-/** The query with those of its numerics cast that have a size. */
+/** The query with its numeric columns cast to the given sizes. */
 function resize(query: Query, sizes: readonly (NumericSize | undefined)[]): Query {
   if (sizes.every((size) => size === undefined)) return query
   const to = (arg: Expr, index: number): Expr => {
@@ -356,7 +356,7 @@ function resize(query: Query, sizes: readonly (NumericSize | undefined)[]): Quer
   return { ...query, body: { ...body, left: resize(body.left, sizes), right: resize(body.right, sizes) } }
 }
 
-/** The query with its columns as the given types. */
+/** The query with its columns in the given types. */
 function retype(query: Query, types: readonly SqlType[]): Query {
   if (query.body.kind !== 'values' && query.columns.every(({ type }, index) => type === types[index]))
     return query

@@ -1,10 +1,10 @@
-/** The select list: stars expanded, every result named as PostgreSQL names it. */
+/** Resolves the select list: expands stars and names every result as PostgreSQL does. */
 
 import type { ColumnRef, Node } from 'libpg-query'
 import { limits } from '../../limits.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { type Env, nameOf, type Resolver, type ScopeColumn, use } from './context.ts'
+import { type Env, identifierOf, type Resolver, type ScopeColumn, use } from './context.ts'
 
 /** Resolves the select list. */
 export function resolveTargets(
@@ -35,7 +35,7 @@ function starColumns(node: ColumnRef, env: Env): readonly ScopeColumn[] | undefi
   const fields = node.fields ?? []
   const last = fields.at(-1)
   if (last === undefined || !('A_Star' in last)) return undefined
-  const names = fields.slice(0, -1).map(nameOf)
+  const names = fields.slice(0, -1).map(identifierOf)
   if (names.length === 0) {
     if (env.scope.relations.length === 0 && env.scope.columns.length === 0)
       throw new SqlError('42601', 'SELECT * with no tables specified is not valid', node.location)
@@ -62,14 +62,14 @@ const valueFunctionNames = new Map([
   ['SVFOP_CURRENT_ROLE', 'current_role'],
 ])
 
-/** The name that PostgreSQL gives an expression without AS; undefined where it has none to give. */
+/** The name that PostgreSQL gives an expression without AS; undefined where it gives none. */
 function resultName(node: Node): string | undefined {
-  if ('ColumnRef' in node) return nameOf(node.ColumnRef.fields?.at(-1))
-  if ('FuncCall' in node) return nameOf(node.FuncCall.funcname?.at(-1))
+  if ('ColumnRef' in node) return identifierOf(node.ColumnRef.fields?.at(-1))
+  if ('FuncCall' in node) return identifierOf(node.FuncCall.funcname?.at(-1))
   if ('A_Indirection' in node) return node.A_Indirection.arg && resultName(node.A_Indirection.arg)
   if ('TypeCast' in node) {
     const inner = node.TypeCast.arg && strongName(node.TypeCast.arg)
-    return inner ?? nameOf(node.TypeCast.typeName?.names?.at(-1))
+    return inner ?? identifierOf(node.TypeCast.typeName?.names?.at(-1))
   }
   if ('CaseExpr' in node) {
     const { defresult } = node.CaseExpr
@@ -85,7 +85,7 @@ function resultName(node: Node): string | undefined {
   return undefined
 }
 
-/** A name good enough to pass through CASE or a cast: a column's or function's. */
+/** The name that PostgreSQL passes through CASE or a cast: a column's or a function's. */
 function strongName(node: Node): string | undefined {
   if ('TypeCast' in node) return node.TypeCast.arg && strongName(node.TypeCast.arg)
   if ('CaseExpr' in node) return node.CaseExpr.defresult && strongName(node.CaseExpr.defresult)

@@ -8,17 +8,20 @@ import type { PageRequest } from '../../store/page.ts'
 import type { Store } from '../../store/store.ts'
 import { type ListedUsage, listUsage, type UsageFilter } from '../../store/usage.ts'
 
-/** Whether a principal sees everyone's records, and what was read below a policy: a steward or administrator. */
+/** Whether a principal, as steward or administrator, sees all records and the bytes scanned below filters. */
 export function seesAllUsage({ roles }: Principal): boolean {
   return roles.includes('steward') || roles.includes('administrator')
 }
 
-/** Records of the principal who asks; a steward or administrator may see everyone's. @throws Fault `forbidden` */
+/**
+ * Limits a filter to the principal's own records, except for a steward or administrator.
+ * @throws Fault `forbidden` for a filter on another principal
+ */
 export function visibleUsage(filter: UsageFilter, principal: Principal): UsageFilter {
   const { sub } = principal
   if (seesAllUsage(principal)) return filter
   if ((filter.principal ?? sub) !== sub)
-    throw new Fault('forbidden', 'Records of others take the role `steward` or `administrator`.')
+    throw new Fault('forbidden', 'Records of other principals require the role `steward` or `administrator`.')
   return { ...filter, principal: sub }
 }
 
@@ -40,8 +43,8 @@ export async function listUsageRecords(
 }
 
 /**
- * What the engine read of files counts rows that a filter hides, and files that it skipped for their bounds.
- * @param all whether the caller may see that
+ * A record as the API shows it. `bytes_scanned` depends on hidden rows and on files that were skipped by their bounds.
+ * @param all whether the caller may see `bytes_scanned` below a filter or mask
  */
 function usageView(usage: ListedUsage, all: boolean) {
   return {

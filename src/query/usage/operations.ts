@@ -1,4 +1,4 @@
-/** GET /api/v1/usage: records of the read path in pages, and their totals. */
+/** Declares GET /api/v1/usage and /api/v1/usage/totals: usage records in pages, and their totals. */
 
 import { usageOutcomes } from '../../core/usage.ts'
 import { operationsOf } from '../../http/declare.ts'
@@ -29,7 +29,9 @@ const access = { scope: 'read' } as const
 const faults = { forbidden: 'The session lacks the scope `read`, or the records are of another principal.' }
 
 const filters = {
-  principal: maybe(said(text, 'Subject; without the role of a steward, one’s own')),
+  principal: maybe(
+    said(text, 'Subject. Without the role `steward` or `administrator` only the caller’s own'),
+  ),
   outcome: maybe(oneOf(usageOutcomes)),
   from: maybe(said(time, 'Started at this time or later')),
   to: maybe(said(time, 'Started before this time')),
@@ -83,7 +85,7 @@ export const usageOperations = [
   operation({
     name: 'list_usage',
     tag: 'usage',
-    summary: 'What was read by queries, newest first',
+    summary: 'Usage records of queries, newest first',
     method: 'GET',
     path: '/api/v1/usage',
     access,
@@ -103,7 +105,7 @@ export const usageOperations = [
     name: 'total_usage',
     tag: 'usage',
     summary: 'Totals of usage records, by key',
-    description: 'A query of several tables or contracts counts for each.',
+    description: 'A query of several tables or contracts is counted for each.',
     method: 'GET',
     path: '/api/v1/usage/totals',
     access,

@@ -1,4 +1,4 @@
-/** Totals of usage records by key, as the API shows them. */
+/** Lists totals of usage records by key, as the API shows them. */
 
 import type { Principal } from '../../core/principal.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -26,7 +26,7 @@ export async function totalUsageBy(
   return pageView(totals, (total) => totalView(total, all))
 }
 
-/** @param all whether the caller may see what was read below a policy */
+/** @param all whether the caller may see the bytes scanned below filters and masks */
 function totalView({ key, queries, rowsOut, bytesOut, bytesScanned, runMs }: UsageTotal, all: boolean) {
   return {
     key,

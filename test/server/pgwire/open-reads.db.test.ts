@@ -36,7 +36,8 @@ setDefaultTimeout(60_000)
 
 const note = { table: { namespace: ['sales'], name: 'orders' }, column: 'note' }
 const mask = { id: 'open', action: 'replace-with-null', exemptRoles: [] } as const
-const governed = 'E 55000 What governs table sales.orders has changed since the query began. Run it again.'
+const governed =
+  'E 55000 The governance of table sales.orders has changed since the query began. Run it again.'
 
 // Skipped where no server is named: `bun run test:db` names one.
 describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a replica', () => {

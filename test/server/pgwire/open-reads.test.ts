@@ -33,7 +33,8 @@ const orders = { namespace: ['sales'], name: 'orders' }
 const note = { table: orders, column: 'note' }
 const mask = { id: 'open', action: 'replace-with-null', exemptRoles: [] } as const
 const statement = 'SELECT id, note FROM sales.orders ORDER BY id'
-const governed = 'E 55000 What governs table sales.orders has changed since the query began. Run it again.'
+const governed =
+  'E 55000 The governance of table sales.orders has changed since the query began. Run it again.'
 const catalog = 'E 55000 The credential of the catalog has changed since the query began. Run it again.'
 /** More than any buffer on the way holds. */
 const many = 'SELECT a.note, b.note, a.uid, b.uid FROM sales.orders a CROSS JOIN sales.orders b'

@@ -1,6 +1,6 @@
 /**
- * Asks the upstream for the tables' states while the store is still asked what governs them, on the assumption that
- * the store says what it said for the last load. What was assumed wrongly is discarded.
+ * Loads the tables' states from the upstream while the store still loads their governance, assuming that the store's
+ * reply equals that of the last load. If it does not, the states are discarded.
  */
 
 import type { ReadCall } from '../../store/read-call.ts'
@@ -9,14 +9,14 @@ type Stored = Pick<ReadCall, 'credential' | 'governances'>
 
 export interface SpeculativeStates<States> {
   /**
-   * The states, if the store has said now what was assumed. What governs the tables was the same before the
-   * upstream was asked and after, so it was when the upstream replied.
-   * @returns undefined where they must be loaded again
+   * The states, if the store's reply equals what was assumed. The governance was then the same before and after the
+   * upstream was asked, so it was the same when the upstream replied.
+   * @returns undefined where the states must be loaded again
    */
   confirm(stored: Stored): Promise<States> | undefined
 }
 
-/** @param assumed what the last load was made from; nothing is asked where it is absent */
+/** @param assumed the store's reply for the last load; without it nothing is loaded */
 export function loadSpeculativeStates<States>(
   assumed: Stored | undefined,
   load: (stored: Stored) => Promise<States>,

@@ -1,18 +1,17 @@
 /**
- * Starts the engine on what the same statement was run from last, while what it must be run from now is loaded.
+ * Starts the engine on the last load of the same statement while this run's load is under way.
  *
- * Why that is sound: an answer is a function of the load (credential, governed tables, snapshots), the statement
- * compiled from it, and parameters. Nothing of an attempt is looked at before a load that was begun for this very
- * run has come and is the same in all of these. Then the attempt is the one that would have been begun now, only
- * earlier. Where the load differs or fails, the attempt ends unseen and the run goes on, or fails, without it. So
- * no cache stands for the store or the upstream. docs/adr/0007 says what a discarded attempt costs.
+ * This is sound because a result depends on three things: the load (credential, governed tables, snapshots), the
+ * statement compiled from it, and the parameters. The attempt is used only if this run's own load has arrived and is
+ * equal in all of them. If the load differs or fails, the attempt is discarded and the run goes on, or fails, without
+ * it. So no cache replaces the store or the upstream. docs/adr/0007 says what a discarded attempt costs.
  */
 
 import { readEngineOf } from '../../core/read-engine.ts'
 import { Attempt, type AttemptParts, type AttemptRun, type Load } from '../attempt.ts'
 import type { Statement } from '../statement.ts'
 import { isSameLoad, LastLoads } from './last-loads.ts'
-import { nothingStarted, type Speculation, type SpeculativeStart } from './speculation.ts'
+import { nothingStarted, type Speculation, type SpeculativeAttempt } from './speculation.ts'
 
 export class SpeculativeStarts implements Speculation {
   readonly #loads = new LastLoads()
@@ -29,10 +28,10 @@ export class SpeculativeStarts implements Speculation {
   }
 
   /**
-   * Starts nothing where there is no last load that is worth assuming, where parameters have no values yet, and
-   * where the engine is not the embedded one: no other system is asked for work that may be discarded.
+   * Starts nothing without a steady last load, or before the parameters have values. It starts only the embedded
+   * engine, because no other system should do work that may be discarded.
    */
-  start({ key }: Statement, run: AttemptRun): SpeculativeStart {
+  start({ key }: Statement, run: AttemptRun): SpeculativeAttempt {
     const load = this.#loads.steady(key)
     if (load?.compiled.parameters.length !== run.parameters.length) return nothingStarted
     if (readEngineOf(load.loaded.credential.config) !== 'duckdb') return nothingStarted
@@ -40,12 +39,12 @@ export class SpeculativeStarts implements Speculation {
   }
 }
 
-function startOf(attempt: Attempt): SpeculativeStart {
+function startOf(attempt: Attempt): SpeculativeAttempt {
   return {
     follow: (signal) => attempt.follow(signal),
     async confirm(load) {
       if (isSameLoad(attempt.load, load)) return attempt
-      // It must leave its place before another is asked for.
+      // The run's own attempt needs the slot.
       await attempt.vacate()
       return undefined
     },

@@ -1,6 +1,6 @@
 /**
- * The last load of each statement, cached: what a speculative start assumes. A cached load is never trusted; it is
- * compared with the load of the run itself before anything made from it is used.
+ * Caches the last load of each statement, which a speculative start assumes. A cached load is never trusted: it is
+ * compared with the run's own load before anything made from it is used.
  */
 
 import { Lru } from '../../base/lru.ts'
@@ -9,11 +9,11 @@ import type { Load } from '../attempt.ts'
 
 interface LastLoad {
   readonly load: Load
-  /** Whether it equals the one before it. A load that changes with every run is not worth assuming. */
+  /** Whether it equals the load before it. A load that changes with every run is not worth assuming. */
   readonly isSteady: boolean
 }
 
-/** By a statement's key. */
+/** Last loads by the statement's key. */
 export class LastLoads {
   readonly #loads = new Lru<string, LastLoad>(limits.lastLoadBytes)
 
@@ -21,7 +21,7 @@ export class LastLoads {
     return this.#loads.get(key)?.load
   }
 
-  /** @returns undefined where the last load did not equal the one before it */
+  /** @returns undefined where there is none, or it differed from the load before it */
   steady(key: string): Load | undefined {
     const last = this.#loads.get(key)
     return last?.isSteady ? last.load : undefined
@@ -34,15 +34,15 @@ export class LastLoads {
     this.#loads.set(key, { load, isSteady }, key.length + loadBytes(load))
   }
 
-  /** Of a statement that could not be loaded or compiled. */
+  /** Forgets a statement that could not be loaded or compiled. */
   delete(key: string): void {
     this.#loads.delete(key)
   }
 }
 
 /**
- * Whether rows from one load are rows from the other. The compiled statement is the same object only where text,
- * principal, search path, types and all that governs the tables are equal (CompileCache).
+ * Whether two loads yield the same rows. The compiled statement is the same object only where text, principal, search
+ * path, types and the governance of the tables are equal (CompileCache).
  */
 export function isSameLoad(one: Load, other: Load): boolean {
   return (
@@ -52,7 +52,7 @@ export function isSameLoad(one: Load, other: Load): boolean {
   )
 }
 
-/** What a load weighs by measure of its text, the statement compiled from it included. */
+/** Estimated bytes in memory of a load and its compiled statement, per character of its JSON. */
 const loadWeight = 8
 
 function loadBytes({ loaded: { tables, credential } }: Load): number {

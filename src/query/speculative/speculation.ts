@@ -1,6 +1,6 @@
 /**
- * What the plain path of a query (run.ts) calls so that work starts before its input is confirmed. It may save time
- * and never decides: without speculation (`noSpeculation`) every statement has the same rows and errors.
+ * The interface by which run.ts starts work before its input is confirmed. Speculation may save time and decides
+ * nothing: with `noSpeculation` every statement has the same rows and errors.
  */
 
 import type { Attempt, AttemptRun, Load } from '../attempt.ts'
@@ -13,25 +13,25 @@ export interface Speculation {
   /** @param load undefined where the statement could not be loaded or compiled */
   remember(statement: Statement, load: Load | undefined): void
   /** May start a run of this statement on its last load. */
-  start(statement: Statement, run: AttemptRun): SpeculativeStart
+  start(statement: Statement, run: AttemptRun): SpeculativeAttempt
 }
 
-/** What was started for one run; nobody sees anything of it unless `confirm` gives it. */
-export interface SpeculativeStart {
-  /** Ends it as soon as the signal fires. */
+/** What was started for one run. Nothing of it is seen unless `confirm` returns it. */
+export interface SpeculativeAttempt {
+  /** Ends the attempt as soon as the signal fires. */
   follow(signal: AbortSignal): void
-  /** The attempt, if it runs on exactly this load; otherwise undefined, once it has left its place. */
+  /** The attempt, if it runs on exactly this load; otherwise undefined, once its slot is free. */
   confirm(load: Load): Promise<Attempt | undefined>
-  /** Ends it, without waiting. */
+  /** Ends the attempt without waiting. */
   end(): void
   /**
-   * Ends it, unless it is the run's attempt, and adds its cost to the progress. Waits until its place is free,
-   * unless the signal has fired.
+   * Ends the attempt unless the run uses it, and adds its cost to the progress. Waits until its slot is free, unless
+   * the signal has fired.
    */
   discard(progress: QueryProgress, signal: AbortSignal | undefined): Promise<void>
 }
 
-export const nothingStarted: SpeculativeStart = {
+export const nothingStarted: SpeculativeAttempt = {
   follow: () => {},
   confirm: async () => undefined,
   end: () => {},
