@@ -208,7 +208,8 @@ test('warn and shadow policies cannot turn a denial around', async () => {
 })
 
 test('shadow policies of a dead worker leave the verdict alone', async () => {
-  const host = start({ ...broken, workerUrl: fixture('dying') })
+  // A task may wait for its turn for five times as long: a new worker starts slowly on a busy machine.
+  const host = start({ ...broken, workerMs: 5_000, workerUrl: fixture('dying') })
   const verdict = await host.judge([policy(endlessText, { mode: 'shadow' }), policy('true')], wide)
   expect(verdict.kind).toBe('allow')
   expect(verdict.outcomes.map(({ value, error }) => value ?? error)).toEqual([true, 'ErrEvalPanic'])
