@@ -3,9 +3,9 @@
 import postgres from 'postgres'
 import { tellOperator } from './base/fault.ts'
 import { parseDatabaseUrl } from './config-values.ts'
-import { sessionOptions } from './store/link.ts'
-import { migrate, migrationStatus } from './store/migrations.ts'
-import { toStoreFault } from './store/store-fault.ts'
+import { sessionOptions } from './store/database/link.ts'
+import { migrate, migrationStatus } from './store/database/migrations.ts'
+import { toStoreFault } from './store/database/store-fault.ts'
 
 const help = `Usage: bun run migrate [--status]
 

@@ -9,9 +9,9 @@ import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { type ContractChange, holdContracts, recordChange } from '../store/contract/changes.ts'
 import type { Concerned } from '../store/contract/rows.ts'
-import { readGovernance } from '../store/governance.ts'
-import { governedTable } from '../store/governed-table.ts'
-import type { Tx } from '../store/session.ts'
+import type { Tx } from '../store/database/session.ts'
+import { readGovernance } from '../store/governance/governance.ts'
+import { governedTable } from '../store/governance/governed-table.ts'
 import type { Store } from '../store/store.ts'
 
 /** The problems that keep the policies of a table from being applied. */

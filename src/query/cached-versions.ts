@@ -8,7 +8,7 @@ import { Lru } from '../base/lru.ts'
 import type { Pace } from '../base/right-of-way.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { hearGovernanceVersions, readGovernanceVersion } from '../store/governance-versions.ts'
+import { hearGovernanceVersions, readGovernanceVersion } from '../store/governance/governance-versions.ts'
 import type { Store } from '../store/store.ts'
 
 interface CachedVersion {

@@ -7,11 +7,17 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Fault } from '../base/fault.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { embeddedEngine } from './embedded.ts'
-import { type Engine, type Link, type Listening, type OnNotification, postgresEngine } from './link.ts'
-import { migrate } from './migrations.ts'
-import { graphName, schemaName } from './names.ts'
-import { Pool } from './pool.ts'
+import { embeddedEngine } from './database/embedded.ts'
+import {
+  type Engine,
+  type Link,
+  type Listening,
+  type OnNotification,
+  postgresEngine,
+} from './database/link.ts'
+import { migrate } from './database/migrations.ts'
+import { graphName, schemaName } from './database/names.ts'
+import { Pool } from './database/pool.ts'
 import {
   beginText,
   callFunction,
@@ -20,8 +26,8 @@ import {
   Session,
   type TransactionOptions,
   type Tx,
-} from './session.ts'
-import { toStoreFault } from './store-fault.ts'
+} from './database/session.ts'
+import { toStoreFault } from './database/store-fault.ts'
 
 export interface StoreOptions {
   /** A PostgreSQL server; without it the embedded database in `dataDirectory`. */

@@ -7,7 +7,7 @@ import { adminOperations } from '../../src/auth/administration/admin-operations.
 import { principalChain } from '../../src/auth/principal-chain.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { limits } from '../../src/limits.ts'
-import { findServiceSession } from '../../src/store/sessions.ts'
+import { findServiceSession } from '../../src/store/session/sessions.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { serveOperations } from '../support/operations.ts'
 import { addTenant, type TestTenant } from '../support/service.ts'

@@ -11,7 +11,7 @@ import { type ListedFinding, listFindings } from '../../src/store/detection/find
 import { finishRun } from '../../src/store/detection/results.ts'
 import { requestRescan } from '../../src/store/detection/run-list.ts'
 import { enqueueHits } from '../../src/store/detection/runs.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { emptyReport } from '../support/detection-rows.ts'

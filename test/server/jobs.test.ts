@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { RightOfWay } from '../../src/base/right-of-way.ts'
 import { type JobGauges, startJobs, type WithReplicaLock } from '../../src/server/jobs.ts'
-import { findJobGauge, keepJobGauge } from '../../src/store/job-gauges.ts'
+import { findJobGauge, keepJobGauge } from '../../src/store/jobs/job-gauges.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { handPace } from '../support/hand-pace.ts'

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { embeddedEngine } from '../../src/store/embedded.ts'
+import { embeddedEngine } from '../../src/store/database/embedded.ts'
 
 /**
  * Takes out of a closed data directory what its copies have no use of: write-ahead log that is checkpointed, and the

@@ -3,7 +3,7 @@
  * the store says what it said for the last load. What was assumed wrongly is discarded.
  */
 
-import type { ReadCall } from '../../store/read-call.ts'
+import type { ReadCall } from '../../store/governance/read-call.ts'
 
 type Stored = Pick<ReadCall, 'credential' | 'governances'>
 

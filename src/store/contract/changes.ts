@@ -1,9 +1,9 @@
 /** Who changed what governs reading, and when: one row a change, in the change's own transaction. */
 
 import type { TenantId } from '../../core/tenant.ts'
-import { storableJson } from '../names.ts'
-import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
-import type { Tx } from '../session.ts'
+import { storableJson } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
 export const contractActions = [

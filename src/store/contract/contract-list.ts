@@ -2,9 +2,9 @@
 
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { type Properties, parseAgtype } from '../graph.ts'
-import { storableText } from '../names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import { storableText } from '../database/names.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 
 export interface ListedContract {

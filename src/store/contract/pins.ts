@@ -7,13 +7,13 @@ import { Fault } from '../../base/fault.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { type Properties, parseAgtype } from '../graph.ts'
-import { nodeId, storableJson } from '../names.ts'
-import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
-import type { Tx } from '../session.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
+import type { Pin } from '../governance/pin-event.ts'
+import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { holdContracts, recordChange } from './changes.ts'
-import type { Pin } from './pin-event.ts'
 
 export interface PinEvent {
   /** Rises by one with each event of the table. */

@@ -6,10 +6,10 @@
 import type { ContractSchema } from '../../core/contract-schema.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { deleteEdge, deleteNode, type NodeRef, upsertNode } from '../graph.ts'
-import { nodeId } from '../names.ts'
-import type { Tx } from '../session.ts'
-import { bindSchema, schemaProperties } from './declared-schema.ts'
+import { nodeId } from '../database/names.ts'
+import type { Tx } from '../database/session.ts'
+import { bindSchema, schemaProperties } from '../governance/declared-schema.ts'
+import { deleteEdge, deleteNode, type NodeRef, upsertNode } from '../graph/graph.ts'
 import {
   boundNames,
   columnsNamed,

@@ -4,10 +4,10 @@ import { Fault } from '../../base/fault.ts'
 import type { BoundNames } from '../../core/governed-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { readGovernance, type StoredColumn } from '../governance.ts'
-import { type Properties, parseAgtype, upsertEdge, upsertNode } from '../graph.ts'
-import { nodeId } from '../names.ts'
-import type { Tx } from '../session.ts'
+import { nodeId } from '../database/names.ts'
+import type { Tx } from '../database/session.ts'
+import { readGovernance, type StoredColumn } from '../governance/governance.ts'
+import { type Properties, parseAgtype, upsertEdge, upsertNode } from '../graph/graph.ts'
 
 /** What a mask is attached to: a column of a table, or a tag wherever it is. */
 export type MaskTarget = { readonly table: TableRef; readonly column: string } | { readonly tag: string }

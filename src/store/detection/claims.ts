@@ -5,8 +5,8 @@
 
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableJson } from '../names.ts'
-import type { TransactionOptions } from '../session.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import type { TransactionOptions } from '../database/session.ts'
 import type { Store } from '../store.ts'
 import { tableOf } from './runs.ts'
 

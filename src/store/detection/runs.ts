@@ -4,8 +4,8 @@ import { Fault } from '../../base/fault.ts'
 import { canonicalLocation, type Hit, type RunState } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableJson } from '../names.ts'
-import type { Tx } from '../session.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
 /** The table that a row names, if it names one. */

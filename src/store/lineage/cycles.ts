@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto'
 import type { LineageName } from '../../core/lineage.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { parseAgtype } from '../graph.ts'
-import { storableJson } from '../names.ts'
-import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import { storableJson } from '../database/names.ts'
+import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 
 /** A LINEAGE_OF edge by the numbers of its datasets, which mean something within one reading only. */

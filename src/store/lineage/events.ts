@@ -8,9 +8,9 @@ import type { LineageDataset, LineageEvent, LineageEventKind, LineageName } from
 import type { IdentifiedPrincipal, PrincipalSource } from '../../core/principal.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableJson } from '../names.ts'
-import type { Page, PageRequest } from '../page.ts'
-import { toPage } from '../page.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import type { Page, PageRequest } from '../database/page.ts'
+import { toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 
 export interface ReceivedEvent {

@@ -21,7 +21,10 @@ import { limits } from '../../../src/limits.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
 import { queryService } from '../../../src/query/run.ts'
 import { type Pgwire, startPgwire } from '../../../src/server/pgwire/start-pgwire.ts'
-import { hearGovernanceVersions, readGovernanceVersion } from '../../../src/store/governance-versions.ts'
+import {
+  hearGovernanceVersions,
+  readGovernanceVersion,
+} from '../../../src/store/governance/governance-versions.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'

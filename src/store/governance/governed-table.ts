@@ -1,0 +1,156 @@
+/** What of a table's governance applies to one principal, over the schema that the table is read with. */
+
+import { Fault } from '../../base/fault.ts'
+import type { GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
+import type { Principal } from '../../core/principal.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { SchemaColumn } from '../../core/table-schema.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { type Properties, parseAgtype } from '../graph/graph.ts'
+import type { Store } from '../store.ts'
+import {
+  type Governance,
+  loadGovernance,
+  loadGovernances,
+  type StoredColumn,
+  type StoredPolicy,
+  topColumns,
+} from './governance.ts'
+
+/**
+ * A table as the read path takes it, with the columns that the graph last saw.
+ * @param principal undefined: everything that could apply to anyone, for a check at save
+ */
+export function governedTable(governance: Governance, principal: Principal | undefined): GovernedTable {
+  const current = governance.columns.filter((column) => column.current)
+  const schema = topColumns(current).map(({ fieldId, name, type, required }) => ({
+    fieldId,
+    name,
+    type,
+    required,
+    nestedIds: [],
+  }))
+  return governedSnapshot(governance, schema, principal)
+}
+
+/**
+ * A table as the read path takes it, with the columns of a snapshot's schema. Masks find their columns by field
+ * id. A column that the graph does not know, or that holds such a field, is left out: nobody could have
+ * said what it may show; and so is a list whose elements are masked.
+ */
+export function governedSnapshot(
+  governance: Governance,
+  schema: readonly SchemaColumn[],
+  principal: Principal | undefined,
+): GovernedTable {
+  const { ref, contract } = governance
+  const applies = appliesTo(principal)
+  const known = new Map(governance.columns.map((column) => [column.fieldId, column]))
+  const relation = [...ref.namespace, ref.name]
+  return {
+    ref,
+    schemaName: ref.namespace.join('.'),
+    tableName: ref.name,
+    relation: { duckdb: relation, trino: relation },
+    columns: schema.flatMap(({ nestedIds, ...column }): GovernedColumn[] => {
+      const stored = known.get(column.fieldId)
+      const isOpen = (id: number) => known.get(id)?.masks.some(applies) === false
+      if (stored === undefined || !nestedIds.every(isOpen)) return []
+      const policyName = nameInPolicies(governance, stored)
+      return [
+        {
+          ...column,
+          ...(policyName !== column.name && { policyName }),
+          masks: stored.masks.filter(applies).map(({ exemptRoles: _, ...mask }) => mask),
+        },
+      ]
+    }),
+    rowFilters: governance.rowFilters.filter(applies).map(({ exemptRoles: _, ...filter }) => filter),
+    ...(contract && { contract }),
+    ...(governance.readableWithoutContract && { readableWithoutContract: true }),
+  }
+}
+
+/** Policies are written in today's names; a dropped column keeps its last one unless another has it. */
+function nameInPolicies({ columns }: Governance, { current, name }: StoredColumn): string | null {
+  if (current) return name
+  return columns.filter((column) => column.name === name).length === 1 ? name : null
+}
+
+/** Which policies apply to a principal; undefined: all that could apply to anyone. */
+export function appliesTo(principal: Principal | undefined): (policy: StoredPolicy) => boolean {
+  return ({ exemptRoles }) => !exemptRoles.some((role) => principal?.roles.includes(role))
+}
+
+/**
+ * Whether a row filter, or a mask on any column that a snapshot of the table may hold, applies to `principal`.
+ * @param principal whose roles were verified
+ * @throws Fault as `loadGovernance` does
+ */
+export async function isMaskedFor(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+): Promise<boolean> {
+  const governance = await loadGovernance(store, tenant, table)
+  if (governance === undefined) return false
+  const applies = appliesTo(principal)
+  return governance.rowFilters.some(applies) || governance.columns.some(({ masks }) => masks.some(applies))
+}
+
+/**
+ * Whether every row filter of one name, and every mask on a column, governs another name as well, whomever it is for.
+ * Columns are told by their field ids, which a rename keeps.
+ * @throws Fault as `loadGovernances` does
+ */
+export async function isProtectedAlike(
+  store: Store,
+  tenant: TenantId,
+  from: TableRef,
+  to: TableRef,
+): Promise<boolean> {
+  const governances = await loadGovernances(store, tenant, [from, to])
+  const held = new Set(protectionsOf(governances.get(tableKey(to))))
+  return protectionsOf(governances.get(tableKey(from))).every((protection) => held.has(protection))
+}
+
+/**
+ * Whether the tenant has any row filter or column mask, on whatever and for whomever.
+ * @throws Fault `unavailable` where the tenant's sentinels are not among what was read
+ */
+export async function isAnythingProtected(store: Store, tenant: TenantId): Promise<boolean> {
+  const rows = await store.tenantQuery<{ readonly properties: string }>(tenant, protectionsText)
+  const found = rows.map(({ properties }) => parseAgtype(properties) as Properties)
+  const others = found.filter(({ sentinel }) => sentinel !== true)
+  if (found.length - others.length !== protectionLabels.length)
+    throw new Fault('unavailable', 'The filters and masks of the tenant could not be loaded. Retry.', {
+      detail: 'no tenant sentinel',
+    })
+  return others.length > 0
+}
+
+const protectionLabels = ['RowFilter', 'ColumnMask'] as const
+/** By their order the sentinel, whose id is '', comes first of each. */
+const protectionsText = protectionLabels
+  .map(
+    (label) =>
+      `(select properties from "${label}"
+        order by agtype_access_operator(variadic array[properties, '"id"'::agtype]) limit 2)`,
+  )
+  .join(' union all ')
+
+/** What each filter and mask does, to what and for whom; its id and where it comes from do not matter. */
+function protectionsOf(governance: Governance | undefined): readonly string[] {
+  const { rowFilters = [], columns = [] } = governance ?? {}
+  return [
+    ...rowFilters.map(({ expression, exemptRoles, names, fieldId }) =>
+      JSON.stringify({ expression, exemptRoles, names, fieldId }),
+    ),
+    ...columns.flatMap(({ fieldId, masks }) =>
+      masks.map(({ action, expression, exemptRoles, names }) =>
+        JSON.stringify({ action, expression, exemptRoles, names, fieldId }),
+      ),
+    ),
+  ]
+}
