@@ -99,6 +99,6 @@ async function fill(
     if (inserted.length !== items.length) throw new Error('some edges were not inserted')
   }
   // What a server's autovacuum does sooner or later; the embedded database never does it.
-  if (store.engine === 'postgres')
+  if (store.backend === 'postgres')
     await store.ownerTransaction(tenant, (tx) => tx.script('analyze "Dataset"; analyze "LINEAGE_OF"'))
 }

@@ -214,7 +214,7 @@ function askUpstream({ states }: StageParts, { context, loaded }: Compiled): Pro
  * one, for a service session that is not there, which is the least of the store's calls.
  */
 async function bareRoundTrip(store: Store, closers: AsyncDisposableStack): Promise<() => Promise<unknown>> {
-  if (store.engine === 'embedded')
+  if (store.backend === 'embedded')
     return () => store.adminCall('find_service_session', [new Uint8Array(32), null, null])
   const link = await store.openLink()
   closers.defer(() => link.close())

@@ -10,7 +10,7 @@ import type { LineageReceiver } from '../lineage/receiver.ts'
 import { retryLineage } from '../lineage/retry.ts'
 import { sweepLineage } from '../lineage/sweep.ts'
 import { type Jobs, startJobs } from '../server/jobs.ts'
-import { findJobGauge, keepJobGauge } from '../store/jobs/job-gauges.ts'
+import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
 import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
 import { closeDeadQueries } from '../store/query/queries-under-way.ts'
 import { rotateSigningKeys } from '../store/session/signing-keys.ts'
@@ -68,7 +68,7 @@ export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
       },
     ],
     (name, work) => withReplicaLock(store, name, work),
-    { keep: (job, value) => keepJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
+    { keep: (job, value) => putJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
     commits,
     log,
   )

@@ -18,7 +18,7 @@ import {
   listCatalogCredentials,
 } from '../store/catalog-credential/catalog-credentials.ts'
 import { everyItem } from '../store/database/page.ts'
-import { enqueueUnscanned, knownNamespaces, unscannedLocations } from '../store/detection/runs.ts'
+import { enqueueUnscanned, graphNamespaces, unscannedLocations } from '../store/detection/runs.ts'
 import { listTenants } from '../store/tenant/tenants.ts'
 import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { HitQueue } from './hit-queue.ts'
@@ -138,7 +138,7 @@ export class SnapshotPoller {
 
   async #pollCatalogs(tenant: TenantId, budget: Budget, signal: AbortSignal): Promise<void> {
     const { store, catalogs, log } = this.parts
-    const known = await knownNamespaces(store, tenant)
+    const known = await graphNamespaces(store, tenant)
     const from = this.#places.get(tenant)
     this.#places.delete(tenant)
     for (const nickname of await this.#nicknames(tenant)) {

@@ -83,7 +83,7 @@ export async function loadTables(
   const speculative = loadSpeculativeStates(assumed, load)
   const stored = await call
   if (stored === undefined) throw new SqlError('3D000', 'There is no such database.')
-  if (sessionId !== undefined) report(sessionCheck, stored.sessionCounts === true)
+  if (sessionId !== undefined) report(sessionCheck, stored.isSessionValid === true)
   signal?.throwIfAborted()
   const { credential, governances } = stored
   const loaded = await (speculative.confirm(stored) ?? load(stored))

@@ -88,7 +88,7 @@ export class RunCheck {
       call,
       sessionId === undefined ? reader.stillValid() : undefined,
     ])
-    if (isValid === false || now?.sessionCounts === false) throw credentialEnded()
+    if (isValid === false || now?.isSessionValid === false) throw credentialEnded()
     if (now === undefined || !Bun.deepEquals(now.credential, loaded.credential, true))
       throw changed('The credential of the catalog')
     for (const ref of refs)

@@ -68,7 +68,10 @@ describe('/admin', () => {
     expect(made.status).toBe(201)
     const { id } = await json(made)
     const again = await admin('POST', 'tenants', { name: 'again', organization_id: 'org_new' })
-    expect([again.status, await messageOf(again)]).toEqual([409, 'Another tenant has this organization.'])
+    expect([again.status, await messageOf(again)]).toEqual([
+      409,
+      'Another tenant already has this organization.',
+    ])
     const listed = (await json(await admin('GET', 'tenants?limit=1000'))) as { items: { id: string }[] }
     expect(listed.items.map((tenant) => tenant.id)).toContain(String(id))
 

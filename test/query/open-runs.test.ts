@@ -123,7 +123,7 @@ function watched(store: Store): Store {
       }
       return await store.tenantQuery(tenant, text, params, options)
     },
-    hear: (listener) => store.hear((message) => isDeaf || listener(message)),
+    subscribe: (listener) => store.subscribe((message) => isDeaf || listener(message)),
   }
 }
 

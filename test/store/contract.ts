@@ -18,7 +18,7 @@ import {
   rotateCatalogCredential,
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { findAudit, listAudit } from '../../src/store/commit/audit.ts'
-import { beginCommit, type KnownSession } from '../../src/store/commit/begin-commit.ts'
+import { beginCommit, type ReturningSession } from '../../src/store/commit/begin-commit.ts'
 import {
   claimStaleIntents,
   closeIntent,
@@ -106,7 +106,7 @@ export function storeContract(engine: 'embedded' | 'postgres'): void {
     afterAll(() => store?.[Symbol.asyncDispose]())
 
     test('runs on the engine that was asked for and is healthy', async () => {
-      expect(store.engine).toBe(engine)
+      expect(store.backend).toBe(engine)
       expect(await store.healthy()).toBe(true)
     })
 
@@ -941,7 +941,8 @@ function intents(): void {
     const known = { key: { digest, id: null }, tenant, prefix: nickname, fingerprint } as const
     return { ...made, known }
   }
-  const begin = (known: KnownSession, intent = intentOf()) => beginCommit(store, known, intent, intentTimes)
+  const begin = (known: ReturningSession, intent = intentOf()) =>
+    beginCommit(store, known, intent, intentTimes)
 
   test('a commit begun at once has its intent opened and its policies loaded', async () => {
     await clear()
@@ -962,7 +963,7 @@ function intents(): void {
   test('a commit is not begun for a caller that is not as it was, and leaves nothing then', async () => {
     await clear()
     const { id, secret, known } = await callerOf(home)
-    const begun = async (as: KnownSession) => (await begin(as)) !== undefined
+    const begun = async (as: ReturningSession) => (await begin(as)) !== undefined
     expect(await begun({ ...known, fingerprint: '' })).toBe(false)
     expect(await begun({ ...known, prefix: 'another' })).toBe(false)
     expect(await begun({ ...known, key: { digest: null, id: crypto.randomUUID() } })).toBe(false)

@@ -21,7 +21,7 @@ export interface NewCatalogCredential {
   readonly config: Readonly<Record<string, unknown>>
 }
 
-/** What may be shown of a credential: its config without anything that is or may be secret. */
+/** A credential as it may be shown: without the fields of its config that may be secret. */
 export interface ListedCatalogCredential extends NewCatalogCredential {
   readonly id: string
   readonly version: number
@@ -38,7 +38,7 @@ export interface CatalogCredentialRow {
   readonly sealed: Uint8Array
 }
 
-// By allow-list: a field that nobody thought of is sealed, not shown.
+// An allow-list, so that any other field is sealed.
 const plainFields = new Set(['endpoint', 'warehouse', 'prefix', 'region', 'storage_roots', 'read_engine'])
 
 const place = (tenant: TenantId, nickname: string) => ['catalog_credential', tenant, nickname]
@@ -55,21 +55,21 @@ function sealConfig(
   return { plain: part(true), sealed: seal(store.secretsKey, place(tenant, nickname), part(false)) }
 }
 
-/** @throws Fault `bad_request`; the message does not repeat the URL, which may hold a password */
+/** @throws Fault `bad_request`, without the URL in its message, because the URL may hold a password */
 function checkUrl(text: string): void {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     throw new Fault('bad_request', 'The endpoint must be an http or https URL.')
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
-    throw new Fault('bad_request', 'The endpoint must be a URL without user, password, query and fragment.')
+    throw new Fault('bad_request', 'The endpoint must be a URL without a user, password, query or fragment.')
 }
 
 function checkCredential({ kind, nickname, endpoint, config }: NewCatalogCredential): void {
-  if (!isCatalogKind(kind)) throw new Fault('bad_request', 'The catalog kind is not known.')
+  if (!isCatalogKind(kind)) throw new Fault('bad_request', 'The catalog kind is not supported.')
   if (!isPathIdentifier(nickname) || nickname.length > limits.identifierLengthMax)
     throw new Fault(
       'bad_request',
-      `A nickname is 1 to ${limits.identifierLengthMax} letters, digits, _ and -.`,
+      `A nickname must be 1 to ${limits.identifierLengthMax} letters, digits, _ and -.`,
     )
   checkUrl(endpoint)
   if (config.endpoint !== undefined) checkUrl(String(config.endpoint))
@@ -79,8 +79,8 @@ function checkCredential({ kind, nickname, endpoint, config }: NewCatalogCredent
 }
 
 /**
- * Adds a credential, or replaces the one of this nickname, secrets and all. `version` rises.
- * @throws Fault `bad_request` for a bad nickname, kind, URL or configuration; `not_found` for no such tenant
+ * Adds a credential, or replaces the one of this nickname with its secrets. `version` rises.
+ * @throws Fault `bad_request` for a bad nickname, kind, URL or configuration; `not_found` for an unknown tenant
  */
 export async function putCatalogCredential(
   store: Store,
@@ -102,9 +102,9 @@ export async function putCatalogCredential(
 }
 
 /**
- * Replaces some fields of a credential's configuration, as when a secret is rotated; the others stay.
+ * Replaces some fields of a credential's configuration, for example a rotated secret. Other fields stay.
  * @param changes fields to set; undefined removes a field
- * @param check what else the credential must pass as a whole, by throwing where it does not
+ * @param check a further check of the whole credential, which throws where it fails
  * @returns the new version, or undefined where there is no such credential
  */
 export function rotateCatalogCredential(
@@ -134,7 +134,7 @@ export function rotateCatalogCredential(
   })
 }
 
-/** @returns whether there was one */
+/** Removes a credential. @returns whether there was one */
 export async function removeCatalogCredential(
   store: Store,
   tenant: TenantId,
@@ -148,7 +148,7 @@ export async function removeCatalogCredential(
 }
 
 /**
- * The tenant's credential behind a URL {prefix}, opened.
+ * The tenant's credential with the {prefix} of a URL, opened.
  * @throws Fault `misconfigured` where its secrets cannot be opened
  */
 export async function findCatalogCredential(
@@ -166,7 +166,7 @@ export async function findCatalogCredential(
   return row && open(store, tenant, row)
 }
 
-/** Whether the tenant has a credential behind this URL {prefix}. */
+/** Whether the tenant has a credential with the {prefix} of a URL. */
 export async function hasCatalogCredential(
   store: Store,
   tenant: TenantId,
@@ -182,7 +182,7 @@ export async function hasCatalogCredential(
 }
 
 /**
- * The credential of this id, opened: what recovery finds an intent's upstream by.
+ * The credential of this id, opened. Recovery finds the upstream of an intent by it.
  * @throws Fault `misconfigured` where its secrets cannot be opened
  */
 export async function findCatalogCredentialById(
@@ -199,7 +199,7 @@ export async function findCatalogCredentialById(
   return row && open(store, tenant, row)
 }
 
-/** What a row holds, still sealed. */
+/** The credential of a row, still sealed. */
 export function toSealedCredential(row: CatalogCredentialRow): SealedCatalogCredential {
   return {
     id: row.credential_id,
@@ -212,7 +212,7 @@ export function toSealedCredential(row: CatalogCredentialRow): SealedCatalogCred
   }
 }
 
-/** @throws Fault `misconfigured` where its secrets cannot be opened */
+/** Opens a sealed credential. @throws Fault `misconfigured` where its secrets cannot be opened */
 export function openCredential(
   store: Store,
   tenant: TenantId,
@@ -250,7 +250,7 @@ export async function listCatalogCredentials(
   return toPage(listed, limit, ({ nickname }) => nickname)
 }
 
-/** The kinds in use by any tenant: start-up refuses those that are not live. */
+/** The kinds that any tenant uses. Start-up refuses a kind that has no live adapter. */
 export async function listCatalogKinds(store: Store): Promise<readonly CatalogKind[]> {
   const rows = await store.adminQuery<CatalogCredentialRow>(
     'select distinct catalog_kind from svc.catalog_credential order by 1',
@@ -264,8 +264,8 @@ export interface WebhookSecret {
 }
 
 /**
- * The webhook secrets of a tenant's catalogs of one kind, looked up before the tenant is proven; none where the
- * tenant does not exist or is suspended.
+ * The webhook secrets of a tenant's catalogs of one kind, for a request whose tenant is not proven yet. There are
+ * none where the tenant does not exist or is suspended.
  * @throws Fault `misconfigured` where a secret cannot be opened
  */
 export async function findWebhookSecrets(

@@ -13,7 +13,7 @@ export type SessionKey =
   | { readonly digest: Uint8Array; readonly id: null }
   | { readonly digest: null; readonly id: string }
 
-export interface KnownSession {
+export interface ReturningSession {
   readonly key: SessionKey
   readonly tenant: TenantId
   readonly prefix: string
@@ -29,7 +29,7 @@ export interface KnownSession {
  */
 export async function beginCommit(
   store: Store,
-  { key, tenant, prefix, fingerprint }: KnownSession,
+  { key, tenant, prefix, fingerprint }: ReturningSession,
   intent: CommitIntent,
   times: IntentTimes,
 ): Promise<GovernanceRow | undefined> {

@@ -1,4 +1,4 @@
-/** The contracts of a tenant's tables, in the order of the tables' ids. */
+/** Lists the contracts of a tenant's tables by table id. */
 
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -18,8 +18,8 @@ const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 
 /**
- * The tables that are under a contract. The sentinel's table has the id '' and is not among them.
- * @throws Fault `bad_request` for a page larger than the greatest
+ * The tables that are under a contract, without the sentinel's table, whose id is ''.
+ * @throws Fault `bad_request` for a page limit that is too large
  */
 export async function listContracts(
   store: Store,

@@ -1,8 +1,8 @@
-/** A tenant's settings of the read path; what was never set is the stricter. */
+/** A tenant's settings of the read path. A setting that was never set has its stricter value. */
 
 import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
-import { holdContracts, recordChange } from './changes.ts'
+import { lockContracts, recordChange } from './changes.ts'
 
 export interface ReadSettings {
   /** Whether tables without an active contract may be read. */
@@ -19,7 +19,7 @@ export async function readSettings(store: Store, tenant: TenantId): Promise<Read
   return { readableWithoutContract: row?.readable_without_contract === true }
 }
 
-/** Sets the tenant's settings and records who did. @param actor subject of the verified principal */
+/** Writes the tenant's settings and records the change. @param actor subject of the verified principal */
 export async function putReadSettings(
   store: Store,
   tenant: TenantId,
@@ -27,7 +27,7 @@ export async function putReadSettings(
   settings: ReadSettings,
 ): Promise<void> {
   await store.tenantTransaction(tenant, async (tx) => {
-    await holdContracts(tx)
+    await lockContracts(tx)
     await tx.query(
       `insert into svc.read_setting (tenant_id, readable_without_contract) values ($1, $2)
        on conflict (tenant_id) do update set readable_without_contract = excluded.readable_without_contract`,

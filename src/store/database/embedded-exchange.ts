@@ -1,19 +1,19 @@
 /**
- * Protocol messages to the embedded database, and the bytes that it answers. Not by `execProtocolRawSync`: that
- * reads every answer as well, and keeps what it has read, row by row, for as long as the database is open.
+ * Sends protocol messages to the embedded database and returns its bytes. It does not use `execProtocolRawSync`,
+ * because that also parses every result and keeps the parsed rows in memory until the database is closed.
  */
 
 import type { PGlite } from '@electric-sql/pglite'
 
 /**
- * Has the database run whole messages.
- * @returns its answer, which is the caller's own
+ * Runs whole messages on the database.
+ * @returns the bytes of the result, in a buffer that only the caller holds
  */
 export async function exchange(db: PGlite, messages: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   await db.execProtocolRawStream(messages, {
     syncToFs: false,
-    // A view of the database's memory.
+    // Copied, because `part` is a view of the database's memory.
     onRawData: (part) => void parts.push(new Uint8Array(part)),
   })
   const [first] = parts

@@ -1,4 +1,4 @@
-/** The embedded database's thread: PGlite with AGE, speaking the PostgreSQL protocol by messages. */
+/** The embedded database's Worker: PGlite with AGE. PostgreSQL protocol bytes go in and out as messages. */
 
 import { PGlite } from '@electric-sql/pglite'
 import { age } from '@electric-sql/pglite-age'
@@ -7,12 +7,12 @@ import { exchange } from './embedded-exchange.ts'
 declare const self: Worker
 
 /** To the worker. */
-export type ToWorker =
+export type ToStoreWorker =
   | { readonly open: string; readonly wasm: WebAssembly.Module }
   | { readonly data: Uint8Array }
   | { readonly close: true }
 /** From the worker. */
-export type FromWorker =
+export type FromStoreWorker =
   | { readonly opened: true }
   | { readonly data: Uint8Array }
   | { readonly closed: true }
@@ -23,12 +23,12 @@ const bytesPerMessageMax = 1 << 20
 let db: PGlite | undefined
 let pending: Uint8Array = new Uint8Array(0)
 
-const post = (message: FromWorker) => self.postMessage(message)
+const post = (message: FromStoreWorker) => self.postMessage(message)
 
 async function open(dataDir: string, wasm: WebAssembly.Module): Promise<void> {
   const { existsSync } = await import('node:fs')
   const reopened = existsSync(`${dataDir}/PG_VERSION`)
-  // The library loads with the session; at the very first start initdb could not find it yet.
+  // The library is loaded with the session, but not at the first start, because initdb cannot find it yet.
   const startParams = [
     ...PGlite.defaultStartParams,
     ...(reopened ? ['-c', 'session_preload_libraries=age'] : []),
@@ -43,13 +43,13 @@ async function open(dataDir: string, wasm: WebAssembly.Module): Promise<void> {
   post({ opened: true })
 }
 
-/** How many bytes from the start are whole protocol messages. */
+/** How many bytes from the start form whole protocol messages. */
 function wholeBytes(bytes: Uint8Array, started: boolean): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
   let first = !started
   for (;;) {
-    // The start-up message alone has no type byte.
+    // Only the start-up message has no type byte.
     const typeBytes = first ? 0 : 1
     if (at + typeBytes + 4 > bytes.length) return at
     const end = at + typeBytes + view.getUint32(at + typeBytes)
@@ -71,16 +71,16 @@ async function receive(data: Uint8Array): Promise<void> {
     started = true
     const batch = pending.subarray(0, whole)
     pending = pending.subarray(whole)
-    // Done before the call returns; what is awaited is no other message's turn.
-    const answer = await exchange(db, batch)
-    for (let at = 0; at < answer.length; at += bytesPerMessageMax) {
-      const part = answer.slice(at, at + bytesPerMessageMax)
-      self.postMessage({ data: part } satisfies FromWorker, [part.buffer])
+    // PGlite runs the batch before the call returns, so no other message is handled during the await.
+    const result = await exchange(db, batch)
+    for (let at = 0; at < result.length; at += bytesPerMessageMax) {
+      const part = result.slice(at, at + bytesPerMessageMax)
+      self.postMessage({ data: part } satisfies FromStoreWorker, [part.buffer])
     }
   }
 }
 
-self.onmessage = async (event: MessageEvent<ToWorker>) => {
+self.onmessage = async (event: MessageEvent<ToStoreWorker>) => {
   const message = event.data
   try {
     if ('open' in message) await open(message.open, message.wasm)

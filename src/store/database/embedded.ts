@@ -1,6 +1,6 @@
 /**
- * The embedded database: a data directory held exclusively, and one session with PGlite in a Worker.
- * It survives the death of the process, not of the machine (no fsync).
+ * The embedded database: an exclusively locked data directory and one connection to PGlite in a Worker.
+ * Acknowledged writes survive the death of the process, not of the machine (no fsync).
  */
 
 import { Database } from 'bun:sqlite'
@@ -9,24 +9,25 @@ import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import postgres from 'postgres'
 import { Fault } from '../../base/fault.ts'
-import type { FromWorker, ToWorker } from './embedded-worker.ts'
-import { type Engine, type Link, listenText, type OnNotification, sessionOptions } from './link.ts'
+import type { FromStoreWorker, ToStoreWorker } from './embedded-worker.ts'
+import { connectionOptions, type Link, listenText, type OnNotification, type StoreBackend } from './link.ts'
 
 export interface EmbeddedOptions {
   readonly dataDirectory: string
-  /** A prepared data directory to start from, where `dataDirectory` is new. */
+  /** A prepared data directory that is copied where `dataDirectory` is new. */
   readonly template?: string
   readonly statementMs: number
   readonly onNotification?: OnNotification
 }
 
-/** How long a terminated worker may take to stop before the directory counts as unusable. */
+/** Milliseconds that a terminated worker may take to stop before the directory is unusable. */
 const terminateMs = 10_000
 
 /**
- * @throws Fault `misconfigured` where another process, or another store of this one, holds the directory
+ * Locks the data directory and opens the embedded database in it.
+ * @throws Fault `misconfigured` where another process, or another store of this process, holds the directory
  */
-export async function embeddedEngine(options: EmbeddedOptions): Promise<Engine> {
+export async function embeddedBackend(options: EmbeddedOptions): Promise<StoreBackend> {
   const unlock = lockDirectory(options.dataDirectory)
   const dataDir = join(options.dataDirectory, 'pg')
   try {
@@ -41,7 +42,7 @@ export async function embeddedEngine(options: EmbeddedOptions): Promise<Engine> 
     linksMax: 1,
     statementMs: options.statementMs,
     async open(as) {
-      // Two workers on one directory lose rows without an error.
+      // Two workers on one directory would lose rows without an error.
       await current
       const ended = Promise.withResolvers<void>()
       current = ended.promise
@@ -55,14 +56,14 @@ export async function embeddedEngine(options: EmbeddedOptions): Promise<Engine> 
   }
 }
 
-/** A lock that the operating system drops with the process that held it, however that died. */
+/** Takes a lock that the operating system releases when the process ends, however it ends. */
 function lockDirectory(directory: string): () => void {
   let lock: Database | undefined
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const path = join(directory, 'lock')
     lock = new Database(path)
-    // SQLite opens what it may not write for reading, where an exclusive lock keeps nobody out.
+    // SQLite opens a file without write permission for reading, and an exclusive lock on it excludes nobody.
     accessSync(path, constants.W_OK)
     lock.run('begin exclusive')
     const held = lock
@@ -75,7 +76,7 @@ function lockDirectory(directory: string): () => void {
   }
 }
 
-/** A half-made directory never gets the name under which it would be opened. */
+/** Prepares the data under another name and then renames it, so that a half-made directory is never opened. */
 async function prepareData(dataDir: string, template: string | undefined): Promise<void> {
   if (existsSync(dataDir)) return
   const partial = `${dataDir}.partial`
@@ -84,7 +85,7 @@ async function prepareData(dataDir: string, template: string | undefined): Promi
     cpSync(template, partial, { recursive: true })
   } else {
     const { worker, ended } = await startWorker(partial)
-    worker.postMessage({ close: true } satisfies ToWorker)
+    worker.postMessage({ close: true } satisfies ToStoreWorker)
     await ended
   }
   renameSync(partial, dataDir)
@@ -99,7 +100,7 @@ interface RunningWorker {
 
 let compiling: Promise<WebAssembly.Module> | undefined
 
-/** The database's program, compiled once a process: a Worker starts with what others have optimised of it. */
+/** The database's WebAssembly, compiled once per process, so that a Worker starts with code already optimised. */
 function program(): Promise<WebAssembly.Module> {
   compiling ??= compileProgram().catch((error) => {
     compiling = undefined
@@ -119,7 +120,7 @@ async function startWorker(dataDir: string): Promise<RunningWorker> {
   const opened = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   const running: RunningWorker = { worker, ended: ended.promise, onData: () => {} }
-  worker.addEventListener('message', (event: MessageEvent<FromWorker>) => {
+  worker.addEventListener('message', (event: MessageEvent<FromStoreWorker>) => {
     const message = event.data
     if ('data' in message) running.onData(message.data)
     else if ('opened' in message) opened.resolve()
@@ -134,7 +135,7 @@ async function startWorker(dataDir: string): Promise<RunningWorker> {
     opened.reject(new Error('embedded database: the worker stopped'))
     ended.resolve()
   })
-  worker.postMessage({ open: dataDir, wasm } satisfies ToWorker)
+  worker.postMessage({ open: dataDir, wasm } satisfies ToStoreWorker)
   await opened.promise
   return running
 }
@@ -157,9 +158,9 @@ async function openEmbeddedLink(
   const socket = new Duplex({
     read() {},
     write(chunk: Uint8Array, _, done) {
-      // A copy: the chunk may be a view of a shared buffer, and the copy can be handed over.
+      // A copy, because the chunk may be a view of a shared buffer. The copy can be transferred.
       const data = new Uint8Array(chunk)
-      worker.postMessage({ data } satisfies ToWorker, [data.buffer])
+      worker.postMessage({ data } satisfies ToStoreWorker, [data.buffer])
       done()
     },
   })
@@ -170,10 +171,10 @@ async function openEmbeddedLink(
     onEnded()
   })
   const sql: postgres.Sql = postgres({
-    ...sessionOptions,
+    ...connectionOptions,
     user: 'postgres',
     database: 'postgres',
-    // Not in the library's types: a stream in the place of a socket, already connected.
+    // Not in the library's types: a connected stream in place of a socket.
     socket: () => socket,
     onnotify: (_: string, message: string) => onNotification(message),
     onclose: () => {
@@ -196,7 +197,7 @@ async function openEmbeddedLink(
     },
     async close() {
       dead = true
-      worker.postMessage({ close: true } satisfies ToWorker)
+      worker.postMessage({ close: true } satisfies ToStoreWorker)
       await stopped()
       await sql.end({ timeout: 0 })
     },

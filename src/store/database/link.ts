@@ -1,35 +1,36 @@
-/** One database session: opened, known to be alive or dead, thrown away. Its state is the pool's concern. */
+/** Connections to a PostgreSQL server, and what any store backend offers. `Pool` decides who uses a connection. */
 
 import postgres from 'postgres'
 
+/** One connection to the database. */
 export interface Link {
   readonly sql: postgres.Sql
-  /** True once the session has ended; what it was doing is lost, and statements must not be sent to it. */
+  /** True once the connection has ended. Its open transaction is lost, and it must get no more statements. */
   readonly dead: boolean
-  /** Whether a statement can be cancelled without ending the session. */
+  /** Whether a statement can be cancelled without ending the connection. */
   readonly cancellable: boolean
-  /** Ends an idle session in order. */
+  /** Ends an idle connection in order. */
   close(): Promise<void>
-  /** Ends the session at once, also in the middle of a statement. Resolves when nothing of it runs here. */
+  /** Ends the connection at once, also during a statement. Resolves when nothing of it runs here any more. */
   discard(): Promise<void>
 }
 
-export interface Engine {
+export interface StoreBackend {
   readonly name: 'postgres' | 'embedded'
-  /** Sessions that may be open at once. */
+  /** Connections that may be open at once. */
   readonly linksMax: number
-  /** Milliseconds after which a statement is given up from outside. */
+  /** Milliseconds after which this process ends a statement itself. */
   readonly statementMs: number
   /**
-   * Opens a session.
-   * @param as `tenant`: the role is svc_tenant and there is no tenant, so it sees nothing;
+   * Opens a connection.
+   * @param as `tenant`: the role is svc_tenant and no tenant is set, so it sees nothing;
    * `connecting`: the connecting user's own rights, for migrations
    */
   open(as: 'tenant' | 'connecting'): Promise<Link>
   /**
-   * Hears what sessions notify a channel of, on a session of its own that is made again whenever it is lost: what is
-   * sent meanwhile is missed.
-   * @returns undefined where there is one session only
+   * Listens to a channel on a connection of its own. A lost connection is opened again; messages sent in between
+   * are missed.
+   * @returns undefined where the backend has one connection only
    */
   listen(channel: string, onMessage: (message: string) => void): Promise<Listening | undefined>
   close(): Promise<void>
@@ -39,14 +40,14 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Told what sessions hear of the store's one channel that all of them listen to. */
+/** Receives the messages of the one channel to which every connection listens. */
 export type OnNotification = (message: string) => void
 
-/** What a session is begun with: it then hears its own transactions' notifications before they have returned. */
+/** Sent on every new connection, so that it receives its own transactions' notifications before they return. */
 export const listenText = 'listen svc_governance'
 
-/** Options every session has: one connection each, so that a transaction cannot move to another. */
-export const sessionOptions = {
+/** The library's options. One connection per client, so that a transaction cannot move to another connection. */
+export const connectionOptions = {
   max: 1,
   idle_timeout: 0,
   max_lifetime: null,
@@ -61,8 +62,8 @@ export interface PostgresOptions {
   readonly onNotification: OnNotification
 }
 
-/** A PostgreSQL server. Session defaults travel in the start-up message, so RESET returns to them. */
-export function postgresEngine(options: PostgresOptions): Engine {
+/** A PostgreSQL server. Session defaults are in the start-up message, so RESET returns to them. */
+export function postgresBackend(options: PostgresOptions): StoreBackend {
   return {
     name: 'postgres',
     linksMax: options.poolMax,
@@ -73,35 +74,38 @@ export function postgresEngine(options: PostgresOptions): Engine {
   }
 }
 
-/** The server's own timeout comes first; this one is for a server that no longer answers. */
+/** Longer than the server's own timeout, because it is for a server that no longer answers. */
 const unansweredMs = ({ statementMs }: PostgresOptions) => statementMs + 2_000
 
-/** What every session on a server is opened with. */
+/** The options with which every connection to a server is opened. */
 function startUp({ statementMs }: PostgresOptions, as: 'tenant' | 'connecting') {
   return {
-    ...sessionOptions,
+    ...connectionOptions,
     connect_timeout: 10,
     connection: {
       application_name: 'covenant',
       ...(as === 'tenant' && { role: 'svc_tenant' }),
       search_path: 'pg_catalog',
-      // A call that is a transaction of its own says neither; a server may have other defaults.
+      // A call that is a transaction of its own sets neither, and a server may have other defaults.
       default_transaction_isolation: 'read committed',
       default_transaction_read_only: 'off',
       statement_timeout: statementMs,
       lock_timeout: statementMs,
       idle_in_transaction_session_timeout: 60_000,
-      // A client that is gone does not keep its statement running.
+      // Ends the statement of a client that has disconnected.
       client_connection_check_interval: 2_000,
     } as Record<string, string | number>,
   }
 }
 
-/** Waits for what a session is first asked: the library's own limit ends with the log-in. @throws the library's error */
-async function firstAnswer<T>(sql: postgres.Sql, ms: number, answer: PromiseLike<T>): Promise<T> {
+/**
+ * Waits for the first statement of a connection, because the library's own time limit ends with the log-in.
+ * @throws the library's error
+ */
+async function firstResult<T>(sql: postgres.Sql, ms: number, result: PromiseLike<T>): Promise<T> {
   const timer = setTimeout(() => void sql.end({ timeout: 0 }), ms)
   try {
-    return await answer
+    return await result
   } finally {
     clearTimeout(timer)
   }
@@ -112,10 +116,10 @@ async function listenOnPostgres(
   channel: string,
   onMessage: (message: string) => void,
 ): Promise<Listening> {
-  // The library opens the one session that listens, and again where that ends; no other is ever asked for.
+  // The library opens one connection that listens, and opens it again where it ends. No other is requested.
   const sql = postgres(options.databaseUrl, startUp(options, 'tenant'))
   try {
-    await firstAnswer(sql, unansweredMs(options), sql.listen(channel, onMessage))
+    await firstResult(sql, unansweredMs(options), sql.listen(channel, onMessage))
   } catch (error) {
     await sql.end({ timeout: 0 })
     throw error
@@ -131,7 +135,7 @@ async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connec
     ...{ onnotify: (_: string, message: string) => options.onNotification(message) },
     onclose: () => {
       dead = true
-      // Or the library would reconnect for what is queued, and run it outside its transaction.
+      // Otherwise the library would reconnect and run queued statements outside their transaction.
       void sql.end({ timeout: 0 })
     },
   })
@@ -154,7 +158,7 @@ async function openPostgresLink(options: PostgresOptions, as: 'tenant' | 'connec
     // The first call of one of AGE's functions loads its library, which cypher() needs.
     const first =
       as === 'tenant' ? `select ag_catalog._graphid(1, 1); ${listenText}` : 'set statement_timeout = 0'
-    await firstAnswer(sql, unansweredMs(options), sql.unsafe(first).simple())
+    await firstResult(sql, unansweredMs(options), sql.unsafe(first).simple())
     return link
   } catch (error) {
     await link.discard()

@@ -8,9 +8,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Fault } from '../../base/fault.ts'
 
 export const migrationsDirectory = new URL('../../../migrations/', import.meta.url)
-/** The number of the first file: a database with a lower one in its records was made before the baseline. */
+/** The number of the first file. A database that has recorded a lower number is older than the baseline. */
 export const baselineVersion = 1000
-/** Policies and triggers of the tables call its functions, so it is applied before the tables. */
+/** Applied before the tables, because their policies and triggers call its functions. */
 const foundation = 'foundation.sql'
 
 export interface Migration {
@@ -21,9 +21,9 @@ export interface Migration {
   readonly checksum: string
 }
 
-/** The SQL functions as they are now, all of them. */
+/** The current text of every SQL function. */
 export interface FunctionTexts {
-  /** Raised with every change of a text, so that an older program never puts its own texts back. */
+  /** Raised with every change of a text, so that an older program never restores its own texts. */
   readonly version: number
   readonly foundation: FunctionFile
   readonly rest: readonly FunctionFile[]
@@ -42,7 +42,7 @@ export interface MigrationFiles {
   readonly functions: FunctionTexts
 }
 
-/** Every file. @throws Fault `misconfigured` where a name or number is not as it must be */
+/** Reads every file. @throws Fault `misconfigured` where a name or number is not valid */
 export function readMigrationFiles(base: URL = migrationsDirectory): MigrationFiles {
   return {
     control: readMigrations(new URL('control/', base)),
@@ -52,8 +52,8 @@ export function readMigrationFiles(base: URL = migrationsDirectory): MigrationFi
 }
 
 /**
- * The migrations of a directory in order. Numbers may be left out.
- * @throws Fault `misconfigured` where a name is not `NNNN_name.sql` or a number is doubled
+ * The migrations of a directory in order. Numbers may have gaps.
+ * @throws Fault `misconfigured` where a name is not `NNNN_name.sql` or a number is used twice
  */
 export function readMigrations(from: URL): readonly Migration[] {
   let last = 0
@@ -87,14 +87,14 @@ export function readFunctions(from: URL): FunctionTexts {
   }
 }
 
-/** One value for the whole set: what a prepared template is kept under. */
+/** One checksum for all files: the key of a prepared template. */
 export function migrationsChecksum(base: URL = migrationsDirectory): string {
   const { control, perTenant, functions } = readMigrationFiles(base)
   const parts = [...control, ...perTenant].map(({ name, checksum }) => name + checksum)
   return sha256([bootstrapText(base), ...parts, functions.version, functions.checksum].join('\n'))
 }
 
-/** What only a superuser may run, once per database. */
+/** The SQL that only a superuser may run, once per database. */
 export function bootstrapText(base: URL = migrationsDirectory): string {
   return readFileSync(new URL('bootstrap.sql', base), 'utf8')
 }

@@ -53,7 +53,7 @@ interface Plan {
 /**
  * Applies what is pending, or verifies that nothing is. The control schema and the functions change in one
  * transaction; then each tenant changes in one of its own. A run that was interrupted is completed by the next.
- * @param sql a session of the connecting user, of one connection
+ * @param sql a client of one connection, as the connecting user
  * @throws Fault `misconfigured`: a privilege or extension is missing, an applied file has changed, the database is
  * older than the baseline or newer than this program, or (`verify`) something is pending
  */
@@ -76,11 +76,11 @@ export async function migrate(
   }
 }
 
-/** Takes the lock, however long another process needs for its migrations: other locks are not waited for so long. */
+/** Takes the lock without a timeout, because another process may need long for its migrations. */
 async function holdMigrations(sql: postgres.Sql, notice: (text: string) => void): Promise<void> {
   const [row] = await sql<{ held: boolean }[]>`select pg_try_advisory_lock(${lockKey}) as held`
   if (row?.held) return
-  notice('Waiting for another process that looks at the migrations of this database.')
+  notice('Waiting for another process that checks or applies the migrations of this database.')
   await sql.unsafe(`begin; set local lock_timeout = 0; select pg_advisory_lock(${lockKey}); commit`).simple()
 }
 
@@ -104,14 +104,14 @@ function statusOf({ control, functions, tenants }: Plan): readonly MigrationStat
 
 /**
  * Creates a new tenant's schema and graph, inside the owner transaction that made its row.
- * @throws Fault `misconfigured` where the database is newer than this program: it would make only a part
+ * @throws Fault `misconfigured` where the database is newer than this program, which would create only a part
  */
 export async function provisionTenant(
   tx: Tx,
   tenant: TenantId,
   base: URL = migrationsDirectory,
 ): Promise<void> {
-  // A runner of a newer version must see this tenant, or this must see that version's migrations.
+  // Either a migration of a newer version sees this tenant, or this process sees the migrations of that version.
   await tx.query('select pg_advisory_xact_lock_shared($1::bigint)', [lockKey])
   const files = readMigrationFiles(base)
   const applied = await tx.query<Pick<AppliedRow, 'scope' | 'version'>>(
@@ -128,7 +128,7 @@ export async function provisionTenant(
   }
 }
 
-/** Whether only a newer program can have applied it. */
+/** Whether only a newer program can have applied this row. */
 function isUnknown(
   { scope, version }: Pick<AppliedRow, 'scope' | 'version'>,
   files: MigrationFiles,
@@ -159,7 +159,7 @@ async function applyPlan(sql: postgres.Sql, texts: FunctionTexts, plan: Plan): P
       await runScript(sql, 'control', texts.foundation.name, texts.foundation.sql)
       for (const migration of control.migrations)
         await applyMigration(sql, 'control', migration, migration.sql)
-      // Also where only a table changed: a migration may have dropped a function for its own sake.
+      // Also where only a table changed, because a migration may have dropped a function in order to change it.
       for (const { name, sql: text } of texts.rest) await runScript(sql, 'control', name, text)
       if (functions !== undefined)
         await recordApplied(sql, 'functions', { ...functions, name: nameOf(functions) })
@@ -189,7 +189,7 @@ async function inTransaction(
     await work()
     await sql.unsafe('commit').simple()
   } catch (error) {
-    // It fails where the connection was lost, which is then the error to tell.
+    // The rollback fails where the connection was lost. The first error is the one to report.
     await sql
       .unsafe('rollback')
       .simple()
@@ -267,7 +267,10 @@ function pendingMigrations(scope: string, files: MigrationFiles, applied: readon
   const checksums = new Map(applied.map(({ version, checksum }) => [version, checksum]))
   for (const { version, checksum, name } of known)
     if ((checksums.get(version) ?? checksum) !== checksum)
-      throw new Fault('misconfigured', `Migration ${name} was changed after it was applied.`)
+      throw new Fault(
+        'misconfigured',
+        `Migration ${name} was changed after it was applied: restore its file.`,
+      )
   return {
     scope,
     applied: applied.length,
@@ -289,7 +292,10 @@ function pendingFunctions(files: MigrationFiles, applied: readonly AppliedRow[])
 }
 
 function isNewer(): Fault {
-  return new Fault('misconfigured', 'The database has migrations that this version does not know.')
+  return new Fault(
+    'misconfigured',
+    'The database has migrations that this version does not have: run the newer version.',
+  )
 }
 
 async function asRole<Row extends object>(

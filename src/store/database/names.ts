@@ -1,4 +1,4 @@
-/** What a tenant's schema and graph are called, and how ids and texts are made fit to be stored. */
+/** Names of labels and of a tenant's schema and graph; converts ids, texts and JSON to what PostgreSQL can store. */
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
@@ -78,7 +78,7 @@ export function graphName(tenant: TenantId): string {
 const idBytesMax = 1024
 
 /**
- * The graph `id` for a natural key: the key itself, or its hash where it would not fit an index entry.
+ * The graph `id` for a natural key: the key itself, or its hash where the key is too long for an index entry.
  * @param key tableKey, metadata_location, principal subject, …
  */
 export function nodeId(key: string): string {
@@ -88,8 +88,8 @@ export function nodeId(key: string): string {
 }
 
 /**
- * Refuses what its index entry would not hold.
- * @param what how the message names it, at the start of a sentence
+ * Refuses a text that is too long for its index entry.
+ * @param what the text's name in the message, at the start of a sentence
  * @throws Fault `bad_request`
  */
 export function assertIndexable(text: string, what: string): void {
@@ -102,7 +102,7 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
-/** JSON of `value` that PostgreSQL takes: texts made storable, bigints as decimal strings. */
+/** JSON of `value` that PostgreSQL accepts: texts made storable, bigints as decimal strings. */
 export function storableJson(value: unknown): string {
   const text = plainJson(value)
   if (text !== undefined && !unstorable.test(text)) return text
@@ -112,10 +112,10 @@ export function storableJson(value: unknown): string {
   })
 }
 
-/** How JSON escapes NUL and lone surrogates; a text that spells such an escape itself matches too. */
+/** How JSON escapes NUL and lone surrogates. A text that contains such an escape as characters matches too. */
 const unstorable = /\\u(?:0000|d[89a-f])/
 
-/** Several times as fast as with a look at every value; undefined where there is a bigint in it. */
+/** Several times as fast as visiting every value. Undefined where `value` holds a bigint. */
 function plainJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)

@@ -1,39 +1,39 @@
 /**
- * Sessions shared by requests: each belongs to one borrower at a time, first come first served. A session keeps the
- * plans of the tenant that it served last, so a tenant gets that one again where it is free.
+ * The connections that requests share, each with one borrower at a time, first come first served. A connection holds
+ * the plans of the tenant that it served last, so a tenant gets the same connection again where it is free.
  */
 
 import { Fault } from '../../base/fault.ts'
-import type { Engine, Link } from './link.ts'
+import type { Link, StoreBackend } from './link.ts'
 import { toStoreFault } from './store-fault.ts'
 
 interface Waiter {
   readonly grant: (link: Link | undefined) => void
 }
 
-/** Milliseconds that a borrower waits for a free session before it is told that the store is busy. */
+/** Milliseconds that a borrower waits for a free connection before it fails with "busy". */
 const waitMs = 10_000
 
 export class Pool {
-  /** The longest idle first. */
+  /** The one that is idle for longest first. */
   readonly #idle: Link[] = []
   readonly #served = new WeakMap<Link, string>()
   readonly #waiting = new Set<Waiter>()
   #open = 0
   #closed = false
 
-  constructor(readonly engine: Engine) {}
+  constructor(readonly backend: StoreBackend) {}
 
-  /** Takes in a session opened elsewhere, in the state `release` expects. */
+  /** Adds a connection that was opened elsewhere, in the state that `release` expects. */
   adopt(link: Link): void {
     this.#open++
     this.#idle.push(link)
   }
 
   /**
-   * A session of the borrower's own until it is given back by `release` or `discard`.
-   * @param tenant whom it is to serve; undefined for work that no tenant's plans are of use to
-   * @throws Fault `unavailable` where none comes free in time or none can be opened; the signal's reason
+   * Lends a connection until `release` or `discard`.
+   * @param tenant whose cached plans help; undefined for work outside any tenant
+   * @throws Fault `unavailable` where none becomes free in time or none can be opened; the signal's reason
    */
   async borrow(tenant?: string, signal?: AbortSignal): Promise<Link> {
     const link = await this.#borrow(tenant, signal)
@@ -51,18 +51,18 @@ export class Pool {
         await this.discard(idle)
         continue
       }
-      if (this.#open < this.engine.linksMax) return this.#openOne()
+      if (this.#open < this.backend.linksMax) return this.#openOne()
       const granted = await this.#wait(signal)
       if (granted !== undefined) return granted
     }
   }
 
-  /** The tenant's own, or one that served nobody; another tenant's only where no more may be opened. */
+  /** The tenant's last one, or one without a tenant; another tenant's only where no more may be opened. */
   #takeIdle(tenant: string | undefined): Link | undefined {
     if (tenant === undefined) return this.#idle.pop()
     const own = this.#idle.findLastIndex((link) => (this.#served.get(link) ?? tenant) === tenant)
     if (own >= 0) return this.#idle.splice(own, 1)[0]
-    return this.#open < this.engine.linksMax ? undefined : this.#idle.shift()
+    return this.#open < this.backend.linksMax ? undefined : this.#idle.shift()
   }
 
   release(link: Link): void {
@@ -75,7 +75,7 @@ export class Pool {
     else next.grant(link)
   }
 
-  /** Ends the session; its place in the pool is free once nothing of it runs any more. */
+  /** Ends the connection. Its place in the pool is free once nothing of it runs any more. */
   async discard(link: Link): Promise<void> {
     await link.discard()
     this.#open--
@@ -94,7 +94,7 @@ export class Pool {
   async #openOne(): Promise<Link> {
     this.#open++
     try {
-      return await this.engine.open('tenant')
+      return await this.backend.open('tenant')
     } catch (error) {
       this.#open--
       const [next] = this.#waiting
@@ -104,14 +104,14 @@ export class Pool {
     }
   }
 
-  /** @returns a session handed over, or undefined where there is reason to look again */
+  /** @returns a connection handed over; undefined where the caller should look for one again */
   #wait(signal: AbortSignal | undefined): Promise<Link | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<Link | undefined>()
-    const leave = (settle: () => void) => {
+    const leave = (end: () => void) => {
       this.#waiting.delete(waiter)
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
-      settle()
+      end()
     }
     const waiter: Waiter = { grant: (link) => leave(() => resolve(link)) }
     const onAbort = () => leave(() => reject(signal?.reason))

@@ -7,7 +7,7 @@ import { bootstrapText } from './migration-files.ts'
 const roles = ['svc_owner', 'svc_admin', 'svc_tenant'] as const
 
 /**
- * Creates what the first migration needs, where it is missing.
+ * Creates the extension, roles and schema that the first migration needs, where they are missing.
  * @param base the directory of `bootstrap.sql`
  * @throws Fault `misconfigured` where a privilege or the extension is missing
  */
@@ -21,10 +21,10 @@ export async function prepareDatabase(
   if (user?.super)
     await explained(
       sql.unsafe(bootstrapText(base)).simple(),
-      'Apache AGE cannot be set up here: is it installed on the server?',
+      'Apache AGE cannot be created in this database: install it on the server.',
     )
   await checkExtension(sql, notice)
-  // Roles belong to the whole server, so runners on other databases may be making them at this moment.
+  // Roles belong to the whole server, so migrations of other databases may be creating them at this moment.
   for (const role of roles) {
     await sql
       .unsafe(`do $$ begin

@@ -1,4 +1,4 @@
-/** Secrets at rest: AES-256-GCM, bound to where they belong, so that a row moved elsewhere does not open. */
+/** Seals secrets at rest by AES-256-GCM. A secret is bound to its place, so it cannot be opened in another row. */
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
@@ -9,6 +9,7 @@ const tagBytes = 16
 const algorithm = 'aes-256-gcm'
 
 /**
+ * Encrypts a secret.
  * @param key 32 bytes
  * @param place what the secret belongs to; authenticated, not stored
  * @returns version, initialization vector, tag and ciphertext
@@ -20,7 +21,7 @@ export function seal(key: Uint8Array, place: readonly string[], text: string): U
   return Buffer.concat([Uint8Array.of(version), iv, cipher.getAuthTag(), sealed])
 }
 
-/** @throws Fault `misconfigured` where the key is another, or the bytes were changed or moved */
+/** Decrypts a secret. @throws Fault `misconfigured` where the key differs, or the bytes were changed or moved */
 export function unseal(key: Uint8Array, place: readonly string[], sealed: Uint8Array): string {
   try {
     if (sealed[0] !== version) throw new Error(`sealing version ${sealed[0]}`)
@@ -34,6 +35,10 @@ export function unseal(key: Uint8Array, place: readonly string[], sealed: Uint8A
       decipher.final(),
     ]).toString('utf8')
   } catch (cause) {
-    throw new Fault('misconfigured', 'A stored secret cannot be opened with the configured key.', { cause })
+    throw new Fault(
+      'misconfigured',
+      'A stored secret cannot be opened with the configured SVC_SECRETS_KEY.',
+      { cause },
+    )
   }
 }

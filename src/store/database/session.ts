@@ -1,30 +1,29 @@
 /**
- * One transaction on one session: its begin, its statements with their time limit, its end and the
- * reset after it. Statements are sent without waiting for those before them, so a transaction of one
- * statement costs one round trip.
+ * One transaction on one connection: begin, statements with a time limit, commit, and the reset of the connection.
+ * Statements are sent without waiting for earlier ones, so a transaction of one statement costs one round trip.
  */
 
 import { Fault } from '../../base/fault.ts'
 import type { Link } from './link.ts'
 import { toStoreFault } from './store-fault.ts'
 
-/** What a statement takes as a parameter. JSON goes as text and is cast in the statement. */
+/** A parameter of a statement. JSON is sent as text and cast in the statement. */
 export type Param = string | number | bigint | boolean | Uint8Array | Date | null
 
 export interface Tx {
   /**
    * Runs one statement.
-   * @param text SQL with $1 …; where it names no tenant it is prepared once per session
-   * @param options.prepare false for cypher(): each prepared text of it costs memory for good
+   * @param text SQL with $1 …; a text that names no tenant is prepared once per connection
+   * @param options.prepare false for cypher(), because its prepared texts take memory until the connection ends
    * @returns the rows; int8 as strings
-   * @throws Fault, see `toStoreFault`
+   * @throws Fault of `toStoreFault`
    */
   query<Row extends object>(
     text: string,
     params?: readonly Param[],
     options?: { readonly prepare?: boolean },
   ): Promise<readonly Row[]>
-  /** Runs statements separated by semicolons, as a migration has them. */
+  /** Runs statements separated by semicolons, such as those of a migration. */
   script(text: string): Promise<void>
 }
 
@@ -32,17 +31,17 @@ export interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable'
   readonly readOnly?: boolean
   readonly signal?: AbortSignal
-  /** Milliseconds that one statement may take, where the store's default is too short. */
+  /** Milliseconds that one statement may take. Absent: the store's default. */
   readonly statementMs?: number
   /**
-   * Its commit does not wait until the log is flushed, so a crash of the database may take it back. Only where
-   * something brings the work back then, and nobody was told that it is done. Any later commit that waits makes
-   * it durable too: the log is flushed in order.
+   * The commit does not wait for the flush of the log, so a crash of the database may undo it. Only for work that
+   * is repeated after a crash and that no client was told is done. A later commit that waits makes it durable too,
+   * because the log is flushed in order.
    */
   readonly mayBeLost?: boolean
 }
 
-/** The statements that a transaction begins with; every name in them is our own or checked. */
+/** The first statements of a transaction. Every name in them is a constant or was checked. */
 export function beginText(
   role: 'svc_tenant' | 'svc_admin' | 'svc_owner',
   tenant: string,
@@ -58,7 +57,7 @@ set local app.tenant_id = '${tenant}';
 set local search_path = ${searchPath}${timeout}${flush}`
 }
 
-// The role does not belong to RESET ALL. Not DISCARD ALL: it would drop prepared statements.
+// RESET ALL does not reset the role. DISCARD ALL would drop the prepared statements.
 const resetText = 'set role svc_tenant; reset all; select pg_advisory_unlock_all()'
 
 const lostConnection = () => new Fault('unavailable', 'The database connection was lost.')
@@ -68,17 +67,17 @@ interface Tagged {
 }
 
 /**
- * Waits for a message's answer; past its time the session is ended, and what it was doing with it.
+ * Waits for the result of a message, and ends the connection with its transaction after `ms`.
  * @throws Fault `unavailable` where it took too long; the database's error
  */
-async function limited<T>(link: Link, ms: number, answer: PromiseLike<T>): Promise<T> {
+async function limited<T>(link: Link, ms: number, result: PromiseLike<T>): Promise<T> {
   let late: Fault | undefined
   const timer = setTimeout(() => {
     late = new Fault('unavailable', 'The database took too long.')
     link.discard().catch(() => {})
   }, ms)
   try {
-    return await answer
+    return await result
   } catch (error) {
     throw late ?? error
   } finally {
@@ -86,8 +85,8 @@ async function limited<T>(link: Link, ms: number, answer: PromiseLike<T>): Promi
   }
 }
 
-/** Rolls back whatever is open and resets. @returns whether the session is as new */
-export async function resetSession(link: Link, ms: number): Promise<boolean> {
+/** Rolls back an open transaction and resets the connection. @returns whether the connection can be used again */
+export async function resetConnection(link: Link, ms: number): Promise<boolean> {
   if (link.dead) return false
   try {
     await limited(link, ms, link.sql.unsafe(`rollback; ${resetText}`).simple())
@@ -98,10 +97,10 @@ export async function resetSession(link: Link, ms: number): Promise<boolean> {
 }
 
 /**
- * Calls a function that enters its own context and leaves nothing behind: one statement, which is a transaction,
- * and one message each way.
+ * Calls a function that enters its own context and leaves no settings behind: one statement, which is its own
+ * transaction, and one message each way.
  * @returns the rows; int8 as strings
- * @throws Fault, see `toStoreFault`. Nothing stays, except where the connection was lost: then that is not known
+ * @throws Fault of `toStoreFault`. Nothing was written, but after a lost connection that is unknown
  */
 export async function callFunction<Row extends object>(
   link: Link,
@@ -112,7 +111,7 @@ export async function callFunction<Row extends object>(
   const text = `select * from svc.${name}(${params.map((_, index) => `$${index + 1}`).join(', ')})`
   try {
     const rows = await limited(link, ms, link.sql.unsafe<Row[]>(text, params as never[], { prepare: true }))
-    // The library reconnects by itself: an answer after the loss came from another session.
+    // The library reconnects by itself: rows after the loss came from another connection.
     if (link.dead) throw lostConnection()
     return rows
   } catch (error) {
@@ -120,8 +119,8 @@ export async function callFunction<Row extends object>(
   }
 }
 
-/** A transaction in progress: statements, then `commit`; or `only`; or neither, where it is to be rolled back. */
-export class Session {
+/** A transaction in progress: statements and `commit`, or `only`. Without either, it is to be rolled back. */
+export class StoreConnection {
   readonly #running = new Set<{ cancel(): void }>()
   readonly #begun: Promise<unknown>
   #over: Fault | undefined
@@ -141,23 +140,23 @@ export class Session {
     query: (text, params = [], options = {}) => this.#query(text, params, options.prepare ?? true),
     script: async (text) => {
       this.#check()
-      await this.#answer(this.link.sql.unsafe(text).simple())
+      await this.#resultOf(this.link.sql.unsafe(text).simple())
     },
   }
 
-  /** Whether the transaction is over and the session as new. */
+  /** Whether the transaction has ended and the connection was reset. */
   get isReset(): boolean {
     return this.#reset && !this.link.dead
   }
 
-  /** Whether a cancel request was sent: it may arrive late, so the session must not be used again. */
+  /** Whether a cancel request was sent. It may arrive late, so the connection must not be used again. */
   get isCancelled(): boolean {
     return this.#cancelled
   }
 
   /**
-   * Ends the transaction and resets the session, in one round trip.
-   * @throws Fault where it did not commit, or where that is not known
+   * Commits and resets the connection, in one round trip.
+   * @throws Fault where the transaction did not commit, or where that is unknown
    */
   async commit(): Promise<void> {
     this.#check()
@@ -175,7 +174,7 @@ export class Session {
       })
   }
 
-  /** One statement and the commit, sent together: a failed statement makes the commit a rollback. */
+  /** One statement and the commit, sent together. A failed statement makes the commit a rollback. */
   async only<Row extends object>(
     text: string,
     params: readonly Param[],
@@ -190,7 +189,7 @@ export class Session {
     return rows.value
   }
 
-  /** No more statements; those under way are cancelled where the engine can. */
+  /** Refuses further statements, and cancels the running ones where the backend can. */
   stop(reason: Fault): void {
     this.#over = reason
     if (!this.link.cancellable || this.#running.size === 0) return
@@ -204,19 +203,19 @@ export class Session {
     prepare: boolean,
   ): Promise<readonly Row[]> {
     this.#check()
-    return this.#answer(this.link.sql.unsafe<Row[]>(text, params as never[], { prepare }))
+    return this.#resultOf(this.link.sql.unsafe<Row[]>(text, params as never[], { prepare }))
   }
 
-  async #answer<T>(statement: PromiseLike<T> & { cancel(): void }): Promise<T> {
+  async #resultOf<T>(statement: PromiseLike<T> & { cancel(): void }): Promise<T> {
     this.#running.add(statement)
     try {
-      const [begun, answer] = await Promise.allSettled([this.#begun, this.#limited(statement)])
-      // Where begin failed, its error says more than that of a statement outside a transaction.
+      const [begun, result] = await Promise.allSettled([this.#begun, this.#limited(statement)])
+      // The error of a failed begin says more than that of a statement outside a transaction.
       if (begun.status === 'rejected') throw begun.reason
-      if (answer.status === 'rejected') throw answer.reason
-      // The library reconnects by itself: an answer after the loss came from outside the transaction.
+      if (result.status === 'rejected') throw result.reason
+      // The library reconnects by itself: a result after the loss came from outside the transaction.
       if (this.link.dead) throw lostConnection()
-      return answer.value
+      return result.value
     } catch (error) {
       throw toStoreFault(error)
     } finally {
@@ -229,7 +228,7 @@ export class Session {
     if (this.link.dead) throw lostConnection()
   }
 
-  #limited<T>(answer: PromiseLike<T>): Promise<T> {
-    return limited(this.link, this.statementMs, answer)
+  #limited<T>(result: PromiseLike<T>): Promise<T> {
+    return limited(this.link, this.statementMs, result)
   }
 }

@@ -1,4 +1,4 @@
-/** Failures of the database as Faults. Neither statements nor parameters nor row contents go along. */
+/** Converts errors of the database to Faults, without statements, parameters and row contents. */
 
 import { Fault } from '../../base/fault.ts'
 
@@ -8,22 +8,22 @@ export function sqlState(thrown: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** What may be logged of a database error: its `detail`, `where` and parameters can hold secrets. */
+/** A copy that may be logged, because a database error's `detail`, `where` and parameters can hold secrets. */
 function bare(thrown: unknown): Error {
   const error = thrown as { message?: unknown; constraint_name?: unknown; table_name?: unknown } | null
   const facts = { code: sqlState(thrown), constraint: error?.constraint_name, table: error?.table_name }
   return Object.assign(new Error(String(error?.message ?? thrown)), facts)
 }
 
-// Connection, log-in, database, resources, operator intervention, system: it is not there or not able, for now.
+// Connection, log-in, database, resources, operator intervention, system: the database is unavailable for now.
 const transient = /^(08|28|3D|53|57|58)|^CONN|^ECONN|^EPIPE|^ENOTFOUND|^EAI_|^EHOST|^ENET|^ETIMEDOUT/
-// Serialization failure, deadlock, lock timeout: another attempt may do.
+// Serialization failure, deadlock, lock timeout: a retry may succeed.
 const contended = new Set(['40001', '40P01', '55P03'])
 
-// The year 0 and those after 9999 are times here, and none there.
+// JavaScript accepts the year 0 and years after 9999 as times; PostgreSQL refuses them.
 const noTime = new Set(['22007', '22008', '22009'])
 
-/** A Fault unchanged; a database error as `unavailable`, `conflict`, `bad_request` or `internal`. */
+/** Returns a Fault unchanged, and a database error as `unavailable`, `conflict`, `bad_request` or `internal`. */
 export function toStoreFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
   const code = sqlState(thrown)

@@ -40,7 +40,7 @@ export async function claimAlerts(
  * Ends an attempt. One that fell due anew meanwhile, by another scan of its run, stays due.
  * @param delayMs milliseconds until it is due again; undefined where it was told or given up
  */
-export async function settleAlert(store: Store, alert: DueAlert, delayMs: number | undefined): Promise<void> {
+export async function finishAlert(store: Store, alert: DueAlert, delayMs: number | undefined): Promise<void> {
   await store.tenantQuery(
     alert.tenant,
     `update svc.detection_run set alert_due = clock_timestamp() + $3::float8 * interval '1 ms'

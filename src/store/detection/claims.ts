@@ -142,7 +142,7 @@ export function retryRun(
        update svc.detection_attempt a set outcome = 'failed', finished_at = clock_timestamp(), reason = $6
        from queued q where a.tenant_id = $1 and a.run_id = $2 and a.attempt = q.attempt returning 1`,
       [claim.tenant, claim.runId, claim.leaseId, delayMs, options.counts ? 0 : 1, reason],
-      endOfAttempt(claim),
+      attemptEndOptions(claim),
     )
     .then((rows) => rows.length === 1)
 }
@@ -151,12 +151,12 @@ export function retryRun(
  * How the end of an attempt is committed. One that a crash of the database takes back is made again once its lease
  * has ended, so it does not wait for the log; but for the last attempt, after whose lease the run has failed.
  */
-export function endOfAttempt({ isLast }: ClaimedRun): TransactionOptions {
+export function attemptEndOptions({ isLast }: ClaimedRun): TransactionOptions {
   return { mayBeLost: !isLast }
 }
 
 /** Writes down what was learnt of a claimed run: its credential and, where it is known, its table. */
-export async function nameRun(
+export async function recordTableOfRun(
   store: Store,
   claim: ClaimedRun,
   credentialId: string,

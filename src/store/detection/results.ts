@@ -11,7 +11,7 @@ import { limits } from '../../limits.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
-import { type ClaimedRun, endOfAttempt } from './claims.ts'
+import { attemptEndOptions, type ClaimedRun } from './claims.ts'
 
 /** A finding with the column that it is about. */
 export interface ColumnFinding {
@@ -56,7 +56,7 @@ export async function finishRun(
 ): Promise<RecordedScan> {
   const { tenant, runId, leaseId } = claim
   const transact = <T>(work: (tx: Tx) => Promise<T>) =>
-    inTurn(() => store.tenantTransaction(tenant, work, endOfAttempt(claim)))
+    inTurn(() => store.tenantTransaction(tenant, work, attemptEndOptions(claim)))
   const notRecorded = { recorded: false, alertDue: false }
   const params = [
     tenant,
@@ -67,7 +67,7 @@ export async function finishRun(
     storableJson(scan.report),
   ]
   if (scan.findings.length === 0) {
-    const ended = await inTurn(() => store.tenantQuery(tenant, endText, params, endOfAttempt(claim)))
+    const ended = await inTurn(() => store.tenantQuery(tenant, endText, params, attemptEndOptions(claim)))
     return { recorded: ended.length === 1, alertDue: false }
   }
   for (let tableId = claim.table === undefined ? null : nodeId(tableKey(claim.table)); ; ) {

@@ -193,7 +193,7 @@ export async function tableOfSnapshot(
 }
 
 /** The namespaces in which the graph knows tables: where the poller looks upstream. */
-export async function knownNamespaces(
+export async function graphNamespaces(
   store: Store,
   tenant: TenantId,
 ): Promise<readonly (readonly string[])[]> {
@@ -208,7 +208,7 @@ export async function knownNamespaces(
 }
 
 /** Keeps a storage event that nobody could read. A message that was kept before is kept once. */
-export async function setAside(
+export async function setEventAside(
   store: Store,
   tenant: TenantId,
   message: { readonly id: string; readonly reason: string; readonly sealed: Uint8Array },

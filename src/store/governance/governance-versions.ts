@@ -11,11 +11,11 @@ import type { Store } from '../store.ts'
  * be heard of; what this store's own transactions raise is heard of before they have returned.
  * @returns ends it
  */
-export function hearGovernanceVersions(
+export function subscribeToGovernanceVersions(
   store: Store,
   onVersion: (tenant: TenantId, version: bigint) => void,
 ): () => void {
-  return store.hear((message) => {
+  return store.subscribe((message) => {
     const [id = '', version = ''] = message.split(' ')
     const tenant = parseTenantId(id)
     if (tenant !== undefined && /^\d{1,19}$/.test(version)) onVersion(tenant, BigInt(version))

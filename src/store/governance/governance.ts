@@ -18,21 +18,21 @@ import {
 } from './governance-rows.ts'
 import { type Pin, pinOf } from './pin-event.ts'
 
-export interface StoredPolicy {
+export interface StoredProtection {
   readonly policyId: string
   /** Roles of the principal for which it does not apply. */
   readonly exemptRoles: readonly string[]
   readonly names?: BoundNames
 }
 
-export interface StoredRowFilter extends StoredPolicy {
+export interface StoredRowFilter extends StoredProtection {
   readonly expression: string
   readonly origin: PolicyOrigin
   /** Of the column that it is attached to, itself or by a tag. */
   readonly fieldId?: number
 }
 
-export interface StoredMask extends StoredPolicy, Pick<AttachedMask, 'action' | 'expression'> {
+export interface StoredMask extends StoredProtection, Pick<AttachedMask, 'action' | 'expression'> {
   readonly origin: PolicyOrigin
 }
 
@@ -179,7 +179,7 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
   }
 }
 
-function storedPolicy(properties: Properties): StoredPolicy {
+function storedPolicy(properties: Properties): StoredProtection {
   const { exempt_roles: roles, names } = properties
   return {
     policyId: String(properties.policy_id),

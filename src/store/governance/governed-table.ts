@@ -13,7 +13,7 @@ import {
   loadGovernance,
   loadGovernances,
   type StoredColumn,
-  type StoredPolicy,
+  type StoredProtection,
   topColumns,
 } from './governance.ts'
 
@@ -78,7 +78,7 @@ function nameInPolicies({ columns }: Governance, { current, name }: StoredColumn
 }
 
 /** Which policies apply to a principal; undefined: all that could apply to anyone. */
-export function appliesTo(principal: Principal | undefined): (policy: StoredPolicy) => boolean {
+export function appliesTo(principal: Principal | undefined): (policy: StoredProtection) => boolean {
   return ({ exemptRoles }) => !exemptRoles.some((role) => principal?.roles.includes(role))
 }
 

@@ -19,7 +19,7 @@ export interface ReadCall {
   /** By tableKey; without the tables that the graph does not know. */
   readonly governances: ReadonlyMap<string, Governance>
   /** Of the session that was asked about: whether it is one of the tenant's that counts and may read. */
-  readonly sessionCounts: boolean | undefined
+  readonly isSessionValid: boolean | undefined
   /** The tenant's governance version at that moment. */
   readonly governanceVersion: bigint
 }
@@ -64,7 +64,7 @@ export async function loadRead(
   return {
     credential,
     governances,
-    sessionCounts: row.session_counts ?? undefined,
+    isSessionValid: row.session_counts ?? undefined,
     governanceVersion: BigInt(row.governance_version),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Cypher for reading, as far as both engines run it rightly: MATCH with labelled nodes, labelled
- * relationships and fixed length. Anything else is refused before it gets to the database.
+ * Runs read-only Cypher: MATCH with labelled nodes, labelled relationships and fixed length, which both backends
+ * evaluate correctly. Any other query is refused before it reaches the database.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -11,17 +11,17 @@ import { parseAgtype } from './graph.ts'
 
 export interface CypherQuery {
   readonly text: string
-  /** What `$name` in the text stands for. */
+  /** Values of the `$name` in the text. */
   readonly params?: Readonly<Record<string, unknown>>
-  /** Names for what RETURN gives, in its order. */
+  /** Names of the RETURN expressions, in their order. */
   readonly columns: readonly string[]
   readonly signal?: AbortSignal
 }
 
 /**
- * Runs a Cypher query on the tenant's graph and tells the store's `onCypher` how long it took.
+ * Runs a Cypher query on the tenant's graph and reports its duration to the store's `onCypher`.
  * @returns one record per row, keyed by `columns`; integers beyond 2^53 as decimal strings
- * @throws Fault `bad_request` for what is not a labelled, fixed-length MATCH
+ * @throws Fault `bad_request` for a query that is not a labelled, fixed-length MATCH
  */
 export async function cypher(
   store: Store,
@@ -30,7 +30,7 @@ export async function cypher(
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   checkCypher(text)
   if (columns.length === 0 || !columns.every((column) => /^[a-z_][a-z0-9_]{0,62}$/.test(column)))
-    throw new Fault('bad_request', 'Result columns are named by lower case letters, digits and _.')
+    throw new Fault('bad_request', 'A result column is named by lower-case letters, digits and _.')
   const outputs = columns.map((column) => `"${column}"`).join(', ')
   const types = columns.map((column) => `"${column}" agtype`).join(', ')
   const source = `cypher('${graphName(tenant)}', ${quote} ${text} ${quote}, $1)`
@@ -52,7 +52,7 @@ function readValue(text: string | null | undefined): unknown {
   return text === null || text === undefined ? null : parseAgtype(text)
 }
 
-/** What a query stands between in its statement, so that it must not hold it itself. */
+/** The dollar quote around the query in its statement. The query must not contain it. */
 const quote = '$covenant$'
 
 const token =
@@ -65,7 +65,7 @@ const functions = new Set(
   `count collect min max avg sum coalesce size length head last keys labels label type properties id exists
    tolower toupper tostring tointeger tofloat toboolean abs ceil floor round`.split(/\s+/),
 )
-/** Words that a parenthesis may follow without making a call. */
+/** Keywords before a parenthesis that is no function call. */
 const words = new Set(
   'match where and or not xor in return by as when then else case distinct contains'.split(' '),
 )
@@ -78,7 +78,7 @@ function refuse(what: string): never {
 
 function tokenize(text: string): readonly string[] {
   if (text.length > 20_000) refuse('the query is too long')
-  if (text.includes(quote)) refuse(`${quote} is not admitted, in texts neither`)
+  if (text.includes(quote)) refuse(`${quote} is not allowed, not even inside a string`)
   const tokens: string[] = []
   token.lastIndex = 0
   while (token.lastIndex < text.length) {
@@ -90,21 +90,21 @@ function tokenize(text: string): readonly string[] {
   return tokens
 }
 
-/** A token among the others. */
+/** A token with access to its neighbours. */
 interface Place {
   readonly part: string
-  /** The token so many places further on, or back; '' where there is none. */
+  /** The token that many places later, or earlier if negative; '' where there is none. */
   readonly next: (places: number) => string
 }
 
-/** @throws Fault `bad_request` unless every pattern of the query is labelled and of fixed length */
+/** Checks a query. @throws Fault `bad_request` unless all its patterns are labelled and of fixed length */
 export function checkCypher(text: string): void {
   const tokens = tokenize(text)
   const places = tokens.map((part, index): Place => ({ part, next: (by) => tokens[index + by] ?? '' }))
   if (tokens[0]?.toLowerCase() !== 'match') refuse('a query begins with MATCH')
   if (!tokens.some((part) => part.toLowerCase() === 'return')) refuse('a query ends with RETURN')
   if (places.some(({ part, next }) => part === '/' && ['/', '*'].includes(next(1))))
-    refuse('comments are not admitted')
+    refuse('comments are not allowed')
   const labelled = new Set<string>()
   let inMatch = false
   let braces = 0
@@ -122,7 +122,7 @@ export function checkCypher(text: string): void {
   }
 }
 
-/** Words that begin a clause, and whether patterns stand in it. */
+/** Keywords that begin a clause, and whether the clause holds patterns. */
 const clauses: ReadonlyMap<string, boolean> = new Map([
   ['match', true],
   ...['where', 'return', 'order', 'skip', 'limit'].map((word) => [word, false] as const),
@@ -132,7 +132,7 @@ function isName(part: string): boolean {
   return /^[A-Za-z_]/.test(part)
 }
 
-/** Whether a name is a property's or a label's, whatever word it is. */
+/** Whether a name is that of a property or label, even if it equals a keyword. */
 function isNamed({ next }: Place): boolean {
   return next(-1) === '.' || next(-1) === ':'
 }
@@ -142,18 +142,18 @@ function checkName(place: Place): void {
   const word = part.toLowerCase()
   const named = isNamed(place)
   const operator = word === 'with' && ['starts', 'ends'].includes(next(-1).toLowerCase())
-  if (!named && forbidden.has(word) && !operator) refuse(`${part.toUpperCase()} is not admitted`)
+  if (!named && forbidden.has(word) && !operator) refuse(`${part.toUpperCase()} is not allowed`)
   if (next(1) === '(' && (named || !(functions.has(word) || words.has(word))))
-    refuse(`the function ${part} is not admitted`)
+    refuse(`the function ${part} is not allowed`)
 }
 
-/** A pattern may stand in an expression too, and there it would not be checked. */
+/** Refuses a pattern in an expression, because `checkPattern` would not see it. */
 function checkExpression({ part, next }: Place): void {
   if (part === ')' && (next(1) === '-' || (next(1) === '<' && next(2) === '-')))
     refuse('patterns stand in MATCH only')
 }
 
-/** @param labelled names of nodes whose label was given, which it adds to */
+/** @param labelled names of nodes with a label so far; the function adds to it */
 function checkPattern({ part, next }: Place, labelled: Set<string>): void {
   if (part === '(' || part === '[') {
     const name = isName(next(1)) ? next(1) : ''

@@ -1,7 +1,6 @@
 /**
- * The tenant's graph by plain SQL on its label tables: upserts, removals and bounded traversal. Never by cypher():
- * its MERGE corrupts edges in the embedded engine and races on a server, and its variable-length paths ignore
- * row-level security.
+ * Writes and traverses the tenant's graph by SQL on its label tables. It never uses cypher(), because MERGE corrupts
+ * edges in the embedded database and races on a server, and variable-length paths ignore row-level security.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -28,7 +27,7 @@ export interface GraphNode {
 }
 
 export interface ReachedNode extends GraphNode {
-  /** Edges on the shortest way from the start. */
+  /** Edges on the shortest path from the start. */
   readonly hops: number
 }
 
@@ -37,7 +36,7 @@ export interface NodeRef {
   readonly id: string
 }
 
-// Label tables and the operators on agtype are found by the search path of the tenant transaction.
+// The search path of the tenant transaction finds the label tables and the operators on agtype.
 const idOf = (alias: string) => `agtype_access_operator(variadic array[${alias}.properties, '"id"'::agtype])`
 const conflictTarget = `(agtype_access_operator(variadic array[properties, '"id"'::agtype]))`
 const agtypeText = (param: string) => `to_jsonb(${param}::text)::text::agtype`
@@ -52,7 +51,7 @@ function edgeTable(label: EdgeLabel): string {
   return `"${label}"`
 }
 
-/** Adds a node, or sets these properties on the one that is there and leaves its others. */
+/** Adds a node, or sets these properties on the existing one and leaves its others. */
 export async function upsertNode(tx: Tx, tenant: TenantId, node: GraphNode): Promise<void> {
   const table = vertexTable(node.label)
   await tx.query(
@@ -63,8 +62,8 @@ export async function upsertNode(tx: Tx, tenant: TenantId, node: GraphNode): Pro
 }
 
 /**
- * Adds an edge between nodes that exist, or sets these properties on the one of this id.
- * @returns false where a node is missing, or where the edge of this id joins others
+ * Adds an edge between nodes that exist, or sets these properties on the edge with this id.
+ * @returns false where a node is missing, or where the edge with this id joins other nodes
  */
 export async function upsertEdge(
   tx: Tx,
@@ -89,7 +88,7 @@ export async function upsertEdge(
   return rows.length === 1
 }
 
-/** @returns whether there was one */
+/** Removes an edge. @returns whether there was one */
 export async function deleteEdge(tx: Tx, label: EdgeLabel, id: string): Promise<boolean> {
   const rows = await tx.query(
     `delete from ${edgeTable(label)} e where ${idOf('e')} = ${agtypeText('$1')} returning 1`,
@@ -98,7 +97,7 @@ export async function deleteEdge(tx: Tx, label: EdgeLabel, id: string): Promise<
   return rows.length === 1
 }
 
-/** Removes a node and, before it, every edge that it has. @returns whether there was one */
+/** Removes a node after all its edges. @returns whether there was one */
 export async function deleteNode(tx: Tx, { label, id }: NodeRef): Promise<boolean> {
   const table = vertexTable(label)
   const found = `(select n.id from ${table} n where ${idOf('n')} = ${agtypeText('$1')})`
@@ -111,7 +110,7 @@ export async function deleteNode(tx: Tx, { label, id }: NodeRef): Promise<boolea
 
 export interface Traversal extends NodeRef, PageRequest {
   readonly direction: 'out' | 'in' | 'both'
-  /** Edges to follow; default all. */
+  /** Labels of the edges to follow; default all. */
   readonly edgeLabels?: readonly EdgeLabel[]
   /** Default 3, at most 5 (docs/reference/limits.md 2.1). */
   readonly hops?: number
@@ -119,7 +118,7 @@ export interface Traversal extends NodeRef, PageRequest {
 }
 
 /**
- * The nodes within reach of a node, nearest first; the start itself is not among them.
+ * The nodes within `hops` edges of a node, nearest first, without the start itself.
  * @throws Fault `bad_request` for more hops than 5, unknown labels or a bad page token
  */
 export async function traverse(
@@ -160,7 +159,7 @@ export async function traverse(
   return { ...page, items }
 }
 
-/** One hop from r.node, as a query of one column. */
+/** A query of one column: the nodes one hop from r.node. */
 function steps(labels: readonly EdgeLabel[] | undefined, direction: Traversal['direction']): string {
   if (labels?.length === 0) throw new Fault('bad_request', 'A traversal follows at least one edge label.')
   const tables = labels === undefined ? ['"_ag_label_edge"'] : [...new Set(labels)].map(edgeTable)
@@ -182,7 +181,7 @@ function position(after: string | undefined): readonly [number, string] {
 
 const agtypeToken = /"(?:[^"\\]|\\.)*"|::[a-z]+|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** An agtype's text as a value; integers beyond 2^53 as decimal strings, so that none is rounded. */
+/** Parses the text of an agtype. Integers beyond 2^53 become decimal strings, so that none is rounded. */
 export function parseAgtype(text: string): unknown {
   const json = text.replace(agtypeToken, (token) => {
     if (token.startsWith('::')) return ''

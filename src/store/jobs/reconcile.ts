@@ -1,4 +1,4 @@
-/** The hourly comparison of graph and relational projection (docs/reference/operations.md 3.2), and its election. */
+/** Compares a tenant's graph with its audit log (docs/reference/operations.md 3.2). Also holds the lock of a job. */
 
 import { Fault } from '../../base/fault.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -13,20 +13,20 @@ export type BreachKind =
   | 'snapshot_without_audit'
   | 'audit_without_snapshot'
 
-/** A drift that is open: it stays one row until a run no longer finds it. */
+/** A difference that is open. It stays one row until a run no longer finds it. */
 export interface Breach {
   readonly id: string
   readonly tenant: TenantId
   readonly kind: BreachKind
-  /** The edge label and commit id, or the metadata location. */
+  /** Edge label and commit id, or metadata location. */
   readonly subject: string
   readonly detail: Readonly<Record<string, unknown>>
   readonly detectedAt: Date
-  /** True where this run found it first. */
+  /** Whether this run found it first. */
   readonly isNew: boolean
 }
 
-/** What one transaction looks at: others come between two of them. */
+/** What one transaction reads. Other transactions run between two pages. */
 const pageRows = 250
 const pageBlocks = 16
 
@@ -34,8 +34,8 @@ type Drift = Pick<Breach, 'kind' | 'subject' | 'detail'>
 
 /**
  * Compares the tenant's WriteEvent edges and snapshots with its audit log, both ways, page by page; then records
- * what drifts and closes what no longer does.
- * @param signal ends it between two pages; nothing is recorded then
+ * the differences and closes those that are gone.
+ * @param signal ends the comparison between two pages; then nothing is recorded
  * @returns the breaches that are open now, oldest first
  */
 export async function reconcileTenant(
@@ -102,10 +102,9 @@ async function* pagesOf(
 const heldHere = new WeakMap<Store, Set<string>>()
 
 /**
- * Runs `work` on one replica at a time: where another holds the lock of this name, nothing runs.
- * @param work its signal aborts when the lock's session is lost or no longer answers, since another replica may
- *   then begin
- * @param heartbeatMs how often the holder makes sure that it still is, and for how long it waits for the answer
+ * Runs `work` on one replica at a time. It does nothing where another replica holds the lock of this name.
+ * @param work its signal aborts when the lock's connection is lost or stalls, because another replica may then begin
+ * @param heartbeatMs milliseconds between two checks of the lock's connection, and the time limit of a check
  * @returns whether `work` ran
  */
 export async function withReplicaLock(
@@ -119,8 +118,8 @@ export async function withReplicaLock(
   if (held.has(name)) return false
   held.add(name)
   try {
-    // The embedded database has one process and one session: the set above is the lock.
-    if (store.engine === 'embedded') {
+    // The embedded database has one process and one connection, so the set above is the lock.
+    if (store.backend === 'embedded') {
       await work(new AbortController().signal)
       return true
     }
@@ -140,7 +139,7 @@ async function withSessionLock(
   const lost = new AbortController()
   const lose = () => {
     lost.abort(new Fault('unavailable', 'The replica lock was lost.'))
-    // Also ends what still waits for the lock.
+    // Also ends a statement that still waits for the lock.
     link.discard().catch(() => {})
   }
   let answered = true

@@ -1,4 +1,4 @@
-/** How replicas tell each other to cancel: NOTIFY on the store's PostgreSQL. The embedded store has one process. */
+/** Sends cancel requests between replicas by NOTIFY. The embedded store needs none, because it has one process. */
 
 import type { Store } from '../store.ts'
 
@@ -11,8 +11,8 @@ export interface StoreChannel {
 }
 
 /**
- * Listens for what replicas publish, this one too.
- * @param onMessage is called for each message; those sent while the connection is being made again are lost
+ * Listens to what all replicas publish, this one included.
+ * @param onMessage receives each message; messages sent during a reconnect are lost
  * @returns undefined on the embedded store
  * @throws Fault where the store does not answer
  */

@@ -1,6 +1,6 @@
 /**
- * Queries that are on record before they end, because rows of theirs leave: where their process dies, a sweep
- * completes the record. One lease covers the longest run that there is, so nothing renews it.
+ * Records queries before their rows leave, so that a sweep can write the usage record if the process dies. The lease
+ * is longer than any run may be, so nothing renews it.
  */
 
 import type { TenantId } from '../../core/tenant.ts'
@@ -11,10 +11,10 @@ import type { Store } from '../store.ts'
 import { type UsageColumn, usageColumns, usageParams } from './usage.ts'
 
 /**
- * Puts a query on record. Durable when this resolves.
- * @param usage what is known of it: the record that it has if its process dies now
- * @param leaseMs milliseconds by the database's clock after which its process is surely gone or done with it
- * @throws Fault of the store: it is not, or not known to be
+ * Records that a query is running. The row is durable when this resolves.
+ * @param usage the usage record to write if the process dies now
+ * @param leaseMs milliseconds by the database's clock after which the process has surely died or ended the query
+ * @throws Fault of the store: the row was not written, or that is unknown
  */
 export async function openUsage(
   store: Store,
@@ -30,7 +30,7 @@ export async function openUsage(
   )
 }
 
-/** As `jsonb_populate_record` takes it. */
+/** The record in the form of `jsonb_populate_record`. */
 function rowOf(tenant: TenantId, usage: UsageRecord): Readonly<Record<UsageColumn, unknown>> {
   const values = usageParams(tenant, usage)
   const row = Object.fromEntries(usageColumns.map((column, index) => [column, values[index]]))
@@ -45,7 +45,7 @@ function rowOf(tenant: TenantId, usage: UsageRecord): Readonly<Record<UsageColum
 }
 
 /**
- * Writes the usage records of queries whose lease has passed, each once, whoever else sweeps.
+ * Writes the usage records of queries whose lease has expired, each once even if several replicas sweep.
  * @returns how many
  * @throws Fault of the store
  */

@@ -1,4 +1,4 @@
-/** Usage records of the read path: written once, read in pages and as totals. */
+/** Writes usage records of the read path, and reads them in pages and as totals. */
 
 import type { TenantId } from '../../core/tenant.ts'
 import type { UsageOutcome, UsageRecord } from '../../core/usage.ts'
@@ -6,7 +6,7 @@ import { storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 
-/** What a record's columns are, in the order of {@link usageParams} and, from the second on, of svc.record_usage. */
+/** A record's columns in the order of {@link usageParams} and, from the second on, of svc.record_usage. */
 export const usageColumns = [
   'tenant_id',
   'query_id',
@@ -32,9 +32,9 @@ export const usageColumns = [
 export type UsageColumn = (typeof usageColumns)[number]
 
 /**
- * Writes a record. It is durable when this resolves.
- * @param wasOpened whether the query is on record as under way, which this ends
- * @throws Fault of the store: it is not, or not known to be
+ * Writes a record, which is durable when this resolves.
+ * @param wasOpened whether `openUsage` recorded the query; its row is then removed
+ * @throws Fault of the store: the record was not written, or that is unknown
  */
 export async function recordUsage(
   store: Store,
@@ -73,12 +73,12 @@ export function usageParams(tenant: TenantId, usage: UsageRecord): readonly (str
 }
 
 export interface UsageFilter {
-  /** Subject of the principal; undefined: every principal's. */
+  /** Subject of the principal. Undefined: the records of every principal. */
   readonly principal?: string | undefined
   readonly outcome?: UsageOutcome | undefined
-  /** Start of the query, from this instant on. */
+  /** Queries that started at this instant or later. */
   readonly from?: Date | undefined
-  /** Start of the query, before this instant. */
+  /** Queries that started before this instant. */
   readonly to?: Date | undefined
 }
 
@@ -170,7 +170,7 @@ function listed(row: Row): ListedUsage {
   }
 }
 
-/** How a record's groups are named; a query of several tables or contracts counts for each. */
+/** SQL for the key of each grouping. A query of several tables or contracts is in the group of each. */
 const groups = {
   principal: 'select u.principal_sub as key',
   outcome: 'select u.outcome as key',
@@ -193,8 +193,8 @@ export interface UsageTotal {
 }
 
 /**
- * Totals of the records that fit, by key.
- * @throws Fault `bad_request` for a page larger than the greatest
+ * Totals of the records that match, by key.
+ * @throws Fault `bad_request` for a page limit that is too large
  */
 export async function totalUsage(
   store: Store,

@@ -1,6 +1,6 @@
 /**
- * Browser sessions: made at the login redirect (docs/reference/identity.md 6), kept by the hash of what the cookie
- * holds.
+ * Browser sessions (docs/reference/identity.md 6): created at the login redirect, stored under the hash of the
+ * cookie's secret.
  */
 
 import type { Principal } from '../../core/principal.ts'
@@ -16,7 +16,7 @@ import { type SessionRow, toPrincipal, toSession } from './sessions.ts'
 export interface NewBrowserSession {
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
-  /** The identity provider's name of the login, where it gives one. */
+  /** The identity provider's id of the login, where it gives one. */
   readonly providerSid: string | undefined
 }
 
@@ -32,11 +32,11 @@ export interface BrowserSession {
 }
 
 /**
- * Makes a browser session and ends the one that the browser had before, so that an identifier known
- * from before the login is worth nothing after it. Sessions long over are removed on the way.
- * @param replaced the secret that the browser held before, whether it is one or not
+ * Creates a browser session and revokes the one that the browser had before, which prevents session fixation.
+ * It also removes some sessions that expired more than a week ago.
+ * @param replaced the browser's previous cookie value, valid or not
  * @returns the secret for the cookie; undefined where the tenant is not active
- * @throws Fault `bad_request` for a subject or a provider's name that is too long
+ * @throws Fault `bad_request` for a subject or a login id that is too long
  */
 export async function createBrowserSession(
   store: Store,
@@ -45,7 +45,7 @@ export async function createBrowserSession(
   replaced: string | undefined,
 ): Promise<string | undefined> {
   assertIndexable(principal.sub, 'A subject')
-  assertIndexable(providerSid ?? '', 'The identity provider’s name of a login')
+  assertIndexable(providerSid ?? '', 'The identity provider’s id of a login')
   const { secret, digest } = newSessionSecret(store, browserSecretPrefix)
   return await store.adminTransaction(async (tx) => {
     const before =
@@ -82,8 +82,8 @@ const revokeByDigest =
   'update svc.browser_session set revoked_at = now() where secret_sha256 = $1 and revoked_at is null'
 
 /**
- * Whom the cookie's secret stands for; undefined where it is unknown, revoked, idle or open for too long, or
- * its tenant suspended. One statement: it also notes, at most once a minute, that the session was used.
+ * The session of a cookie's secret; undefined where it is unknown, revoked, expired or idle for too long, or its
+ * tenant is suspended. The same statement records, at most once a minute, that the session was used.
  */
 export async function findBrowserSession(store: Store, secret: string): Promise<Session | undefined> {
   const digest = sessionSecretDigest(store, browserSecretPrefix, secret)
@@ -104,13 +104,13 @@ export async function findBrowserSession(store: Store, secret: string): Promise<
   return row && toSession(row)
 }
 
-/** Ends the session that a cookie's secret stands for: a logout. */
+/** Revokes the session of a cookie's secret, at logout. */
 export async function endBrowserSession(store: Store, secret: string): Promise<void> {
   const digest = sessionSecretDigest(store, browserSecretPrefix, secret)
   if (digest !== undefined) await store.adminQuery(revokeByDigest, [digest])
 }
 
-/** Ends a session at once. @returns whether there was one that was not revoked before */
+/** Revokes a session at once. @returns whether there was one that was not revoked before */
 export async function revokeBrowserSession(store: Store, tenant: TenantId, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const rows = await store.tenantQuery(
@@ -122,7 +122,7 @@ export async function revokeBrowserSession(store: Store, tenant: TenantId, id: s
   return rows.length === 1
 }
 
-/** The tenant's browser sessions, by id, those that are over too. */
+/** The tenant's browser sessions by id, including expired and revoked ones. */
 export async function listBrowserSessions(
   store: Store,
   tenant: TenantId,

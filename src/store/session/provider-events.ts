@@ -1,4 +1,4 @@
-/** What identity and billing providers reported, each event once, with what it does to sessions and tenants. */
+/** Records events of identity and billing providers once each, and applies their effect on sessions and tenants. */
 
 import type { TenantId } from '../../core/tenant.ts'
 import { storableText } from '../database/names.ts'
@@ -8,34 +8,34 @@ import { useOnce } from './used-once.ts'
 
 export type Provider = 'identity-provider' | 'billing'
 
-/** What an event ends, at once on every replica. */
+/** What an event revokes or suspends, at once on every replica. */
 export type Effect =
   | { readonly kind: 'suspend-tenant' }
-  /** A member of the event's organization: logins; service sessions of that subject too where `all`. */
+  /** A member of the event's organization: revokes browser sessions, and service sessions too where `all`. */
   | { readonly kind: 'end-member'; readonly sub: string; readonly all: boolean }
-  /** A user who is gone: every session of that subject in every tenant. */
+  /** A deleted user: revokes every session of that subject in every tenant. */
   | { readonly kind: 'end-user'; readonly sub: string }
   | { readonly kind: 'end-login'; readonly providerSid: string }
 
 export interface ProviderEvent {
   readonly provider: Provider
-  /** The provider's own id of the event; the same in every delivery of it. */
+  /** The provider's id of the event, equal in every delivery. */
   readonly id: string
   readonly type: string
   readonly organizationId: string | undefined
   readonly tenant: TenantId | undefined
-  /** JSON text of what is kept. */
+  /** JSON text to store. */
   readonly payload: string
   readonly effect: Effect | undefined
 }
 
-/** `replayed`: this very delivery came before. `known`: another delivery of this event did. */
+/** `replayed`: this delivery was received before. `known`: another delivery of this event was. */
 export type Recorded = 'recorded' | 'known' | 'replayed'
 
 /**
- * Records an event and does what it says, all or nothing, once.
- * @param delivery what was signed; a provider that delivers again signs another time stamp
- * @param keptMs for how long a delivery is remembered: at least as long as its time stamp is believed
+ * Records an event and applies its effect, all or nothing, once.
+ * @param delivery the signed text; a redelivery has another time stamp and so another text
+ * @param keptMs milliseconds for which a delivery is remembered: at least as long as its time stamp is accepted
  */
 export async function recordProviderEvent(
   store: Store,

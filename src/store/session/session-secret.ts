@@ -1,6 +1,6 @@
 /**
- * Session secrets: 20 random bytes and 12 of their HMAC under the secrets key. One that was not made
- * here is told by that HMAC alone, so guessing costs the database nothing.
+ * Session secrets: 20 random bytes and 12 bytes of their HMAC under the secrets key. The HMAC alone detects a secret
+ * that was not made with this key, so guesses cost the database nothing.
  */
 
 import { createHash, createHmac, randomBytes } from 'node:crypto'
@@ -20,7 +20,7 @@ function checkOf(store: Store, prefix: SecretPrefix, random: Uint8Array): Uint8A
   return hmac.update(`session secret ${prefix}\0`).update(random).digest().subarray(0, checkCount)
 }
 
-/** A new secret; what is kept of it is `digest`, its SHA-256. */
+/** A new secret, and its SHA-256 `digest`, which is all that the store keeps. */
 export function newSessionSecret(
   store: Store,
   prefix: SecretPrefix,
@@ -31,7 +31,7 @@ export function newSessionSecret(
   return { secret, digest: createHash('sha256').update(secret).digest() }
 }
 
-/** The SHA-256 by which a secret is looked up; undefined for one that was never made with this key. */
+/** The SHA-256 by which a secret is looked up; undefined for a secret that was not made with this key. */
 export function sessionSecretDigest(
   store: Store,
   prefix: SecretPrefix,
@@ -44,7 +44,7 @@ export function sessionSecretDigest(
   return createHash('sha256').update(secret).digest()
 }
 
-/** Whether a text has the form of such a secret. */
+/** Whether a text has the form of a session secret. */
 export function isSessionSecret(prefix: SecretPrefix, text: string): boolean {
   return text.startsWith(prefix) && bodyPattern.test(text.slice(prefix.length))
 }

@@ -1,6 +1,6 @@
 /**
- * Service sessions: what engines, which cannot follow a login redirect, name their tenant by
- * (docs/reference/identity.md 2.2).
+ * Service sessions (docs/reference/identity.md 2.2): they prove the tenant of clients such as engines, which cannot
+ * follow a login redirect.
  */
 
 import { createHmac } from 'node:crypto'
@@ -26,7 +26,7 @@ export interface NewServiceSession {
   readonly name: string
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
-  /** Absent: until revoked. */
+  /** Absent: the session is valid until it is revoked. */
   readonly expiresAt?: Date | undefined
 }
 
@@ -60,8 +60,8 @@ export function toPrincipal(
 }
 
 /**
- * Makes a service session.
- * @returns its id and the secret, which is not kept and cannot be had again
+ * Creates a service session.
+ * @returns its id and the secret, which is not stored and cannot be shown again
  * @throws Fault `bad_request` for an empty or too long name or subject
  */
 export async function createServiceSession(
@@ -96,7 +96,7 @@ export async function createServiceSession(
   return { id, secret }
 }
 
-/** What of a session's row makes the session that a request carries. */
+/** The columns of a session's row from which `toSession` makes a session. */
 export type SessionRow = Pick<
   Row,
   'session_id' | 'principal_sub' | 'principal_email' | 'principal_roles' | 'scopes'
@@ -106,7 +106,7 @@ export type SessionRow = Pick<
   readonly expires_at?: Date | null
 }
 
-/** The session that a row stands for. */
+/** The session of a row. */
 export function toSession(row: SessionRow): Session {
   return {
     sessionId: row.session_id,
@@ -119,9 +119,9 @@ export function toSession(row: SessionRow): Session {
 }
 
 /**
- * Whom a secret stands for; undefined where it is unknown, expired or revoked, or its tenant suspended.
- * A secret that was not made here costs one HMAC; time tells nothing about near misses.
- * @param prefix a {prefix} to look up for its tenant in the same statement
+ * The session of a secret; undefined where it is unknown, expired or revoked, or its tenant is suspended.
+ * A secret that was not made with this key costs one HMAC, compared in constant time.
+ * @param prefix a {prefix} whose catalog credential is looked up in the same statement
  */
 export async function findServiceSession(
   store: Store,
@@ -132,12 +132,12 @@ export async function findServiceSession(
   return digest && (await find(store, digest, null, prefix))
 }
 
-/** By what svc_admin's functions look a service session up; undefined for a secret that was not made here. */
+/** The digest by which SQL looks a service session up; undefined for a secret that was not made with this key. */
 export function serviceSecretDigest(store: Store, secret: string): Uint8Array | undefined {
   return sessionSecretDigest(store, serviceSecretPrefix, secret)
 }
 
-/** The service session of this id, under the same conditions: what an access token is bound to. */
+/** The service session of this id, which an access token names, under the same conditions. */
 export async function findServiceSessionById(
   store: Store,
   id: string,
@@ -167,8 +167,8 @@ async function find(
 }
 
 /**
- * The session of this id as findServiceSessionById, with what SCRAM checks its secret by, where that is kept and was
- * made under the secrets key of now: what SCRAM is given does not carry the HMAC by which other secrets end with it.
+ * The session of this id as in findServiceSessionById, with the SCRAM verifier of its secret. Undefined also where the
+ * verifier is missing or was made with another secrets key, because SCRAM cannot check the HMAC in the secret.
  */
 export async function findScramVerifier(
   store: Store,
@@ -184,12 +184,12 @@ export async function findScramVerifier(
   return verifier && sameSecret(verifier.salt, scramSalt(store, id)) ? { session, verifier } : undefined
 }
 
-/** Another one for every session, and for every secrets key. */
+/** A salt that differs for every session and every secrets key. */
 function scramSalt(store: Store, id: string): Uint8Array {
   return createHmac('sha256', store.secretsKey).update(`scram salt\0${id}`).digest().subarray(0, 16)
 }
 
-/** Ends a session at once. @returns whether there was one that was not revoked before */
+/** Revokes a session at once. @returns whether there was one that was not revoked before */
 export async function revokeServiceSession(store: Store, tenant: TenantId, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const rows = await store.tenantQuery(
@@ -201,7 +201,7 @@ export async function revokeServiceSession(store: Store, tenant: TenantId, id: s
   return rows.length === 1
 }
 
-/** The tenant's service sessions, by id, the revoked ones too. */
+/** The tenant's service sessions by id, including revoked ones. */
 export async function listServiceSessions(
   store: Store,
   tenant: TenantId,

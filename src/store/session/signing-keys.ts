@@ -1,4 +1,4 @@
-/** The keys that sign access tokens: made here, the private half sealed, the same on every replica. */
+/** Creates, rotates and loads the keys that sign access tokens. The private half is sealed; all replicas share them. */
 
 import { generateKeyPairSync } from 'node:crypto'
 import { limits } from '../../limits.ts'
@@ -24,8 +24,8 @@ const place = (id: string) => ['signing_key', id]
 const lockKey = 7_242_020
 
 /**
- * All keys by which a token may be signed, the one to sign with first; makes one where there is none.
- * A key that was sealed with another secrets key counts for nothing: the sessions of its tokens ended with that.
+ * All keys that a token may be signed with, the current one first. Creates one where there is none.
+ * A key that was sealed with another secrets key is left out, because the sessions of its tokens ended with that key.
  */
 export async function loadSigningKeys(store: Store): Promise<readonly [SigningKey, ...SigningKey[]]> {
   const [first, ...rest] = (await readKeys(store)).flatMap((row) => open(store, row) ?? [])
@@ -34,8 +34,8 @@ export async function loadSigningKeys(store: Store): Promise<readonly [SigningKe
 }
 
 /**
- * Makes a new key to sign with where the newest is older than `limits.signingKeyMs`.
- * @returns whether it made one
+ * Creates a new key where the newest is older than `olderThanMs`, and deletes keys that no valid token needs.
+ * @returns whether it created one
  */
 export async function rotateSigningKeys(
   store: Store,
@@ -49,7 +49,7 @@ export async function rotateSigningKeys(
     )
     if (young.length > 0) return false
     await insertKey(store, tx)
-    // Old keys go when a newer one has been signing for longer than a token lives.
+    // A key is deleted when a newer one has existed for longer than a token is valid.
     await tx.query(
       `delete from svc.signing_key k where exists (select from svc.signing_key newer
          where newer.created_at > k.created_at
@@ -66,7 +66,7 @@ async function readKeys(store: Store): Promise<readonly Row[]> {
   return await store.adminQuery<Row>(selectKeys)
 }
 
-/** Several replicas may start on an empty database at once: the first makes the key, all take it. */
+/** Creates the first key. Replicas may start at once on an empty database: the first creates it, all use it. */
 async function addKey(store: Store, tx: Tx): Promise<SigningKey> {
   await tx.query('select pg_advisory_xact_lock($1::bigint)', [lockKey])
   const [key] = (await tx.query<Row>(selectKeys)).flatMap((row) => open(store, row) ?? [])

@@ -1,12 +1,12 @@
-/** What counts once on all replicas: login states, webhook signatures. */
+/** Values that may be used once over all replicas, such as login states and webhook signatures. */
 
 import { createHash } from 'node:crypto'
 import type { Tx } from '../database/session.ts'
 
 /**
- * Uses `value` up, inside the transaction that does what it allows.
- * @param value of any length; only its SHA-256 is kept
- * @param keptMs milliseconds after which it would be refused for its age anyway
+ * Marks `value` as used, in the transaction that does what the value allows.
+ * @param value of any length; only its SHA-256 is stored
+ * @param keptMs milliseconds after which the value is refused for its age anyway
  * @returns false where it was used before
  */
 export async function useOnce(

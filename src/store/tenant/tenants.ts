@@ -1,4 +1,4 @@
-/** Tenants (docs/reference/identity.md 1.1): their rows, and the making of their schema and graph. */
+/** Tenants (docs/reference/identity.md 1.1): their rows, and the creation of their schema and graph. */
 
 import { Fault } from '../../base/fault.ts'
 import { isOrganizationId, newTenantId, type TenantId } from '../../core/tenant.ts'
@@ -37,10 +37,10 @@ function toTenant(row: Row): Tenant {
 }
 
 /**
- * Makes a tenant, its schema and its graph, all or nothing.
- * @param admit given how many tenants there are while no other is being made, suspended ones too; throws where there
- *   is no room for one more
- * @throws Fault `bad_request` for a bad name or organization id, `conflict` where another has the organization
+ * Creates a tenant, its schema and its graph, all or nothing.
+ * @param admit receives the number of tenants, suspended ones included, while no other is being created; it throws
+ *   to refuse one more
+ * @throws Fault `bad_request` for a bad name or organization id, `conflict` where another tenant has the organization
  */
 export async function createTenant(
   store: Store,
@@ -50,7 +50,7 @@ export async function createTenant(
   if (name.trim() === '' || name.length > 255)
     throw new Fault('bad_request', 'A tenant needs a name of 1 to 255 characters.')
   if (organizationId !== undefined && !isOrganizationId(organizationId))
-    throw new Fault('bad_request', 'An organization id is org_ followed by letters and digits.')
+    throw new Fault('bad_request', 'An organization id must be org_ followed by letters and digits.')
   assertIndexable(organizationId ?? '', 'An organization id')
   const id = newTenantId()
   return store.ownerTransaction(id, async (tx) => {
@@ -62,7 +62,7 @@ export async function createTenant(
       )
       .catch((thrown: unknown) => {
         if (!(thrown instanceof Fault) || thrown.kind !== 'conflict') throw thrown
-        throw new Fault('conflict', 'Another tenant has this organization.')
+        throw new Fault('conflict', 'Another tenant already has this organization.')
       })
     await provisionTenant(tx, id)
     return rows.map(toTenant)[0] as Tenant
@@ -97,7 +97,7 @@ export async function listTenants(store: Store, page: PageRequest = {}): Promise
   return toPage(rows.map(toTenant), limit, ({ id }) => id)
 }
 
-/** Every tenant's id, page by page. @param signal ends it before the next */
+/** Every tenant's id, page by page. @param signal ends the iteration before the next id */
 export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
   for await (const { id } of everyItem((page) => listTenants(store, page))) {
     signal.throwIfAborted()
@@ -105,17 +105,17 @@ export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGener
   }
 }
 
-/** How many tenants there are; whoever else counts waits for the end of this transaction. */
+/** How many tenants there are. Other callers wait until this transaction has ended. */
 async function countTenantsAlone(tx: Tx): Promise<number> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('tenants', 0))`)
-  // The owner of a tenant's schema sees that tenant alone.
+  // svc_owner sees only the tenant of its context.
   await tx.query('set local role svc_admin')
   const [row] = await tx.query<{ readonly count: string }>('select count(*) as count from svc.tenant')
   await tx.query('set local role svc_owner')
   return Number(row?.count)
 }
 
-/** Its sessions are refused from now on. @returns whether the tenant exists */
+/** Suspends a tenant: its sessions are refused from now on. @returns whether the tenant exists */
 export function suspendTenant(store: Store, id: TenantId): Promise<boolean> {
   return setState(store, id, 'suspended')
 }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Fault } from '../../../src/base/fault.ts'
-import { embeddedEngine } from '../../../src/store/database/embedded.ts'
-import type { Engine, Link } from '../../../src/store/database/link.ts'
+import { embeddedBackend } from '../../../src/store/database/embedded.ts'
+import type { Link, StoreBackend } from '../../../src/store/database/link.ts'
 import { readMigrations } from '../../../src/store/database/migration-files.ts'
 import { migrate, migrationStatus } from '../../../src/store/database/migrations.ts'
 import { openStore } from '../../../src/store/store.ts'
@@ -14,7 +14,7 @@ import { storeTemplate, testSecretsKey, testStoreOptions } from '../../support/s
 
 const source = new URL('../../../migrations/', import.meta.url).pathname
 const folder = mkdtempSync(join(tmpdir(), 'covenant-migrations-'))
-let engine: Engine
+let engine: StoreBackend
 let link: Link
 let copies = 0
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   })
   await createTenant(store, { name: 'migrated' })
   await store.close()
-  engine = await embeddedEngine({ dataDirectory, statementMs: 60_000 })
+  engine = await embeddedBackend({ dataDirectory, statementMs: 60_000 })
   link = await engine.open('connecting')
 }, 60_000)
 
@@ -79,14 +79,14 @@ describe('migrations', () => {
     const base = copy()
     const last = readMigrations(new URL('control/', base)).at(-1)
     rmSync(new URL(`control/${last?.name}.sql`, base))
-    expect(await failure(migrate(link.sql, 'verify', quiet, base))).toContain('does not know')
+    expect(await failure(migrate(link.sql, 'verify', quiet, base))).toContain('does not have')
   })
 
   test('a server without Apache AGE is told so', async () => {
     const base = copy()
     appendFileSync(new URL('bootstrap.sql', base), '\ncreate extension nowhere_to_be_found;\n')
     expect(await failure(migrate(link.sql, 'apply', quiet, base))).toBe(
-      'Apache AGE cannot be set up here: is it installed on the server?',
+      'Apache AGE cannot be created in this database: install it on the server.',
     )
   })
 
@@ -122,7 +122,7 @@ describe('migrations', () => {
           [scope],
         ),
       )
-      expect(await failure(createTenant(store, { name: 'after' }))).toContain('does not know')
+      expect(await failure(createTenant(store, { name: 'after' }))).toContain('does not have')
       await store.ownerTransaction(owner.id, (tx) =>
         tx.query('delete from svc.migration where version = 9999'),
       )
@@ -141,6 +141,6 @@ describe('migrations', () => {
     await migrate(link.sql, 'verify', quiet, base)
     const [row] = await link.sql<{ n: string }[]>`select count(*) as n from pg_class where relname = 'more'`
     expect(row?.n).toBe('2')
-    expect(await failure(migrate(link.sql, 'verify', quiet))).toContain('does not know')
+    expect(await failure(migrate(link.sql, 'verify', quiet))).toContain('does not have')
   })
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type postgres from 'postgres'
 import type { Fault } from '../../../src/base/fault.ts'
 import { recordVerdict } from '../../../src/store/commit/verdicts.ts'
-import { embeddedEngine } from '../../../src/store/database/embedded.ts'
+import { embeddedBackend } from '../../../src/store/database/embedded.ts'
 import { readFunctions } from '../../../src/store/database/migration-files.ts'
 import { migrate, migrationStatus } from '../../../src/store/database/migrations.ts'
 import { openStore } from '../../../src/store/store.ts'
@@ -52,7 +52,7 @@ interface Database extends AsyncDisposable {
 /** A database of the test's own, a copy of the baseline or an empty one. */
 async function openDatabase(template: string | undefined = baseline): Promise<Database> {
   const dataDirectory = mkdtempSync(join(folder, 'database-'))
-  const engine = await embeddedEngine({ dataDirectory, statementMs: 60_000, ...(template && { template }) })
+  const engine = await embeddedBackend({ dataDirectory, statementMs: 60_000, ...(template && { template }) })
   const link = await engine.open('connecting')
   return {
     sql: link.sql,
@@ -167,11 +167,11 @@ describe('a database at the baseline', () => {
         `insert into svc.migration (scope, version, name, checksum) values ('functions', 9999, 'newer', '')`,
       ),
     )
-    expect(await failure(createTenant(store, { name: 'after' }))).toContain('does not know')
+    expect(await failure(createTenant(store, { name: 'after' }))).toContain('does not have')
     await store.close()
     for (const options of [{ migrate: true }, { migrate: false }])
       expect(await failure(openStore({ ...testStoreOptions, ...options, dataDirectory }))).toContain(
-        'does not know',
+        'does not have',
       )
   })
 

@@ -20,8 +20,8 @@ import {
 import { pinTable, unpinTable } from '../../../src/store/contract/pins.ts'
 import { putReadSettings } from '../../../src/store/contract/read-settings.ts'
 import {
-  hearGovernanceVersions,
   readGovernanceVersion,
+  subscribeToGovernanceVersions,
 } from '../../../src/store/governance/governance-versions.ts'
 import { loadRead } from '../../../src/store/governance/read-call.ts'
 import {
@@ -65,7 +65,7 @@ beforeAll(async () => {
   on = { store, tenant, actor: 'stella', checkPolicies }
   await commitColumns(store, tenant, table, { id: 'long', email: 'string' })
   await putCatalogCredential(store, tenant, credential)
-  hearGovernanceVersions(store, (whose, version) => heard.push(`${whose} ${version}`))
+  subscribeToGovernanceVersions(store, (whose, version) => heard.push(`${whose} ${version}`))
 })
 afterAll(() => store[Symbol.asyncDispose]())
 

@@ -43,7 +43,7 @@ const session = async (tenant: TenantId, scopes: readonly SessionScope[], expire
     })
   ).id
 const counts = async (sessionId?: string) =>
-  (await loadRead(store, ours, 'main', [], { sessionId }))?.sessionCounts
+  (await loadRead(store, ours, 'main', [], { sessionId }))?.isSessionValid
 
 describe('a session', () => {
   test('counts where it is the tenant’s, may read, and is not over', async () => {
