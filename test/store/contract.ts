@@ -898,7 +898,7 @@ function intents(): void {
     expect(claimed?.intent).toEqual(head)
     expect(Buffer.from(await loadIntentBody(store, home, intent.commitId))).toEqual(Buffer.from(body))
     const foreigners = loadIntentBody(store, foreign, intent.commitId)
-    expect(await foreigners.catch((thrown: Error) => thrown.message)).toBe('the intent is open no more')
+    expect(await foreigners.catch((thrown: Error) => thrown.message)).toBe('the intent is no longer open')
   })
 
   test('a claimed intent is not claimed again until its new lease is over', async () => {

@@ -1,4 +1,4 @@
-/** Reading the audit log (docs/reference/gateway.md 7.1); `verdicts` alone writes it, and nothing changes it. */
+/** Reads the audit log (docs/reference/gateway.md 7.1). Only `verdicts.ts` writes it, and nothing changes it. */
 
 import type { AppliedPolicy, CatalogAction, CommitIntent } from '../../core/commit.ts'
 import type { Decision, PolicyOutcome } from '../../core/decision.ts'
@@ -25,7 +25,7 @@ export interface AuditEntry {
   readonly metadataLocation: string | undefined
 }
 
-/** What a replay needs beside the entry itself. */
+/** An entry with everything that a replay needs. */
 export interface AuditRecord extends AuditEntry {
   readonly principal: Principal
   readonly credentialId: string
@@ -116,7 +116,7 @@ export async function listAudit(
   return { ...page, items: page.items.map(toEntry) }
 }
 
-/** One decision with all that its replay needs, or undefined. */
+/** One decision with everything that its replay needs, or undefined. */
 export async function findAudit(
   store: Store,
   tenant: TenantId,
@@ -144,7 +144,7 @@ export async function findAudit(
   )
 }
 
-/** Of these metadata locations, those that an APPROVED row of the tenant names. */
+/** The subset of these metadata locations that APPROVED rows of the table name. */
 export async function auditedLocations(
   store: Store,
   tenant: TenantId,
@@ -161,7 +161,7 @@ export async function auditedLocations(
   return new Set(rows.map((row) => row.metadata_location))
 }
 
-/** Whether an APPROVED row says that this very request, by its body, left its table at a metadata location. */
+/** Whether an APPROVED row has this request's body and the metadata location as its result. */
 export async function isAudited(
   store: Store,
   tenant: TenantId,
@@ -178,7 +178,7 @@ export async function isAudited(
   return rows.length > 0
 }
 
-/** Whether an APPROVED row since then, by the database's clock, says that what had the name lay at a metadata location. */
+/** Whether an APPROVED row since a time of the database's clock has this metadata location as its base. */
 export async function wasChangedFrom(
   store: Store,
   tenant: TenantId,
@@ -196,18 +196,18 @@ export async function wasChangedFrom(
   return rows.length > 0
 }
 
-/** What was audited as accepted on a name in some time. */
+/** Counts of accepted changes of a name. */
 export interface AuditedChanges {
-  /** Tables, views or namespaces made where none was. */
+  /** Creations of a table, view or namespace. */
   readonly created: number
-  /** Those dropped, unregistered or renamed. */
+  /** Drops, unregistrations and renames. */
   readonly removed: number
-  /** Changes of the action asked for, and those of them with its body. */
+  /** Changes with the given action, and those of them with the given body. */
   readonly alike: number
   readonly same: number
 }
 
-/** The changes of a name that came through here and were audited since then, by the database's clock. */
+/** Counts the audited changes of a name since a time of the database's clock. */
 export async function auditedChanges(
   store: Store,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-/** The beginning of a commit by a known caller: session, intent and policies in one call of the store. */
+/** Starts the commit of a returning caller: checks its session, opens the intent and loads policies in one call. */
 
 import type { CommitIntent } from '../../core/commit.ts'
 import { tableKey } from '../../core/table-ref.ts'
@@ -8,24 +8,25 @@ import type { GovernanceRow } from '../policy/policies.ts'
 import type { Store } from '../store.ts'
 import { type IntentTimes, storedIntent } from './commit-intents.ts'
 
-/** What a session is looked up by: the digest of its secret, or the id that an access token of ours names. */
+/** The key of a session look-up: the digest of its secret, or the id in an access token. */
 export type SessionKey =
   | { readonly digest: Uint8Array; readonly id: null }
   | { readonly digest: null; readonly id: string }
 
+/** A session that was looked up before. */
 export interface ReturningSession {
   readonly key: SessionKey
   readonly tenant: TenantId
   readonly prefix: string
-  /** Of the look-up that this rests on. */
+  /** The fingerprint of session and credential from that look-up. */
   readonly fingerprint: string
 }
 
 /**
- * Makes the intent durable and loads what governs its table, if session and credential are as they were.
- * @returns what `readWriteGovernance` reads; undefined where either has changed or does not hold any more: then
- *   nothing was written
- * @throws Fault; whether the intent was written is not known then
+ * Makes the intent durable and loads what governs its table, if session and credential are unchanged.
+ * @returns the row for `readWriteGovernance`; undefined, with nothing written, where session or credential has changed
+ *   or is no longer valid
+ * @throws Fault; then it is unknown whether the intent was written
  */
 export async function beginCommit(
   store: Store,

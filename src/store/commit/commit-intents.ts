@@ -1,6 +1,6 @@
 /**
- * Commit intents: durable before anything is forwarded, so that no upstream commit goes unaudited
- * (docs/reference/gateway.md 6.1).
+ * Writes, claims and closes commit intents (docs/reference/gateway.md 6.1). An intent is durable before anything is
+ * forwarded, so that no upstream commit goes unaudited.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -20,14 +20,14 @@ export interface ClaimedIntent {
   readonly openedAt: Date
 }
 
-/** An intent as JSON keeps it: bigints as decimal strings, without the body. */
+/** An intent in JSON: bigints as decimal strings, without the body. */
 type StoredIntent = Omit<IntentHead, 'snapshotIds'> & { readonly snapshotIds: readonly string[] }
 
 /** Milliseconds by the database's clock from the moment an intent is written. */
 export interface IntentTimes {
-  /** How long it belongs to the process that wrote it. */
+  /** The lease of the process that wrote it. */
   readonly leaseMs: number
-  /** By when the upstream calls that it covers are surely over. */
+  /** The time after which the upstream calls that it covers have surely ended. */
   readonly upstreamMs: number
 }
 
@@ -37,9 +37,9 @@ export const intentTimes: IntentTimes = {
 }
 
 /**
- * Makes the intent durable, or one of the same commit name another base. Resolves only after the database
- * has acknowledged it.
- * @throws Fault: nothing may be forwarded then
+ * Makes the intent durable, or replaces the intent of the same commit. Resolves only after the database has
+ * acknowledged it.
+ * @throws Fault; then nothing may be forwarded
  */
 export async function openIntent(
   store: Store,
@@ -53,20 +53,20 @@ export async function openIntent(
 }
 
 /**
- * What the functions that open an intent take of it, in their order.
- * @throws Fault `bad_request` for text that cannot be stored as it is
+ * The last parameters of the SQL functions that open an intent.
+ * @throws Fault `bad_request` for text that cannot be stored unchanged
  */
 export function storedIntent(intent: CommitIntent, { leaseMs, upstreamMs }: IntentTimes): readonly Param[] {
   const { body, ...rest } = intent
   const stored = { ...rest, snapshotIds: rest.snapshotIds.map(String) } satisfies StoredIntent
-  // Who acts is attributed exactly or not at all.
+  // The subject and the table's name are stored exactly or not at all.
   for (const text of [intent.principal.sub, tableKey(intent.table)])
     if (text === '' || text.includes('\0') || !text.isWellFormed())
       throw new Fault('bad_request', 'The subject or table name holds a character that cannot be stored.')
   return [storableJson(stored), body, leaseMs, upstreamMs]
 }
 
-/** Closes the intent of a commit that the upstream surely has not taken. @returns whether it was open */
+/** Closes the intent of a commit that the upstream surely did not accept. @returns whether it was open */
 export async function closeIntent(store: Store, tenant: TenantId, commitId: string): Promise<boolean> {
   if (!isUuid(commitId)) return false
   const rows = await store.tenantQuery(
@@ -78,11 +78,10 @@ export async function closeIntent(store: Store, tenant: TenantId, commitId: stri
 }
 
 /**
- * Claims intents of any tenant whose lease and upstream time-out have both passed, oldest first, by
- * renewing their lease; one that another process claims at the same time is skipped. They come without their bodies,
- * which {@link loadIntentBody} gives one by one.
- * @param limit how many at most, but for the others on their tables, which are decided together
- * @param leaseMs how long they belong to this process now
+ * Claims intents of any tenant whose lease and upstream timeout have both passed, oldest first, by renewing the
+ * lease. It skips intents that another process claims at the same time. {@link loadIntentBody} loads their bodies.
+ * @param limit how many at most; more where others are on the same tables, because they are decided together
+ * @param leaseMs milliseconds of the new lease
  */
 export async function claimStaleIntents(
   store: Store,
@@ -113,8 +112,8 @@ export async function claimStaleIntents(
 }
 
 /**
- * Gives back what was claimed and is still open, so that the next claim takes it together with what became stale
- * meanwhile: those that belong to somebody count as under way for the others on their table.
+ * Ends the lease of claimed intents that are still open, so that the next claim takes them together with those that
+ * became stale since. A leased intent would count as in flight for the others on its table.
  */
 export async function releaseIntents(store: Store, claimed: readonly ClaimedIntent[]): Promise<void> {
   if (claimed.length === 0) return
@@ -129,7 +128,7 @@ export async function releaseIntents(store: Store, claimed: readonly ClaimedInte
 
 /**
  * The body of an open intent, compressed by zstd.
- * @throws Error where the intent is open no more
+ * @throws Error where the intent is no longer open
  */
 export async function loadIntentBody(store: Store, tenant: TenantId, commitId: string): Promise<Uint8Array> {
   const [row] = await store.tenantQuery<{ readonly body: Uint8Array }>(
@@ -137,11 +136,11 @@ export async function loadIntentBody(store: Store, tenant: TenantId, commitId: s
     'select body from svc.commit_intent where tenant_id = $1 and commit_id = $2',
     [tenant, commitId],
   )
-  if (row === undefined) throw new Error('the intent is open no more')
+  if (row === undefined) throw new Error('the intent is no longer open')
   return row.body
 }
 
-/** How many intents of all tenants are open, and how many of those no process owns any more. */
+/** How many intents of all tenants are open, and how many of those no process leases any more. */
 export async function countIntents(store: Store): Promise<{ readonly open: number; readonly stale: number }> {
   const [row] = await store.adminQuery<{ open: string; stale: string }>(
     `select count(*) as open,
@@ -151,7 +150,7 @@ export async function countIntents(store: Store): Promise<{ readonly open: numbe
   return { open: Number(row?.open), stale: Number(row?.stale) }
 }
 
-/** Commit ids of all open intents on a table, whoever owns them. */
+/** Commit ids of all open intents on a table, under any lease. */
 export async function intentsOnTable(
   store: Store,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-/** Verdicts: audit row, edges, intent and ingest of one commit, in one transaction (docs/reference/gateway.md 7.2). */
+/** Records a commit's decision, graph and end of the intent in one transaction (docs/reference/gateway.md 7.2). */
 
 import { Fault } from '../../base/fault.ts'
 import { type CommittedTable, type VerdictRecord, writesMetadata } from '../../core/commit.ts'
@@ -9,17 +9,17 @@ import type { Param } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
 export interface RecordedVerdict {
-  /** False where this verdict had been recorded before. */
+  /** False where this verdict was recorded before. */
   readonly recorded: boolean
-  /** Whether the snapshot's details are in the graph; never for REJECTED. Its failure undoes nothing else. */
+  /** Whether the snapshot's details are in the graph; never for REJECTED. A failed ingest undoes nothing else. */
   readonly ingested: boolean
   readonly ingestError?: string
 }
 
 /**
  * Records a verdict durably and closes its intent. Recording the same commit again changes nothing.
- * @throws Fault `conflict` where the commit has another verdict already; any other means: not recorded, or
- * (connection lost) not known, so try again
+ * @throws Fault `conflict` where the commit already has another verdict. After any other fault retry: the verdict was
+ * not recorded, or after a lost connection that is unknown
  */
 export async function recordVerdict(
   store: Store,
@@ -42,7 +42,7 @@ export async function recordVerdict(
   return ingest_error === null ? { recorded, ingested } : { recorded, ingested, ingestError: ingest_error }
 }
 
-/** What svc.record_verdict takes after the tenant, in its order; the keys of the first are read there. */
+/** The parameters of svc.record_verdict after the tenant. The function reads the keys of the first. */
 function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[] {
   const { intent, decision, reason, policies, outcomes, committed } = record
   const { table, principal, commitId } = intent
@@ -87,7 +87,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
   return [storableJson(verdict), event, snapshot, described, digest, intent.body]
 }
 
-/** What is the same from one commit to the next, as a rule: it is read only where it is not. */
+/** What most commits leave unchanged. SQL reads it only where its digest differs. */
 function describedJson(table: TableRef, tableId: string, committed: CommittedTable): string {
   return storableJson({
     table: { table_uuid: committed.tableUuid, schema_id: committed.schemaId?.toString() },
@@ -95,7 +95,7 @@ function describedJson(table: TableRef, tableId: string, committed: CommittedTab
       id: nodeId(namespaceKey(table.namespace.slice(0, index + 1))),
       name,
     })),
-    // Field ids are unique in a schema; a name may change while the column stays the same.
+    // By field id, because it is unique in a schema and survives a rename.
     columns: committed.columns.map((column) => ({
       id: nodeId(`${tableId}\u001f${column.fieldId}`),
       table_id: tableId,
@@ -111,7 +111,7 @@ type CommittedSnapshot = CommittedTable['snapshot']
 
 const snapshotKey = (tableId: string, snapshotId: bigint) => `${tableId}\u001f${snapshotId}`
 
-/** What a snapshot and its parent are found by in the graph. */
+/** The keys of a snapshot and its parent in the graph. */
 function snapshotKeys(tableId: string, snapshot: CommittedSnapshot) {
   if (snapshot === undefined) return {}
   const { snapshotId, parentSnapshotId } = snapshot

@@ -1,6 +1,6 @@
 /**
- * The schema that a contract declares of its table, on the edge that joins them: it ends with the contract. As
- * the names in policies do, column names bind to field ids when they are saved, where the graph has the columns.
+ * The schema that a contract declares for its table, stored on the edge between them, so it ends with the contract.
+ * On save, column names are bound to field ids where the graph has the columns, as in row filters and masks.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -16,13 +16,13 @@ import { readGovernances } from './governance.ts'
 
 export interface DeclaredSchema {
   readonly schema: ContractSchema
-  /** By tableKey, of the table itself and of those that its foreign keys name. */
+  /** By tableKey, for the table and for those that its foreign keys name. */
   readonly bound: Readonly<Record<string, BoundNames>>
 }
 
 /**
- * Binds the names of a schema to columns. A table that was never committed to has none yet: names in it are
- * looked up whenever they are shown.
+ * Binds the names of a schema to columns. A table without a commit through the gateway has no columns yet, so its
+ * names are looked up whenever they are shown.
  * @throws Fault `unprocessable` for a column that its table does not have
  */
 export async function bindSchema(tx: Tx, table: TableRef, schema: ContractSchema): Promise<DeclaredSchema> {
@@ -52,18 +52,18 @@ export async function bindSchema(tx: Tx, table: TableRef, schema: ContractSchema
   return { schema, bound: Object.fromEntries(bound) }
 }
 
-/** A declared schema as the edge holds it; one that declares nothing is none. */
+/** The properties of the edge for a declared schema; none where the schema is empty. */
 export function schemaProperties({ schema, bound }: DeclaredSchema): Properties {
   return Object.keys(schema).length === 0 ? {} : { schema, bound }
 }
 
-/** What an edge holds; undefined where its contract declares nothing. */
+/** The declared schema of an edge; undefined where its contract declares nothing. */
 export function declaredSchema({ schema, bound }: Properties): DeclaredSchema | undefined {
   if (schema === undefined) return undefined
   return { schema: schema as ContractSchema, bound: bound as DeclaredSchema['bound'] }
 }
 
-/** The name that a declared column of a table has among `columns` now; undefined where it is not one of them. */
+/** The one of `columns` that a declared column is bound to; undefined where there is none. */
 export function boundColumn<C extends { readonly fieldId: number; readonly name: string }>(
   { bound }: DeclaredSchema,
   table: TableRef,
@@ -77,7 +77,7 @@ export function boundColumn<C extends { readonly fieldId: number; readonly name:
 
 /**
  * The schema that the contract of a table declares.
- * @returns undefined where there is no contract, or it declares none
+ * @returns undefined where there is no contract or it declares no schema
  * @throws Fault of the store
  */
 export async function loadDeclaredSchema(

@@ -1,9 +1,9 @@
-/** What svc.governance says (`migrations/functions/reads.sql`), as rows with the table, column and tag that each is about. */
+/** Parses the result of svc.governance (`migrations/functions/reads.sql`): rows with their table, column and tag. */
 
 import { Fault } from '../../base/fault.ts'
 import { type Properties, parseAgtype } from '../graph/graph.ts'
 
-/** Kinds that every tenant's sentinel has one of. */
+/** Kinds of which every tenant's sentinel has a row. */
 export const governanceKinds = [
   'table',
   'contract',
@@ -18,7 +18,7 @@ export const governanceKinds = [
 ] as const
 export type GovernanceKind = (typeof governanceKinds)[number] | 'setting'
 
-/** Where something is: at a table, at a column of one, at a tag of a column. Ids are the nodes' own; '' for none. */
+/** What a row is attached to: a table, a column of it, or a tag of a column. Ids are node ids; '' for none. */
 interface Place {
   readonly level: 'none' | 'table' | 'column' | 'tag'
   readonly tableId: string
@@ -29,19 +29,19 @@ interface Place {
 export interface PlacedRow extends Place {
   readonly kind: GovernanceKind
   readonly properties: Properties
-  /** Of a column: whether the table has it now. */
+  /** Whether the table still has the column. */
   readonly current: boolean
 }
 
 type StoredKind = Exclude<GovernanceKind, 'column-filter'> | 'dropped-column'
-/** Kind, id of what it is about, its own id, properties; an id of the graph is '' where there is none. */
+/** `subject` is the graph id of what the row is attached to; '' for none. */
 type StoredRow = readonly [kind: StoredKind, subject: string, id: string, properties: Properties]
 
 const nowhere: Place = { level: 'none', tableId: '', columnId: '', tag: '' }
 
 /**
- * The rows of an answer; one that is about several is there for each of them.
- * @throws Fault `unavailable` for one that is about nothing: it would be left out
+ * The rows of a result. A row that is attached to several places is repeated for each of them.
+ * @throws Fault `unavailable` for a row that is attached to nothing, because it would be left out
  */
 export function readGovernanceRows(text: string): readonly PlacedRow[] {
   const stored = parseAgtype(`[${text}]`) as readonly StoredRow[]
@@ -50,11 +50,11 @@ export function readGovernanceRows(text: string): readonly PlacedRow[] {
     const found = places.get(id)
     if (found !== undefined) return found
     throw new Fault('unavailable', 'The filters and masks of the table could not be loaded. Retry.', {
-      detail: 'a policy that is about nothing',
+      detail: 'a row that is attached to nothing',
     })
   }
   const placed = stored.map((row) => ({ row, here: undefined as readonly Place[] | undefined }))
-  // What others are about comes before them.
+  // Tables come before their columns, and columns before their tags.
   for (const kinds of [['table'], ['column', 'dropped-column'], ['tag']])
     for (const entry of placed) {
       const [kind, subject, id] = entry.row
@@ -72,7 +72,7 @@ export function readGovernanceRows(text: string): readonly PlacedRow[] {
   )
 }
 
-/** Where a table, column or tag is that is at these places. */
+/** The places of a table, column or tag that is attached to these places. */
 function placesOf([kind, , , properties]: StoredRow, subjects: readonly Place[]): readonly Place[] {
   const { id, table_id: tableId, name } = properties
   return subjects.map((subject): Place => {

@@ -1,15 +1,15 @@
 /**
- * A tenant's governance version: it rises with every change of what a read rests on (filters, masks, tags, contracts,
- * pins, catalog credentials, sessions, settings), in the transaction of the change. Triggers raise it.
+ * Reads and watches a tenant's governance version. Triggers raise it in the transaction of every change that affects
+ * reads: filters, masks, tags, contracts, pins, catalog credentials, sessions, settings.
  */
 
 import { parseTenantId, type TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
 
 /**
- * Hears of versions that are raised, here or on another replica. What is raised while a connection is lost may never
- * be heard of; what this store's own transactions raise is heard of before they have returned.
- * @returns ends it
+ * Calls `onVersion` for versions raised by this or another replica. A version raised while a connection is lost may be
+ * missed. A version that a transaction of this store raises is reported before the transaction returns.
+ * @returns a function that ends the subscription
  */
 export function subscribeToGovernanceVersions(
   store: Store,
@@ -22,7 +22,7 @@ export function subscribeToGovernanceVersions(
   })
 }
 
-/** The tenant's version now; 0 where nothing has raised it yet. */
+/** The tenant's current version; 0 where nothing has raised it yet. */
 export async function readGovernanceVersion(store: Store, tenant: TenantId): Promise<bigint> {
   const [row] = await store.tenantQuery<{ readonly version: string }>(
     tenant,

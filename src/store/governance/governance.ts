@@ -1,4 +1,4 @@
-/** What governs reading tables, as the graph has it: contract, pin, columns, tags, row filters, column masks. */
+/** Loads what governs reading tables from the graph: contract, pin, columns, tags, row filters, column masks. */
 
 import { Fault } from '../../base/fault.ts'
 import { Lru } from '../../base/lru.ts'
@@ -18,9 +18,10 @@ import {
 } from './governance-rows.ts'
 import { type Pin, pinOf } from './pin-event.ts'
 
+/** A row filter or column mask. */
 export interface StoredProtection {
   readonly policyId: string
-  /** Roles of the principal for which it does not apply. */
+  /** It does not apply to a principal with one of these roles. */
   readonly exemptRoles: readonly string[]
   readonly names?: BoundNames
 }
@@ -28,7 +29,7 @@ export interface StoredProtection {
 export interface StoredRowFilter extends StoredProtection {
   readonly expression: string
   readonly origin: PolicyOrigin
-  /** Of the column that it is attached to, itself or by a tag. */
+  /** Field id of the column to which it is attached, directly or by a tag. */
   readonly fieldId?: number
 }
 
@@ -44,7 +45,7 @@ export interface StoredColumn {
   readonly name: string
   readonly type: IcebergType
   readonly required: boolean
-  /** False for a column that was dropped: it is in older snapshots only. */
+  /** False for a dropped column, which is in older snapshots only. */
   readonly current: boolean
   readonly tags: readonly string[]
   readonly masks: readonly StoredMask[]
@@ -66,9 +67,9 @@ export type RunQuery = <R extends object>(text: string, params: readonly string[
 
 /**
  * Everything that governs reading these tables, in one round trip.
- * @returns by tableKey; without the tables that the graph does not know
- * @throws Fault `unavailable` where the tenant's sentinel is not among what was read: rows that cannot be
- *   seen must not look like rows that are not there
+ * @returns by tableKey, without tables that are not in the graph
+ * @throws Fault `unavailable` where the tenant's sentinel is missing, because rows that cannot be seen must not look
+ *   like rows that do not exist
  */
 export async function readGovernances(
   run: RunQuery,
@@ -80,23 +81,23 @@ export async function readGovernances(
   return governancesOf('', refs, row?.governance)
 }
 
-/** The tables that svc.governance is asked for, and the sentinel's. */
+/** The parameter of svc.governance: the tables' ids and the sentinel's. */
 export function governanceKey(refs: readonly TableRef[]): string {
   return JSON.stringify(['', ...refs.map(idOf)])
 }
 
-/** By what was asked for: the last answer as text, and what it says. */
+/** Cache by owner and tables: the previous result as text, and parsed. */
 const read = new Lru<
   string,
   { readonly text: string; readonly governances: ReadonlyMap<string, Governance> }
 >(limits.governanceCacheBytes)
-/** What an answer takes beside its text, by measure of that. */
+/** Measured memory of a parsed result, in multiples of its text's length. */
 const readWeight = 4
 
 /**
- * What svc.governance's answer says. The answer that is like the one before is not parsed again.
- * @param owner whose it is: answers of one owner are compared with each other
- * @returns by tableKey; without the tables that the graph does not know
+ * Parses the result of svc.governance. A result that equals the previous one is taken from the cache.
+ * @param owner part of the cache key; results of one owner are compared with each other
+ * @returns by tableKey, without tables that are not in the graph
  * @throws Fault as {@link readGovernances}
  */
 export function governancesOf(
@@ -105,8 +106,8 @@ export function governancesOf(
   text: string | null | undefined,
 ): ReadonlyMap<string, Governance> {
   const key = `${owner} ${governanceKey(refs)}`
-  const known = read.get(key)
-  if (known !== undefined && known.text === text) return known.governances
+  const cached = read.get(key)
+  if (cached !== undefined && cached.text === text) return cached.governances
   const governances = parseGovernances(refs, text ?? '')
   read.set(key, { text: text ?? '', governances }, key.length + readWeight * (text ?? '').length)
   return governances
@@ -140,7 +141,7 @@ function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<
 
 /**
  * Everything that governs reading one table.
- * @returns undefined for a table that the graph does not know
+ * @returns undefined for a table that is not in the graph
  * @throws Fault as {@link readGovernances}
  */
 export async function readGovernance(run: RunQuery, ref: TableRef): Promise<Governance | undefined> {
@@ -167,7 +168,7 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
     .sort((a, b) => a.fieldId - b.fieldId)
   const fieldIds = new Map(columns.map(({ id, fieldId }) => [id, fieldId]))
   return {
-    // Alone: an answer is kept for others, whatever else this caller's object holds.
+    // A copy of two members, because the result is cached and the caller's object may hold more.
     ref: { namespace: ref.namespace, name: ref.name },
     contract: contract && { id: String(contract.id), version: Number(contract.version) },
     pin: pinOf(of('pin')[0]?.properties),
@@ -179,7 +180,7 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
   }
 }
 
-function storedPolicy(properties: Properties): StoredProtection {
+function storedProtection(properties: Properties): StoredProtection {
   const { exempt_roles: roles, names } = properties
   return {
     policyId: String(properties.policy_id),
@@ -195,7 +196,7 @@ function storedFilter(row: PlacedRow, fieldId: number | undefined): StoredRowFil
     'tag-filter': { kind: 'tag', tag: row.tag },
   } as const
   return {
-    ...storedPolicy(row.properties),
+    ...storedProtection(row.properties),
     expression: String(row.properties.expression),
     origin: origins[row.kind as keyof typeof origins],
     ...(fieldId !== undefined && { fieldId }),
@@ -205,27 +206,27 @@ function storedFilter(row: PlacedRow, fieldId: number | undefined): StoredRowFil
 function storedMask({ kind, properties, tag }: PlacedRow): StoredMask {
   const { action, expression } = properties
   return {
-    ...storedPolicy(properties),
+    ...storedProtection(properties),
     action: String(action),
     ...(expression !== undefined && { expression: String(expression) }),
     origin: kind === 'tag-mask' ? { kind: 'tag', tag } : { kind: 'column' },
   }
 }
 
-/** A column may have one tag twice: from a steward, and from each finding of the detection. */
+/** Removes duplicates: a column may have a tag from a steward and again from each finding of detection. */
 function distinct<P>(policies: readonly P[]): readonly P[] {
   return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
 }
 
-/** An Iceberg type from the graph, which names the kind of a nested one only: such a column is kept from statements. */
+/** An Iceberg type from the graph, which holds only the kind of a nested type. Statements cannot use such a column. */
 export function icebergType(text: string): IcebergType {
   if (text === 'list') return { type: 'list', element: { type: 'struct' } }
   return text === 'struct' || text === 'map' ? { type: text } : text
 }
 
 /**
- * The columns that are no fields of others. A name with a dot is not told from a field of a struct where both
- * could be meant: it is left out.
+ * The columns that are not fields of others. A name with a dot is left out where it could also be a field of a
+ * struct.
  */
 export function topColumns<C extends Pick<StoredColumn, 'name' | 'type'>>(
   columns: readonly C[],
@@ -238,7 +239,7 @@ export function topColumns<C extends Pick<StoredColumn, 'name' | 'type'>>(
 
 /**
  * What governs reading a table.
- * @returns undefined for a table that the graph does not know
+ * @returns undefined for a table that is not in the graph
  * @throws Fault as {@link readGovernances} and the store do
  */
 export function loadGovernance(

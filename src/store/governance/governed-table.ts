@@ -1,4 +1,4 @@
-/** What of a table's governance applies to one principal, over the schema that the table is read with. */
+/** Selects the row filters and masks that apply to one principal, for the schema with which a table is read. */
 
 import { Fault } from '../../base/fault.ts'
 import type { GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
@@ -18,8 +18,8 @@ import {
 } from './governance.ts'
 
 /**
- * A table as the read path takes it, with the columns that the graph last saw.
- * @param principal undefined: everything that could apply to anyone, for a check at save
+ * A table for the read path, with its current columns in the graph.
+ * @param principal undefined: everything that could apply to any principal, for a check at save
  */
 export function governedTable(governance: Governance, principal: Principal | undefined): GovernedTable {
   const current = governance.columns.filter((column) => column.current)
@@ -34,9 +34,9 @@ export function governedTable(governance: Governance, principal: Principal | und
 }
 
 /**
- * A table as the read path takes it, with the columns of a snapshot's schema. Masks find their columns by field
- * id. A column that the graph does not know, or that holds such a field, is left out: nobody could have
- * said what it may show; and so is a list whose elements are masked.
+ * A table for the read path, with the columns of a snapshot's schema. Masks are matched to columns by field id. A
+ * column is left out where it or a field in it is not in the graph, because no steward could have masked it. A column
+ * with a masked nested field is left out too.
  */
 export function governedSnapshot(
   governance: Governance,
@@ -71,20 +71,20 @@ export function governedSnapshot(
   }
 }
 
-/** Policies are written in today's names; a dropped column keeps its last one unless another has it. */
+/** Filters and masks use current names. A dropped column keeps its last name unless another column has it. */
 function nameInPolicies({ columns }: Governance, { current, name }: StoredColumn): string | null {
   if (current) return name
   return columns.filter((column) => column.name === name).length === 1 ? name : null
 }
 
-/** Which policies apply to a principal; undefined: all that could apply to anyone. */
+/** Tells which filters and masks apply to a principal; undefined: all that could apply to any principal. */
 export function appliesTo(principal: Principal | undefined): (policy: StoredProtection) => boolean {
   return ({ exemptRoles }) => !exemptRoles.some((role) => principal?.roles.includes(role))
 }
 
 /**
  * Whether a row filter, or a mask on any column that a snapshot of the table may hold, applies to `principal`.
- * @param principal whose roles were verified
+ * @param principal one whose roles were verified
  * @throws Fault as `loadGovernance` does
  */
 export async function isMaskedFor(
@@ -100,8 +100,8 @@ export async function isMaskedFor(
 }
 
 /**
- * Whether every row filter of one name, and every mask on a column, governs another name as well, whomever it is for.
- * Columns are told by their field ids, which a rename keeps.
+ * Whether every row filter and mask of the table `from` is on the table `to` as well, with the same exempt roles.
+ * Columns are compared by field id, which a rename keeps.
  * @throws Fault as `loadGovernances` does
  */
 export async function isProtectedAlike(
@@ -116,8 +116,8 @@ export async function isProtectedAlike(
 }
 
 /**
- * Whether the tenant has any row filter or column mask, on whatever and for whomever.
- * @throws Fault `unavailable` where the tenant's sentinels are not among what was read
+ * Whether the tenant has any row filter or column mask.
+ * @throws Fault `unavailable` where the tenant's sentinels are missing
  */
 export async function isAnythingProtected(store: Store, tenant: TenantId): Promise<boolean> {
   const rows = await store.tenantQuery<{ readonly properties: string }>(tenant, protectionsText)
@@ -131,7 +131,7 @@ export async function isAnythingProtected(store: Store, tenant: TenantId): Promi
 }
 
 const protectionLabels = ['RowFilter', 'ColumnMask'] as const
-/** By their order the sentinel, whose id is '', comes first of each. */
+/** Ordered by id, so that the sentinel, whose id is '', comes first for each label. */
 const protectionsText = protectionLabels
   .map(
     (label) =>
@@ -140,7 +140,7 @@ const protectionsText = protectionLabels
   )
   .join(' union all ')
 
-/** What each filter and mask does, to what and for whom; its id and where it comes from do not matter. */
+/** The effect of each filter and mask as text, without its id and origin. */
 function protectionsOf(governance: Governance | undefined): readonly string[] {
   const { rowFilters = [], columns = [] } = governance ?? {}
   return [

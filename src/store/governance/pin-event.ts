@@ -1,20 +1,20 @@
-/** Pin events (docs/reference/contracts.md 3.1) as the graph holds them: the current pin is the latest event. */
+/** Reads the current pin of a table from its latest pin event in the graph (docs/reference/contracts.md 3.1). */
 
 import { Fault } from '../../base/fault.ts'
 import type { Properties } from '../graph/graph.ts'
 
-/** The snapshot that a table is read at. */
+/** A snapshot to which a table is pinned. */
 export interface Pin {
   readonly snapshotId: bigint
-  /** The schema that the snapshot is read with. */
+  /** The schema with which the snapshot is read. */
   readonly schemaId: bigint
 }
 
 /**
- * The pin that the latest event of a table makes.
- * @param latest its properties; undefined where there was no event
+ * The pin of a table.
+ * @param latest the properties of its latest event; undefined where it has none
  * @returns undefined where the table is not pinned
- * @throws Fault `unavailable` for an event that cannot be read: it must not look like none
+ * @throws Fault `unavailable` for a malformed event, because it must not look like no pin
  */
 export function pinOf(latest: Properties | undefined): Pin | undefined {
   if (latest === undefined || latest.kind === 'unpin') return undefined

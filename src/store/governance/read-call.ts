@@ -1,6 +1,6 @@
 /**
- * What a statement is loaded by, in one call of the store: the catalog's credential, what governs its tables, and
- * whether the session counts that it is asked for.
+ * Loads a statement in one call of the store: the catalog's credential, what governs its tables, and whether the
+ * session is still valid.
  */
 
 import type { CatalogCredential, SealedCatalogCredential } from '../../core/catalog.ts'
@@ -16,11 +16,11 @@ import { type Governance, governanceKey, governancesOf } from './governance.ts'
 
 export interface ReadCall {
   readonly credential: CatalogCredential
-  /** By tableKey; without the tables that the graph does not know. */
+  /** By tableKey, without tables that are not in the graph. */
   readonly governances: ReadonlyMap<string, Governance>
-  /** Of the session that was asked about: whether it is one of the tenant's that counts and may read. */
+  /** Whether the given session is the tenant's, is valid and may read. Undefined where none was given. */
   readonly isSessionValid: boolean | undefined
-  /** The tenant's governance version at that moment. */
+  /** The tenant's governance version in the same snapshot of the database. */
   readonly governanceVersion: bigint
 }
 
@@ -31,19 +31,19 @@ type Row = {
 } & (CatalogCredentialRow | { readonly credential_id: null })
 
 export interface ReadCallOptions {
-  /** A service session's, where it is to be asked about. */
+  /** A service session to check. */
   readonly sessionId?: string | undefined
-  /** The tenant's credential of this nickname as it was: the very same object is given where it is as it was. */
+  /** The result of an earlier load. The same object is returned where the credential is unchanged. */
   readonly before?: CatalogCredential | undefined
 }
 
-/** What credentials were opened from. */
+/** The sealed form of each opened credential. */
 const sealedOf = new WeakMap<CatalogCredential, SealedCatalogCredential>()
 
 /**
- * Asks for all of it, anew.
+ * Loads a statement's credential and governance. Every call asks the database.
  * @returns undefined where the tenant has no credential of this nickname
- * @throws Fault as readGovernances and the store do; `misconfigured` where the credential cannot be opened
+ * @throws Fault of readGovernances and the store; `misconfigured` where the credential cannot be opened
  */
 export async function loadRead(
   store: Store,
@@ -58,8 +58,8 @@ export async function loadRead(
   const governances = governancesOf(tenant, tables, row?.governance)
   if (row === undefined || row.credential_id === null) return undefined
   const sealed = toSealedCredential(row)
-  const isAsBefore = before !== undefined && Bun.deepEquals(sealedOf.get(before), sealed, true)
-  const credential = isAsBefore ? before : openCredential(store, tenant, sealed)
+  const isUnchanged = before !== undefined && Bun.deepEquals(sealedOf.get(before), sealed, true)
+  const credential = isUnchanged ? before : openCredential(store, tenant, sealed)
   sealedOf.set(credential, sealed)
   return {
     credential,

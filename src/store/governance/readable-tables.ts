@@ -1,4 +1,4 @@
-/** The tables of a tenant that may be read, with their columns: what catalogs that clients look at are made of. */
+/** Lists the tables of a tenant that may be read, with their columns. pg_catalog and its like are built from them. */
 
 import { Fault } from '../../base/fault.ts'
 import type { TableRef } from '../../core/table-ref.ts'
@@ -12,20 +12,20 @@ import { icebergType, type StoredColumn, topColumns } from './governance.ts'
 import { pinOf } from './pin-event.ts'
 
 export interface ReadableColumn extends Pick<StoredColumn, 'fieldId' | 'name' | 'type' | 'required'> {
-  /** From the table's metadata, where the graph has it. */
+  /** From the table's metadata, where it is in the graph. */
   readonly doc?: string
-  /** Whether any mask is on it, for whomever. */
+  /** Whether it has any mask, for any principal. */
   readonly masked: boolean
 }
 
 export interface ReadableTable {
   readonly ref: TableRef
-  /** Absent where the tenant reads tables without one. */
+  /** Absent for a table without a contract, where the tenant has opted in. */
   readonly contract?: { readonly id: string; readonly version: number }
-  /** What the contract declares. */
+  /** The schema that the contract declares. */
   readonly declared?: DeclaredSchema
   readonly doc?: string
-  /** Those that a statement can name: of the schema that the table is pinned to, else current ones by field id. */
+  /** The columns that a statement can name: those of the pinned schema, else the current ones by field id. */
   readonly columns: readonly ReadableColumn[]
 }
 
@@ -33,12 +33,12 @@ const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 const tableId = property('t', 'id')
 
-/** Whether the tenant has opted in to tables without a contract; what was never set is the stricter. */
+/** Whether the tenant has opted in to tables without a contract; false where it was never set. */
 const optedIn = 'coalesce((select bool_or(s.readable_without_contract) from svc.read_setting s), false)'
 
 /**
- * Tables with the contract that makes them readable, or none where the tenant has opted in: then those that
- * were ever committed to. The sentinel's table ('') comes by the same joins, and never without its contract.
+ * Tables under an active contract. Where the tenant has opted in, also tables without one that have had a commit. The
+ * sentinel's table (id '') is found by the same joins, and only with its contract.
  */
 const readableFrom = `
   from "Table" t left join ("GOVERNS" e join "Contract" k on k.id = e.start_id
@@ -47,14 +47,14 @@ const readableFrom = `
   where (k.id is not null or (${optedIn} and exists (select 1 from "HAS_COLUMN" h where h.start_id = t.id)
     and ${tableId} <> '""'::agtype))`
 
-/** The sentinel comes with every page. */
+/** Every page includes the sentinel. */
 const pageText = `
   select t.id, t.properties, k.properties as contract, e.properties as declared,
     row_number() over (order by ${tableId})::int as place
   ${readableFrom} and (${tableId} = '""'::agtype or ${tableId} > to_jsonb($1::text)::text::agtype)
   order by ${tableId} limit $2::int`
 
-/** A pinned table may show columns that were dropped since; they name their table, as in `readGovernances`. */
+/** A pinned table may show columns that were dropped since. A dropped column holds its table's id. */
 const listText = `
   with p as (${pageText}),
   pin as (
@@ -80,19 +80,19 @@ interface Row {
   readonly kind: 'table' | 'pin' | 'column' | 'dropped' | 'mask'
   readonly node: string
   readonly properties: string
-  /** Of a table its contract, of a pin the edge that holds its columns. */
+  /** For a table its contract; for a pin the edge with its columns. */
   readonly more: string | null
   /** The edge between a table and its contract. */
   readonly declared: string | null
-  /** Of a table among those of its page. */
+  /** A table's position in its page. */
   readonly place: number
 }
 
 /**
- * The tables under an active contract, and where the tenant has opted in those without one, with their columns,
- * in the order of their ids.
- * @throws Fault `bad_request` for a bad page; `unavailable` where the tenant's sentinel is not among what was
- *   read: tables that cannot be seen must not look like tables that are not there
+ * The tables under an active contract, and those without one where the tenant has opted in, with their columns, by
+ * id.
+ * @throws Fault `bad_request` for a bad page; `unavailable` where the tenant's sentinel is missing, because tables that
+ *   cannot be seen must not look like tables that do not exist
  */
 export async function listReadableTables(
   store: Store,
@@ -133,7 +133,7 @@ function toTable({ properties, more, declared }: Found): Omit<ReadableTable, 'co
   }
 }
 
-/** @param rows all of one table */
+/** @param rows all rows of one table */
 function toColumns(rows: readonly Found[]): readonly ReadableColumn[] {
   const of = (kind: Row['kind']) =>
     rows.filter((row) => row.kind === kind).map(({ properties }) => properties)
@@ -149,7 +149,7 @@ function toColumns(rows: readonly Found[]): readonly ReadableColumn[] {
   return pinnedColumns(pinned, [...current, ...of('dropped').map(stored)])
 }
 
-/** As `governedSnapshot` has them: without a column that the graph does not know, or that holds a masked field. */
+/** By the rule of `governedSnapshot`: without columns that are not in the graph or that hold a masked field. */
 function pinnedColumns(
   schema: readonly SchemaColumn[],
   stored: readonly ReadableColumn[],
@@ -178,9 +178,9 @@ function docOf({ doc }: Properties): { readonly doc?: string } {
 }
 
 /**
- * Which tables may be read, as one text that changes when the set, a contract, a pin or a table's columns do: cheap
- * enough to ask before every look at a catalog. Each put of a contract makes a new edge, pins are only ever added,
- * and a commit that changes columns their hash.
+ * A text that changes whenever the set of readable tables, a contract, a pin or a table's columns change. It is cheap
+ * enough to load before every catalog query. A put of a contract makes a new edge, pins are only added, and a commit
+ * that changes columns changes their hash.
  * @throws Fault as {@link listReadableTables} does
  */
 export async function readableTablesMark(store: Store, tenant: TenantId): Promise<string> {

@@ -1,4 +1,4 @@
-/** Policies (docs/reference/policies.md 4) as graph nodes, and their edges to the tables they govern. */
+/** Saves, lists and loads policies (docs/reference/policies.md 4): graph nodes with edges to the tables they govern. */
 
 import { Fault } from '../../base/fault.ts'
 import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes } from '../../core/policy.ts'
@@ -45,20 +45,22 @@ function toPolicy({ id, kind, mode, name, message, definition_cel }: StoredPolic
 
 function checkPolicy(policy: Policy): void {
   if (!/^[A-Za-z0-9_-]{1,255}$/.test(policy.id))
-    throw new Fault('bad_request', 'A policy id holds letters, digits, _ and - only.')
+    throw new Fault('bad_request', 'A policy id must be 1 to 255 letters, digits, _ and -.')
   if (!policyKinds.includes(policy.kind) || !policyModes.includes(policy.mode))
-    throw new Fault('bad_request', 'The policy kind or mode is not known.')
+    throw new Fault('bad_request', 'The policy kind or mode is not supported.')
   if (policy.name === '' || policy.name.length > 255)
     throw new Fault('bad_request', 'A policy needs a name of 1 to 255 characters.')
   for (const text of [policy.definitionCel, policy.message])
     if (Buffer.byteLength(text) > limits.policyTextBytesMax)
-      throw new Fault('bad_request', `A policy's text is at most ${limits.policyTextBytesMax} bytes.`)
+      throw new Fault(
+        'bad_request',
+        `A policy's expression and message may each have at most ${limits.policyTextBytesMax} bytes.`,
+      )
 }
 
 /**
- * Saves a policy and has it govern `table`, beside the tables that it governs already. The caller has
- * checked that its expression compiles.
- * @throws Fault `bad_request` for a malformed policy, `conflict` where its id belongs to another kind
+ * Saves a policy and adds `table` to the tables that it governs. The caller has checked that its expression compiles.
+ * @throws Fault `bad_request` for a malformed policy, `conflict` where a policy of another kind has its id
  */
 export async function putPolicy(
   store: Store,
@@ -85,7 +87,7 @@ export async function putPolicy(
   } catch (error) {
     const fault = toStoreFault(error)
     if (sqlState(fault.cause) !== '23505') throw fault
-    throw new Fault('conflict', 'A policy of another kind has this id.', { cause: fault })
+    throw new Fault('conflict', 'A policy of another kind already has this id.', { cause: fault })
   }
 }
 
@@ -123,7 +125,7 @@ export async function listPolicies(
 
 const policyEdges: readonly string[] = Object.values(shapes).map(({ edge }) => edge)
 
-/** What one edge label contributes: the policies of the tables that fit, and the sentinel by the same path. */
+/** The query of one edge label. It finds the sentinel by the same path as the policies. */
 const branch = (label: string, edge: string, fits: string) =>
   `select '${edge}' as edge, p.properties
    from "Table" t join "${edge}" e on e.end_id = t.id join "${label}" p on p.id = e.start_id
@@ -134,7 +136,7 @@ const loadText = (fits: string) =>
     .map(({ label, edge }) => branch(label, edge, fits))
     .join(' union all ')
 
-/** What is asked before a table is written. */
+/** What governs writing a table. */
 export interface WriteGovernance {
   /** In id order. */
   readonly policies: readonly Policy[]
@@ -144,8 +146,8 @@ export interface WriteGovernance {
 
 /**
  * The policies that govern a table, and its pin, in one round trip.
- * @throws Fault `policy_engine_unavailable` for any failure, and where the tenant's sentinel is not among
- * what was read: rows that cannot be seen must not look like rows that are not there
+ * @throws Fault `policy_engine_unavailable` for any failure, and where the tenant's sentinel is missing, because
+ * rows that cannot be seen must not look like rows that do not exist
  */
 export async function loadWriteGovernance(
   store: Store,
@@ -161,14 +163,14 @@ export async function loadWriteGovernance(
   }
 }
 
-/** What svc.load_policies and svc.begin_commit give. */
+/** A row of svc.load_policies and svc.begin_commit. */
 export interface GovernanceRow {
-  /** JSON, null where nothing was seen: an array of pairs, the edge and the properties of what it comes from. */
+  /** JSON array of pairs: an edge's label, and the properties of the node that it comes from; else null. */
   readonly governance: string | null
 }
 
 /**
- * What a row says.
+ * Parses such a row.
  * @throws Fault `policy_engine_unavailable` as {@link loadWriteGovernance} does
  */
 export function readWriteGovernance(row: GovernanceRow | undefined): WriteGovernance {
@@ -204,7 +206,7 @@ interface Loaded {
   readonly properties: Properties
 }
 
-/** @param edges each must bring the sentinel back */
+/** @param edges labels by each of which the sentinel must be found */
 async function loaded(
   load: () => Promise<readonly PolicyRow[]>,
   edges: readonly string[],
@@ -250,8 +252,8 @@ function notLoaded(error: unknown): Fault {
 }
 
 /**
- * The policies that governed a table when an intent on it was opened: what decided a commit whose process died.
- * @param commitId of an intent that is still open
+ * The policies that governed a table when an intent on it was opened. They decided a commit whose process died.
+ * @param commitId commit id of an intent that is still open
  */
 export async function policiesAtIntent(
   store: Store,
