@@ -1,6 +1,6 @@
 /**
- * The store: PostgreSQL with AGE, or the embedded database, behind tenant transactions. It is the only access to the
- * data. The aggregates in the folders beside it are plain functions over it.
+ * Opens the store, PostgreSQL with AGE or the embedded database, and runs its tenant transactions. It is the only
+ * access to the data. The aggregates in the folders beside it are plain functions over it.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'

@@ -1,5 +1,6 @@
 /**
- * Catalog credentials (docs/reference/catalogs.md 1): written by svc_admin alone, read by the tenant, sealed at rest.
+ * Stores, finds and opens catalog credentials (docs/reference/catalogs.md 1). Only svc_admin writes them, the tenant
+ * reads them, and their secrets are sealed at rest.
  */
 
 import { Fault } from '../../base/fault.ts'

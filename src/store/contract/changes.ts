@@ -1,4 +1,4 @@
-/** The log of changes to contracts, filters, masks, tags, pins and read settings: who changed what, and when. */
+/** Records and lists who changed contracts, filters, masks, tags, pins and read settings, and when. */
 
 import type { TenantId } from '../../core/tenant.ts'
 import { storableJson } from '../database/names.ts'

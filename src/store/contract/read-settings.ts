@@ -1,4 +1,4 @@
-/** A tenant's settings of the read path. A setting that was never set has its stricter value. */
+/** Reads and writes a tenant's settings of the read path. A setting that was never set has its stricter value. */
 
 import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'

@@ -1,4 +1,4 @@
-/** The nodes to which row filters and masks are attached: tables, columns and tags. */
+/** Finds and creates the nodes to which row filters and masks are attached: tables, columns and tags. */
 
 import { Fault } from '../../base/fault.ts'
 import type { BoundNames } from '../../core/governed-table.ts'

@@ -1,4 +1,4 @@
-/** The embedded database's Worker: PGlite with AGE. PostgreSQL protocol bytes go in and out as messages. */
+/** Runs PGlite with AGE in a Worker. PostgreSQL protocol bytes go in and out as messages. */
 
 import { PGlite } from '@electric-sql/pglite'
 import { age } from '@electric-sql/pglite-age'

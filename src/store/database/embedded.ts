@@ -1,5 +1,5 @@
 /**
- * The embedded database: an exclusively locked data directory and one connection to PGlite in a Worker.
+ * Runs the embedded database: an exclusively locked data directory and one connection to PGlite in a Worker.
  * Acknowledged writes survive the death of the process, not of the machine (no fsync).
  */
 
@@ -187,7 +187,8 @@ async function openEmbeddedLink(
     const timer = setTimeout(() => late.resolve('late'), terminateMs)
     const first = await Promise.race([ended, late.promise])
     clearTimeout(timer)
-    if (first === 'late') throw new Fault('unavailable', 'The embedded database does not stop.')
+    if (first === 'late')
+      throw new Fault('unavailable', 'The embedded database does not stop: restart the process.')
   }
   const link: Link = {
     sql,

@@ -1,4 +1,4 @@
-/** Connections to a PostgreSQL server, and what any store backend offers. `Pool` decides who uses a connection. */
+/** Opens connections to a PostgreSQL server, and defines a store backend. `Pool` decides who uses a connection. */
 
 import postgres from 'postgres'
 

@@ -1,6 +1,6 @@
 /**
- * The files under `migrations/`: numbered ones for the control schema and for each tenant, and the current text of
- * every SQL function. Reads them and names them by checksum; `migrations.ts` applies them.
+ * Reads the files under `migrations/` with their checksums: numbered ones for the control schema and for each tenant,
+ * and the current text of every SQL function. `migrations.ts` applies them.
  */
 
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Pages of a listing: a bounded number of items, and the token of the next page. */
+/** Builds pages of a listing: a bounded number of items, and the token of the next page. */
 
 import { Fault } from '../../base/fault.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The connections that requests share, each with one borrower at a time, first come first served. A connection holds
- * the plans of the tenant that it served last, so a tenant gets the same connection again where it is free.
+ * Lends connections to requests, each to one borrower at a time, first come first served. A connection holds the
+ * plans of the tenant that it served last, so a tenant gets the same connection again where it is free.
  */
 
 import { Fault } from '../../base/fault.ts'

@@ -37,7 +37,7 @@ export function unseal(key: Uint8Array, place: readonly string[], sealed: Uint8A
   } catch (cause) {
     throw new Fault(
       'misconfigured',
-      'A stored secret cannot be opened with the configured SVC_SECRETS_KEY.',
+      'A stored secret cannot be opened: start with the secrets key under which it was stored.',
       { cause },
     )
   }

@@ -1,5 +1,5 @@
 /**
- * One transaction on one connection: begin, statements with a time limit, commit, and the reset of the connection.
+ * Runs one transaction on one connection: begin, statements with a time limit, commit, reset of the connection.
  * Statements are sent without waiting for earlier ones, so a transaction of one statement costs one round trip.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The schema that a contract declares for its table, stored on the edge between them, so it ends with the contract.
- * On save, column names are bound to field ids where the graph has the columns, as in row filters and masks.
+ * Reads and binds the schema that a contract declares. It is on the edge between contract and table, so it ends with
+ * the contract. On save, column names are bound to field ids where the graph has the columns, as in filters and masks.
  */
 
 import { Fault } from '../../base/fault.ts'

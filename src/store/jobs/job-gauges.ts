@@ -1,4 +1,4 @@
-/** The values that jobs measured in their last run, for every replica. */
+/** Writes and reads the values that jobs measured in their last run, for every replica. */
 
 import type { Store } from '../store.ts'
 

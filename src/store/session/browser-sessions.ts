@@ -1,6 +1,6 @@
 /**
- * Browser sessions (docs/reference/identity.md 6): created at the login redirect, stored under the hash of the
- * cookie's secret.
+ * Creates, finds and revokes browser sessions (docs/reference/identity.md 6). Only the hash of the cookie's secret is
+ * stored.
  */
 
 import type { Principal } from '../../core/principal.ts'

@@ -1,6 +1,6 @@
 /**
- * Session secrets: 20 random bytes and 12 bytes of their HMAC under the secrets key. The HMAC alone detects a secret
- * that was not made with this key, so guesses cost the database nothing.
+ * Makes and checks session secrets: 20 random bytes and 12 bytes of their HMAC under the secrets key. The HMAC alone
+ * detects a secret that was not made with this key, so guesses cost the database nothing.
  */
 
 import { createHash, createHmac, randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Service sessions (docs/reference/identity.md 2.2): they prove the tenant of clients such as engines, which cannot
- * follow a login redirect.
+ * Creates, finds and revokes service sessions (docs/reference/identity.md 2.2). They prove the tenant of clients such
+ * as engines, which cannot follow a login redirect.
  */
 
 import { createHmac } from 'node:crypto'

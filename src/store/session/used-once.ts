@@ -1,4 +1,4 @@
-/** Values that may be used once over all replicas, such as login states and webhook signatures. */
+/** Marks values that may be used once over all replicas, such as login states and webhook signatures. */
 
 import { createHash } from 'node:crypto'
 import type { Tx } from '../database/session.ts'

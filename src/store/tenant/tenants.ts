@@ -1,4 +1,4 @@
-/** Tenants (docs/reference/identity.md 1.1): their rows, and the creation of their schema and graph. */
+/** Creates tenants with schema and graph; finds, lists, suspends, resumes them (docs/reference/identity.md 1.1). */
 
 import { Fault } from '../../base/fault.ts'
 import { isOrganizationId, newTenantId, type TenantId } from '../../core/tenant.ts'
