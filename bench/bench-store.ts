@@ -35,7 +35,7 @@ export async function openBenchStore({ kind, databaseUrl }: BenchStore): Promise
 }
 
 async function engineName(store: Store): Promise<string> {
-  if (store.engine === 'embedded') return 'embedded'
+  if (store.backend === 'embedded') return 'embedded'
   const [row] = await store.adminQuery<{ flushes: boolean }>(
     `select current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as flushes`,
   )

@@ -1,9 +1,9 @@
 /** Bounded traversal of a tenant's lineage graph, beside the store's bare round trip. */
 
 import type { TenantId } from '../src/core/tenant.ts'
-import { traverse } from '../src/store/graph.ts'
+import { traverse } from '../src/store/graph/graph.ts'
 import type { Store } from '../src/store/store.ts'
-import { createTenant } from '../src/store/tenants.ts'
+import { createTenant } from '../src/store/tenant/tenants.ts'
 import { openBenchStore } from './bench-store.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
 import { interleavedTimes } from './interleave.ts'
@@ -99,6 +99,6 @@ async function fill(
     if (inserted.length !== items.length) throw new Error('some edges were not inserted')
   }
   // What a server's autovacuum does sooner or later; the embedded database never does it.
-  if (store.engine === 'postgres')
+  if (store.backend === 'postgres')
     await store.ownerTransaction(tenant, (tx) => tx.script('analyze "Dataset"; analyze "LINEAGE_OF"'))
 }

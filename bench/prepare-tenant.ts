@@ -2,11 +2,11 @@
 
 import type { Policy } from '../src/core/policy.ts'
 import type { TenantId } from '../src/core/tenant.ts'
-import { putCatalogCredential } from '../src/store/catalog-credentials.ts'
-import { putPolicy } from '../src/store/policies.ts'
-import { createServiceSession } from '../src/store/sessions.ts'
+import { putCatalogCredential } from '../src/store/catalog-credential/catalog-credentials.ts'
+import { putPolicy } from '../src/store/policy/policies.ts'
+import { createServiceSession } from '../src/store/session/sessions.ts'
 import type { Store } from '../src/store/store.ts'
-import { createTenant } from '../src/store/tenants.ts'
+import { createTenant } from '../src/store/tenant/tenants.ts'
 import type { UpstreamAddress } from './upstream.ts'
 
 /** The {prefix} of the gateway's paths. */

@@ -22,9 +22,9 @@ import { type LoadedTables, loadTables } from '../src/query/load-tables.ts'
 import { namedRefs } from '../src/query/named-refs.ts'
 import type { QueryContext } from '../src/query/query-service.ts'
 import { usageOf } from '../src/query/usage-of.ts'
-import { loadRead } from '../src/store/read-call.ts'
+import { loadRead } from '../src/store/governance/read-call.ts'
+import { recordUsage } from '../src/store/query/usage.ts'
 import type { Store } from '../src/store/store.ts'
-import { recordUsage } from '../src/store/usage.ts'
 import { createLogger } from '../src/telemetry/log.ts'
 import { type Lake, type LakeCatalog, startLake } from '../test/support/lake.ts'
 import type { LakeTable } from '../test/support/lake-tables.ts'
@@ -214,7 +214,7 @@ function askUpstream({ states }: StageParts, { context, loaded }: Compiled): Pro
  * one, for a service session that is not there, which is the least of the store's calls.
  */
 async function bareRoundTrip(store: Store, closers: AsyncDisposableStack): Promise<() => Promise<unknown>> {
-  if (store.engine === 'embedded')
+  if (store.backend === 'embedded')
     return () => store.adminCall('find_service_session', [new Uint8Array(32), null, null])
   const link = await store.openLink()
   closers.defer(() => link.close())

@@ -1,6 +1,6 @@
 /** Whether what was seen is what was announced. */
 
-import type { AuditEntry } from '../src/store/audit.ts'
+import type { AuditEntry } from '../src/store/commit/audit.ts'
 
 export interface Expectation {
   readonly status: number

@@ -1,7 +1,7 @@
 /** `npm run demo`: governed commits and governed queries, each announced, then checked. Exits with 1 if one differs. */
 
 import { parseArgs } from 'node:util'
-import { countIntents } from '../src/store/commit-intents.ts'
+import { countIntents } from '../src/store/commit/commit-intents.ts'
 import { checkStep } from './check-step.ts'
 import { announce, announceRead, invite, show, showRead, summary } from './print.ts'
 import { governReading, readSteps } from './read-steps.ts'

@@ -1,6 +1,6 @@
 /** Runs one query over the PostgreSQL wire, and says where it differs from what was announced. */
 
-import { listUsage } from '../src/store/usage.ts'
+import { listUsage } from '../src/store/query/usage.ts'
 import { runPsql } from './psql.ts'
 import type { ReadStep, ReadUsage } from './read-steps.ts'
 import type { World } from './world.ts'

@@ -1,6 +1,6 @@
 /** Sends one step's commit over HTTP and gathers everything that came of it. */
 
-import { type AuditEntry, listAudit } from '../src/store/audit.ts'
+import { type AuditEntry, listAudit } from '../src/store/commit/audit.ts'
 import { commitRejectedReasons } from '../src/telemetry/metrics.ts'
 import type { Observation } from './check-step.ts'
 import type { Step } from './steps.ts'

@@ -1,6 +1,6 @@
 /** The demo's commits in their order: what is sent, by whom, and what must come of it. */
 
-import { deletePolicy, putPolicy } from '../src/store/policies.ts'
+import { deletePolicy, putPolicy } from '../src/store/policy/policies.ts'
 import type { Expectation } from './check-step.ts'
 import { appendSnapshot, orderFields, removeSnapshots, replaceSchema } from './commits.ts'
 import { examplePolicy } from './example-policies.ts'

@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const catalogDirectory = keptCatalog(config)
   const app = await startApp({ config, store, metrics, log, ...(catalogDirectory && { catalogDirectory }) })
   log.info(
-    { url: app.url.href, metrics: app.metricsUrl.href, pgwirePort: app.pgwirePort, store: store.engine },
+    { url: app.url.href, metrics: app.metricsUrl.href, pgwirePort: app.pgwirePort, store: store.backend },
     'listening',
   )
 

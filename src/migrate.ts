@@ -3,9 +3,9 @@
 import postgres from 'postgres'
 import { tellOperator } from './base/fault.ts'
 import { parseDatabaseUrl } from './config-values.ts'
-import { sessionOptions } from './store/link.ts'
-import { migrate, migrationStatus } from './store/migrations.ts'
-import { toStoreFault } from './store/store-fault.ts'
+import { connectionOptions } from './store/database/link.ts'
+import { migrate, migrationStatus } from './store/database/migrations.ts'
+import { toStoreFault } from './store/database/store-fault.ts'
 
 const help = `Usage: bun run migrate [--status]
 
@@ -39,7 +39,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.error('SVC_DATABASE_URL: must be a postgres:// URL, with # / % and their like percent-encoded')
     return 78
   }
-  const sql = postgres(url, sessionOptions)
+  const sql = postgres(url, connectionOptions)
   try {
     if (!args.includes('--status')) await migrate(sql, 'apply', (notice) => console.error(notice))
     for (const { scope, applied, pending } of await migrationStatus(sql))

@@ -94,6 +94,13 @@ describe('the rules', () => {
     ['from a surface to the pipeline', 'src/gateway/literal-surface/a.ts', '../pipeline.ts', undefined],
     ['from another part', 'src/gateway/base/a.ts', '../../store/b.ts', undefined],
     ['from a part without inner layers', 'src/query/a.ts', './b/c.ts', undefined],
+    [
+      'from an aggregate of the store to the database',
+      'src/store/session/a.ts',
+      '../database/b.ts',
+      undefined,
+    ],
+    ['an aggregate from the database', 'src/store/database/a.ts', '../session/b.ts', 'session stands above'],
     ['up', 'src/gateway/stages/a.ts', '../commit/b.ts', 'commit stands above stages'],
     ['recovery from a stage', 'src/gateway/stages/a.ts', '../recovery/b.ts', 'recovery stands beside stages'],
     [

@@ -2,8 +2,8 @@
 
 import { Fault } from '../base/fault.ts'
 import { decisions } from '../core/decision.ts'
-import { type AuditRecord, findAudit, listAudit } from '../store/audit.ts'
-import { countIntents, intentsOnTable } from '../store/commit-intents.ts'
+import { type AuditRecord, findAudit, listAudit } from '../store/commit/audit.ts'
+import { countIntents, intentsOnTable } from '../store/commit/commit-intents.ts'
 import { type Command, onTenant } from './command.ts'
 
 const entriesDefault = 50

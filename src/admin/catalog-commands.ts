@@ -8,7 +8,7 @@ import {
   type NewCatalogCredential,
   putCatalogCredential,
   removeCatalogCredential,
-} from '../store/catalog-credentials.ts'
+} from '../store/catalog-credential/catalog-credentials.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
 import { type Flags, UsageError } from './flags.ts'
 

@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util'
 import { Fault } from '../base/fault.ts'
 import type { Config } from '../config.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { everyItem, type Page, type PageRequest } from '../store/page.ts'
+import { everyItem, type Page, type PageRequest } from '../store/database/page.ts'
 import type { Store } from '../store/store.ts'
-import { getTenant } from '../store/tenants.ts'
+import { getTenant } from '../store/tenant/tenants.ts'
 import { Flags, UsageError } from './flags.ts'
 
 /**

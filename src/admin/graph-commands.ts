@@ -2,9 +2,9 @@
 
 import { tableKey } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
-import { checkCypher, cypher } from '../store/cypher.ts'
-import { traverse } from '../store/graph.ts'
-import { edgeLabels, nodeId, vertexLabels } from '../store/names.ts'
+import { edgeLabels, nodeId, vertexLabels } from '../store/database/names.ts'
+import { checkCypher, cypher } from '../store/graph/cypher.ts'
+import { traverse } from '../store/graph/graph.ts'
 import { type Command, everyPage, onTenant } from './command.ts'
 import { type Flags, parseTableName, UsageError } from './flags.ts'
 import { returnColumns } from './return-columns.ts'

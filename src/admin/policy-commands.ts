@@ -2,7 +2,7 @@
 
 import { type Policy, policyKinds, policyModes } from '../core/policy.ts'
 import { checkPolicy } from '../policy/check.ts'
-import { deletePolicy, listPolicies, putPolicy } from '../store/policies.ts'
+import { deletePolicy, listPolicies, putPolicy } from '../store/policy/policies.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
 import { UsageError } from './flags.ts'
 

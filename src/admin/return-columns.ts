@@ -1,4 +1,4 @@
-/** What to call the columns that a Cypher query returns. The query itself is checked elsewhere (store/cypher.ts). */
+/** What to call the columns that a Cypher query returns. The query itself is checked elsewhere (store/graph/cypher.ts). */
 
 const token = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z0-9_]*|[^\s]/g
 const isName = (text: string | undefined) => text !== undefined && /^[A-Za-z_]/.test(text)

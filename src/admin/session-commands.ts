@@ -1,7 +1,7 @@
 /** Service sessions: make, list, revoke. */
 
 import { sessionScopes } from '../core/session.ts'
-import { createServiceSession, listServiceSessions, revokeServiceSession } from '../store/sessions.ts'
+import { createServiceSession, listServiceSessions, revokeServiceSession } from '../store/session/sessions.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
 
 const dayMs = 86_400_000

@@ -3,7 +3,13 @@
 import { systemClock } from '../base/clock.ts'
 import { readInstalledLicense } from '../license/installed-license.ts'
 import { licensedBy } from '../license/licensed.ts'
-import { createTenant, listTenants, resumeTenant, suspendTenant, type Tenant } from '../store/tenants.ts'
+import {
+  createTenant,
+  listTenants,
+  resumeTenant,
+  suspendTenant,
+  type Tenant,
+} from '../store/tenant/tenants.ts'
 import { assertFound, type Command, everyPage } from './command.ts'
 
 const unknownTenant = 'There is no such tenant.'

@@ -5,8 +5,8 @@ import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
 import { TableCache } from '../gateway/base/table-cache.ts'
 import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
-import { intentTimes } from '../store/commit-intents.ts'
-import { isMaskedFor } from '../store/governed-table.ts'
+import { intentTimes } from '../store/commit/commit-intents.ts'
+import { isMaskedFor } from '../store/governance/governed-table.ts'
 
 /** What the pipeline shares with the rest of the process. */
 type Shared = Pick<

@@ -10,12 +10,12 @@ import type { LineageReceiver } from '../lineage/receiver.ts'
 import { retryLineage } from '../lineage/retry.ts'
 import { sweepLineage } from '../lineage/sweep.ts'
 import { type Jobs, startJobs } from '../server/jobs.ts'
-import { findJobGauge, keepJobGauge } from '../store/job-gauges.ts'
-import { closeDeadQueries } from '../store/queries-under-way.ts'
-import { reconcileTenant, withReplicaLock } from '../store/reconcile.ts'
-import { rotateSigningKeys } from '../store/signing-keys.ts'
+import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
+import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
+import { closeDeadQueries } from '../store/query/queries-under-way.ts'
+import { rotateSigningKeys } from '../store/session/signing-keys.ts'
 import type { Store } from '../store/store.ts'
-import { eachTenant } from '../store/tenants.ts'
+import { eachTenant } from '../store/tenant/tenants.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 interface JobParts {
@@ -68,7 +68,7 @@ export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
       },
     ],
     (name, work) => withReplicaLock(store, name, work),
-    { keep: (job, value) => keepJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
+    { keep: (job, value) => putJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
     commits,
     log,
   )

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { Lru } from '../base/lru.ts'
 import { type Session, type SessionScope, sessionScopes } from '../core/session.ts'
 import { limits } from '../limits.ts'
-import { loadSigningKeys } from '../store/signing-keys.ts'
+import { loadSigningKeys } from '../store/session/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 
 /** The `iss` and `aud` of every token of ours; a token that names it is verified or refused. */

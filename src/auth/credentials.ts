@@ -1,7 +1,7 @@
 /** What a request may name its session by: the header, an access token of ours, or the browser's cookie. */
 
 import { Fault } from '../base/fault.ts'
-import { browserSecretPrefix, isSessionSecret } from '../store/session-secret.ts'
+import { browserSecretPrefix, isSessionSecret } from '../store/session/session-secret.ts'
 import { bearerToken, claimsToBeOurs } from './bearer.ts'
 
 /** `__Host-`: Secure, of this host alone, and never to be set by another host of the domain. */

@@ -1,11 +1,11 @@
 /** One credential, one look-up: which session a secret or an access token stands for right now. */
 
 import type { Session, SessionScope } from '../core/session.ts'
-import type { SessionKey } from '../store/begin-commit.ts'
-import { findBrowserSession } from '../store/browser-sessions.ts'
-import { isUuid } from '../store/page.ts'
-import { browserSecretPrefix, isSessionSecret } from '../store/session-secret.ts'
-import { findServiceSession, findServiceSessionById, serviceSecretDigest } from '../store/sessions.ts'
+import type { SessionKey } from '../store/commit/begin-commit.ts'
+import { isUuid } from '../store/database/page.ts'
+import { findBrowserSession } from '../store/session/browser-sessions.ts'
+import { browserSecretPrefix, isSessionSecret } from '../store/session/session-secret.ts'
+import { findServiceSession, findServiceSessionById, serviceSecretDigest } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from './access-token.ts'
 import { claimsToBeOurs } from './bearer.ts'

@@ -5,8 +5,8 @@
 
 import { sameSecret } from '../base/same-secret.ts'
 import { type Session, type SessionScope, sessionScopes } from '../core/session.ts'
-import { hasCatalogCredential } from '../store/catalog-credentials.ts'
-import { findServiceSession } from '../store/sessions.ts'
+import { hasCatalogCredential } from '../store/catalog-credential/catalog-credentials.ts'
+import { findServiceSession } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from './access-token.ts'
 

@@ -7,11 +7,11 @@ import { Fault } from '../base/fault.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { type ContractChange, holdContracts, recordChange } from '../store/contract/changes.ts'
-import type { Concerned } from '../store/contract/rows.ts'
-import { readGovernance } from '../store/governance.ts'
-import { governedTable } from '../store/governed-table.ts'
-import type { Tx } from '../store/session.ts'
+import { type ContractChange, lockContracts, recordChange } from '../store/contract/changes.ts'
+import type { ConcernedTables } from '../store/contract/rows.ts'
+import type { Tx } from '../store/database/session.ts'
+import { readGovernance } from '../store/governance/governance.ts'
+import { governedTable } from '../store/governance/governed-table.ts'
 import type { Store } from '../store/store.ts'
 
 /** The problems that keep the policies of a table from being applied. */
@@ -37,10 +37,10 @@ const exemptRolesMax = 100
 export async function changeContracts(
   { store, tenant, actor, checkPolicies }: ChangeContext,
   made: ContractChange,
-  work: (tx: Tx) => Promise<Concerned>,
+  work: (tx: Tx) => Promise<ConcernedTables>,
 ): Promise<void> {
   await store.tenantTransaction(tenant, async (tx) => {
-    await holdContracts(tx)
+    await lockContracts(tx)
     for (const table of await work(tx)) {
       const governance = await readGovernance((text, params) => tx.query(text, params), table)
       const problems = governance ? checkPolicies(governedTable(governance, undefined)) : []
@@ -58,7 +58,7 @@ export function removeContracts(
   work: (tx: Tx) => Promise<boolean>,
 ): Promise<boolean> {
   return store.tenantTransaction(tenant, async (tx) => {
-    await holdContracts(tx)
+    await lockContracts(tx)
     const removed = await work(tx)
     if (removed) await recordChange(tx, actor, made)
     return removed

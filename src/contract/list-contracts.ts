@@ -3,7 +3,7 @@
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
 import { type ListedContract, listContracts } from '../store/contract/contract-list.ts'
-import type { PageRequest } from '../store/page.ts'
+import type { PageRequest } from '../store/database/page.ts'
 import type { Store } from '../store/store.ts'
 
 /** One page of tables with their contracts. @throws Fault `bad_request` for a bad page */

@@ -5,8 +5,8 @@ import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
 import { listPins, type PinEvent } from '../store/contract/pins.ts'
-import { loadGovernance } from '../store/governance.ts'
-import type { PageRequest } from '../store/page.ts'
+import type { PageRequest } from '../store/database/page.ts'
+import { loadGovernance } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
 
 /** One page of events. @throws Fault `not_found` for an unknown table, `bad_request` for a bad page token */

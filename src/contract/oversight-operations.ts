@@ -14,7 +14,7 @@ import {
   time,
 } from '../http/schemas.ts'
 import { contractActions } from '../store/contract/changes.ts'
-import { putReadSettings, readSettings } from '../store/read-settings.ts'
+import { putReadSettings, readSettings } from '../store/contract/read-settings.ts'
 import { listChanges } from './list-changes.ts'
 import { operation, overseeing, root } from './parts.ts'
 

@@ -5,8 +5,8 @@ import type { ContractSchema } from '../core/contract-schema.ts'
 import type { Principal } from '../core/principal.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { loadDeclaredSchema } from '../store/contract/declared-schema.ts'
-import { type Governance, loadGovernance, type StoredMask } from '../store/governance.ts'
+import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
+import { type Governance, loadGovernance, type StoredMask } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
 
 /** A table for a principal: readers learn of columns and tags, and stewards of filters and masks. @throws Fault `not_found` */

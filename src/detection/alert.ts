@@ -6,7 +6,7 @@
 import type { Secret } from '../base/secret.ts'
 import { tableName } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
-import { alertFindings, claimAlerts, type DueAlert, settleAlert } from '../store/detection/alerts.ts'
+import { alertFindings, claimAlerts, type DueAlert, finishAlert } from '../store/detection/alerts.ts'
 import type { ListedFinding } from '../store/detection/findings.ts'
 import type { DetectionParts } from './parts.ts'
 
@@ -73,7 +73,7 @@ export class AlertSender {
     const { store, metrics, log } = this.parts
     const { findings, isCut } = await alertFindings(store, alert.tenant, alert.runId, shownMax)
     // Somebody decided about all of them meanwhile.
-    if (findings.length === 0) return settleAlert(store, alert, undefined)
+    if (findings.length === 0) return finishAlert(store, alert, undefined)
     const link = new URL(`/api/v1/detection/findings?run=${alert.runId}`, this.options.baseUrl())
     const outcome = await this.#post(alertPayload(findings, link, isCut))
     if (this.#stop.signal.aborted) return
@@ -87,7 +87,7 @@ export class AlertSender {
         again ? 'an alert could not be sent; it will be tried again' : 'an alert was given up',
       )
     const backoff = (this.options.backoffMs ?? backoffMsDefault) * 2 ** (alert.tries - 1)
-    await settleAlert(
+    await finishAlert(
       store,
       alert,
       again && outcome.kind === 'retry'

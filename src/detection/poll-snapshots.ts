@@ -13,10 +13,13 @@ import type { Hit } from '../core/detection.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { findCatalogCredential, listCatalogCredentials } from '../store/catalog-credentials.ts'
-import { enqueueUnscanned, knownNamespaces, unscannedLocations } from '../store/detection/runs.ts'
-import { everyItem } from '../store/page.ts'
-import { listTenants } from '../store/tenants.ts'
+import {
+  findCatalogCredential,
+  listCatalogCredentials,
+} from '../store/catalog-credential/catalog-credentials.ts'
+import { everyItem } from '../store/database/page.ts'
+import { enqueueUnscanned, graphNamespaces, unscannedLocations } from '../store/detection/runs.ts'
+import { listTenants } from '../store/tenant/tenants.ts'
 import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { HitQueue } from './hit-queue.ts'
 import type { DetectionParts } from './parts.ts'
@@ -135,7 +138,7 @@ export class SnapshotPoller {
 
   async #pollCatalogs(tenant: TenantId, budget: Budget, signal: AbortSignal): Promise<void> {
     const { store, catalogs, log } = this.parts
-    const known = await knownNamespaces(store, tenant)
+    const known = await graphNamespaces(store, tenant)
     const from = this.#places.get(tenant)
     this.#places.delete(tenant)
     for (const nickname of await this.#nicknames(tenant)) {

@@ -15,8 +15,8 @@ import type { Logger } from 'pino'
 import type { Hit } from '../core/detection.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { credentialByRoot } from '../storage/access.ts'
-import { setAside } from '../store/detection/runs.ts'
-import { seal } from '../store/sealing.ts'
+import { seal } from '../store/database/sealing.ts'
+import { setEventAside } from '../store/detection/runs.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { HitQueue } from './hit-queue.ts'
@@ -108,7 +108,7 @@ export class StorageEventListener {
       if (event.kind === 'unreadable') {
         const id = message.MessageId ?? new Bun.CryptoHasher('sha256').update(body).digest('hex')
         const sealed = seal(store.secretsKey, ['detection_set_aside', tenant, id], body)
-        await setAside(store, tenant, { id, reason: event.reason, sealed })
+        await setEventAside(store, tenant, { id, reason: event.reason, sealed })
         metrics.storageEvents.inc({ outcome: 'set_aside' })
         log.warn(
           { messageId: id, reason: event.reason },

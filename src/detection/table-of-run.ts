@@ -8,7 +8,7 @@ import { CatalogError } from '../catalog/catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { canonicalLocation } from '../core/detection.ts'
 import type { TableRef } from '../core/table-ref.ts'
-import { type ClaimedRun, nameRun } from '../store/detection/claims.ts'
+import { type ClaimedRun, recordTableOfRun } from '../store/detection/claims.ts'
 import { tableOfSnapshot } from '../store/detection/runs.ts'
 import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { DetectionParts } from './parts.ts'
@@ -27,7 +27,7 @@ export async function resolveTable(
     run.table ??
     (await tableOfSnapshot(parts.store, run.tenant, run.metadataLocation)) ??
     (await confirmed(parts, run, credential))
-  await nameRun(parts.store, run, credential.id, table)
+  await recordTableOfRun(parts.store, run, credential.id, table)
   return { ...run, credentialId: credential.id, table }
 }
 

@@ -1,6 +1,6 @@
 /** Pages of listings between the API's words and the store's: `page_token` and `next_page_token` are opaque to clients. */
 
-import type { Page, PageRequest } from '../store/page.ts'
+import type { Page, PageRequest } from '../store/database/page.ts'
 
 /** Which page a request asks for, as {@link pageInput} takes it. */
 export interface PageInput {

@@ -16,7 +16,7 @@ import {
   nilRunId,
 } from '../core/lineage.ts'
 import { limits } from '../limits.ts'
-import { isUuid } from '../store/page.ts'
+import { isUuid } from '../store/database/page.ts'
 import { columnsOf } from './column-lineage.ts'
 import { tableClaims } from './table-claims.ts'
 

@@ -9,7 +9,7 @@ import {
   postponePendingEvent,
   refusePendingEvent,
 } from '../store/lineage/events.ts'
-import { eachTenant } from '../store/tenants.ts'
+import { eachTenant } from '../store/tenant/tenants.ts'
 import { parseLineageEvent } from './parse-event.ts'
 import type { LineageReceiver } from './receiver.ts'
 

@@ -3,8 +3,8 @@
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
+import { isUuid, type PageRequest } from '../store/database/page.ts'
 import { listRunEvents, type StoredEvent } from '../store/lineage/events.ts'
-import { isUuid, type PageRequest } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 
 /** One page of events in the order in which they were received. @throws Fault `bad_request`, `not_found` */

@@ -6,6 +6,7 @@
 import { nextTurn } from '../base/turn.ts'
 import type { LineageName } from '../core/lineage.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { everyItem } from '../store/database/page.ts'
 import {
   datasetNames,
   linkLateTables,
@@ -14,9 +15,8 @@ import {
   recordSweep,
   sweepState,
 } from '../store/lineage/cycles.ts'
-import { everyItem } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
-import { eachTenant } from '../store/tenants.ts'
+import { eachTenant } from '../store/tenant/tenants.ts'
 import { cycleText } from './describe-cycle.ts'
 import { findCycles } from './find-cycles.ts'
 import type { ReceiverParts } from './receiver.ts'

@@ -8,7 +8,10 @@ import { Lru } from '../base/lru.ts'
 import type { Pace } from '../base/right-of-way.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { hearGovernanceVersions, readGovernanceVersion } from '../store/governance-versions.ts'
+import {
+  readGovernanceVersion,
+  subscribeToGovernanceVersions,
+} from '../store/governance/governance-versions.ts'
 import type { Store } from '../store/store.ts'
 
 interface CachedVersion {
@@ -28,7 +31,9 @@ export class CachedVersions {
     readonly store: Store,
     readonly pace: Pace,
   ) {
-    hearGovernanceVersions(store, (tenant, version) => this.learn(tenant, version, Number.NEGATIVE_INFINITY))
+    subscribeToGovernanceVersions(store, (tenant, version) =>
+      this.learn(tenant, version, Number.NEGATIVE_INFINITY),
+    )
   }
 
   /** @param askedMs the pace's clock before the store was asked; -∞ for a notification */

@@ -12,9 +12,9 @@ import type { Principal } from '../core/principal.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import type { Governance } from '../store/governance.ts'
-import { governedSnapshot, governedTable } from '../store/governed-table.ts'
-import { loadRead } from '../store/read-call.ts'
+import type { Governance } from '../store/governance/governance.ts'
+import { governedSnapshot, governedTable } from '../store/governance/governed-table.ts'
+import { loadRead } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { namedRefs } from './named-refs.ts'
@@ -84,7 +84,7 @@ export async function loadTables(
   const stored = await call
   if (stored === undefined)
     throw new SqlError('3D000', 'There is no such database. Use the nickname of a catalog credential.')
-  if (sessionId !== undefined) report(sessionCheck, stored.sessionCounts === true)
+  if (sessionId !== undefined) report(sessionCheck, stored.isSessionValid === true)
   signal?.throwIfAborted()
   const { credential, governances } = stored
   const loaded = await (speculative.confirm(stored) ?? load(stored))

@@ -8,9 +8,9 @@ import type { Clock } from '../base/clock.ts'
 import type { Pace } from '../base/right-of-way.ts'
 import { tableKey, tableName } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
-import type { Governance } from '../store/governance.ts'
-import { appliesTo } from '../store/governed-table.ts'
-import { loadRead } from '../store/read-call.ts'
+import type { Governance } from '../store/governance/governance.ts'
+import { appliesTo } from '../store/governance/governed-table.ts'
+import { loadRead } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { Load } from './attempt.ts'
 import type { CachedVersions } from './cached-versions.ts'
@@ -93,7 +93,7 @@ export class RunCheck {
       call,
       sessionId === undefined ? reader.stillValid() : undefined,
     ])
-    if (isValid === false || now?.sessionCounts === false) throw credentialEnded()
+    if (isValid === false || now?.isSessionValid === false) throw credentialEnded()
     if (now === undefined || !Bun.deepEquals(now.credential, loaded.credential, true))
       throw changed('The credential of the catalog')
     for (const ref of refs)

@@ -6,9 +6,12 @@
 import { type AddressRules, PinnedHost } from '../catalog/address.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { findCatalogCredential, listCatalogCredentials } from '../store/catalog-credentials.ts'
+import {
+  findCatalogCredential,
+  listCatalogCredentials,
+} from '../store/catalog-credential/catalog-credentials.ts'
+import { everyItem } from '../store/database/page.ts'
 import type { ClaimedRun } from '../store/detection/claims.ts'
-import { everyItem } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import { parseRoots, rootMatchLength } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'

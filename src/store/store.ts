@@ -1,63 +1,69 @@
 /**
- * The store: PostgreSQL with AGE, or the embedded database, behind tenant transactions. This is the
- * only way to the data; the aggregates beside this file are plain functions over it.
+ * Opens the store, PostgreSQL with AGE or the embedded database, and runs its tenant transactions. It is the only
+ * access to the data. The aggregates in the folders beside it are plain functions over it.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Fault } from '../base/fault.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { embeddedEngine } from './embedded.ts'
-import { type Engine, type Link, type Listening, type OnNotification, postgresEngine } from './link.ts'
-import { migrate } from './migrations.ts'
-import { graphName, schemaName } from './names.ts'
-import { Pool } from './pool.ts'
+import { embeddedBackend } from './database/embedded.ts'
+import {
+  type Link,
+  type Listening,
+  type OnNotification,
+  postgresBackend,
+  type StoreBackend,
+} from './database/link.ts'
+import { migrate } from './database/migrations.ts'
+import { graphName, schemaName } from './database/names.ts'
+import { Pool } from './database/pool.ts'
 import {
   beginText,
   callFunction,
   type Param,
-  resetSession,
-  Session,
+  resetConnection,
+  StoreConnection,
   type TransactionOptions,
   type Tx,
-} from './session.ts'
-import { toStoreFault } from './store-fault.ts'
+} from './database/session.ts'
+import { toStoreFault } from './database/store-fault.ts'
 
 export interface StoreOptions {
   /** A PostgreSQL server; without it the embedded database in `dataDirectory`. */
   readonly databaseUrl?: string | undefined
   readonly dataDirectory?: string | undefined
-  /** A prepared data directory that a new embedded one starts from. */
+  /** A prepared data directory that is copied for a new embedded database. */
   readonly template?: string | undefined
   /** 32 bytes: AES-256 for secrets at rest. */
   readonly secretsKey: Uint8Array
-  /** Sessions on the server at once; default 10. */
+  /** Connections to the server at once; default 10. */
   readonly poolMax?: number
-  /** Whether migrations are applied; otherwise a database that lacks some is refused. */
+  /** Whether migrations are applied. Otherwise a database that lacks some is refused. */
   readonly migrate: boolean
   /** Milliseconds that one statement may take; default `limits.storeStatementMs`. */
   readonly statementMs?: number
-  /** Told what an operator should know at start. */
+  /** Receives what an operator should know at start. */
   readonly onNotice: (notice: string) => void
-  /** Told how long each Cypher query took, in seconds. */
+  /** Receives the duration of each Cypher query, in seconds. */
   readonly onCypher?: (seconds: number) => void
 }
 
-/** Functions whose first parameter is the tenant, and whose first statement enters it (`migrations/functions/`). */
+/** SQL functions (`migrations/functions/`) whose first parameter is the tenant and whose first statement enters it. */
 export type TenantFunction = 'load_policies' | 'load_read' | 'open_intent' | 'record_usage' | 'record_verdict'
-/** Functions that are security definers owned by svc_admin. */
+/** SQL functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session'
-/** Functions that find the tenant's session before they enter the tenant. */
+/** SQL functions that find the tenant's session before they enter the tenant. */
 export type SessionFunction = 'begin_commit'
 
 export interface Store {
-  readonly engine: 'postgres' | 'embedded'
+  readonly backend: 'postgres' | 'embedded'
   readonly secretsKey: Uint8Array
   readonly onCypher: (seconds: number) => void
   /**
    * Runs `work` in a transaction that sees and writes this tenant's rows only.
-   * @throws Fault; what `work` throws; the signal's reason. Nothing of a failed transaction stays, except
-   * where the connection was lost in the commit itself: then the outcome is unknown
+   * @throws Fault; what `work` throws; the signal's reason. A failed transaction leaves nothing behind. Where the
+   * connection was lost during the commit, the outcome is unknown
    */
   tenantTransaction<T>(
     tenant: TenantId,
@@ -72,27 +78,27 @@ export interface Store {
     options?: TransactionOptions & { readonly prepare?: boolean },
   ): Promise<readonly Row[]>
   /**
-   * A tenant transaction of one call of a function of the schema svc that enters the tenant by itself, in one
-   * message: what is local to its transaction is all that it sets, so the session needs no reset.
-   * @param params what follows the tenant; JSON as text
+   * A tenant transaction of one call of a function of the schema svc that enters the tenant itself, in one message.
+   * The connection needs no reset, because every setting is local to the transaction.
+   * @param params the parameters after the tenant; JSON as text
    */
   tenantCall<Row extends object>(
     tenant: TenantId,
     name: TenantFunction,
     params: readonly Param[],
   ): Promise<readonly Row[]>
-  /** The same for a function that runs as svc_admin whoever calls it. */
+  /** The same for a function that runs as svc_admin for every caller. */
   adminCall<Row extends object>(name: AdminFunction, params: readonly Param[]): Promise<readonly Row[]>
   /**
-   * The same for a function that enters the tenant of a session that it finds itself.
-   * @param expected whose session it should be: a hint at whose plans are of use, and nothing else
+   * The same for a function that finds a session and enters its tenant.
+   * @param expected whose session it should be; used only to choose a connection with that tenant's plans
    */
   sessionCall<Row extends object>(
     expected: TenantId,
     name: SessionFunction,
     params: readonly Param[],
   ): Promise<readonly Row[]>
-  /** A transaction as svc_admin: what precedes a tenant (sessions, webhooks) or spans tenants. */
+  /** A transaction as svc_admin, for work before the tenant is known (sessions, webhooks) or across tenants. */
   adminTransaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** An admin transaction of one statement, in one round trip. */
   adminQuery<Row extends object>(
@@ -100,25 +106,25 @@ export interface Store {
     params?: readonly Param[],
     options?: TransactionOptions,
   ): Promise<readonly Row[]>
-  /** A transaction as svc_owner in the context of `tenant`: provisioning only. */
+  /** A transaction as svc_owner in the context of `tenant`, for provisioning only. */
   ownerTransaction<T>(tenant: TenantId, work: (tx: Tx) => Promise<T>): Promise<T>
-  /** A session outside the pool, for a lock that outlives transactions. The caller discards it. */
+  /** A connection outside the pool, for a lock that outlives transactions. The caller discards it. */
   openLink(): Promise<Link>
-  /** As `Engine.listen`. @throws Fault where the store does not answer */
+  /** As `StoreBackend.listen`. @throws Fault where the store does not answer */
   listen(channel: string, onMessage: (message: string) => void): Promise<Listening | undefined>
   /**
-   * Told what any session here hears of the channel of governance versions, of each message perhaps several times:
-   * what a transaction of this store raises, before that has returned.
-   * @returns ends it
+   * Calls `listener` with the messages of the channel of governance versions, perhaps several times with the same.
+   * A message that a transaction of this store sends arrives before that transaction returns.
+   * @returns a function that ends the subscription
    */
-  hear(listener: OnNotification): () => void
-  /** Whether the database answers, and a trivial graph query too. */
+  subscribe(listener: OnNotification): () => void
+  /** Whether the database answers a trivial graph query. */
   healthy(): Promise<boolean>
   close(): Promise<void>
 }
 
 /**
- * Opens the store and brings its schema up to date, or checks that it is.
+ * Opens the store, and migrates its schema or checks that it is up to date.
  * @throws Fault `misconfigured` (a held directory, a bad key, missing privileges, a changed migration),
  * `unavailable` where the database does not answer
  */
@@ -131,38 +137,38 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const onNotification = (message: string) => {
     for (const listener of listeners) listener(message)
   }
-  const engine = await openEngine(options, { statementMs, onNotification })
+  const backend = await openBackend(options, { statementMs, onNotification })
   try {
-    const pool = new Pool(engine)
-    const link = await engine.open('connecting')
+    const pool = new Pool(backend)
+    const link = await backend.open('connecting')
     try {
       await migrate(link.sql, options.migrate ? 'apply' : 'verify', notice)
-      if (!(await resetSession(link, statementMs)))
+      if (!(await resetConnection(link, statementMs)))
         throw new Fault('unavailable', 'The database connection was lost.')
     } catch (error) {
       await link.discard()
       throw error
     }
-    if (engine.name === 'embedded') {
+    if (backend.name === 'embedded') {
       notice('Embedded database: acknowledged writes survive the death of this process, not of the machine.')
       pool.adopt(link)
     } else await link.close()
-    return storeOver(engine, pool, options, listeners)
+    return storeOver(backend, pool, options, listeners)
   } catch (error) {
-    await engine.close()
+    await backend.close()
     throw toStoreFault(error)
   }
 }
 
-function openEngine(
+function openBackend(
   options: StoreOptions,
   shared: { readonly statementMs: number; readonly onNotification: OnNotification },
-): Promise<Engine> | Engine {
+): Promise<StoreBackend> | StoreBackend {
   const { databaseUrl, dataDirectory, template, poolMax = 10 } = options
-  if (databaseUrl !== undefined) return postgresEngine({ databaseUrl, poolMax, ...shared })
+  if (databaseUrl !== undefined) return postgresBackend({ databaseUrl, poolMax, ...shared })
   if (dataDirectory === undefined)
     throw new Fault('misconfigured', 'Neither a database URL nor a data directory is set.')
-  return embeddedEngine({ dataDirectory, ...shared, ...(template !== undefined && { template }) })
+  return embeddedBackend({ dataDirectory, ...shared, ...(template !== undefined && { template }) })
 }
 
 const adminPath = 'svc, pg_catalog'
@@ -171,7 +177,7 @@ function tenantPath(tenant: TenantId): string {
   return `${schemaName(tenant)}, ${graphName(tenant)}, svc, ag_catalog, pg_catalog`
 }
 
-/** The tenant as text for a statement: whatever a caller's types say, only a UUID gets there. */
+/** The tenant as text for a statement. It checks at run time that the text is a UUID. */
 function checkedTenant(tenant: TenantId): TenantId {
   const parsed = parseTenantId(String(tenant ?? ''))
   if (parsed === undefined || parsed !== tenant)
@@ -180,7 +186,7 @@ function checkedTenant(tenant: TenantId): TenantId {
 }
 
 function storeOver(
-  engine: Engine,
+  backend: StoreBackend,
   pool: Pool,
   settings: StoreOptions,
   listeners: Set<OnNotification>,
@@ -194,45 +200,46 @@ function storeOver(
       })
   }
 
-  /** Borrows a session for one transaction and gives it back reset, or discards it. */
+  /** Borrows a connection for one transaction, and returns it reset or discards it. */
   async function transact<T>(
     tenant: TenantId | undefined,
     begin: string,
-    work: (session: Session) => Promise<T>,
+    work: (connection: StoreConnection) => Promise<T>,
     { signal, statementMs }: TransactionOptions = {},
   ): Promise<T> {
     refuseNested()
     const link = await pool.borrow(tenant, signal)
     if (signal?.aborted) {
-      // It left while the session was being opened: nobody would hear of the abort any more.
+      // It aborted while the connection was being opened, so the listener below would never fire.
       pool.release(link)
       throw signal.reason
     }
-    const session = new Session(link, Math.max(engine.statementMs, statementMs ?? 0), begin)
+    const connection = new StoreConnection(link, Math.max(backend.statementMs, statementMs ?? 0), begin)
     const aborted = Promise.withResolvers<never>()
     aborted.promise.catch(() => {})
     const onAbort = () => {
-      session.stop(new Fault('unavailable', 'The request was cancelled.', { cause: signal?.reason }))
+      connection.stop(new Fault('unavailable', 'The request was cancelled.', { cause: signal?.reason }))
       aborted.reject(signal?.reason)
     }
     signal?.addEventListener('abort', onAbort, { once: true })
     const scope = { open: true }
     const done = (async () => {
       try {
-        return await inside.run(scope, () => work(session))
+        return await inside.run(scope, () => work(connection))
       } finally {
         scope.open = false
         signal?.removeEventListener('abort', onAbort)
         const reset =
-          session.isReset || (!session.isCancelled && (await resetSession(link, engine.statementMs)))
-        if (reset && !session.isCancelled) pool.release(link)
+          connection.isReset ||
+          (!connection.isCancelled && (await resetConnection(link, backend.statementMs)))
+        if (reset && !connection.isCancelled) pool.release(link)
         else void pool.discard(link).catch(() => {})
       }
     })()
     return Promise.race([done, aborted.promise])
   }
 
-  /** One call on a session that its transaction leaves as it was. A failed one is reset all the same. */
+  /** One call that leaves the connection's settings unchanged. After a failed call the connection is reset. */
   async function call<Row extends object>(
     tenant: TenantId | undefined,
     name: string,
@@ -242,32 +249,32 @@ function storeOver(
     const link = await pool.borrow(tenant)
     let clean = false
     try {
-      const rows = await callFunction<Row>(link, engine.statementMs, name, params)
+      const rows = await callFunction<Row>(link, backend.statementMs, name, params)
       clean = true
       return rows
     } finally {
-      if (clean || (await resetSession(link, engine.statementMs))) pool.release(link)
+      if (clean || (await resetConnection(link, backend.statementMs))) pool.release(link)
       else void pool.discard(link).catch(() => {})
     }
   }
 
   const transaction =
     <T>(work: (tx: Tx) => Promise<T>) =>
-    async (session: Session) => {
-      const result = await work(session.tx)
-      await session.commit()
+    async (connection: StoreConnection) => {
+      const result = await work(connection.tx)
+      await connection.commit()
       return result
     }
 
   const query =
     <Row extends object>(text: string, params: readonly Param[] = [], prepare = true) =>
-    (session: Session) =>
-      session.only<Row>(text, params, prepare)
+    (connection: StoreConnection) =>
+      connection.only<Row>(text, params, prepare)
 
   const onCypher = settings.onCypher ?? (() => {})
 
   return {
-    engine: engine.name,
+    backend: backend.name,
     secretsKey: settings.secretsKey,
     onCypher,
     async tenantTransaction(tenant, work, options = {}) {
@@ -307,15 +314,15 @@ function storeOver(
       const id = checkedTenant(tenant)
       return transact(undefined, beginText('svc_owner', id, tenantPath(id), {}), transaction(work))
     },
-    openLink: () => engine.open('tenant'),
+    openLink: () => backend.open('tenant'),
     async listen(channel, onMessage) {
       try {
-        return await engine.listen(channel, onMessage)
+        return await backend.listen(channel, onMessage)
       } catch (error) {
         throw toStoreFault(error)
       }
     },
-    hear(listener) {
+    subscribe(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
@@ -333,7 +340,7 @@ function storeOver(
     },
     async close() {
       await pool.close()
-      await engine.close()
+      await backend.close()
     },
   }
 }

@@ -192,7 +192,7 @@ describe('policies', () => {
     )
     expect(await cli.run(put, { stdin: 'true' })).toMatchObject({
       status: 1,
-      stderr: 'A policy of another kind has this id.\n',
+      stderr: 'A policy of another kind already has this id.\n',
     })
   })
 })

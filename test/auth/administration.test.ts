@@ -7,7 +7,7 @@ import { adminOperations } from '../../src/auth/administration/admin-operations.
 import { principalChain } from '../../src/auth/principal-chain.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { limits } from '../../src/limits.ts'
-import { findServiceSession } from '../../src/store/sessions.ts'
+import { findServiceSession } from '../../src/store/session/sessions.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { serveOperations } from '../support/operations.ts'
 import { addTenant, type TestTenant } from '../support/service.ts'
@@ -68,7 +68,10 @@ describe('/admin', () => {
     expect(made.status).toBe(201)
     const { id } = await json(made)
     const again = await admin('POST', 'tenants', { name: 'again', organization_id: 'org_new' })
-    expect([again.status, await messageOf(again)]).toEqual([409, 'Another tenant has this organization.'])
+    expect([again.status, await messageOf(again)]).toEqual([
+      409,
+      'Another tenant already has this organization.',
+    ])
     const listed = (await json(await admin('GET', 'tenants?limit=1000'))) as { items: { id: string }[] }
     expect(listed.items.map((tenant) => tenant.id)).toContain(String(id))
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:
 import { randomBytes } from 'node:crypto'
 import { loginOperations } from '../../src/auth/login/operations.ts'
 import { limits } from '../../src/limits.ts'
-import { createTenant, suspendTenant } from '../../src/store/tenants.ts'
+import { createTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { call, type IdentityService, internalOrg, startIdentityService } from '../support/identity.ts'
 import {
   Browser,

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 import { prefix } from '../support/service.ts'

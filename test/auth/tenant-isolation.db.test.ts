@@ -5,7 +5,7 @@
 
 import { expect, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { call, session, startIdentityService } from '../support/identity.ts'
 
 const server = process.env.SVC_TEST_DATABASE_URL

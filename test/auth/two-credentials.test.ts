@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'
-import { createServiceSession } from '../../src/store/sessions.ts'
+import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 import { addTenant, prefix } from '../support/service.ts'

@@ -5,8 +5,8 @@ import { webhookOperations } from '../../src/auth/webhooks/operations.ts'
 import { Secret } from '../../src/base/secret.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { limits } from '../../src/limits.ts'
-import { createBrowserSession } from '../../src/store/browser-sessions.ts'
-import { createTenant, getTenant } from '../../src/store/tenants.ts'
+import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
+import { createTenant, getTenant } from '../../src/store/tenant/tenants.ts'
 import { failingStore } from '../support/failing-store.ts'
 import {
   billingWebhookSecret,

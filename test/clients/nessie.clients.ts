@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { countIntents } from '../../src/store/commit-intents.ts'
+import { countIntents } from '../../src/store/commit/commit-intents.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'

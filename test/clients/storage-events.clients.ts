@@ -10,7 +10,7 @@ import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-s
 import { IcebergWriter } from '../../demo/lake/iceberg-writer.ts'
 import { HitQueue } from '../../src/detection/hit-queue.ts'
 import { StorageEventListener } from '../../src/detection/storage-events.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { listFindings } from '../../src/store/detection/findings.ts'
 import { listRuns } from '../../src/store/detection/run-list.ts'
 import { type DetectionService, peopleFields, startDetectionService } from '../support/detection.ts'

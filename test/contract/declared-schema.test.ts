@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'
 import { limits } from '../../src/limits.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../support/governed.ts'
 import { call, session } from '../support/identity.ts'
 import { departures } from '../support/json-schema.ts'

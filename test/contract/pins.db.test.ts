@@ -7,7 +7,7 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import { listContractChanges } from '../../src/store/contract/changes.ts'
 import { listPins, pinTable } from '../../src/store/contract/pins.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 

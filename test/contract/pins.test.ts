@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, orderFields, replaceSchema } from '../../demo/commits.ts'
 import { sessionScopes } from '../../src/core/session.ts'
-import { listReadableTables } from '../../src/store/readable-tables.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { listReadableTables } from '../../src/store/governance/readable-tables.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { call, session } from '../support/identity.ts'
 import { commit, startTestService, type TestService } from '../support/service.ts'
 

@@ -19,6 +19,7 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
+import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { pinTable } from '../../src/store/contract/pins.ts'
 import { decideFinding, listFindings } from '../../src/store/detection/findings.ts'
 import {
@@ -27,13 +28,12 @@ import {
   loadGovernances,
   readGovernances,
   type StoredColumn,
-} from '../../src/store/governance.ts'
-import { readGovernanceRows } from '../../src/store/governance-rows.ts'
-import { governedSnapshot, governedTable, isMaskedFor } from '../../src/store/governed-table.ts'
-import { deleteEdge, upsertEdge } from '../../src/store/graph.ts'
+} from '../../src/store/governance/governance.ts'
+import { readGovernanceRows } from '../../src/store/governance/governance-rows.ts'
+import { governedSnapshot, governedTable, isMaskedFor } from '../../src/store/governance/governed-table.ts'
+import { deleteEdge, upsertEdge } from '../../src/store/graph/graph.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenants.ts'
-import { recordVerdict } from '../../src/store/verdicts.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
 import { recordFinding } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'

@@ -5,13 +5,13 @@ import { Secret } from '../../src/base/secret.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { AlertSender, alertPayload } from '../../src/detection/alert.ts'
-import { claimAlerts, settleAlert } from '../../src/store/detection/alerts.ts'
+import { claimAlerts, finishAlert } from '../../src/store/detection/alerts.ts'
 import { claimRuns } from '../../src/store/detection/claims.ts'
 import { type ListedFinding, listFindings } from '../../src/store/detection/findings.ts'
 import { finishRun } from '../../src/store/detection/results.ts'
 import { requestRescan } from '../../src/store/detection/run-list.ts'
 import { enqueueHits } from '../../src/store/detection/runs.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { emptyReport } from '../support/detection-rows.ts'
@@ -194,7 +194,7 @@ describe('sending', () => {
     if (former === undefined) throw new Error('nothing is due')
     await requestRescan(store, tenant, table, 'sam')
     await finishWithAlert()
-    await settleAlert(store, former, undefined)
+    await finishAlert(store, former, undefined)
     expect(await pending()).toBe(1)
     const { alerts } = sender()
     await settled(alerts)

@@ -7,9 +7,9 @@ import {
   findCatalogCredential,
   putCatalogCredential,
   removeCatalogCredential,
-} from '../../src/store/catalog-credentials.ts'
-import { parseAgtype } from '../../src/store/graph.ts'
-import { reconcileTenant } from '../../src/store/reconcile.ts'
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { parseAgtype } from '../../src/store/graph/graph.ts'
+import { reconcileTenant } from '../../src/store/jobs/reconcile.ts'
 import { type DetectionService, startDetectionService, webhookSecret } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
 

@@ -11,13 +11,13 @@ import { HitQueue } from '../../src/detection/hit-queue.ts'
 import { WorkerPool } from '../../src/detection/worker-pool.ts'
 import { ReadFailure } from '../../src/storage/read-failure.ts'
 import type { TableAccess } from '../../src/storage/vended-access.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { type ClaimedRun, claimRuns, retryRun } from '../../src/store/detection/claims.ts'
 import { finishRun } from '../../src/store/detection/results.ts'
 import { findRun, listRuns, requestRescan } from '../../src/store/detection/run-list.ts'
 import { enqueueHits } from '../../src/store/detection/runs.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createTenant, suspendTenant } from '../../src/store/tenants.ts'
+import { createTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { emptyReport } from '../support/detection-rows.ts'
@@ -474,7 +474,7 @@ test('the webhook answers 410 switched off, before all else, and 503 where the s
     },
   })
   const { tenant } = broken.owner
-  await (await import('../../src/store/catalog-credentials.ts')).rotateCatalogCredential(
+  await (await import('../../src/store/catalog-credential/catalog-credentials.ts')).rotateCatalogCredential(
     broken.store,
     tenant,
     'main',

@@ -2,9 +2,12 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { SnapshotPoller } from '../../src/detection/poll-snapshots.ts'
-import { putCatalogCredential, removeCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import {
+  putCatalogCredential,
+  removeCatalogCredential,
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { listRuns } from '../../src/store/detection/run-list.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { type DetectionService, startDetectionService } from '../support/detection.ts'
 
 setDefaultTimeout(60_000)

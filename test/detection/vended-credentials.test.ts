@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { licenseFor } from '../support/license.ts'
 import { addTenant, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { startVendingUpstream, type VendingUpstream } from '../support/vending-upstream.ts'

@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
-import { recordUsage } from '../../src/store/usage.ts'
+import { recordUsage } from '../../src/store/query/usage.ts'
 import { commitColumns } from '../support/governed.ts'
 import { session } from '../support/identity.ts'
 import { commit, orders, startTestService } from '../support/service.ts'

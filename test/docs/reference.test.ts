@@ -10,7 +10,7 @@ import { policyErrorCodes } from '../../src/core/decision.ts'
 import { maskActions } from '../../src/core/mask.ts'
 import { policyKinds } from '../../src/core/policy.ts'
 import { limits } from '../../src/limits.ts'
-import { edgeLabels, vertexLabels } from '../../src/store/names.ts'
+import { edgeLabels, vertexLabels } from '../../src/store/database/names.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = 'docs/reference'

@@ -6,11 +6,15 @@ import type { GatewayParts } from '../../src/gateway/base/parts.ts'
 import { answerLiteral as answer } from '../../src/gateway/literal-surface/literal-surface.ts'
 import { limits } from '../../src/limits.ts'
 import type { PolicyEngine } from '../../src/policy/engine.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import { countIntents } from '../../src/store/commit-intents.ts'
-import { deletePolicy } from '../../src/store/policies.ts'
-import type { Param } from '../../src/store/session.ts'
-import { createServiceSession, findServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { countIntents } from '../../src/store/commit/commit-intents.ts'
+import type { Param } from '../../src/store/database/session.ts'
+import { deletePolicy } from '../../src/store/policy/policies.ts'
+import {
+  createServiceSession,
+  findServiceSession,
+  revokeServiceSession,
+} from '../../src/store/session/sessions.ts'
 import type { Store, TenantFunction } from '../../src/store/store.ts'
 import { failingStore } from '../support/failing-store.ts'
 import {

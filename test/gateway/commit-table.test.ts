@@ -11,9 +11,9 @@ import {
 import type { PolicyKind } from '../../src/core/policy.ts'
 import { warningHeader } from '../../src/gateway/base/faults.ts'
 import { limits } from '../../src/limits.ts'
-import { putPolicy } from '../../src/store/policies.ts'
-import { createServiceSession } from '../../src/store/sessions.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { putPolicy } from '../../src/store/policy/policies.ts'
+import { createServiceSession } from '../../src/store/session/sessions.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { recordingProxy } from '../support/recording-proxy.ts'
 import {
   addTenant,

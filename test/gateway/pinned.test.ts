@@ -5,7 +5,7 @@ import { appendSnapshot, removeSnapshots, setProperties } from '../../demo/commi
 import type { Fault } from '../../src/base/fault.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { listPins, pinTable, unpinTable } from '../../src/store/contract/pins.ts'
-import { deleteNode, upsertNode } from '../../src/store/graph.ts'
+import { deleteNode, upsertNode } from '../../src/store/graph/graph.ts'
 import { addTenant, audit, commit, orders, startTestService, type TestService } from '../support/service.ts'
 import { messageOf, send } from '../support/surface.ts'
 

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 
 import { setProperties } from '../../demo/commits.ts'
 import { TableCache } from '../../src/gateway/base/table-cache.ts'
 import { answerLiteral } from '../../src/gateway/literal-surface/literal-surface.ts'
-import { countIntents } from '../../src/store/commit-intents.ts'
-import { deletePolicy } from '../../src/store/policies.ts'
-import { findServiceSession } from '../../src/store/sessions.ts'
+import { countIntents } from '../../src/store/commit/commit-intents.ts'
+import { deletePolicy } from '../../src/store/policy/policies.ts'
+import { findServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
 import { audit, governOrders, prefix, startTestService, type TestService } from '../support/service.ts'
 

@@ -2,8 +2,11 @@
 
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
-import { putCatalogCredential, removeCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
+import {
+  putCatalogCredential,
+  removeCatalogCredential,
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { createServiceSession, revokeServiceSession } from '../../src/store/session/sessions.ts'
 import { prefix, startTestService, type TestService } from '../support/service.ts'
 import { type Begun, beginSlowly, type SlowRequest } from '../support/slow-body.ts'
 

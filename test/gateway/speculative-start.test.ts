@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setProperties } from '../../demo/commits.ts'
 import { Fault } from '../../src/base/fault.ts'
-import { countIntents } from '../../src/store/commit-intents.ts'
-import { deletePolicy } from '../../src/store/policies.ts'
-import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
+import { countIntents } from '../../src/store/commit/commit-intents.ts'
+import { deletePolicy } from '../../src/store/policy/policies.ts'
+import { createServiceSession, revokeServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   commit,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTable, setProperties } from '../../demo/commits.ts'
 import { commitStages } from '../../src/gateway/base/stage-times.ts'
-import { createServiceSession } from '../../src/store/sessions.ts'
+import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { commit, governOrders, metric, startTestService, type TestService } from '../support/service.ts'
 import { send } from '../support/surface.ts'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { UnsecuredJWT } from 'jose'
 import { setProperties } from '../../demo/commits.ts'
-import { putPolicy } from '../../src/store/policies.ts'
-import { createServiceSession } from '../../src/store/sessions.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { putPolicy } from '../../src/store/policy/policies.ts'
+import { createServiceSession } from '../../src/store/session/sessions.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { addTenant, audit, orders, startTestService } from '../support/service.ts'
 
 /** Four connections, two tenants with the same nickname and table, two hundred commits at once. */

@@ -13,10 +13,10 @@ import {
   putCatalogCredential,
   removeCatalogCredential,
   rotateCatalogCredential,
-} from '../../src/store/catalog-credentials.ts'
-import { deletePolicy } from '../../src/store/policies.ts'
-import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
-import { resumeTenant, suspendTenant } from '../../src/store/tenants.ts'
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { deletePolicy } from '../../src/store/policy/policies.ts'
+import { createServiceSession, revokeServiceSession } from '../../src/store/session/sessions.ts'
+import { resumeTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
 import {
   addTenant,
   commit,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { receiveLineage } from '../../src/store/lineage/events.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 import { type Edge, reach, seededRandom, shortestCycle } from './model.ts'

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of lineage, held against what the resources answer. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { upsertNode } from '../../src/store/graph.ts'
+import { upsertNode } from '../../src/store/graph/graph.ts'
 import { departures } from '../support/json-schema.ts'
 import { datasetNode, getJson, lineageEvent, producer, sendLineage } from '../support/lineage.ts'
 import { startTestService, type TestService } from '../support/service.ts'

@@ -23,13 +23,13 @@ import {
   putCatalogCredential,
   removeCatalogCredential,
   rotateCatalogCredential,
-} from '../../src/store/catalog-credentials.ts'
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
-import { putReadSettings } from '../../src/store/read-settings.ts'
-import { createServiceSession, revokeServiceSession } from '../../src/store/sessions.ts'
+import { putReadSettings } from '../../src/store/contract/read-settings.ts'
+import { listUsage } from '../../src/store/query/usage.ts'
+import { createServiceSession, revokeServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
-import { resumeTenant, suspendTenant } from '../../src/store/tenants.ts'
-import { listUsage } from '../../src/store/usage.ts'
+import { resumeTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { eventually } from '../support/eventually.ts'
 import { commitColumns } from '../support/governed.ts'
@@ -123,7 +123,7 @@ function watched(store: Store): Store {
       }
       return await store.tenantQuery(tenant, text, params, options)
     },
-    hear: (listener) => store.hear((message) => isDeaf || listener(message)),
+    subscribe: (listener) => store.subscribe((message) => isDeaf || listener(message)),
   }
 }
 

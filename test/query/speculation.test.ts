@@ -25,10 +25,10 @@ import {
   putCatalogCredential,
   removeCatalogCredential,
   rotateCatalogCredential,
-} from '../../src/store/catalog-credentials.ts'
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
-import { putReadSettings } from '../../src/store/read-settings.ts'
-import { listUsage } from '../../src/store/usage.ts'
+import { putReadSettings } from '../../src/store/contract/read-settings.ts'
+import { listUsage } from '../../src/store/query/usage.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { batches, longs, type ScriptedEngine, scriptedEngine } from '../support/scripted-engine.ts'

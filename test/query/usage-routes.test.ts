@@ -1,8 +1,8 @@
 /** GET /api/v1/usage and its totals: pages, filters, one’s own and everyone’s, and never a foreign tenant’s. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { createTenant } from '../../src/store/tenants.ts'
-import { recordUsage } from '../../src/store/usage.ts'
+import { recordUsage } from '../../src/store/query/usage.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { call, session } from '../support/identity.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { usageRecord } from '../support/usage.ts'

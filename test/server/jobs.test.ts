@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { RightOfWay } from '../../src/base/right-of-way.ts'
 import { type JobGauges, startJobs, type WithReplicaLock } from '../../src/server/jobs.ts'
-import { findJobGauge, keepJobGauge } from '../../src/store/job-gauges.ts'
+import { findJobGauge, putJobGauge } from '../../src/store/jobs/job-gauges.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { handPace } from '../support/hand-pace.ts'
@@ -72,7 +72,7 @@ test('a job that is under way when the service stops is told to end', async () =
 test('a replica shows what a run left on another one, and no longer what its own had left before', async () => {
   await using store = await openTestStore()
   const gauges: JobGauges = {
-    keep: (job, value) => keepJobGauge(store, job, value),
+    keep: (job, value) => putJobGauge(store, job, value),
     find: (job) => findJobGauge(store, job),
   }
   const quiet = new RightOfWay({ quietMs: 0, waitMsMax: 0 })

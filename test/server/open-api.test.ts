@@ -7,7 +7,7 @@ import { sessionScopes } from '../../src/core/session.ts'
 import { limits } from '../../src/limits.ts'
 import type { DescribedRoute } from '../../src/server/open-api.ts'
 import type { DescribedOperation } from '../../src/server/rest/describe.ts'
-import { createBrowserSession } from '../../src/store/browser-sessions.ts'
+import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
   billingWebhookSecret,
   type CallOptions,

@@ -7,9 +7,6 @@ import type { CommitIntent, CommittedTable } from '../../src/core/commit.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import { type TableRef, tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { findAudit, listAudit } from '../../src/store/audit.ts'
-import { beginCommit, type KnownSession } from '../../src/store/begin-commit.ts'
-import { createBrowserSession } from '../../src/store/browser-sessions.ts'
 import {
   findCatalogCredential,
   findCatalogCredentialById,
@@ -19,7 +16,9 @@ import {
   putCatalogCredential,
   removeCatalogCredential,
   rotateCatalogCredential,
-} from '../../src/store/catalog-credentials.ts'
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { findAudit, listAudit } from '../../src/store/commit/audit.ts'
+import { beginCommit, type ReturningSession } from '../../src/store/commit/begin-commit.ts'
 import {
   claimStaleIntents,
   closeIntent,
@@ -28,12 +27,15 @@ import {
   intentTimes,
   loadIntentBody,
   openIntent,
-} from '../../src/store/commit-intents.ts'
-import { cypher } from '../../src/store/cypher.ts'
-import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph.ts'
+} from '../../src/store/commit/commit-intents.ts'
+import { recordVerdict } from '../../src/store/commit/verdicts.ts'
+import { putReadSettings } from '../../src/store/contract/read-settings.ts'
+import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/database/names.ts'
+import { cypher } from '../../src/store/graph/cypher.ts'
+import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph/graph.ts'
+import { reconcileTenant, withReplicaLock } from '../../src/store/jobs/reconcile.ts'
 import { recordSweep } from '../../src/store/lineage/cycles.ts'
 import { receiveLineage } from '../../src/store/lineage/events.ts'
-import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/names.ts'
 import {
   deletePolicy,
   listPolicies,
@@ -41,10 +43,10 @@ import {
   policiesAtIntent,
   putPolicy,
   readWriteGovernance,
-} from '../../src/store/policies.ts'
-import { openUsage } from '../../src/store/queries-under-way.ts'
-import { putReadSettings } from '../../src/store/read-settings.ts'
-import { reconcileTenant, withReplicaLock } from '../../src/store/reconcile.ts'
+} from '../../src/store/policy/policies.ts'
+import { openUsage } from '../../src/store/query/queries-under-way.ts'
+import { recordUsage } from '../../src/store/query/usage.ts'
+import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
   createServiceSession,
   findServiceSession,
@@ -52,7 +54,7 @@ import {
   listServiceSessions,
   revokeServiceSession,
   serviceSecretDigest,
-} from '../../src/store/sessions.ts'
+} from '../../src/store/session/sessions.ts'
 import {
   createTenant,
   findTenantByOrganization,
@@ -60,9 +62,7 @@ import {
   listTenants,
   resumeTenant,
   suspendTenant,
-} from '../../src/store/tenants.ts'
-import { recordUsage } from '../../src/store/usage.ts'
-import { recordVerdict } from '../../src/store/verdicts.ts'
+} from '../../src/store/tenant/tenants.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf } from '../support/commits.ts'
 import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
@@ -106,7 +106,7 @@ export function storeContract(engine: 'embedded' | 'postgres'): void {
     afterAll(() => store?.[Symbol.asyncDispose]())
 
     test('runs on the engine that was asked for and is healthy', async () => {
-      expect(store.engine).toBe(engine)
+      expect(store.backend).toBe(engine)
       expect(await store.healthy()).toBe(true)
     })
 
@@ -898,7 +898,7 @@ function intents(): void {
     expect(claimed?.intent).toEqual(head)
     expect(Buffer.from(await loadIntentBody(store, home, intent.commitId))).toEqual(Buffer.from(body))
     const foreigners = loadIntentBody(store, foreign, intent.commitId)
-    expect(await foreigners.catch((thrown: Error) => thrown.message)).toBe('the intent is open no more')
+    expect(await foreigners.catch((thrown: Error) => thrown.message)).toBe('the intent is no longer open')
   })
 
   test('a claimed intent is not claimed again until its new lease is over', async () => {
@@ -941,7 +941,8 @@ function intents(): void {
     const known = { key: { digest, id: null }, tenant, prefix: nickname, fingerprint } as const
     return { ...made, known }
   }
-  const begin = (known: KnownSession, intent = intentOf()) => beginCommit(store, known, intent, intentTimes)
+  const begin = (known: ReturningSession, intent = intentOf()) =>
+    beginCommit(store, known, intent, intentTimes)
 
   test('a commit begun at once has its intent opened and its policies loaded', async () => {
     await clear()
@@ -962,7 +963,7 @@ function intents(): void {
   test('a commit is not begun for a caller that is not as it was, and leaves nothing then', async () => {
     await clear()
     const { id, secret, known } = await callerOf(home)
-    const begun = async (as: KnownSession) => (await begin(as)) !== undefined
+    const begun = async (as: ReturningSession) => (await begin(as)) !== undefined
     expect(await begun({ ...known, fingerprint: '' })).toBe(false)
     expect(await begun({ ...known, prefix: 'another' })).toBe(false)
     expect(await begun({ ...known, key: { digest: null, id: crypto.randomUUID() } })).toBe(false)

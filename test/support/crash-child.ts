@@ -5,7 +5,7 @@
 
 import type { TenantId } from '../../src/core/tenant.ts'
 import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
-import { putPolicy } from '../../src/store/policies.ts'
+import { putPolicy } from '../../src/store/policy/policies.ts'
 import { openStore } from '../../src/store/store.ts'
 import { startCrashService } from './crash-service.ts'
 import { equipTenant, orders as ordersTable, type TestTenant } from './service.ts'

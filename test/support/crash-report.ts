@@ -1,8 +1,8 @@
 /** What a service that settled everything has on record, for a comparison with the catalog. */
 
 import type { TenantId } from '../../src/core/tenant.ts'
-import { listAudit } from '../../src/store/audit.ts'
-import { countIntents } from '../../src/store/commit-intents.ts'
+import { listAudit } from '../../src/store/commit/audit.ts'
+import { countIntents } from '../../src/store/commit/commit-intents.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export interface CrashReport {

@@ -5,7 +5,7 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { claimRuns } from '../../src/store/detection/claims.ts'
 import { decideFinding, listFindings } from '../../src/store/detection/findings.ts'
 import { finishRun } from '../../src/store/detection/results.ts'
-import { enqueueHits, enqueueUnscanned, setAside } from '../../src/store/detection/runs.ts'
+import { enqueueHits, enqueueUnscanned, setEventAside } from '../../src/store/detection/runs.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export const emptyReport = {
@@ -57,6 +57,6 @@ export async function seedDetection(store: Store, tenant: TenantId): Promise<voi
     reason: 'seed',
     decidedBy: 'seed',
   })
-  await setAside(store, tenant, { id: 'seed', reason: 'seed', sealed: new Uint8Array(1) })
+  await setEventAside(store, tenant, { id: 'seed', reason: 'seed', sealed: new Uint8Array(1) })
   await enqueueUnscanned(store, tenant, 10)
 }

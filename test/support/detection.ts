@@ -12,8 +12,8 @@ import {
 } from '../../demo/lake/iceberg-writer.ts'
 import type { Field } from '../../demo/lake/table-fields.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credentials.ts'
-import { createServiceSession } from '../../src/store/sessions.ts'
+import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { licenseFor } from './license.ts'
 import {
   addTenant,

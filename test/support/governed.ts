@@ -3,9 +3,9 @@
 import type { Column } from '../../src/core/commit.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { openIntent } from '../../src/store/commit-intents.ts'
+import { openIntent } from '../../src/store/commit/commit-intents.ts'
+import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import type { Store } from '../../src/store/store.ts'
-import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, committedOf, intentOf } from './commits.ts'
 
 /** Records an accepted commit that gives `table` these columns, field ids from 1 unless a name has its own. */

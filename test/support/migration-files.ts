@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { readMigrationFiles } from '../../src/store/migration-files.ts'
+import { readMigrationFiles } from '../../src/store/database/migration-files.ts'
 
 export interface MigrationCopies extends Disposable {
   /** The files as they are, to be changed by the test. */

@@ -2,14 +2,14 @@
 
 import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { embeddedEngine } from '../../src/store/embedded.ts'
+import { embeddedBackend } from '../../src/store/database/embedded.ts'
 
 /**
  * Takes out of a closed data directory what its copies have no use of: write-ahead log that is checkpointed, and the
  * databases template0 and template1. That is two thirds of the bytes.
  */
 export async function shrinkStore(dataDirectory: string): Promise<void> {
-  const engine = await embeddedEngine({ dataDirectory, statementMs: 60_000 })
+  const engine = await embeddedBackend({ dataDirectory, statementMs: 60_000 })
   const link = await engine.open('connecting')
   const { sql } = link
   await sql`select pg_switch_wal()`

@@ -1,8 +1,8 @@
 /** A process that a test starts on a data directory: it takes the directory, or writes until it is killed. */
 
+import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { openStore } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenants.ts'
-import { recordVerdict } from '../../src/store/verdicts.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { approvedOf, intentOf } from './commits.ts'
 import { storeTemplate, testSecretsKey } from './store.ts'
 

@@ -3,9 +3,9 @@
 import type { Policy } from '../../src/core/policy.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { type NodeRef, parseAgtype } from '../../src/store/graph.ts'
-import { loadWriteGovernance } from '../../src/store/policies.ts'
-import type { Tx } from '../../src/store/session.ts'
+import type { Tx } from '../../src/store/database/session.ts'
+import { type NodeRef, parseAgtype } from '../../src/store/graph/graph.ts'
+import { loadWriteGovernance } from '../../src/store/policy/policies.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** The policies that govern a table, in id order. */

@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { parseTenantId, type TenantId } from '../../src/core/tenant.ts'
-import { migrationsChecksum } from '../../src/store/migration-files.ts'
+import { migrationsChecksum } from '../../src/store/database/migration-files.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenants.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { shrinkStore } from './shrink-store.ts'
 
 const cache = new URL('../../.cache/', import.meta.url).pathname

@@ -3,7 +3,7 @@
 import { UnsecuredJWT } from 'jose'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { putPolicy } from '../../src/store/policies.ts'
+import { putPolicy } from '../../src/store/policy/policies.ts'
 import { prefix, type TestService, type TestTenant } from './service.ts'
 
 export interface SendOptions {

@@ -33,6 +33,14 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['client-surface', 'literal-surface'],
     ['routes.ts'],
   ],
+  store: [
+    ['database'],
+    ['store.ts'],
+    ['graph', 'tenant', 'catalog-credential', 'query', 'jobs', 'detection'],
+    ['session', 'governance', 'lineage'],
+    ['policy', 'contract'],
+    ['commit'],
+  ],
 }
 
 /** Where a process starts. */

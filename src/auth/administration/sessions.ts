@@ -4,18 +4,18 @@ import { Fault } from '../../base/fault.ts'
 import { type SessionScope, sessionScopes } from '../../core/session.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { pageView } from '../../http/page-view.ts'
+import type { PageRequest } from '../../store/database/page.ts'
 import {
   type BrowserSession,
   listBrowserSessions,
   revokeBrowserSession,
-} from '../../store/browser-sessions.ts'
-import type { PageRequest } from '../../store/page.ts'
+} from '../../store/session/browser-sessions.ts'
 import {
   createServiceSession,
   listServiceSessions,
   revokeServiceSession,
   type ServiceSession,
-} from '../../store/sessions.ts'
+} from '../../store/session/sessions.ts'
 import type { Store } from '../../store/store.ts'
 
 /** A session to make. */

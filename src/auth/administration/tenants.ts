@@ -12,8 +12,8 @@ import {
   putCatalogCredential,
   removeCatalogCredential,
   rotateCatalogCredential,
-} from '../../store/catalog-credentials.ts'
-import type { PageRequest } from '../../store/page.ts'
+} from '../../store/catalog-credential/catalog-credentials.ts'
+import type { PageRequest } from '../../store/database/page.ts'
 import type { Store } from '../../store/store.ts'
 import {
   createTenant,
@@ -22,7 +22,7 @@ import {
   resumeTenant,
   suspendTenant,
   type Tenant,
-} from '../../store/tenants.ts'
+} from '../../store/tenant/tenants.ts'
 
 const noTenant = () => new Fault('not_found', 'There is no such tenant.')
 const noCredential = () => new Fault('not_found', 'The tenant has no catalog credential of this nickname.')

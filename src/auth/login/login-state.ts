@@ -4,7 +4,7 @@
  */
 
 import { sameSecret } from '../../base/same-secret.ts'
-import { seal, unseal } from '../../store/sealing.ts'
+import { seal, unseal } from '../../store/database/sealing.ts'
 import type { LoginChecks } from './identity-provider.ts'
 
 export interface LoginState extends LoginChecks {

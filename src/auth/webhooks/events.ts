@@ -6,7 +6,7 @@
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
 import { isOrganizationId, parseTenantId } from '../../core/tenant.ts'
-import type { Effect, ProviderEvent } from '../../store/provider-events.ts'
+import type { Effect, ProviderEvent } from '../../store/session/provider-events.ts'
 
 const textMax = 255
 

@@ -8,7 +8,7 @@ import { Fault } from '../../base/fault.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
-import { closeIntent, openIntent } from '../../store/commit-intents.ts'
+import { closeIntent, openIntent } from '../../store/commit/commit-intents.ts'
 import type { GatewayParts } from './parts.ts'
 import type { StageTimes } from './stage-times.ts'
 

@@ -9,8 +9,8 @@ import type { Session, SessionScope } from '../../core/session.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
-import type { SessionKey } from '../../store/begin-commit.ts'
-import type { WriteGovernance } from '../../store/policies.ts'
+import type { SessionKey } from '../../store/commit/begin-commit.ts'
+import type { WriteGovernance } from '../../store/policy/policies.ts'
 
 export interface CallerKey {
   readonly session: SessionKey

@@ -6,7 +6,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { IntentHead } from '../../core/commit.ts'
-import type { AuditedChanges } from '../../store/audit.ts'
+import type { AuditedChanges } from '../../store/commit/audit.ts'
 import { historyOf } from '../base/metadata-history.ts'
 import type { IntentOutcome, TableEvidence } from './decide.ts'
 

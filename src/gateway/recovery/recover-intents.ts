@@ -9,7 +9,7 @@ import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { appliedPolicy, type IntentHead } from '../../core/commit.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
-import { findCatalogCredentialById } from '../../store/catalog-credentials.ts'
+import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
 import {
   type ClaimedIntent,
   claimStaleIntents,
@@ -17,9 +17,9 @@ import {
   countIntents,
   loadIntentBody,
   releaseIntents,
-} from '../../store/commit-intents.ts'
-import { policiesAtIntent } from '../../store/policies.ts'
-import { recordVerdict } from '../../store/verdicts.ts'
+} from '../../store/commit/commit-intents.ts'
+import { recordVerdict } from '../../store/commit/verdicts.ts'
+import { policiesAtIntent } from '../../store/policy/policies.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
 import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'

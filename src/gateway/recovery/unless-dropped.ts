@@ -4,8 +4,8 @@
  */
 
 import type { CatalogAction, IntentHead } from '../../core/commit.ts'
-import { auditedChanges } from '../../store/audit.ts'
-import type { ClaimedIntent } from '../../store/commit-intents.ts'
+import { auditedChanges } from '../../store/commit/audit.ts'
+import type { ClaimedIntent } from '../../store/commit/commit-intents.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { IntentOutcome } from './decide.ts'
 

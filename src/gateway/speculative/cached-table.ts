@@ -4,7 +4,7 @@
  */
 
 import type { Verdict } from '../../core/decision.ts'
-import type { WriteGovernance } from '../../store/policies.ts'
+import type { WriteGovernance } from '../../store/policy/policies.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'

@@ -4,7 +4,7 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import { intentsOnTable } from '../../store/commit-intents.ts'
+import { intentsOnTable } from '../../store/commit/commit-intents.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'

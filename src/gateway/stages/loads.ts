@@ -3,7 +3,7 @@
  * docs/reference/gateway.md 2.1).
  */
 
-import { loadWriteGovernance, type WriteGovernance } from '../../store/policies.ts'
+import { loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'

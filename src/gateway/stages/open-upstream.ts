@@ -6,7 +6,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 import type { Session } from '../../core/session.ts'
-import { findCatalogCredential, openCredential } from '../../store/catalog-credentials.ts'
+import { findCatalogCredential, openCredential } from '../../store/catalog-credential/catalog-credentials.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 

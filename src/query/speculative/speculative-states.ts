@@ -3,7 +3,7 @@
  * reply equals that of the last load. If it does not, the states are discarded.
  */
 
-import type { ReadCall } from '../../store/read-call.ts'
+import type { ReadCall } from '../../store/governance/read-call.ts'
 
 type Stored = Pick<ReadCall, 'credential' | 'governances'>
 

@@ -4,9 +4,9 @@ import { Fault } from '../../base/fault.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { pageView } from '../../http/page-view.ts'
-import type { PageRequest } from '../../store/page.ts'
+import type { PageRequest } from '../../store/database/page.ts'
+import { type ListedUsage, listUsage, type UsageFilter } from '../../store/query/usage.ts'
 import type { Store } from '../../store/store.ts'
-import { type ListedUsage, listUsage, type UsageFilter } from '../../store/usage.ts'
 
 /** Whether a principal, as steward or administrator, sees all records and the bytes scanned below filters. */
 export function seesAllUsage({ roles }: Principal): boolean {

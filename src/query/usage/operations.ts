@@ -19,8 +19,8 @@ import {
   time,
   uuid,
 } from '../../http/schemas.ts'
+import { usageGroups } from '../../store/query/usage.ts'
 import type { Store } from '../../store/store.ts'
-import { usageGroups } from '../../store/usage.ts'
 import { listUsageRecords } from './list-usage.ts'
 import { totalUsageBy } from './total-usage.ts'
 

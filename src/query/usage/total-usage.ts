@@ -3,9 +3,9 @@
 import type { Principal } from '../../core/principal.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { pageView } from '../../http/page-view.ts'
-import type { PageRequest } from '../../store/page.ts'
+import type { PageRequest } from '../../store/database/page.ts'
+import { totalUsage, type UsageFilter, type UsageGroup, type UsageTotal } from '../../store/query/usage.ts'
 import type { Store } from '../../store/store.ts'
-import { totalUsage, type UsageFilter, type UsageGroup, type UsageTotal } from '../../store/usage.ts'
 import { seesAllUsage, visibleUsage } from './list-usage.ts'
 
 /**

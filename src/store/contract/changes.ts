@@ -1,9 +1,9 @@
-/** Who changed what governs reading, and when: one row a change, in the change's own transaction. */
+/** Records and lists who changed contracts, filters, masks, tags, pins and read settings, and when. */
 
 import type { TenantId } from '../../core/tenant.ts'
-import { storableJson } from '../names.ts'
-import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
-import type { Tx } from '../session.ts'
+import { storableJson } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
 export const contractActions = [
@@ -23,9 +23,9 @@ export type ContractAction = (typeof contractActions)[number]
 
 export interface ContractChange {
   readonly action: ContractAction
-  /** What was changed: a table, column, tag, policy, by name. */
+  /** The changed table, column, tag or policy, by name. */
   readonly subject: Readonly<Record<string, unknown>>
-  /** What was put there; absent where something was removed. */
+  /** The new value; absent for a removal. */
   readonly value?: object
 }
 
@@ -34,14 +34,14 @@ export interface RecordedChange extends ContractChange {
   readonly actor: string
 }
 
-/** Lets one change of a tenant's contracts run at a time: two that only together conflict must not both pass. */
-export async function holdContracts(tx: Tx): Promise<void> {
+/** Serializes the changes of a tenant's contracts, because two that conflict only together must not both pass. */
+export async function lockContracts(tx: Tx): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hashtextextended('contracts ' || svc.current_tenant()::text, 0))`,
   )
 }
 
-/** Records a change in its own transaction. @param actor subject of the verified principal */
+/** Records a change in the transaction that makes it. @param actor subject of the verified principal */
 export async function recordChange(tx: Tx, actor: string, change: ContractChange): Promise<void> {
   const { action, subject, value } = change
   await tx.query(

@@ -1,10 +1,10 @@
-/** The contracts of a tenant's tables, in the order of the tables' ids. */
+/** Lists the contracts of a tenant's tables by table id. */
 
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { type Properties, parseAgtype } from '../graph.ts'
-import { storableText } from '../names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import { storableText } from '../database/names.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 
 export interface ListedContract {
@@ -18,8 +18,8 @@ const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 
 /**
- * The tables that are under a contract. The sentinel's table has the id '' and is not among them.
- * @throws Fault `bad_request` for a page larger than the greatest
+ * The tables that are under a contract, without the sentinel's table, whose id is ''.
+ * @throws Fault `bad_request` for a page limit that is too large
  */
 export async function listContracts(
   store: Store,

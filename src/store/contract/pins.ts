@@ -1,25 +1,25 @@
 /**
- * Pinning a table to a snapshot, and ending that (docs/reference/contracts.md 3.1): events that are only ever added.
- * The database refuses to change or delete one.
+ * Pins tables to snapshots and unpins them (docs/reference/contracts.md 3.1) by appending events. The database refuses
+ * to change or delete an event.
  */
 
 import { Fault } from '../../base/fault.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { type Properties, parseAgtype } from '../graph.ts'
-import { nodeId, storableJson } from '../names.ts'
-import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
-import type { Tx } from '../session.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
+import type { Pin } from '../governance/pin-event.ts'
+import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
-import { holdContracts, recordChange } from './changes.ts'
-import type { Pin } from './pin-event.ts'
+import { lockContracts, recordChange } from './changes.ts'
 
 export interface PinEvent {
   /** Rises by one with each event of the table. */
   readonly sequence: number
   readonly kind: 'pin' | 'unpin'
-  /** Of a pin. Decimal: an id may be beyond 2^53. */
+  /** Of a pin. A decimal string, because an id may exceed 2^53. */
   readonly snapshotId?: string
   /** The catalog credential whose catalog held the snapshot. */
   readonly catalog?: string
@@ -29,9 +29,9 @@ export interface PinEvent {
 }
 
 export interface NewPin extends Pin {
-  /** Of the snapshot's schema: what catalogs that clients look at then show. Today's where absent. */
+  /** The columns of the snapshot's schema, which pg_catalog then shows. Absent: it shows the current columns. */
   readonly columns?: readonly SchemaColumn[]
-  /** Nickname of the catalog credential whose catalog holds the snapshot now. */
+  /** Nickname of the catalog credential whose catalog holds the snapshot. */
   readonly catalog: string
 }
 
@@ -44,8 +44,8 @@ export interface PinChange {
 }
 
 /**
- * Pins a table to a snapshot that the caller has seen in the upstream catalog.
- * @throws Fault `not_found` for a table that the graph does not know
+ * Pins a table to a snapshot. The caller has checked that the upstream catalog has the snapshot.
+ * @throws Fault `not_found` for a table that is not in the graph
  */
 export async function pinTable(
   store: Store,
@@ -55,7 +55,7 @@ export async function pinTable(
 ): Promise<PinEvent> {
   const value = { snapshot_id: String(snapshotId), schema_id: String(schemaId), catalog }
   return await store.tenantTransaction(tenant, async (tx) => {
-    await holdContracts(tx)
+    await lockContracts(tx)
     return await appendEvent(tx, tenant, change, { kind: 'pin', ...value }, columns)
   })
 }
@@ -63,7 +63,7 @@ export async function pinTable(
 /** Ends a table's pin. @throws Fault `conflict` where it is not pinned, `not_found` as {@link pinTable} */
 export async function unpinTable(store: Store, tenant: TenantId, change: PinChange): Promise<PinEvent> {
   return await store.tenantTransaction(tenant, async (tx) => {
-    await holdContracts(tx)
+    await lockContracts(tx)
     const [latest] = await eventsOf(tx, change.table, undefined, 1)
     if (latest?.kind !== 'pin') throw new Fault('conflict', 'The table is not pinned.')
     return await appendEvent(tx, tenant, change, { kind: 'unpin' })
@@ -71,7 +71,7 @@ export async function unpinTable(store: Store, tenant: TenantId, change: PinChan
 }
 
 /**
- * A table's events, newest first; none where the graph does not know the table.
+ * A table's events, newest first. None where the table is not in the graph.
  * @throws Fault `bad_request` for a bad page token
  */
 export async function listPins(
@@ -138,7 +138,7 @@ async function appendEvent(
   const sequence = (latest?.sequence ?? 0) + 1
   const id = nodeId(`${tableId}\u001f${sequence}`)
   const properties = { ...event, seq: sequence, by: actor, at: new Date(atMs).toISOString() }
-  // Plain inserts, no upserts: two events of one sequence must not become one.
+  // Inserts without upsert, because two events of one sequence must not become one.
   const pinned = await tx.query(
     `with event as (insert into "PinEvent" (properties) values ($1::text::agtype) returning id)
      insert into "PINS" (start_id, end_id, properties)
@@ -146,7 +146,7 @@ async function appendEvent(
      where ${property('t', 'id')} = to_jsonb($3::text)::text::agtype returning 1`,
     [
       storableJson({ ...properties, id, tenant_id: tenant }),
-      // On the edge: every query reads the event, and only those about the catalog its columns.
+      // The columns are on the edge, because every query reads the event and only catalog look-ups read the columns.
       storableJson({ ...(columns && { columns }), id, tenant_id: tenant }),
       tableId,
     ],

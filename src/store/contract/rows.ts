@@ -1,52 +1,52 @@
 /**
- * Contracts, row filters, column masks and tags as nodes and edges of the graph, each saved or removed within a
- * transaction of the caller's. Who may, whether it holds and what is recorded of it is the caller's.
+ * Saves and removes contracts, row filters, column masks and tags as nodes and edges of the graph, in the caller's
+ * transaction. The caller checks access, validates the change and records it.
  */
 
 import type { ContractSchema } from '../../core/contract-schema.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { deleteEdge, deleteNode, type NodeRef, upsertNode } from '../graph.ts'
-import { nodeId } from '../names.ts'
-import type { Tx } from '../session.ts'
-import { bindSchema, schemaProperties } from './declared-schema.ts'
+import { nodeId } from '../database/names.ts'
+import type { Tx } from '../database/session.ts'
+import { bindSchema, schemaProperties } from '../governance/declared-schema.ts'
+import { deleteEdge, deleteNode, type NodeRef, upsertNode } from '../graph/graph.ts'
 import {
+  addEdge,
   boundNames,
   columnsNamed,
-  connect,
-  type End,
-  endsOf,
+  ensureColumn,
   ensureTable,
   ensureTag,
+  ensureTarget,
   type FilterTarget,
-  holdColumn,
-  holdTarget,
   type MaskTarget,
+  type TargetNode,
   tableId,
+  targetNodes,
 } from './targets.ts'
 
 const separator = '\u001f'
 
-/** Tables whose policies a change concerns. */
-export type Concerned = readonly TableRef[]
+/** The tables whose filters and masks a change affects. */
+export type ConcernedTables = readonly TableRef[]
 
 /**
- * Puts a table under an active contract, in place of the one that it is under.
- * @throws Fault `unprocessable` where it declares a column that its table does not have
+ * Puts a table under an active contract, in place of its current one.
+ * @throws Fault `unprocessable` where the contract declares a column that the table does not have
  */
 export async function saveContract(
   tx: Tx,
   tenant: TenantId,
   table: TableRef,
   contract: { readonly id: string; readonly version: number; readonly schema: ContractSchema },
-): Promise<Concerned> {
+): Promise<ConcernedTables> {
   const { id, version, schema } = contract
   await ensureTable(tx, tenant, table)
   await upsertNode(tx, tenant, { label: 'Contract', id, properties: { version, state: 'active' } })
   const declared = schemaProperties(await bindSchema(tx, table, schema))
   const edge = tableId(table)
   await deleteEdge(tx, 'GOVERNS', edge)
-  await connect(tx, tenant, 'GOVERNS', edge, ['Contract', id], ['Table', edge], declared)
+  await addEdge(tx, tenant, 'GOVERNS', edge, ['Contract', id], ['Table', edge], declared)
   return [table]
 }
 
@@ -55,21 +55,21 @@ export function removeContract(tx: Tx, table: TableRef): Promise<boolean> {
   return deleteEdge(tx, 'GOVERNS', tableId(table))
 }
 
-/** What a saved policy holds besides its id. */
+/** A row filter or mask to save. */
 interface PolicyValue {
   readonly id: string
   readonly expression?: string | undefined
   readonly exempt_roles: readonly string[]
 }
 
-/** Saves a row filter, in place of the one of this id there. @throws Fault `not_found` for an unknown column */
+/** Saves a row filter, in place of the target's one of this id. @throws Fault `not_found` for an unknown column */
 export async function saveRowFilter(
   tx: Tx,
   tenant: TenantId,
   target: FilterTarget,
   { id: policyId, ...value }: PolicyValue,
-): Promise<Concerned> {
-  const [end, tables] = await holdTarget(tx, tenant, target)
+): Promise<ConcernedTables> {
+  const [end, tables] = await ensureTarget(tx, tenant, target)
   const id = filterId(end, policyId)
   await deleteNode(tx, { label: 'RowFilter', id })
   const names = await boundNames(tx, target, value.expression)
@@ -78,23 +78,23 @@ export async function saveRowFilter(
     id,
     properties: { policy_id: policyId, ...value, names },
   })
-  await connect(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'FILTERS', id, ['RowFilter', id], end)
+  await addEdge(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'FILTERS', id, ['RowFilter', id], end)
   return tables
 }
 
-/** Removes a row filter, of dropped columns too. @returns whether there was one */
+/** Removes a row filter, also from dropped columns. @returns whether there was one */
 export function removeRowFilter(tx: Tx, target: FilterTarget, id: string): Promise<boolean> {
   return deleteAtTarget(tx, target, (end) => ({ label: 'RowFilter', id: filterId(end, id) }))
 }
 
-/** Saves a mask, in place of the one of this id there. @throws Fault `not_found` for an unknown column */
+/** Saves a mask, in place of the target's one of this id. @throws Fault `not_found` for an unknown column */
 export async function saveMask(
   tx: Tx,
   tenant: TenantId,
   target: MaskTarget,
   { id: policyId, ...value }: PolicyValue & { readonly action: string },
-): Promise<Concerned> {
-  const [end, tables] = await holdTarget(tx, tenant, target)
+): Promise<ConcernedTables> {
+  const [end, tables] = await ensureTarget(tx, tenant, target)
   const id = maskId(end, policyId)
   await deleteNode(tx, { label: 'ColumnMask', id })
   const names = await boundNames(tx, target, value.expression)
@@ -103,11 +103,11 @@ export async function saveMask(
     id,
     properties: { policy_id: policyId, ...value, names },
   })
-  await connect(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'MASKS', id, ['ColumnMask', id], end)
+  await addEdge(tx, tenant, end[0] === 'Tag' ? 'APPLIES_TO' : 'MASKS', id, ['ColumnMask', id], end)
   return tables
 }
 
-/** Removes a mask, of dropped columns too. @returns whether there was one */
+/** Removes a mask, also from dropped columns. @returns whether there was one */
 export function removeMask(tx: Tx, target: MaskTarget, id: string): Promise<boolean> {
   return deleteAtTarget(tx, target, (end) => ({ label: 'ColumnMask', id: maskId(end, id) }))
 }
@@ -119,14 +119,19 @@ export interface ColumnPlace {
 }
 
 /** Tags a column. @throws Fault `not_found` for an unknown column */
-export async function saveTag(tx: Tx, tenant: TenantId, place: ColumnPlace, tag: string): Promise<Concerned> {
-  const { id } = await holdColumn(tx, tenant, place)
+export async function saveTag(
+  tx: Tx,
+  tenant: TenantId,
+  place: ColumnPlace,
+  tag: string,
+): Promise<ConcernedTables> {
+  const { id } = await ensureColumn(tx, tenant, place)
   await ensureTag(tx, tenant, tag)
-  await connect(tx, tenant, 'TAGGED', tagEdge(id, tag), ['Column', id], ['Tag', nodeId(tag)])
+  await addEdge(tx, tenant, 'TAGGED', tagEdge(id, tag), ['Column', id], ['Tag', nodeId(tag)])
   return [place.table]
 }
 
-/** Removes a tag from a column, dropped ones included. @returns whether there was one */
+/** Removes a tag from a column, also from a dropped one. @returns whether there was one */
 export async function removeTag(tx: Tx, place: ColumnPlace, tag: string): Promise<boolean> {
   const deleted: boolean[] = []
   for (const { id } of await columnsNamed(tx, place))
@@ -134,17 +139,22 @@ export async function removeTag(tx: Tx, place: ColumnPlace, tag: string): Promis
   return deleted.includes(true)
 }
 
-// Ids hold what they are attached to: a policy is never taken from one table by a change of another, since names
-// that are admitted hold no separator. A table's key does not begin with it, so its filters are not mistaken for
-// another's.
-const maskId = ([label, end]: End, id: string) => nodeId([label.toLowerCase(), end, id].join(separator))
-const filterId = (end: End, id: string) =>
+// An id contains the id of the target, and allowed names contain no separator, so a change of one table never touches
+// a filter of another. A table's key does not begin with the separator, so a filter on a table and one on a column or
+// tag never have the same id.
+const maskId = ([label, end]: TargetNode, id: string) =>
+  nodeId([label.toLowerCase(), end, id].join(separator))
+const filterId = (end: TargetNode, id: string) =>
   end[0] === 'Table' ? nodeId([end[1], id].join(separator)) : nodeId(`${separator}${maskId(end, id)}`)
 const tagEdge = (column: string, tag: string) => nodeId([column, tag].join(separator))
 
-/** Deletes the node that `at` names at each place that a target stands for. @returns whether there was one */
-async function deleteAtTarget(tx: Tx, target: FilterTarget, at: (end: End) => NodeRef): Promise<boolean> {
+/** Deletes the node that `at` gives for each node of the target. @returns whether there was one */
+async function deleteAtTarget(
+  tx: Tx,
+  target: FilterTarget,
+  at: (end: TargetNode) => NodeRef,
+): Promise<boolean> {
   const deleted: boolean[] = []
-  for (const end of await endsOf(tx, target)) deleted.push(await deleteNode(tx, at(end)))
+  for (const end of await targetNodes(tx, target)) deleted.push(await deleteNode(tx, at(end)))
   return deleted.includes(true)
 }

@@ -1,46 +1,48 @@
-/** What policies are attached to: tables, columns and tags, as nodes of the graph. */
+/** Finds and creates the nodes to which row filters and masks are attached: tables, columns and tags. */
 
 import { Fault } from '../../base/fault.ts'
 import type { BoundNames } from '../../core/governed-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { readGovernance, type StoredColumn } from '../governance.ts'
-import { type Properties, parseAgtype, upsertEdge, upsertNode } from '../graph.ts'
-import { nodeId } from '../names.ts'
-import type { Tx } from '../session.ts'
+import { nodeId } from '../database/names.ts'
+import type { Tx } from '../database/session.ts'
+import { readGovernance, type StoredColumn } from '../governance/governance.ts'
+import { type Properties, parseAgtype, upsertEdge, upsertNode } from '../graph/graph.ts'
 
-/** What a mask is attached to: a column of a table, or a tag wherever it is. */
+/** What a mask is attached to: a column of a table, or a tag on any column. */
 export type MaskTarget = { readonly table: TableRef; readonly column: string } | { readonly tag: string }
-/** What a row filter is attached to; of a column or tag, it filters every table that has it. */
+/** What a row filter is attached to. One on a column or tag filters every table that has it. */
 export type FilterTarget = MaskTarget | { readonly table: TableRef; readonly column?: undefined }
 
 /** A table's id in the graph. */
 export const tableId = (table: TableRef) => nodeId(tableKey(table))
 
-/** The node that a policy is attached to. */
-export type End = readonly ['Table' | 'Column' | 'Tag', id: string]
+/** The node to which a row filter or mask is attached. */
+export type TargetNode = readonly ['Table' | 'Column' | 'Tag', id: string]
 
 /**
- * What a policy is attached to, made sure of, and the tables that it then concerns.
+ * Creates the node of a target where it is missing.
+ * @returns the node, and the tables that a filter or mask on it affects
  * @throws Fault `not_found` for an unknown column
  */
-export async function holdTarget(
+export async function ensureTarget(
   tx: Tx,
   tenant: TenantId,
   target: FilterTarget,
-): Promise<readonly [End, readonly TableRef[]]> {
+): Promise<readonly [TargetNode, readonly TableRef[]]> {
   if ('tag' in target) {
     await ensureTag(tx, tenant, target.tag)
     return [['Tag', nodeId(target.tag)], await taggedTables(tx, target.tag)]
   }
   const { table, column } = target
-  if (column !== undefined) return [['Column', (await holdColumn(tx, tenant, { table, column })).id], [table]]
+  if (column !== undefined)
+    return [['Column', (await ensureColumn(tx, tenant, { table, column })).id], [table]]
   await ensureTable(tx, tenant, table)
   return [['Table', tableId(table)], [table]]
 }
 
-/** Every node that a target stands for now; dropped columns too. */
-export async function endsOf(tx: Tx, target: FilterTarget): Promise<readonly End[]> {
+/** Every node of a target, including dropped columns of the name. */
+export async function targetNodes(tx: Tx, target: FilterTarget): Promise<readonly TargetNode[]> {
   if ('tag' in target) return [['Tag', nodeId(target.tag)]]
   const { table, column } = target
   if (column === undefined) return [['Table', tableId(table)]]
@@ -49,7 +51,7 @@ export async function endsOf(tx: Tx, target: FilterTarget): Promise<readonly End
 
 /**
  * Field ids of the current columns that an expression may name.
- * @returns undefined for a target in many tables, or without an expression
+ * @returns undefined for a tag, which may be in many tables, or without an expression
  */
 export async function boundNames(
   tx: Tx,
@@ -58,7 +60,7 @@ export async function boundNames(
 ): Promise<BoundNames | undefined> {
   if ('tag' in target || expression === undefined) return undefined
   const governance = await readGovernance((text, params) => tx.query(text, params), target.table)
-  // Unquoted names fold, and a quote within a name is doubled: rather one name too many than one too few.
+  // Unquoted names fold, and a quote within a name is doubled. One name too many does no harm; a missing one would.
   const text = expression.toLowerCase().replaceAll('""', '"')
   const columns = governance?.columns.filter(
     ({ current, name }) => current && text.includes(name.toLowerCase()),
@@ -66,8 +68,8 @@ export async function boundNames(
   return Object.fromEntries((columns ?? []).map(({ name, fieldId }) => [name, fieldId]))
 }
 
-/** Joins two nodes. @throws Fault `internal` where one is missing */
-export async function connect(
+/** Adds an edge between two nodes. @throws Fault `internal` where one is missing */
+export async function addEdge(
   tx: Tx,
   tenant: TenantId,
   label: 'GOVERNS' | 'FILTERS' | 'MASKS' | 'APPLIES_TO' | 'TAGGED',
@@ -82,7 +84,7 @@ export async function connect(
     throw new Fault('internal', 'Internal error.', { detail: `the ${label} edge could not be made` })
 }
 
-/** Makes sure that a table is in the graph. */
+/** Creates a table's node where it is missing. */
 export const ensureTable = (tx: Tx, tenant: TenantId, { namespace, name }: TableRef) =>
   upsertNode(tx, tenant, {
     label: 'Table',
@@ -90,11 +92,11 @@ export const ensureTable = (tx: Tx, tenant: TenantId, { namespace, name }: Table
     properties: { namespace, name },
   })
 
-/** Makes sure that a tag is in the graph. */
+/** Creates a tag's node where it is missing. */
 export const ensureTag = (tx: Tx, tenant: TenantId, tag: string) =>
   upsertNode(tx, tenant, { label: 'Tag', id: nodeId(tag), properties: { name: tag } })
 
-/** The columns of a table that have this name, dropped ones included. */
+/** The columns of a table that have this name, including dropped ones. */
 export async function columnsNamed(
   tx: Tx,
   { table, column }: { readonly table: TableRef; readonly column: string },
@@ -104,17 +106,20 @@ export async function columnsNamed(
 }
 
 /**
- * The current column of a name, made to name its table, so that it is found when it is dropped.
+ * The current column of a name. It writes the table's id into the column's node, by which a dropped column is found.
  * @throws Fault `not_found` where there is none
  */
-export async function holdColumn(
+export async function ensureColumn(
   tx: Tx,
   tenant: TenantId,
   place: { readonly table: TableRef; readonly column: string },
 ): Promise<StoredColumn> {
   const column = (await columnsNamed(tx, place)).find(({ current }) => current)
   if (column === undefined)
-    throw new Fault('not_found', 'No commit through the gateway has given the table such a column.')
+    throw new Fault(
+      'not_found',
+      'The table has no such column. A column is known here after the first commit through the gateway.',
+    )
   const properties = { table_id: tableId(place.table) }
   await upsertNode(tx, tenant, { label: 'Column', id: column.id, properties })
   return column

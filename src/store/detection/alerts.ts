@@ -1,6 +1,6 @@
 /**
- * Alerts that are due (docs/reference/detection.md 5.2): put off while one replica sends them, until they were told or
- * given up.
+ * Claims and finishes alerts that are due (docs/reference/detection.md 5.2). A claim postpones an alert while one
+ * replica sends it.
  */
 
 import { alertConfidenceMin } from '../../core/detection.ts'
@@ -15,8 +15,8 @@ export interface DueAlert {
 }
 
 /**
- * Alerts that are due, each put off by `leaseMs` so that another replica leaves it alone meanwhile. Its commit
- * waits for the log, so the findings that an alert tells of are durable before it is sent.
+ * Claims alerts that are due: each is postponed by `leaseMs`, so that no other replica takes it. The commit waits for
+ * the log, so the findings of an alert are durable before it is sent.
  * @param leaseMs milliseconds
  */
 export async function claimAlerts(
@@ -37,10 +37,10 @@ export async function claimAlerts(
 }
 
 /**
- * Ends an attempt. One that fell due anew meanwhile, by another scan of its run, stays due.
- * @param delayMs milliseconds until it is due again; undefined where it was told or given up
+ * Ends an attempt to send an alert. An alert that another scan of its run made due again stays due.
+ * @param delayMs milliseconds until the next attempt; undefined where the alert was sent or given up
  */
-export async function settleAlert(store: Store, alert: DueAlert, delayMs: number | undefined): Promise<void> {
+export async function finishAlert(store: Store, alert: DueAlert, delayMs: number | undefined): Promise<void> {
   await store.tenantQuery(
     alert.tenant,
     `update svc.detection_run set alert_due = clock_timestamp() + $3::float8 * interval '1 ms'
@@ -50,8 +50,8 @@ export async function settleAlert(store: Store, alert: DueAlert, delayMs: number
 }
 
 /**
- * What an alert of a run tells of: findings at 0.85 or more about which nobody has decided.
- * @returns as many as `limit`, and whether there are more
+ * The findings that the alert of a run reports: those at 0.85 or more without a decision.
+ * @returns at most `limit` of them, and whether there are more
  */
 export async function alertFindings(
   store: Store,

@@ -1,36 +1,36 @@
 /**
- * Detection runs under a lease (docs/reference/detection.md 3.2): claimed by whichever replica is free. A lease that
- * runs out is claimed again, so no crash loses a snapshot.
+ * Claims detection runs under a lease (docs/reference/detection.md 3.2) and ends attempts. A run whose lease has
+ * expired is claimed again, so no crash loses a snapshot.
  */
 
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableJson } from '../names.ts'
-import type { TransactionOptions } from '../session.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import type { TransactionOptions } from '../database/session.ts'
 import type { Store } from '../store.ts'
 import { tableOf } from './runs.ts'
 
 export interface ClaimedRun {
   readonly tenant: TenantId
   readonly runId: string
-  /** Fences what the claimer writes: without it nothing is written. */
+  /** Fences the writes of the claimer: another lease id writes nothing. */
   readonly leaseId: string
   readonly metadataLocation: string
   readonly credentialId: string | undefined
   readonly table: TableRef | undefined
-  /** What a webhook said the table is. */
+  /** The table according to a webhook. */
   readonly advisory: TableRef | undefined
-  /** Attempts since it was queued, this one included. */
+  /** Attempts since the run was queued, this one included. */
   readonly tries: number
-  /** Whether the run has failed, and is not claimed again, if this attempt is lost. */
+  /** Whether the run fails without another claim if this attempt is lost. */
   readonly isLast: boolean
 }
 
 export interface ClaimOptions {
   readonly limit: number
-  /** Milliseconds for which the claim holds. */
+  /** Milliseconds of the lease. */
   readonly leaseMs: number
-  /** After this many attempts a run whose claimers all vanished has failed. */
+  /** A run whose claimers were all lost fails after this many attempts. */
   readonly triesMax: number
 }
 
@@ -46,8 +46,8 @@ interface ClaimRow {
 }
 
 /**
- * Runs that are due, of any active tenant, those of tenants with fewer runs under way first. A claim that a crash
- * of the database takes back leaves its run due: what its claimer finds out is then not written, and it is claimed anew.
+ * Claims runs that are due, of any active tenant, those of tenants with fewer running runs first. If a crash of the
+ * database undoes a claim, the run stays due and is claimed again, and the first claimer's results are not written.
  */
 export async function claimRuns(
   store: Store,
@@ -70,8 +70,8 @@ export async function claimRuns(
   }))
 }
 
-// A backlog may be long, so none of it is sorted whole, and only what is claimed is locked: the tenants that wait are
-// found by skipping through the index, and of each as many runs are looked at as several replicas could claim at once.
+// A backlog may be long, so it is never sorted whole, and only claimed rows are locked. Waiting tenants are found by an
+// index skip scan. Of each tenant, four times `limit` runs are read, because other replicas claim at the same time.
 const claimText = `
   with recursive lost as (
     select tenant_id, run_id, attempt from svc.detection_run
@@ -120,10 +120,10 @@ const claimText = `
 
 /**
  * Queues a claimed run again.
- * @param reason why this attempt came to nothing; holds no data
+ * @param reason why this attempt failed; holds no data
  * @param delayMs milliseconds before the next attempt
- * @param options.counts false where the attempt was cut off through no fault of the snapshot
- * @returns false where the claim was lost meanwhile
+ * @param options.counts false where the attempt ended for a reason unrelated to the snapshot, so it is not counted
+ * @returns false where the claim was lost in the meantime
  */
 export function retryRun(
   store: Store,
@@ -142,21 +142,21 @@ export function retryRun(
        update svc.detection_attempt a set outcome = 'failed', finished_at = clock_timestamp(), reason = $6
        from queued q where a.tenant_id = $1 and a.run_id = $2 and a.attempt = q.attempt returning 1`,
       [claim.tenant, claim.runId, claim.leaseId, delayMs, options.counts ? 0 : 1, reason],
-      endOfAttempt(claim),
+      attemptEndOptions(claim),
     )
     .then((rows) => rows.length === 1)
 }
 
 /**
- * How the end of an attempt is committed. One that a crash of the database takes back is made again once its lease
- * has ended, so it does not wait for the log; but for the last attempt, after whose lease the run has failed.
+ * How the end of an attempt is committed. It does not wait for the log, because an attempt whose end a crash of the
+ * database undoes is repeated after its lease. The last attempt waits, because after its lease the run has failed.
  */
-export function endOfAttempt({ isLast }: ClaimedRun): TransactionOptions {
+export function attemptEndOptions({ isLast }: ClaimedRun): TransactionOptions {
   return { mayBeLost: !isLast }
 }
 
-/** Writes down what was learnt of a claimed run: its credential and, where it is known, its table. */
-export async function nameRun(
+/** Records the credential of a claimed run and, where it was found, its table. */
+export async function recordTableOfRun(
   store: Store,
   claim: ClaimedRun,
   credentialId: string,
@@ -176,7 +176,7 @@ export async function nameRun(
       table === undefined ? null : storableJson(table.namespace),
       table?.name ?? null,
     ],
-    // What ends the attempt is committed after it, so this is lost only together with that.
+    // The end of the attempt is committed later, so a crash that undoes this undoes that too.
     { mayBeLost: true },
   )
 }

@@ -1,12 +1,12 @@
-/** What detection found (docs/reference/detection.md 4), what stewards decided about it, and both in the graph. */
+/** Lists findings of detection (docs/reference/detection.md 4), and records stewards' decisions and their graph. */
 
 import type { Finding, SensitiveClass } from '../../core/classification.ts'
 import type { DetectionDecision, FindingStatus } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableText } from '../names.ts'
-import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
-import type { Tx } from '../session.ts'
+import { nodeId, storableText } from '../database/names.ts'
+import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 import { projectClassification } from './results.ts'
 import { afterPosition } from './run-list.ts'
@@ -123,9 +123,9 @@ export interface NewDecision {
 }
 
 /**
- * Decides about a finding's column and class: now, and for every later scan until somebody decides anew.
- * Rejecting and exempting write an Attestation and take the Tag away.
- * @returns the finding as it stands then, or undefined where there is none
+ * Records a decision about a finding's column and class. It holds for later scans until the next decision.
+ * Rejecting and exempting write an Attestation and remove the Tag.
+ * @returns the updated finding, or undefined where there is none
  */
 export function decideFinding(
   store: Store,
@@ -148,9 +148,9 @@ export function decideFinding(
   })
 }
 
-/** Draws the graph of these runs' findings once more, after their tables became known. */
+/** Updates the graph of these runs' findings after the runs' tables were found. */
 export async function linkFindings(tx: Tx, tenant: TenantId, runIds: readonly string[]): Promise<void> {
-  // In the order in which finishRun draws them, so that the two wait for each other and do not deadlock.
+  // In the order of finishRun, so that the two wait for each other instead of deadlocking.
   const rows = await tx.query<{
     readonly run_id: string
     readonly classification_id: string

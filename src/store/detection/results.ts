@@ -1,6 +1,6 @@
 /**
- * What a claimed run found (docs/reference/detection.md 4): its end, its findings, their graph, and the alert that is
- * due.
+ * Writes the result of a claimed run (docs/reference/detection.md 4): its findings and their graph, its end, and the
+ * alert that is due.
  */
 
 import type { Finding } from '../../core/classification.ts'
@@ -8,45 +8,45 @@ import { alertConfidenceMin, type ScanReport } from '../../core/detection.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
-import { nodeId, storableJson, storableText } from '../names.ts'
-import type { Tx } from '../session.ts'
+import { nodeId, storableJson, storableText } from '../database/names.ts'
+import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
-import { type ClaimedRun, endOfAttempt } from './claims.ts'
+import { attemptEndOptions, type ClaimedRun } from './claims.ts'
 
-/** A finding with the column that it is about. */
+/** A finding with its column. */
 export interface ColumnFinding {
   readonly finding: Finding
-  /** Undefined for a column of the file that the schema does not name. */
+  /** Undefined for a column of the file that is not in the schema. */
   readonly fieldId: bigint | undefined
-  /** The column's own dotted name; `finding.column` goes on into JSON values. */
+  /** The column's dotted name; `finding.column` also has the path inside JSON values. */
   readonly columnName: string
 }
 
 export interface FinishedScan {
   readonly findings: readonly ColumnFinding[]
   readonly report: ScanReport
-  /** '' for a run that is done, else why it failed; what it found counts all the same. */
+  /** '' for a run that is done, else why it failed. The findings of a failed run are written too. */
   readonly reason: string
-  /** Whether findings at 0.85 or more are to be told (docs/reference/detection.md 5.1). */
+  /** Whether findings at 0.85 or more raise an alert (docs/reference/detection.md 5.1). */
   readonly alert: boolean
 }
 
 export interface RecordedScan {
-  /** False where the claim was lost meanwhile: nothing was written then. */
+  /** False where the claim was lost in the meantime. Then the run's end was not written. */
   readonly recorded: boolean
   readonly alertDue: boolean
 }
 
-/** Does a transaction; a caller may let others come between two of them. */
+/** Runs a transaction. A caller may let other work run between two transactions. */
 type InTurn = <T>(transact: () => Promise<T>) => Promise<T>
 
-/** Findings written in one transaction: they and what they change in the graph take some milliseconds each. */
+/** Findings written in one transaction. Each takes some milliseconds with its changes of the graph. */
 const findingsPage = 50
 
 /**
- * Ends a claimed run: its findings and their graph, some at a time; then, in one transaction, its end, its report and
- * the alert that is due. Where it is cut off amid the findings, the run has not ended, and is claimed and written anew.
- * @throws Fault `unavailable` among others where two runs met on the same column; try again
+ * Ends a claimed run. It writes the findings and their graph in pages, and the last page together with the end, the
+ * report and the alert that is due. If it stops between two pages, the run has not ended and is claimed again.
+ * @throws Fault, `unavailable` also where two runs wrote the same column at once; retry
  */
 export async function finishRun(
   store: Store,
@@ -56,7 +56,7 @@ export async function finishRun(
 ): Promise<RecordedScan> {
   const { tenant, runId, leaseId } = claim
   const transact = <T>(work: (tx: Tx) => Promise<T>) =>
-    inTurn(() => store.tenantTransaction(tenant, work, endOfAttempt(claim)))
+    inTurn(() => store.tenantTransaction(tenant, work, attemptEndOptions(claim)))
   const notRecorded = { recorded: false, alertDue: false }
   const params = [
     tenant,
@@ -67,7 +67,7 @@ export async function finishRun(
     storableJson(scan.report),
   ]
   if (scan.findings.length === 0) {
-    const ended = await inTurn(() => store.tenantQuery(tenant, endText, params, endOfAttempt(claim)))
+    const ended = await inTurn(() => store.tenantQuery(tenant, endText, params, attemptEndOptions(claim)))
     return { recorded: ended.length === 1, alertDue: false }
   }
   for (let tableId = claim.table === undefined ? null : nodeId(tableKey(claim.table)); ; ) {
@@ -76,16 +76,16 @@ export async function finishRun(
     for (let at = 0; at < last; at += findingsPage) {
       const page = rows.slice(at, Math.min(at + findingsPage, last))
       const isHeld = await transact(async (tx) => {
-        const run = await holdRun(tx, claim)
+        const run = await lockRun(tx, claim)
         if (run !== undefined) await writeFindings(tx, claim, run, page)
         return run !== undefined
       })
       if (!isHeld) return notRecorded
     }
-    const ended = await transact(async (tx): Promise<RecordedScan | HeldRun> => {
-      const run = await holdRun(tx, claim)
+    const ended = await transact(async (tx): Promise<RecordedScan | LockedRun> => {
+      const run = await lockRun(tx, claim)
       if (run === undefined) return notRecorded
-      // Its table was learnt meanwhile: findings that name none would be at none of its columns.
+      // Another trigger has set the run's table, so the findings are written again with the ids of its columns.
       if (run.table_id !== tableId) return run
       await writeFindings(tx, claim, run, rows.slice(last))
       await tx.query(endText, params)
@@ -97,17 +97,17 @@ export async function finishRun(
   }
 }
 
-interface HeldRun {
+interface LockedRun {
   readonly attempt: number
   readonly table_id: string | null
 }
 
 /**
- * The run, which nobody else changes before the transaction ends; undefined where the claim was lost. The claim holds
- * on from now: to write thousands of findings may take longer than its lease had left.
+ * Locks the run until the transaction ends; undefined where the claim was lost. It also renews the lease, because
+ * writing thousands of findings may take longer than the lease has left.
  */
-async function holdRun(tx: Tx, { tenant, runId, leaseId }: ClaimedRun): Promise<HeldRun | undefined> {
-  const [run] = await tx.query<HeldRun>(
+async function lockRun(tx: Tx, { tenant, runId, leaseId }: ClaimedRun): Promise<LockedRun | undefined> {
+  const [run] = await tx.query<LockedRun>(
     `update svc.detection_run set lease_until = greatest(lease_until, clock_timestamp() + $4::float8 * interval '1 ms')
      where tenant_id = $1 and run_id = $2 and lease_id = $3 returning attempt, table_id`,
     [tenant, runId, leaseId, limits.detectionLeaseMs],
@@ -118,7 +118,7 @@ async function holdRun(tx: Tx, { tenant, runId, leaseId }: ClaimedRun): Promise<
 async function writeFindings(
   tx: Tx,
   { tenant, runId }: ClaimedRun,
-  { attempt }: HeldRun,
+  { attempt }: LockedRun,
   rows: readonly { readonly classification_id: string }[],
 ): Promise<void> {
   await tx.query(
@@ -145,8 +145,9 @@ const endText = `
   from ended e where a.tenant_id = $1 and a.run_id = $2 and a.attempt = e.attempt returning e.attempt, e.table_id`
 
 /**
- * Decided columns are no news, and a column that was told of once is not told of for every snapshot: an attempt that
- * was lost amid its findings told nobody.
+ * Makes an alert due where a finding at 0.85 or more has no decision and no attempt of another run found it. An
+ * attempt that has not ended is not considered, because it raised no alert.
+ * @returns whether an alert is due
  */
 async function markAlertDue(tx: Tx, tenant: TenantId, runId: string, attempt: number): Promise<boolean> {
   const rows = await tx.query(
@@ -166,7 +167,7 @@ async function markAlertDue(tx: Tx, tenant: TenantId, runId: string, attempt: nu
 }
 
 function findingRows(claim: ClaimedRun, tableId: string | null, { findings, report }: FinishedScan) {
-  // A table's UUID outlives renames, so that decisions do too.
+  // By the table's UUID, because it and so the decisions survive a rename.
   const owner = report.tableUuid ?? tableId ?? claim.metadataLocation
   const rows = findings.map(({ finding, fieldId, columnName }) => ({
     classification_id: nodeId(
@@ -183,12 +184,12 @@ function findingRows(claim: ClaimedRun, tableId: string | null, { findings, repo
     sampled: finding.sampled,
     masked_sample: finding.maskedSample ?? null,
   }))
-  // One order for all, so that runs which meet on a table wait for each other and do not deadlock.
+  // One order for all runs, so that two runs on one table wait for each other instead of deadlocking.
   const byId = new Map(rows.map((row) => [row.classification_id, row]))
   return [...byId.values()].sort((a, b) => (a.classification_id < b.classification_id ? -1 : 1))
 }
 
-/** Draws a classification in the graph as its latest finding and decision have it. */
+/** Updates a classification in the graph from its latest finding and decision. */
 export function projectClassification(tx: Tx, classificationId: string): Promise<unknown> {
   return tx.query('select svc.project_classification($1)', [classificationId])
 }

@@ -1,12 +1,12 @@
-/** Detection runs as they are listed, looked at and asked for again (docs/reference/detection.md 3.2). */
+/** Lists detection runs, shows one with its attempts, and queues rescans (docs/reference/detection.md 3.2). */
 
 import { Fault } from '../../base/fault.ts'
 import { isCalendarTime } from '../../base/rfc3339.ts'
 import type { HitSource, RunState, ScanReport } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId } from '../names.ts'
-import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import { nodeId } from '../database/names.ts'
+import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import { tableOf } from './runs.ts'
 
@@ -17,7 +17,7 @@ export interface DetectionRun {
   readonly table: TableRef | undefined
   readonly state: RunState
   readonly attempt: number
-  /** Why it failed; '' otherwise. */
+  /** Why the run failed; '' otherwise. */
   readonly reason: string
   readonly report: Partial<ScanReport>
   readonly createdAt: Date
@@ -101,7 +101,7 @@ export async function listRuns(
   return { ...page, items: page.items.map(toRun) }
 }
 
-/** `after` of a listing by time and id. @throws Fault `bad_request` where it is none of ours */
+/** `after` of a listing by time and id. @throws Fault `bad_request` where it is no token of such a listing */
 export function afterPosition({ after }: PageRequest): readonly [time: string | null, id: string | null] {
   if (after === undefined) return [null, null]
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.(.{36})$/.exec(after)
@@ -110,7 +110,7 @@ export function afterPosition({ after }: PageRequest): readonly [time: string | 
   return [match[1], match[2]]
 }
 
-/** Whether PostgreSQL takes it: years begin with 1, and no month is longer than it is. */
+/** Whether PostgreSQL accepts the date: a year from 1 on, and a day that the month has. */
 function isDate(text: string): boolean {
   return !text.startsWith('0000') && isCalendarTime(text.slice(0, 19))
 }
@@ -163,10 +163,10 @@ export async function findRun(
 }
 
 /**
- * Has the newest snapshot of a table scanned once more, as another attempt under its run.
- * @param requestedBy whom the attempt names
+ * Queues another scan of a table's newest snapshot, as a further attempt under its run.
+ * @param requestedBy the requester, recorded with the attempt
  * @returns the run, or undefined where the table has none
- * @throws Fault `conflict` where it is being scanned or waits for it already
+ * @throws Fault `conflict` where a scan is already queued or running
  */
 export function requestRescan(
   store: Store,
@@ -182,7 +182,7 @@ export function requestRescan(
     )
     if (run === undefined) return undefined
     if (run.state === 'queued' || run.state === 'running')
-      throw new Fault('conflict', 'The table is being scanned, or waits for it, already.')
+      throw new Fault('conflict', 'A scan of the table is already queued or running.')
     const rows = await tx.query<RunRow>(
       `update svc.detection_run set state = 'queued', cause = 'rescan', requested_by = $3, tries = 0, due_at = clock_timestamp()
        where tenant_id = $1 and run_id = $2 returning ${runColumns}`,
@@ -195,11 +195,11 @@ export function requestRescan(
 export interface QueueDepth {
   readonly queued: number
   readonly running: number
-  /** Seconds for which the oldest run that is due has waited. */
+  /** Seconds that the oldest due run has waited. */
   readonly oldestSeconds: number
 }
 
-/** How much waits, over all tenants. */
+/** How many runs are queued and running, over all tenants. */
 export async function queueDepth(store: Store): Promise<QueueDepth> {
   const [row] = await store.adminQuery<{ queued: number; running: number; oldest: number }>(
     `select count(*) filter (where state = 'queued')::int as queued, count(*) filter (where state = 'running')::int as running,

@@ -1,14 +1,14 @@
-/** Detection runs (docs/reference/detection.md 1.1, 3.2): one per snapshot, queued by whichever trigger is first. */
+/** Queues detection runs (docs/reference/detection.md 1.1, 3.2): one per snapshot, from the first trigger. */
 
 import { Fault } from '../../base/fault.ts'
 import { canonicalLocation, type Hit, type RunState } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableJson } from '../names.ts'
-import type { Tx } from '../session.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
-/** The table that a row names, if it names one. */
+/** The table of a row, if the row names one. */
 export function tableOf(row: {
   readonly namespace: readonly string[] | null
   readonly table_name: string | null
@@ -19,17 +19,17 @@ export function tableOf(row: {
 }
 
 /**
- * A run that failed by another catalog's credential than that of the catalog which has the table: one catalog's
- * callback about a file of another must not keep it from being scanned.
+ * Whether a run failed with the credential of a catalog that does not have the table. Such a run is queued again,
+ * because one catalog's callback about a file of another must not prevent its scan.
  */
-const scannedInVain = `(r.state = 'failed' and r.table_id is null and excluded.table_id is not null
+const failedByWrongCredential = `(r.state = 'failed' and r.table_id is null and excluded.table_id is not null
   and excluded.credential_id is not null and r.credential_id is distinct from excluded.credential_id)`
 
 /**
- * Queues snapshots of one tenant durably; one that has a run keeps it and only learns its table or catalog, but for
- * one that failed by the wrong catalog's credential, which is queued anew.
- * @param link does what is due for the finished runs whose table was not known before, in the same transaction:
- *   nobody would tell of those tables again
+ * Queues snapshots of one tenant durably. A snapshot with a run keeps it, and the run gets the hit's table or catalog
+ * where it had none. A run that failed with the wrong catalog's credential is queued again.
+ * @param link links the findings of finished runs to their new table in the same transaction, because no later event
+ *   would do it
  * @returns how many are new
  */
 export async function enqueueHits(
@@ -48,10 +48,10 @@ export async function enqueueHits(
      from jsonb_array_elements($2::text::jsonb) h
      order by h ->> 'location'
      on conflict on constraint detection_run_snapshot do update
-       set credential_id = case when ${scannedInVain} then excluded.credential_id else coalesce(r.credential_id, excluded.credential_id) end,
-         state = case when ${scannedInVain} then 'queued' else r.state end, tries = case when ${scannedInVain} then 0 else r.tries end,
-         cause = case when ${scannedInVain} then 'trigger' else r.cause end,
-         due_at = case when ${scannedInVain} then clock_timestamp() else r.due_at end,
+       set credential_id = case when ${failedByWrongCredential} then excluded.credential_id else coalesce(r.credential_id, excluded.credential_id) end,
+         state = case when ${failedByWrongCredential} then 'queued' else r.state end, tries = case when ${failedByWrongCredential} then 0 else r.tries end,
+         cause = case when ${failedByWrongCredential} then 'trigger' else r.cause end,
+         due_at = case when ${failedByWrongCredential} then clock_timestamp() else r.due_at end,
          table_id = coalesce(r.table_id, excluded.table_id),
          namespace = coalesce(r.namespace, excluded.namespace), table_name = coalesce(r.table_name, excluded.table_name)
        where (r.table_id is null and excluded.table_id is not null)
@@ -73,7 +73,7 @@ export async function enqueueHits(
     ],
   ] as const
   const addedOf = (rows: readonly QueuedRow[]) => rows.filter(({ added }) => added).length
-  // Without a table there is nothing to link, and one round trip does.
+  // Without a table there is nothing to link, so one round trip suffices.
   if (link === undefined || hits.every(({ table }) => table === undefined))
     return addedOf(await store.tenantQuery<QueuedRow>(tenant, ...statement))
   return await store.tenantTransaction(tenant, async (tx) => {
@@ -94,13 +94,13 @@ interface QueuedRow {
   readonly state: RunState
 }
 
-/** Rows looked at in one transaction: others come between two of them. */
+/** Rows read in one transaction. Other transactions run between two pages. */
 const unscannedPage = 250
 
 /**
- * Queues what the tenant's audit log and graph name and no run covers yet, page by page.
- * @param limit of each, once so many are queued, the rest is left to the next call
- * @param signal ends it between two pages
+ * Queues the snapshots in the tenant's audit log and graph that no run covers yet, page by page.
+ * @param limit of each source; the rest is left to the next call
+ * @param signal ends the work between two pages
  * @returns how many were queued
  */
 export async function enqueueUnscanned(
@@ -142,14 +142,14 @@ async function enqueuePage(
     tenant,
     `select queued, after::text from svc.enqueue_${source}($1::int, $2::text::${type})`,
     [page, after],
-    // A crash of the database takes back runs and cursor together: the next look finds the same again.
+    // A crash of the database undoes runs and cursor together, so the next call finds the same rows again.
     { mayBeLost: true },
   )
   if (row === undefined) throw new Fault('internal', 'Internal error.', { detail: 'a page gave no row' })
   return row
 }
 
-/** Of these locations, as they are spelled, those that have no run, or one whose table is not known. */
+/** The subset of these locations, spelled as given, that have no run or a run without a table. */
 export async function unscannedLocations(
   store: Store,
   tenant: TenantId,
@@ -163,13 +163,13 @@ export async function unscannedLocations(
      select location from wanted where not exists (select from svc.detection_run r
        where r.tenant_id = $1 and r.snapshot_metadata_location = wanted.canonical and r.table_id is not null offset 0)`,
     [tenant, storableJson(locations)],
-    // OFFSET keeps it one look by key for each; a plan made while there were few runs must not be kept.
+    // OFFSET forces one look-up by key per location. Not prepared, because a plan for few runs must not be reused.
     { prepare: false },
   )
   return rows.map(({ location }) => location)
 }
 
-/** The table of a snapshot that the graph knows, or undefined. */
+/** The table of a snapshot in the graph, or undefined. */
 export async function tableOfSnapshot(
   store: Store,
   tenant: TenantId,
@@ -192,8 +192,8 @@ export async function tableOfSnapshot(
   return row && { namespace: row.namespace, name: row.name }
 }
 
-/** The namespaces in which the graph knows tables: where the poller looks upstream. */
-export async function knownNamespaces(
+/** The namespaces of tables in the graph, in which the poller lists the upstream. */
+export async function graphNamespaces(
   store: Store,
   tenant: TenantId,
 ): Promise<readonly (readonly string[])[]> {
@@ -207,8 +207,8 @@ export async function knownNamespaces(
   return rows.map(({ namespace }) => namespace)
 }
 
-/** Keeps a storage event that nobody could read. A message that was kept before is kept once. */
-export async function setAside(
+/** Stores a storage event that could not be parsed. A repeated message is stored once. */
+export async function setEventAside(
   store: Store,
   tenant: TenantId,
   message: { readonly id: string; readonly reason: string; readonly sealed: Uint8Array },

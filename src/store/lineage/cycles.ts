@@ -1,26 +1,26 @@
 /**
- * What the sweep for long cycles reads of the graph, and its record of those that it found
- * (docs/reference/lineage.md 5.3).
+ * Reads the graph for the sweep for long cycles, and records the cycles that the sweep found
+ * (docs/reference/lineage.md 5.3). The sweep itself is in `src/lineage`.
  */
 
 import { createHash } from 'node:crypto'
 import type { LineageName } from '../../core/lineage.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { parseAgtype } from '../graph.ts'
-import { storableJson } from '../names.ts'
-import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import { storableJson } from '../database/names.ts'
+import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 
-/** A LINEAGE_OF edge by the numbers of its datasets, which mean something within one reading only. */
+/** A LINEAGE_OF edge by the numbers of its datasets. The numbers are valid within one reading only. */
 export interface EdgeNumbers {
   readonly source: number
   readonly target: number
 }
 
 export interface SweepState {
-  /** Whether there is an edge that no sweep has seen, or an open cycle that may be gone. */
+  /** Whether there is an edge that no sweep has seen, or an open cycle that may no longer exist. */
   readonly due: boolean
-  /** Which edges there are: how many, and the newest. */
+  /** The number of edges and the newest id, as text. */
   readonly edges: string
 }
 
@@ -28,7 +28,7 @@ export interface SweepState {
 export async function sweepState(store: Store, tenant: TenantId): Promise<SweepState> {
   const [row] = await store.tenantQuery<{ edges: string; last: string | null; open: boolean }>(
     tenant,
-    // Counted too: one that got its id before another may be committed after it.
+    // The count as well as the newest id, because an edge with a lower id may be committed later.
     `select (select count(*) || ' ' || coalesce(max(l.id::text::int8), 0) from "LINEAGE_OF" l) as edges,
        (select last_edge from lineage_sweep) as last,
        exists (select from lineage_cycle where resolved_at is null) as open`,
@@ -38,10 +38,10 @@ export async function sweepState(store: Store, tenant: TenantId): Promise<SweepS
 }
 
 const edgesPerFetch = 20_000
-// Below its top 16 bits, which are the label's, a graphid is a number of its own.
+// The top 16 bits of a graphid are the label; the rest numbers the label's rows.
 const numberOf = (column: string) => `(${column}::text::int8 & 281474976710655)::float8`
 
-/** Hands over all LINEAGE_OF edges of the tenant, many at a time, as of one moment. */
+/** Passes all LINEAGE_OF edges of one snapshot of the tenant's graph to `take`, in large batches. */
 export async function readLineageEdges(
   store: Store,
   tenant: TenantId,
@@ -64,7 +64,7 @@ export async function readLineageEdges(
   )
 }
 
-/** The names of datasets by their numbers, in the order asked for; one that is gone has none. */
+/** The names of datasets by their numbers, in the given order, without deleted ones. */
 export async function datasetNames(
   store: Store,
   tenant: TenantId,
@@ -89,22 +89,21 @@ export async function datasetNames(
 
 export interface LineageCycle {
   readonly id: string
-  /** In order; an edge leads from the last to the first. */
+  /** In the order of the edges; an edge leads from the last to the first. */
   readonly datasets: readonly LineageName[]
   readonly detectedAt: Date
   readonly lastSeenAt: Date
 }
 
-/** One key for a cycle, wherever it is entered. */
+/** The key of a cycle, equal for every starting point. */
 function cycleKey(datasets: readonly LineageName[]): string {
   const names = datasets.map(({ namespace, name }) => `${namespace}\u001f${name}`).sort()
   return createHash('sha256').update(names.join('\u001e')).digest('hex')
 }
 
 /**
- * Records the cycles that a sweep found and closes those that it no longer did; links datasets to tables
- * that came into the graph after them.
- * @returns those that were not known before
+ * Records the cycles that a sweep found and closes those that it no longer found.
+ * @returns those that were not open before
  */
 export async function recordSweep(
   store: Store,
@@ -151,7 +150,7 @@ function toCycle(row: CycleRow): LineageCycle {
   }
 }
 
-/** The cycles that are open, by id. */
+/** The open cycles, by id. */
 export async function listLineageCycles(
   store: Store,
   tenant: TenantId,
@@ -168,7 +167,7 @@ export async function listLineageCycles(
 }
 
 /**
- * Draws STORED_AS for datasets whose table came into the graph after them.
+ * Adds STORED_AS edges for datasets whose table was added to the graph after them.
  * @returns how many edges are new
  */
 export async function linkLateTables(store: Store, tenant: TenantId): Promise<number> {

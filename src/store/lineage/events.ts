@@ -1,6 +1,4 @@
-/**
- * The lineage inbox (docs/reference/lineage.md 3.1): events stored as received, and their edges merged into the graph.
- */
+/** Stores lineage events as received and merges their edges into the graph (docs/reference/lineage.md 3.1). */
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
@@ -8,9 +6,9 @@ import type { LineageDataset, LineageEvent, LineageEventKind, LineageName } from
 import type { IdentifiedPrincipal, PrincipalSource } from '../../core/principal.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableJson } from '../names.ts'
-import type { Page, PageRequest } from '../page.ts'
-import { toPage } from '../page.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import type { Page, PageRequest } from '../database/page.ts'
+import { toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 
 export interface ReceivedEvent {
@@ -21,11 +19,11 @@ export interface ReceivedEvent {
 export type LineageOutcome =
   /** Stored, and its edges are in the graph. */
   | { readonly kind: 'merged' }
-  /** Stored and merged before: nothing changed. */
+  /** Was stored and merged before. Nothing changed. */
   | { readonly kind: 'repeated' }
-  /** Stored; its edges would close this cycle, from an output along existing edges to an input. */
+  /** Stored. Its edges would close this cycle, which leads from an output along existing edges to an input. */
   | { readonly kind: 'refused'; readonly cycle: readonly LineageName[] }
-  /** Stored; its edges are to be merged later. */
+  /** Stored. Its edges are merged later. */
   | { readonly kind: 'pending' }
 
 interface OutcomeRow {
@@ -45,12 +43,11 @@ export function jobId({ namespace, name }: LineageName): string {
 }
 
 /**
- * Stores events and merges their edges, in order, all in one SERIALIZABLE transaction: A→B and B→A take
- * different locks, and each must see the other or fail.
- * @param merging false: only stores them, for when merging has failed
+ * Stores events and merges their edges, in order, in one SERIALIZABLE transaction, because A→B and B→A take different
+ * locks and each must see the other or fail.
+ * @param merging false: only stores the events, after merging has failed
  * @returns one outcome per event
- * @throws Fault; then nothing of any of them is stored, or (connection lost) it is not known. Where
- * `isContention` says so, another attempt may do
+ * @throws Fault; then no event is stored, or after a lost connection that is unknown. Retry where `isContention`
  */
 export async function receiveLineage(
   store: Store,
@@ -72,7 +69,7 @@ export async function receiveLineage(
   )
   if (rows.length !== events.length)
     throw new Fault('internal', 'Internal error.', {
-      detail: 'receive_lineage gave other rows than asked for',
+      detail: 'receive_lineage returned the wrong number of rows',
     })
   return rows.map(({ outcome, refusal }) =>
     outcome === 'refused' ? { kind: outcome, cycle: refusal?.cycle ?? [] } : { kind: outcome },
@@ -81,12 +78,12 @@ export async function receiveLineage(
 
 const contention = new Set(['40001', '40P01', '55P03', '23505'])
 
-/** Whether a concurrent transaction was in the way. */
+/** Whether a fault came from a concurrent transaction, so that a retry may succeed. */
 export function isContention(fault: Fault): boolean {
   return contention.has(fault.detail ?? '')
 }
 
-/** What svc.receive_lineage reads of an event. */
+/** An event in the form that svc.receive_lineage reads. */
 function eventItem({ event, identified }: ReceivedEvent, offset: number) {
   const { job, inputs, outputs, columns, body } = event
   return {
@@ -119,7 +116,7 @@ function datasetItem(dataset: LineageDataset) {
   return { id: datasetId(dataset), namespace, name, tables }
 }
 
-/** An event in the inbox whose edges are not merged. */
+/** An event in the inbox whose edges are not merged yet. */
 export interface PendingEvent {
   readonly seq: string
   readonly body: Uint8Array
@@ -160,11 +157,11 @@ export async function duePendingEvents(
   }))
 }
 
-/** Milliseconds before the second attempt at a pending event; each further one waits twice as long. */
+/** Milliseconds before the second attempt at a pending event. The delay doubles with each further attempt. */
 const retryMs = 60_000
 const retryMsMax = 3_600_000
 
-/** Notes a failed attempt at a pending event and when the next is due. */
+/** Records a failed attempt at a pending event and schedules the next. */
 export async function postponePendingEvent(
   store: Store,
   tenant: TenantId,
@@ -209,7 +206,7 @@ async function updateEvent(
   })
 }
 
-/** How many of the tenant's events are stored and not merged. */
+/** How many of the tenant's events are stored but not merged. */
 export async function countPendingEvents(store: Store, tenant: TenantId): Promise<number> {
   const [row] = await store.tenantQuery<{ n: string }>(
     tenant,
@@ -218,7 +215,7 @@ export async function countPendingEvents(store: Store, tenant: TenantId): Promis
   return Number(row?.n)
 }
 
-/** An event as the inbox keeps it. */
+/** An event in the inbox. */
 export interface StoredEvent {
   readonly kind: LineageEventKind
   readonly eventType: string | undefined
@@ -228,7 +225,7 @@ export interface StoredEvent {
   readonly principal: string
   readonly principalSource: PrincipalSource
   readonly state: 'pending' | 'merged' | 'refused'
-  /** Why it was refused. */
+  /** Why the event was refused. */
   readonly refusal: { readonly cycle?: readonly LineageName[]; readonly reason?: string } | undefined
   /** Hex. */
   readonly bodySha256: string
@@ -251,13 +248,13 @@ interface StoredRow {
   readonly body: Uint8Array
 }
 
-/** Each item may be as large as a request body. */
+/** A low limit, because each item may be as large as a request body. */
 const runPageMax = 20
 
 /**
  * The events of one run, in the order in which they were received.
  * @param runId in lower case
- * @throws Fault `bad_request` for a bad page token or more than 20 items wanted
+ * @throws Fault `bad_request` for a bad page token or a limit above 20
  */
 export async function listRunEvents(
   store: Store,
@@ -267,7 +264,7 @@ export async function listRunEvents(
   if (!/^\d{1,18}$/.test(after)) throw new Fault('bad_request', 'The page token is not valid.')
   if (!Number.isInteger(limit) || limit < 1 || limit > runPageMax)
     throw new Fault('bad_request', `A page holds 1 to ${runPageMax} items.`)
-  // A producer's time may be of any year, and those before 100 are misread from text.
+  // Times are read as numbers, because a producer may send any year and years before 100 are misread from text.
   const columns = `event_seq, kind, event_type, round(extract(epoch from event_time) * 1000)::float8 as event_time_ms,
     received_at, job_namespace, job_name, principal, principal_source, state, refusal, encode(body_sha256, 'hex') as sha, body`
   const rows = await store.tenantQuery<StoredRow>(

@@ -1,6 +1,6 @@
 /**
- * Lineage around one node: edges within a number of hops, nearest first, page by page. Upstream follows
- * upstream only and downstream downstream, so that a sibling of the start is in neither.
+ * Loads the lineage around one node: edges within a number of hops, nearest first, in pages. A walk keeps its
+ * direction, upstream or downstream, so a sibling of the start is in neither.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -8,9 +8,9 @@ import type { ColumnDependency, LineageName } from '../../core/lineage.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
-import { parseAgtype } from '../graph.ts'
-import { nodeId } from '../names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from '../page.ts'
+import { nodeId } from '../database/names.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { datasetId, jobId } from './events.ts'
 
@@ -30,10 +30,10 @@ export interface LineageEdge {
   readonly to: LineageNode
   /** LINEAGE_OF edges between the start and the farther end of this edge. */
   readonly hops: number
-  /** How many column dependencies a LINEAGE_OF edge between datasets has, and the first of them. */
+  /** Number of column dependencies of a LINEAGE_OF edge between datasets. `columns` holds the first of them. */
   readonly columnCount?: number
   readonly columns?: readonly ColumnDependency[]
-  /** Of an edge between columns. */
+  /** For an edge between columns. */
   readonly transformations?: ColumnDependency['transformations']
 }
 
@@ -45,7 +45,7 @@ export interface LineageQuery extends PageRequest {
   readonly signal?: AbortSignal
 }
 
-/** Column dependencies that an edge between datasets shows; a column as the start shows them all. */
+/** Column dependencies that an edge between datasets shows. A walk from a column shows all of its own. */
 const columnsShown = 100
 
 interface Row {
@@ -85,7 +85,7 @@ export async function lineageAround(
     column === undefined ? params : [...params, column],
     { readOnly: true, ...(signal && { signal }) },
   )
-  // The row without a label says that the start is there.
+  // A row without a label shows that the start exists.
   if (rows.length === 0) return undefined
   const edges = rows.filter((row) => row.label !== null)
   const page = toPage(edges, limit, (row) => row.position)
@@ -101,7 +101,7 @@ const key = (alias: string, property = 'id') =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${property}"'::agtype])`
 const given = 'to_jsonb($1::text)::text::agtype'
 
-/** The datasets that a walk begins at; several for a job and for a table. */
+/** The datasets at which a walk begins; a job or table may have several. */
 const starts = {
   dataset: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
   column: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
@@ -134,7 +134,7 @@ function queryText(kind: LineageNode['kind'], directions: string): string {
     order by place`
 }
 
-/** LINEAGE_OF edges within reach, and the jobs and tables of every dataset within reach. */
+/** LINEAGE_OF edges within `depth` hops, and the jobs and tables of every dataset reached. */
 function datasetWalk(directions: string): string {
   const json = '(e.properties::text::jsonb)'
   return `reached (node, hops, way) as (
@@ -168,7 +168,7 @@ function datasetWalk(directions: string): string {
       select label, hops, id, start_id, end_id, '', null, null, null, null, null from beside)`
 }
 
-/** Dependencies between columns. One on a whole dataset (output null) ends a walk downstream. */
+/** Dependencies between columns. A dependency of a whole dataset (output null) ends a downstream walk. */
 function columnWalk(directions: string): string {
   const columns = `jsonb_array_elements(coalesce((e.properties::text::jsonb) -> 'columns', '[]')) c`
   const forward = `r.way = 1 and e.start_id = r.node and c ->> 'input' = r.name`

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { MaskedFor } from '../../../src/gateway/base/parts.ts'
 import { answerClient } from '../../../src/gateway/client-surface/client-surface.ts'
-import { putCatalogCredential } from '../../../src/store/catalog-credentials.ts'
-import { findServiceSession } from '../../../src/store/sessions.ts'
+import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
+import { findServiceSession } from '../../../src/store/session/sessions.ts'
 import { startUpstream, type TestUpstream } from '../../catalog/upstream.ts'
 import {
   addTenant,

@@ -11,7 +11,7 @@ import type { ChangeContext } from '../../../src/contract/change.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
 import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
-import { createServiceSession } from '../../../src/store/sessions.ts'
+import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { addTenant, audit, startTestService, type TestService } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
 

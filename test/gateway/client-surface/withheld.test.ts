@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { SessionScope } from '../../../src/core/session.ts'
 import { answerClient } from '../../../src/gateway/client-surface/client-surface.ts'
-import { findServiceSession } from '../../../src/store/sessions.ts'
+import { findServiceSession } from '../../../src/store/session/sessions.ts'
 import { startUpstream, type TestUpstream } from '../../catalog/upstream.ts'
 import { session } from '../../support/identity.ts'
 import {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type JsonObject, type JsonValue, jsonObject } from '../../../src/base/json.ts'
 import type { CatalogAction, CommitIntent } from '../../../src/core/commit.ts'
 import { decideAction, type Found } from '../../../src/gateway/recovery/decide-action.ts'
-import type { AuditedChanges } from '../../../src/store/audit.ts'
+import type { AuditedChanges } from '../../../src/store/commit/audit.ts'
 
 const receivedAtMs = 1_800_000_000_000
 

@@ -15,9 +15,12 @@ import type { Client } from '../../../src/server/pgwire/client.ts'
 import { Inbox } from '../../../src/server/pgwire/inbox.ts'
 import { LoginThrottle } from '../../../src/server/pgwire/login-throttle.ts'
 import { Outbox } from '../../../src/server/pgwire/outbox.ts'
-import { hasCatalogCredential, putCatalogCredential } from '../../../src/store/catalog-credentials.ts'
-import { createServiceSession, revokeServiceSession } from '../../../src/store/sessions.ts'
-import { createTenant, resumeTenant, suspendTenant } from '../../../src/store/tenants.ts'
+import {
+  hasCatalogCredential,
+  putCatalogCredential,
+} from '../../../src/store/catalog-credential/catalog-credentials.ts'
+import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
+import { createTenant, resumeTenant, suspendTenant } from '../../../src/store/tenant/tenants.ts'
 import { startWire, type TestQuery, type WireService } from '../../support/pgwire.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 import { frames, reportFields, spoken, WireClient } from '../../support/wire-client.ts'
@@ -183,7 +186,7 @@ describe('an access token of ours', () => {
   })
 
   async function credentialSession(secret: string) {
-    const { findServiceSession } = await import('../../../src/store/sessions.ts')
+    const { findServiceSession } = await import('../../../src/store/session/sessions.ts')
     const found = await findServiceSession(store, secret)
     if (found === undefined) throw new Error('the session is gone')
     return found

@@ -21,7 +21,10 @@ import { limits } from '../../../src/limits.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
 import { queryService } from '../../../src/query/run.ts'
 import { type Pgwire, startPgwire } from '../../../src/server/pgwire/start-pgwire.ts'
-import { hearGovernanceVersions, readGovernanceVersion } from '../../../src/store/governance-versions.ts'
+import {
+  readGovernanceVersion,
+  subscribeToGovernanceVersions,
+} from '../../../src/store/governance/governance-versions.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
@@ -58,7 +61,7 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a replica', ()
     on = { store: here, tenant: lake.tenant, actor: 'stella', checkPolicies }
     there = await openStore({ ...testStoreOptions, databaseUrl: here.databaseUrl })
     stack.defer(() => there.close())
-    hearGovernanceVersions(there, (_, version) => heard.push(version))
+    subscribeToGovernanceVersions(there, (_, version) => heard.push(version))
     const scripted = scriptedEngine()
     scripted.rows = async function* () {
       for (let value = 1n; ; value++) yield longs(value)

@@ -5,8 +5,8 @@
 
 import { foreignKeysOf, primaryKeyOf } from '../../../core/contract-schema.ts'
 import { type TableRef, tableKey } from '../../../core/table-ref.ts'
-import { boundColumn, type DeclaredSchema } from '../../../store/contract/declared-schema.ts'
-import type { ReadableColumn, ReadableTable } from '../../../store/readable-tables.ts'
+import { boundColumn, type DeclaredSchema } from '../../../store/governance/declared-schema.ts'
+import type { ReadableColumn, ReadableTable } from '../../../store/governance/readable-tables.ts'
 import { type ShadowForeignKey, type ShadowTable, shadowTable } from './shadow-table.ts'
 
 /** The tables that PostgreSQL can hold, in their order. */

@@ -2,8 +2,12 @@
 
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
-import { everyItem } from '../../../store/page.ts'
-import { listReadableTables, type ReadableTable, readableTablesMark } from '../../../store/readable-tables.ts'
+import { everyItem } from '../../../store/database/page.ts'
+import {
+  listReadableTables,
+  type ReadableTable,
+  readableTablesMark,
+} from '../../../store/governance/readable-tables.ts'
 import type { Store } from '../../../store/store.ts'
 import type { CatalogService, CatalogSession } from '../catalog-service.ts'
 import { StatementFailure } from './catalog-worker.ts'

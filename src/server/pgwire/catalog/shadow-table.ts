@@ -4,7 +4,7 @@ import type { NumericSize, SqlType } from '../../../core/sql-type.ts'
 import { elementOf, isArray } from '../../../core/sql-type.ts'
 import { limits } from '../../../limits.ts'
 import { servedType } from '../../../query/types.ts'
-import type { ReadableTable } from '../../../store/readable-tables.ts'
+import type { ReadableTable } from '../../../store/governance/readable-tables.ts'
 
 export interface ShadowColumn {
   readonly name: string

@@ -16,7 +16,7 @@ import {
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
 import { pinTable, unpinTable } from '../../../../src/store/contract/pins.ts'
-import { createTenant } from '../../../../src/store/tenants.ts'
+import { createTenant } from '../../../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
 import { snapshotDirectory } from './compare.ts'

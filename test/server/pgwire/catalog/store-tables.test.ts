@@ -11,7 +11,7 @@ import {
   openCatalogService,
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
-import { createTenant } from '../../../../src/store/tenants.ts'
+import { createTenant } from '../../../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
 import { snapshotDirectory } from './compare.ts'

@@ -1,0 +1,229 @@
+/** Reads the audit log (docs/reference/gateway.md 7.1). Only `verdicts.ts` writes it, and nothing changes it. */
+
+import type { AppliedPolicy, CatalogAction, CommitIntent } from '../../core/commit.ts'
+import type { Decision, PolicyOutcome } from '../../core/decision.ts'
+import type { Principal, PrincipalSource } from '../../core/principal.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId } from '../database/names.ts'
+import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Store } from '../store.ts'
+
+export interface AuditEntry {
+  readonly commitId: string
+  readonly action: CatalogAction
+  readonly committer: string
+  readonly decision: Decision
+  /** '' for APPROVED. */
+  readonly reason: string
+  readonly createdAt: Date
+  readonly tenant: TenantId
+  readonly principalSource: PrincipalSource
+  readonly table: TableRef
+  readonly baseMetadataLocation: string
+  /** Set for APPROVED where the action wrote metadata. */
+  readonly metadataLocation: string | undefined
+}
+
+/** An entry with everything that a replay needs. */
+export interface AuditRecord extends AuditEntry {
+  readonly principal: Principal
+  readonly credentialId: string
+  readonly bodySha256: string
+  /** The request body, compressed by zstd. */
+  readonly body: Uint8Array
+  readonly policies: readonly AppliedPolicy[]
+  readonly outcomes: readonly PolicyOutcome[]
+  readonly receivedAtMs: number
+}
+
+export interface AuditFilter extends PageRequest {
+  readonly table?: TableRef
+  readonly decision?: Decision
+}
+
+interface Row {
+  readonly audit_seq: string
+  readonly commit_id: string
+  readonly action: CatalogAction
+  readonly committer: string
+  readonly decision: Decision
+  readonly reason: string
+  readonly created_at: Date
+  readonly tenant_id: TenantId
+  readonly principal_source: PrincipalSource
+  readonly namespace: readonly string[]
+  readonly table_name: string
+  readonly base_metadata_location: string
+  readonly metadata_location: string | null
+}
+
+interface RecordRow extends Row {
+  readonly principal: Principal
+  readonly credential_id: string
+  readonly body_sha256: string
+  readonly body: Uint8Array
+  readonly policies: readonly AppliedPolicy[]
+  readonly outcomes: readonly PolicyOutcome[]
+  readonly received_at_ms: number
+}
+
+const entryColumns = `audit_seq, commit_id, action, committer, decision, reason, created_at, tenant_id, principal_source,
+  namespace, table_name, base_metadata_location, metadata_location`
+
+function toEntry(row: Row): AuditEntry {
+  return {
+    commitId: row.commit_id,
+    action: row.action,
+    committer: row.committer,
+    decision: row.decision,
+    reason: row.reason,
+    createdAt: row.created_at,
+    tenant: row.tenant_id,
+    principalSource: row.principal_source,
+    table: { namespace: row.namespace, name: row.table_name },
+    baseMetadataLocation: row.base_metadata_location,
+    metadataLocation: row.metadata_location ?? undefined,
+  }
+}
+
+/**
+ * The tenant's decisions, newest first.
+ * @throws Fault `bad_request` for a bad page token
+ */
+export async function listAudit(
+  store: Store,
+  tenant: TenantId,
+  filter: AuditFilter = {},
+): Promise<Page<AuditEntry>> {
+  const limit = pageLimit(filter)
+  const after = afterCount(filter)
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select ${entryColumns} from svc.audit_log
+     where tenant_id = $1 and ($2::text is null or table_id = $2) and ($3::text is null or decision = $3)
+       and ($4::int8 is null or audit_seq < $4)
+     order by audit_seq desc limit $5::int`,
+    [
+      tenant,
+      filter.table === undefined ? null : nodeId(tableKey(filter.table)),
+      filter.decision ?? null,
+      after ?? null,
+      limit + 1,
+    ],
+  )
+  const page = toPage(rows, limit, (row) => row.audit_seq)
+  return { ...page, items: page.items.map(toEntry) }
+}
+
+/** One decision with everything that its replay needs, or undefined. */
+export async function findAudit(
+  store: Store,
+  tenant: TenantId,
+  commitId: string,
+): Promise<AuditRecord | undefined> {
+  if (!isUuid(commitId)) return undefined
+  const [row] = await store.tenantQuery<RecordRow>(
+    tenant,
+    `select ${entryColumns}, principal, credential_id, body_sha256, body, policies, outcomes,
+       round(extract(epoch from received_at) * 1000)::float8 as received_at_ms
+     from svc.audit_log where tenant_id = $1 and commit_id = $2`,
+    [tenant, commitId],
+  )
+  return (
+    row && {
+      ...toEntry(row),
+      principal: row.principal,
+      credentialId: row.credential_id,
+      bodySha256: row.body_sha256,
+      body: row.body,
+      policies: row.policies,
+      outcomes: row.outcomes,
+      receivedAtMs: row.received_at_ms,
+    }
+  )
+}
+
+/** The subset of these metadata locations that APPROVED rows of the table name. */
+export async function auditedLocations(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  locations: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await store.tenantQuery<{ metadata_location: string }>(
+    tenant,
+    `select metadata_location from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED'
+       and metadata_location in (select jsonb_array_elements_text($3::text::jsonb))`,
+    [tenant, nodeId(tableKey(table)), JSON.stringify(locations)],
+  )
+  return new Set(rows.map((row) => row.metadata_location))
+}
+
+/** Whether an APPROVED row has this request's body and the metadata location as its result. */
+export async function isAudited(
+  store: Store,
+  tenant: TenantId,
+  { table, bodySha256 }: Pick<CommitIntent, 'table' | 'bodySha256'>,
+  metadataLocation: string,
+): Promise<boolean> {
+  const rows = await store.tenantQuery(
+    tenant,
+    `select 1 from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and metadata_location = $3 and body_sha256 = $4
+     limit 1`,
+    [tenant, nodeId(tableKey(table)), metadataLocation, bodySha256],
+  )
+  return rows.length > 0
+}
+
+/** Whether an APPROVED row since a time of the database's clock has this metadata location as its base. */
+export async function wasChangedFrom(
+  store: Store,
+  tenant: TenantId,
+  name: TableRef,
+  metadataLocation: string,
+  since: Date,
+): Promise<boolean> {
+  const rows = await store.tenantQuery(
+    tenant,
+    `select 1 from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and base_metadata_location = $3
+       and created_at >= $4::text::timestamptz limit 1`,
+    [tenant, nodeId(tableKey(name)), metadataLocation, since.toISOString()],
+  )
+  return rows.length > 0
+}
+
+/** Counts of accepted changes of a name. */
+export interface AuditedChanges {
+  /** Creations of a table, view or namespace. */
+  readonly created: number
+  /** Drops, unregistrations and renames. */
+  readonly removed: number
+  /** Changes with the given action, and those of them with the given body. */
+  readonly alike: number
+  readonly same: number
+}
+
+/** Counts the audited changes of a name since a time of the database's clock. */
+export async function auditedChanges(
+  store: Store,
+  tenant: TenantId,
+  { table, action = 'update-table', bodySha256 }: Pick<CommitIntent, 'table' | 'action' | 'bodySha256'>,
+  since: Date,
+): Promise<AuditedChanges> {
+  const [row] = await store.tenantQuery<AuditedChanges>(
+    tenant,
+    `select count(*) filter (where action ~ '^(create|register)-|^update-table$' and base_metadata_location = '')::int as created,
+       count(*) filter (where action ~ '^(drop|unregister|rename)-')::int as removed,
+       count(*) filter (where action = $4)::int as alike,
+       count(*) filter (where action = $4 and body_sha256 = $5)::int as same
+     from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and created_at >= $3::text::timestamptz`,
+    [tenant, nodeId(tableKey(table)), since.toISOString(), action, bodySha256],
+  )
+  if (row === undefined) throw new Error('a count gave no row')
+  return row
+}

@@ -1,0 +1,47 @@
+/** Starts the commit of a returning caller: checks its session, opens the intent and loads policies in one call. */
+
+import type { CommitIntent } from '../../core/commit.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId } from '../database/names.ts'
+import type { GovernanceRow } from '../policy/policies.ts'
+import type { Store } from '../store.ts'
+import { type IntentTimes, storedIntent } from './commit-intents.ts'
+
+/** The key of a session look-up: the digest of its secret, or the id in an access token. */
+export type SessionKey =
+  | { readonly digest: Uint8Array; readonly id: null }
+  | { readonly digest: null; readonly id: string }
+
+/** A session that was looked up before. */
+export interface ReturningSession {
+  readonly key: SessionKey
+  readonly tenant: TenantId
+  readonly prefix: string
+  /** The fingerprint of session and credential from that look-up. */
+  readonly fingerprint: string
+}
+
+/**
+ * Makes the intent durable and loads what governs its table, if session and credential are unchanged.
+ * @returns the row for `readWriteGovernance`; undefined, with nothing written, where session or credential has changed
+ *   or is no longer valid
+ * @throws Fault; then it is unknown whether the intent was written
+ */
+export async function beginCommit(
+  store: Store,
+  { key, tenant, prefix, fingerprint }: ReturningSession,
+  intent: CommitIntent,
+  times: IntentTimes,
+): Promise<GovernanceRow | undefined> {
+  const stored = storedIntent(intent, times)
+  const tableId = nodeId(tableKey(intent.table))
+  const found = [key.digest, key.id, prefix, fingerprint]
+  const [row] = await store.sessionCall<GovernanceRow>(tenant, 'begin_commit', [
+    ...found,
+    tableId,
+    intent.commitId,
+    ...stored,
+  ])
+  return row
+}

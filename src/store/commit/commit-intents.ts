@@ -1,0 +1,165 @@
+/**
+ * Writes, claims and closes commit intents (docs/reference/gateway.md 6.1). An intent is durable before anything is
+ * forwarded, so that no upstream commit goes unaudited.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import type { CommitIntent, IntentHead } from '../../core/commit.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import { isUuid } from '../database/page.ts'
+import type { Param } from '../database/session.ts'
+import type { Store } from '../store.ts'
+
+export interface ClaimedIntent {
+  readonly tenant: TenantId
+  readonly intent: IntentHead
+  /** By the database's clock. */
+  readonly openedAt: Date
+}
+
+/** An intent in JSON: bigints as decimal strings, without the body. */
+type StoredIntent = Omit<IntentHead, 'snapshotIds'> & { readonly snapshotIds: readonly string[] }
+
+/** Milliseconds by the database's clock from the moment an intent is written. */
+export interface IntentTimes {
+  /** The lease of the process that wrote it. */
+  readonly leaseMs: number
+  /** The time after which the upstream calls that it covers have surely ended. */
+  readonly upstreamMs: number
+}
+
+export const intentTimes: IntentTimes = {
+  leaseMs: limits.intentLeaseMs,
+  upstreamMs: limits.upstreamLoadMs + limits.upstreamCommitMs,
+}
+
+/**
+ * Makes the intent durable, or replaces the intent of the same commit. Resolves only after the database has
+ * acknowledged it.
+ * @throws Fault; then nothing may be forwarded
+ */
+export async function openIntent(
+  store: Store,
+  tenant: TenantId,
+  intent: CommitIntent,
+  times: IntentTimes = intentTimes,
+): Promise<void> {
+  const { commitId, table } = intent
+  const stored = storedIntent(intent, times)
+  await store.tenantCall(tenant, 'open_intent', [commitId, nodeId(tableKey(table)), ...stored])
+}
+
+/**
+ * The last parameters of the SQL functions that open an intent.
+ * @throws Fault `bad_request` for text that cannot be stored unchanged
+ */
+export function storedIntent(intent: CommitIntent, { leaseMs, upstreamMs }: IntentTimes): readonly Param[] {
+  const { body, ...rest } = intent
+  const stored = { ...rest, snapshotIds: rest.snapshotIds.map(String) } satisfies StoredIntent
+  // The subject and the table's name are stored exactly or not at all.
+  for (const text of [intent.principal.sub, tableKey(intent.table)])
+    if (text === '' || text.includes('\0') || !text.isWellFormed())
+      throw new Fault('bad_request', 'The subject or table name holds a character that cannot be stored.')
+  return [storableJson(stored), body, leaseMs, upstreamMs]
+}
+
+/** Closes the intent of a commit that the upstream surely did not accept. @returns whether it was open */
+export async function closeIntent(store: Store, tenant: TenantId, commitId: string): Promise<boolean> {
+  if (!isUuid(commitId)) return false
+  const rows = await store.tenantQuery(
+    tenant,
+    'delete from svc.commit_intent where tenant_id = $1 and commit_id = $2 returning 1',
+    [tenant, commitId],
+  )
+  return rows.length === 1
+}
+
+/**
+ * Claims intents of any tenant whose lease and upstream timeout have both passed, oldest first, by renewing the
+ * lease. It skips intents that another process claims at the same time. {@link loadIntentBody} loads their bodies.
+ * @param limit how many at most; more where others are on the same tables, because they are decided together
+ * @param leaseMs milliseconds of the new lease
+ */
+export async function claimStaleIntents(
+  store: Store,
+  { limit, leaseMs = limits.intentLeaseMs }: { readonly limit: number; readonly leaseMs?: number },
+): Promise<readonly ClaimedIntent[]> {
+  const rows = await store.adminQuery<{
+    readonly tenant_id: TenantId
+    readonly intent: StoredIntent
+    readonly opened_at: Date
+  }>(
+    `update svc.commit_intent i set lease_until = clock_timestamp() + $2::float8 * interval '1 ms'
+     from (select tenant_id, commit_id from svc.commit_intent
+           where lease_until < clock_timestamp() and upstream_until < clock_timestamp()
+             and (tenant_id, table_id) in (
+               select tenant_id, table_id from svc.commit_intent
+               where lease_until < clock_timestamp() and upstream_until < clock_timestamp()
+               order by lease_until limit $1::int)
+           for update skip locked) stale
+     where (i.tenant_id, i.commit_id) = (stale.tenant_id, stale.commit_id)
+     returning i.tenant_id, i.intent, i.opened_at`,
+    [limit, leaseMs],
+  )
+  return rows.map((row) => ({
+    tenant: row.tenant_id,
+    intent: { ...row.intent, snapshotIds: row.intent.snapshotIds.map(BigInt) },
+    openedAt: row.opened_at,
+  }))
+}
+
+/**
+ * Ends the lease of claimed intents that are still open, so that the next claim takes them together with those that
+ * became stale since. A leased intent would count as in flight for the others on its table.
+ */
+export async function releaseIntents(store: Store, claimed: readonly ClaimedIntent[]): Promise<void> {
+  if (claimed.length === 0) return
+  const given = claimed.map(({ tenant, intent }) => ({ tenant_id: tenant, commit_id: intent.commitId }))
+  await store.adminQuery(
+    `update svc.commit_intent i set lease_until = now()
+     from jsonb_to_recordset($1::text::jsonb) as given (tenant_id uuid, commit_id uuid)
+     where (i.tenant_id, i.commit_id) = (given.tenant_id, given.commit_id)`,
+    [JSON.stringify(given)],
+  )
+}
+
+/**
+ * The body of an open intent, compressed by zstd.
+ * @throws Error where the intent is no longer open
+ */
+export async function loadIntentBody(store: Store, tenant: TenantId, commitId: string): Promise<Uint8Array> {
+  const [row] = await store.tenantQuery<{ readonly body: Uint8Array }>(
+    tenant,
+    'select body from svc.commit_intent where tenant_id = $1 and commit_id = $2',
+    [tenant, commitId],
+  )
+  if (row === undefined) throw new Error('the intent is no longer open')
+  return row.body
+}
+
+/** How many intents of all tenants are open, and how many of those no process leases any more. */
+export async function countIntents(store: Store): Promise<{ readonly open: number; readonly stale: number }> {
+  const [row] = await store.adminQuery<{ open: string; stale: string }>(
+    `select count(*) as open,
+       count(*) filter (where lease_until < clock_timestamp() and upstream_until < clock_timestamp()) as stale
+     from svc.commit_intent`,
+  )
+  return { open: Number(row?.open), stale: Number(row?.stale) }
+}
+
+/** Commit ids of all open intents on a table, under any lease. */
+export async function intentsOnTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<readonly string[]> {
+  const rows = await store.tenantQuery<{ commit_id: string }>(
+    tenant,
+    'select commit_id from svc.commit_intent where tenant_id = $1 and table_id = $2',
+    [tenant, nodeId(tableKey(table))],
+  )
+  return rows.map((row) => row.commit_id)
+}

@@ -1,0 +1,147 @@
+/** Records a commit's decision, graph and end of the intent in one transaction (docs/reference/gateway.md 7.2). */
+
+import { Fault } from '../../base/fault.ts'
+import { type CommittedTable, type VerdictRecord, writesMetadata } from '../../core/commit.ts'
+import { namespaceKey, type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import type { Param } from '../database/session.ts'
+import type { Store } from '../store.ts'
+
+export interface RecordedVerdict {
+  /** False where this verdict was recorded before. */
+  readonly recorded: boolean
+  /** Whether the snapshot's details are in the graph; never for REJECTED. A failed ingest undoes nothing else. */
+  readonly ingested: boolean
+  readonly ingestError?: string
+}
+
+/**
+ * Records a verdict durably and closes its intent. Recording the same commit again changes nothing.
+ * @throws Fault `conflict` where the commit already has another verdict. After any other fault retry: the verdict was
+ * not recorded, or after a lost connection that is unknown
+ */
+export async function recordVerdict(
+  store: Store,
+  tenant: TenantId,
+  record: VerdictRecord,
+): Promise<RecordedVerdict> {
+  const writes = record.decision === 'APPROVED' && writesMetadata(record.intent.action ?? 'update-table')
+  if (writes !== (record.committed !== undefined))
+    throw new Fault('internal', 'Internal error.', {
+      detail: 'APPROVED metadata needs what was committed, all else has none',
+    })
+  const [row] = await store.tenantCall<{
+    readonly recorded: boolean
+    readonly ingested: boolean
+    readonly ingest_error: string | null
+  }>(tenant, 'record_verdict', recordParams(tenant, record))
+  if (row === undefined)
+    throw new Fault('internal', 'Internal error.', { detail: 'record_verdict gave no row' })
+  const { recorded, ingested, ingest_error } = row
+  return ingest_error === null ? { recorded, ingested } : { recorded, ingested, ingestError: ingest_error }
+}
+
+/** The parameters of svc.record_verdict after the tenant. The function reads the keys of the first. */
+function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[] {
+  const { intent, decision, reason, policies, outcomes, committed } = record
+  const { table, principal, commitId } = intent
+  const tableId = nodeId(tableKey(table))
+  const verdict = {
+    commit_id: commitId,
+    action: intent.action ?? 'update-table',
+    committer: principal.sub,
+    decision,
+    reason,
+    principal_source: intent.principalSource,
+    principal,
+    principal_id: nodeId(principal.sub),
+    table_id: tableId,
+    namespace: table.namespace,
+    table_name: table.name,
+    credential_id: intent.credentialId,
+    body_sha256: intent.bodySha256,
+    base_metadata_location: intent.baseMetadataLocation,
+    received_at_ms: intent.receivedAtMs,
+    policies,
+    outcomes,
+    ...(committed !== undefined && {
+      metadata_location: committed.metadataLocation,
+      snapshot_id: nodeId(committed.metadataLocation),
+      base_snapshot_id: nodeId(intent.baseMetadataLocation),
+      ...snapshotKeys(tableId, committed.snapshot),
+    }),
+  }
+  const event = storableJson({
+    id: commitId,
+    tenant_id: tenant,
+    commit_id: commitId,
+    committer: principal.sub,
+    decision,
+    reason,
+  })
+  if (committed === undefined) return [storableJson(verdict), event, null, null, null, intent.body]
+  const described = describedJson(table, tableId, committed)
+  const digest = new Bun.CryptoHasher('sha256').update(described).digest('hex')
+  const snapshot = snapshotJson(tenant, tableId, commitId, committed)
+  return [storableJson(verdict), event, snapshot, described, digest, intent.body]
+}
+
+/** What most commits leave unchanged. SQL reads it only where its digest differs. */
+function describedJson(table: TableRef, tableId: string, committed: CommittedTable): string {
+  return storableJson({
+    table: { table_uuid: committed.tableUuid, schema_id: committed.schemaId?.toString() },
+    namespaces: table.namespace.map((name, index) => ({
+      id: nodeId(namespaceKey(table.namespace.slice(0, index + 1))),
+      name,
+    })),
+    // By field id, because it is unique in a schema and survives a rename.
+    columns: committed.columns.map((column) => ({
+      id: nodeId(`${tableId}\u001f${column.fieldId}`),
+      table_id: tableId,
+      field_id: String(column.fieldId),
+      name: column.name,
+      type: column.type,
+      required: column.required,
+    })),
+  })
+}
+
+type CommittedSnapshot = CommittedTable['snapshot']
+
+const snapshotKey = (tableId: string, snapshotId: bigint) => `${tableId}\u001f${snapshotId}`
+
+/** The keys of a snapshot and its parent in the graph. */
+function snapshotKeys(tableId: string, snapshot: CommittedSnapshot) {
+  if (snapshot === undefined) return {}
+  const { snapshotId, parentSnapshotId } = snapshot
+  return {
+    snapshot_key: snapshotKey(tableId, snapshotId),
+    ...(parentSnapshotId !== undefined && { parent_key: snapshotKey(tableId, parentSnapshotId) }),
+  }
+}
+
+function snapshotJson(
+  tenant: TenantId,
+  tableId: string,
+  commitId: string,
+  committed: CommittedTable,
+): string {
+  const { metadataLocation, snapshot } = committed
+  return storableJson({
+    id: nodeId(metadataLocation),
+    tenant_id: tenant,
+    metadata_location: metadataLocation,
+    table_id: tableId,
+    commit_id: commitId,
+    ...(snapshot !== undefined && {
+      snapshot_key: snapshotKey(tableId, snapshot.snapshotId),
+      snapshot_id: String(snapshot.snapshotId),
+      parent_snapshot_id: snapshot.parentSnapshotId?.toString(),
+      sequence_number: snapshot.sequenceNumber?.toString(),
+      timestamp_ms: String(snapshot.timestampMs),
+      operation: snapshot.operation,
+      manifest_list: snapshot.manifestList,
+    }),
+  })
+}

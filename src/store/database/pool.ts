@@ -1,0 +1,126 @@
+/**
+ * Lends connections to requests, each to one borrower at a time, first come first served. A connection holds the
+ * plans of the tenant that it served last, so a tenant gets the same connection again where it is free.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import type { Link, StoreBackend } from './link.ts'
+import { toStoreFault } from './store-fault.ts'
+
+interface Waiter {
+  readonly grant: (link: Link | undefined) => void
+}
+
+/** Milliseconds that a borrower waits for a free connection before it fails with "busy". */
+const waitMs = 10_000
+
+export class Pool {
+  /** The one that is idle for longest first. */
+  readonly #idle: Link[] = []
+  readonly #served = new WeakMap<Link, string>()
+  readonly #waiting = new Set<Waiter>()
+  #open = 0
+  #closed = false
+
+  constructor(readonly backend: StoreBackend) {}
+
+  /** Adds a connection that was opened elsewhere, in the state that `release` expects. */
+  adopt(link: Link): void {
+    this.#open++
+    this.#idle.push(link)
+  }
+
+  /**
+   * Lends a connection until `release` or `discard`.
+   * @param tenant whose cached plans help; undefined for work outside any tenant
+   * @throws Fault `unavailable` where none becomes free in time or none can be opened; the signal's reason
+   */
+  async borrow(tenant?: string, signal?: AbortSignal): Promise<Link> {
+    const link = await this.#borrow(tenant, signal)
+    if (tenant !== undefined) this.#served.set(link, tenant)
+    return link
+  }
+
+  async #borrow(tenant: string | undefined, signal: AbortSignal | undefined): Promise<Link> {
+    signal?.throwIfAborted()
+    for (;;) {
+      if (this.#closed) throw new Fault('unavailable', 'The database is closed.')
+      const idle = this.#takeIdle(tenant)
+      if (idle !== undefined) {
+        if (!idle.dead) return idle
+        await this.discard(idle)
+        continue
+      }
+      if (this.#open < this.backend.linksMax) return this.#openOne()
+      const granted = await this.#wait(signal)
+      if (granted !== undefined) return granted
+    }
+  }
+
+  /** The tenant's last one, or one without a tenant; another tenant's only where no more may be opened. */
+  #takeIdle(tenant: string | undefined): Link | undefined {
+    if (tenant === undefined) return this.#idle.pop()
+    const own = this.#idle.findLastIndex((link) => (this.#served.get(link) ?? tenant) === tenant)
+    if (own >= 0) return this.#idle.splice(own, 1)[0]
+    return this.#open < this.backend.linksMax ? undefined : this.#idle.shift()
+  }
+
+  release(link: Link): void {
+    if (link.dead || this.#closed) {
+      void this.discard(link).catch(() => {})
+      return
+    }
+    const [next] = this.#waiting
+    if (next === undefined) this.#idle.push(link)
+    else next.grant(link)
+  }
+
+  /** Ends the connection. Its place in the pool is free once nothing of it runs any more. */
+  async discard(link: Link): Promise<void> {
+    await link.discard()
+    this.#open--
+    const [next] = this.#waiting
+    next?.grant(undefined)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const waiter of this.#waiting) waiter.grant(undefined)
+    const idle = this.#idle.splice(0)
+    this.#open -= idle.length
+    await Promise.all(idle.map((link) => (link.dead ? link.discard() : link.close())))
+  }
+
+  async #openOne(): Promise<Link> {
+    this.#open++
+    try {
+      return await this.backend.open('tenant')
+    } catch (error) {
+      this.#open--
+      const [next] = this.#waiting
+      next?.grant(undefined)
+      const fault = toStoreFault(error)
+      throw new Fault('unavailable', 'The database is not available.', { cause: fault.cause ?? fault })
+    }
+  }
+
+  /** @returns a connection handed over; undefined where the caller should look for one again */
+  #wait(signal: AbortSignal | undefined): Promise<Link | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Link | undefined>()
+    const leave = (end: () => void) => {
+      this.#waiting.delete(waiter)
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      end()
+    }
+    const waiter: Waiter = { grant: (link) => leave(() => resolve(link)) }
+    const onAbort = () => leave(() => reject(signal?.reason))
+    const timer = setTimeout(
+      () => leave(() => reject(new Fault('unavailable', 'The database is busy. Try again.'))),
+      waitMs,
+    )
+    signal?.addEventListener('abort', onAbort, { once: true })
+    this.#waiting.add(waiter)
+    return promise
+  }
+}

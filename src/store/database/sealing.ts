@@ -1,0 +1,44 @@
+/** Seals secrets at rest by AES-256-GCM. A secret is bound to its place, so it cannot be opened in another row. */
+
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { Fault } from '../../base/fault.ts'
+
+const version = 1
+const ivBytes = 12
+const tagBytes = 16
+const algorithm = 'aes-256-gcm'
+
+/**
+ * Encrypts a secret.
+ * @param key 32 bytes
+ * @param place what the secret belongs to; authenticated, not stored
+ * @returns version, initialization vector, tag and ciphertext
+ */
+export function seal(key: Uint8Array, place: readonly string[], text: string): Uint8Array {
+  const iv = randomBytes(ivBytes)
+  const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(JSON.stringify(place)))
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([Uint8Array.of(version), iv, cipher.getAuthTag(), sealed])
+}
+
+/** Decrypts a secret. @throws Fault `misconfigured` where the key differs, or the bytes were changed or moved */
+export function unseal(key: Uint8Array, place: readonly string[], sealed: Uint8Array): string {
+  try {
+    if (sealed[0] !== version) throw new Error(`sealing version ${sealed[0]}`)
+    const iv = sealed.subarray(1, 1 + ivBytes)
+    const tag = sealed.subarray(1 + ivBytes, 1 + ivBytes + tagBytes)
+    const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes })
+      .setAAD(Buffer.from(JSON.stringify(place)))
+      .setAuthTag(tag)
+    return Buffer.concat([
+      decipher.update(sealed.subarray(1 + ivBytes + tagBytes)),
+      decipher.final(),
+    ]).toString('utf8')
+  } catch (cause) {
+    throw new Fault(
+      'misconfigured',
+      'A stored secret cannot be opened: start with the secrets key under which it was stored.',
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,267 @@
+/** Loads what governs reading tables from the graph: contract, pin, columns, tags, row filters, column masks. */
+
+import { Fault } from '../../base/fault.ts'
+import { Lru } from '../../base/lru.ts'
+import type { AttachedMask, BoundNames, PolicyOrigin } from '../../core/governed-table.ts'
+import type { IcebergType } from '../../core/iceberg-type.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { nodeId } from '../database/names.ts'
+import type { Properties } from '../graph/graph.ts'
+import type { Store } from '../store.ts'
+import {
+  type GovernanceKind,
+  governanceKinds,
+  type PlacedRow,
+  readGovernanceRows,
+} from './governance-rows.ts'
+import { type Pin, pinOf } from './pin-event.ts'
+
+/** A row filter or column mask. */
+export interface StoredProtection {
+  readonly policyId: string
+  /** It does not apply to a principal with one of these roles. */
+  readonly exemptRoles: readonly string[]
+  readonly names?: BoundNames
+}
+
+export interface StoredRowFilter extends StoredProtection {
+  readonly expression: string
+  readonly origin: PolicyOrigin
+  /** Field id of the column to which it is attached, directly or by a tag. */
+  readonly fieldId?: number
+}
+
+export interface StoredMask extends StoredProtection, Pick<AttachedMask, 'action' | 'expression'> {
+  readonly origin: PolicyOrigin
+}
+
+export interface StoredColumn {
+  /** Its id in the graph. */
+  readonly id: string
+  readonly fieldId: number
+  /** Nested names joined by dots. */
+  readonly name: string
+  readonly type: IcebergType
+  readonly required: boolean
+  /** False for a dropped column, which is in older snapshots only. */
+  readonly current: boolean
+  readonly tags: readonly string[]
+  readonly masks: readonly StoredMask[]
+}
+
+export interface Governance {
+  readonly ref: TableRef
+  readonly contract: { readonly id: string; readonly version: number } | undefined
+  /** Undefined where the table is not pinned. */
+  readonly pin: Pin | undefined
+  /** Whether the tenant opted in to reading tables without an active contract. */
+  readonly readableWithoutContract: boolean
+  readonly rowFilters: readonly StoredRowFilter[]
+  readonly columns: readonly StoredColumn[]
+}
+
+/** Runs one statement in the tenant's context. */
+export type RunQuery = <R extends object>(text: string, params: readonly string[]) => Promise<readonly R[]>
+
+/**
+ * Everything that governs reading these tables, in one round trip.
+ * @returns by tableKey, without tables that are not in the graph
+ * @throws Fault `unavailable` where the tenant's sentinel is missing, because rows that cannot be seen must not look
+ *   like rows that do not exist
+ */
+export async function readGovernances(
+  run: RunQuery,
+  refs: readonly TableRef[],
+): Promise<ReadonlyMap<string, Governance>> {
+  const [row] = await run<{ governance: string | null }>('select svc.governance($1) as governance', [
+    governanceKey(refs),
+  ])
+  return governancesOf('', refs, row?.governance)
+}
+
+/** The parameter of svc.governance: the tables' ids and the sentinel's. */
+export function governanceKey(refs: readonly TableRef[]): string {
+  return JSON.stringify(['', ...refs.map(idOf)])
+}
+
+/** Cache by owner and tables: the previous result as text, and parsed. */
+const read = new Lru<
+  string,
+  { readonly text: string; readonly governances: ReadonlyMap<string, Governance> }
+>(limits.governanceCacheBytes)
+/** Measured memory of a parsed result, in multiples of its text's length. */
+const readWeight = 4
+
+/**
+ * Parses the result of svc.governance. A result that equals the previous one is taken from the cache.
+ * @param owner part of the cache key; results of one owner are compared with each other
+ * @returns by tableKey, without tables that are not in the graph
+ * @throws Fault as {@link readGovernances}
+ */
+export function governancesOf(
+  owner: string,
+  refs: readonly TableRef[],
+  text: string | null | undefined,
+): ReadonlyMap<string, Governance> {
+  const key = `${owner} ${governanceKey(refs)}`
+  const cached = read.get(key)
+  if (cached !== undefined && cached.text === text) return cached.governances
+  const governances = parseGovernances(refs, text ?? '')
+  read.set(key, { text: text ?? '', governances }, key.length + readWeight * (text ?? '').length)
+  return governances
+}
+
+function idOf(ref: TableRef): string {
+  return nodeId(tableKey(ref))
+}
+
+function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<string, Governance> {
+  const rows = readGovernanceRows(text)
+  const isSentinel = ({ properties }: PlacedRow) => properties.sentinel === true
+  const seen = new Set(rows.filter(isSentinel).map(({ kind }) => kind))
+  if (governanceKinds.some((kind) => !seen.has(kind)))
+    throw new Fault('unavailable', 'The filters and masks of the table could not be loaded. Retry.', {
+      detail: 'no tenant sentinel',
+    })
+  const readable = rows.some(({ kind, properties }) => kind === 'setting' && properties.readable === true)
+  const byTable = Map.groupBy(
+    rows.filter((row) => !isSentinel(row)),
+    ({ tableId }) => tableId,
+  )
+  return new Map(
+    refs.flatMap((ref) => {
+      const found = byTable.get(idOf(ref)) ?? []
+      if (!found.some(({ kind }) => kind === 'table')) return []
+      return [[tableKey(ref), governanceOf(ref, found, readable)] as const]
+    }),
+  )
+}
+
+/**
+ * Everything that governs reading one table.
+ * @returns undefined for a table that is not in the graph
+ * @throws Fault as {@link readGovernances}
+ */
+export async function readGovernance(run: RunQuery, ref: TableRef): Promise<Governance | undefined> {
+  return (await readGovernances(run, [ref])).get(tableKey(ref))
+}
+
+function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: boolean): Governance {
+  const of = (...wantedKinds: readonly GovernanceKind[]) =>
+    found.filter(({ kind }) => wantedKinds.includes(kind))
+  const contract = of('contract').find(({ properties }) => properties.state === 'active')?.properties
+  const tags = Map.groupBy(of('tag'), (row) => row.columnId)
+  const masks = Map.groupBy(of('mask', 'tag-mask'), (row) => row.columnId)
+  const columns = of('column')
+    .map(({ properties, columnId: id, current }) => ({
+      id,
+      fieldId: Number(properties.field_id),
+      name: String(properties.name),
+      type: icebergType(String(properties.type ?? 'unknown')),
+      required: properties.required === true,
+      current,
+      tags: [...new Set((tags.get(id) ?? []).map(({ tag }) => tag))].sort(),
+      masks: distinct((masks.get(id) ?? []).map(storedMask)),
+    }))
+    .sort((a, b) => a.fieldId - b.fieldId)
+  const fieldIds = new Map(columns.map(({ id, fieldId }) => [id, fieldId]))
+  return {
+    // A copy of two members, because the result is cached and the caller's object may hold more.
+    ref: { namespace: ref.namespace, name: ref.name },
+    contract: contract && { id: String(contract.id), version: Number(contract.version) },
+    pin: pinOf(of('pin')[0]?.properties),
+    readableWithoutContract: readable,
+    rowFilters: distinct(
+      of('filter', 'column-filter', 'tag-filter').map((row) => storedFilter(row, fieldIds.get(row.columnId))),
+    ),
+    columns,
+  }
+}
+
+function storedProtection(properties: Properties): StoredProtection {
+  const { exempt_roles: roles, names } = properties
+  return {
+    policyId: String(properties.policy_id),
+    exemptRoles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+    ...(names !== undefined && { names: names as BoundNames }),
+  }
+}
+
+function storedFilter(row: PlacedRow, fieldId: number | undefined): StoredRowFilter {
+  const origins = {
+    filter: { kind: 'table' },
+    'column-filter': { kind: 'column' },
+    'tag-filter': { kind: 'tag', tag: row.tag },
+  } as const
+  return {
+    ...storedProtection(row.properties),
+    expression: String(row.properties.expression),
+    origin: origins[row.kind as keyof typeof origins],
+    ...(fieldId !== undefined && { fieldId }),
+  }
+}
+
+function storedMask({ kind, properties, tag }: PlacedRow): StoredMask {
+  const { action, expression } = properties
+  return {
+    ...storedProtection(properties),
+    action: String(action),
+    ...(expression !== undefined && { expression: String(expression) }),
+    origin: kind === 'tag-mask' ? { kind: 'tag', tag } : { kind: 'column' },
+  }
+}
+
+/** Removes duplicates: a column may have a tag from a steward and again from each finding of detection. */
+function distinct<P>(policies: readonly P[]): readonly P[] {
+  return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
+}
+
+/** An Iceberg type from the graph, which holds only the kind of a nested type. Statements cannot use such a column. */
+export function icebergType(text: string): IcebergType {
+  if (text === 'list') return { type: 'list', element: { type: 'struct' } }
+  return text === 'struct' || text === 'map' ? { type: text } : text
+}
+
+/**
+ * The columns that are not fields of others. A name with a dot is left out where it could also be a field of a
+ * struct.
+ */
+export function topColumns<C extends Pick<StoredColumn, 'name' | 'type'>>(
+  columns: readonly C[],
+): readonly C[] {
+  const nesting = new Set(columns.filter(({ type }) => typeof type !== 'string').map(({ name }) => name))
+  return columns.filter(
+    ({ name }) => ![...name.matchAll(/\./g)].some(({ index }) => nesting.has(name.slice(0, index))),
+  )
+}
+
+/**
+ * What governs reading a table.
+ * @returns undefined for a table that is not in the graph
+ * @throws Fault as {@link readGovernances} and the store do
+ */
+export function loadGovernance(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<Governance | undefined> {
+  return readGovernance((text, params) => store.tenantQuery(tenant, text, params), table)
+}
+
+/**
+ * What governs reading several tables, in one round trip.
+ * @throws Fault as {@link readGovernances} and the store do; the signal's reason
+ */
+export function loadGovernances(
+  store: Store,
+  tenant: TenantId,
+  tables: readonly TableRef[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, Governance>> {
+  return readGovernances(
+    (text, params) => store.tenantQuery(tenant, text, params, signal ? { signal } : {}),
+    tables,
+  )
+}

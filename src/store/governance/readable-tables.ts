@@ -1,0 +1,209 @@
+/** Lists the tables of a tenant that may be read, with their columns. pg_catalog and its like are built from them. */
+
+import { Fault } from '../../base/fault.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { SchemaColumn } from '../../core/table-schema.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { type Properties, parseAgtype } from '../graph/graph.ts'
+import type { Store } from '../store.ts'
+import { type DeclaredSchema, declaredSchema } from './declared-schema.ts'
+import { icebergType, type StoredColumn, topColumns } from './governance.ts'
+import { pinOf } from './pin-event.ts'
+
+export interface ReadableColumn extends Pick<StoredColumn, 'fieldId' | 'name' | 'type' | 'required'> {
+  /** From the table's metadata, where it is in the graph. */
+  readonly doc?: string
+  /** Whether it has any mask, for any principal. */
+  readonly masked: boolean
+}
+
+export interface ReadableTable {
+  readonly ref: TableRef
+  /** Absent for a table without a contract, where the tenant has opted in. */
+  readonly contract?: { readonly id: string; readonly version: number }
+  /** The schema that the contract declares. */
+  readonly declared?: DeclaredSchema
+  readonly doc?: string
+  /** The columns that a statement can name: those of the pinned schema, else the current ones by field id. */
+  readonly columns: readonly ReadableColumn[]
+}
+
+const property = (alias: string, name: string) =>
+  `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
+const tableId = property('t', 'id')
+
+/** Whether the tenant has opted in to tables without a contract; false where it was never set. */
+const optedIn = 'coalesce((select bool_or(s.readable_without_contract) from svc.read_setting s), false)'
+
+/**
+ * Tables under an active contract. Where the tenant has opted in, also tables without one that have had a commit. The
+ * sentinel's table (id '') is found by the same joins, and only with its contract.
+ */
+const readableFrom = `
+  from "Table" t left join ("GOVERNS" e join "Contract" k on k.id = e.start_id
+      and (${property('k', 'state')} = '"active"'::agtype or ${property('k', 'id')} = '""'::agtype))
+    on e.end_id = t.id
+  where (k.id is not null or (${optedIn} and exists (select 1 from "HAS_COLUMN" h where h.start_id = t.id)
+    and ${tableId} <> '""'::agtype))`
+
+/** Every page includes the sentinel. */
+const pageText = `
+  select t.id, t.properties, k.properties as contract, e.properties as declared,
+    row_number() over (order by ${tableId})::int as place
+  ${readableFrom} and (${tableId} = '""'::agtype or ${tableId} > to_jsonb($1::text)::text::agtype)
+  order by ${tableId} limit $2::int`
+
+/** A pinned table may show columns that were dropped since. A dropped column holds its table's id. */
+const listText = `
+  with p as (${pageText}),
+  pin as (
+    select p.id, p.properties as table_properties, l.* from p cross join lateral (
+      select v.properties as event, e.properties as pinned from "PINS" e join "PinEvent" v on v.id = e.start_id
+      where e.end_id = p.id order by ${property('v', 'seq')} desc limit 1) l),
+  c as (
+    select p.id as node, c.id, c.properties, 'column' as kind
+    from p join "HAS_COLUMN" h on h.start_id = p.id join "Column" c on c.id = h.end_id
+    union all
+    select pin.id, c.id, c.properties, 'dropped' from pin join "Column" c
+      on ${property('c', 'table_id')} = agtype_access_operator(variadic array[pin.table_properties, '"id"'::agtype])
+    where not exists (select 1 from "HAS_COLUMN" h where h.end_id = c.id))
+  select 'table' as kind, p.id::text as node, p.properties, p.contract as more, p.declared, p.place from p
+  union all select 'pin', pin.id::text, pin.event, pin.pinned, null, 0 from pin
+  union all select c.kind, c.node::text, c.properties, null, null, 0 from c
+  union all select 'mask', c.node::text, c.properties, null, null, 0 from c
+    where exists (select 1 from "MASKS" m where m.end_id = c.id)
+      or exists (select 1 from "TAGGED" g join "APPLIES_TO" a on a.end_id = g.end_id
+        join "ColumnMask" m on m.id = a.start_id where g.start_id = c.id)`
+
+interface Row {
+  readonly kind: 'table' | 'pin' | 'column' | 'dropped' | 'mask'
+  readonly node: string
+  readonly properties: string
+  /** For a table its contract; for a pin the edge with its columns. */
+  readonly more: string | null
+  /** The edge between a table and its contract. */
+  readonly declared: string | null
+  /** A table's position in its page. */
+  readonly place: number
+}
+
+/**
+ * The tables under an active contract, and those without one where the tenant has opted in, with their columns, by
+ * id.
+ * @throws Fault `bad_request` for a bad page; `unavailable` where the tenant's sentinel is missing, because tables that
+ *   cannot be seen must not look like tables that do not exist
+ */
+export async function listReadableTables(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest = {},
+): Promise<Page<ReadableTable>> {
+  const limit = pageLimit(page)
+  const rows = (await store.tenantQuery<Row>(tenant, listText, [page.after ?? '', limit + 2])).map((row) => ({
+    ...row,
+    properties: parseAgtype(row.properties) as Properties,
+  }))
+  const isSentinel = ({ properties }: { readonly properties: Properties }) => properties.sentinel === true
+  for (const kind of ['table', 'pin', 'column', 'mask'] as const)
+    if (!rows.some((row) => row.kind === kind && isSentinel(row))) throw noSentinel()
+  const found = rows.filter((row) => !isSentinel(row))
+  const byNode = Map.groupBy(found, ({ node }) => node)
+  const tables = found.filter(({ kind }) => kind === 'table').sort((a, b) => a.place - b.place)
+  const { items, next } = toPage(tables, limit, ({ properties }) => String(properties.id))
+  return {
+    items: items.map((table) => ({ ...toTable(table), columns: toColumns(byNode.get(table.node) ?? []) })),
+    ...(next !== undefined && { next }),
+  }
+}
+
+type Found = Omit<Row, 'properties'> & { readonly properties: Properties }
+
+const propertiesOf = (text: string | null) => (text === null ? undefined : (parseAgtype(text) as Properties))
+
+function toTable({ properties, more, declared }: Found): Omit<ReadableTable, 'columns'> {
+  const { namespace, name } = properties as unknown as TableRef
+  const contract = propertiesOf(more)
+  const schema = declaredSchema(propertiesOf(declared) ?? {})
+  return {
+    ref: { namespace, name },
+    ...(contract && { contract: { id: String(contract.id), version: Number(contract.version) } }),
+    ...(schema && { declared: schema }),
+    ...docOf(properties),
+  }
+}
+
+/** @param rows all rows of one table */
+function toColumns(rows: readonly Found[]): readonly ReadableColumn[] {
+  const of = (kind: Row['kind']) =>
+    rows.filter((row) => row.kind === kind).map(({ properties }) => properties)
+  const masked = new Set(of('mask').map(({ id }) => id))
+  const stored = (properties: Properties) => toColumn(properties, masked.has(properties.id))
+  const current = of('column').map(stored)
+  const pin = rows.find(({ kind }) => kind === 'pin')
+  const isPinned = pin !== undefined && pinOf(pin.properties) !== undefined
+  const pinned = isPinned
+    ? (propertiesOf(pin.more)?.columns as readonly SchemaColumn[] | undefined)
+    : undefined
+  if (pinned === undefined) return topColumns(current.sort((a, b) => a.fieldId - b.fieldId))
+  return pinnedColumns(pinned, [...current, ...of('dropped').map(stored)])
+}
+
+/** By the rule of `governedSnapshot`: without columns that are not in the graph or that hold a masked field. */
+function pinnedColumns(
+  schema: readonly SchemaColumn[],
+  stored: readonly ReadableColumn[],
+): readonly ReadableColumn[] {
+  const known = new Map(stored.map((column) => [column.fieldId, column]))
+  return schema.flatMap(({ nestedIds, ...column }) => {
+    const here = known.get(column.fieldId)
+    if (here === undefined || !nestedIds.every((id) => known.get(id)?.masked === false)) return []
+    return [{ ...here, ...column }]
+  })
+}
+
+function toColumn(properties: Properties, masked: boolean): ReadableColumn {
+  return {
+    fieldId: Number(properties.field_id),
+    name: String(properties.name),
+    type: icebergType(String(properties.type ?? 'unknown')),
+    required: properties.required === true,
+    masked,
+    ...docOf(properties),
+  }
+}
+
+function docOf({ doc }: Properties): { readonly doc?: string } {
+  return typeof doc === 'string' && doc !== '' ? { doc } : {}
+}
+
+/**
+ * A text that changes whenever the set of readable tables, a contract, a pin or a table's columns change. It is cheap
+ * enough to load before every catalog query. A put of a contract makes a new edge, pins are only added, and a commit
+ * that changes columns changes their hash.
+ * @throws Fault as {@link listReadableTables} does
+ */
+export async function readableTablesMark(store: Store, tenant: TenantId): Promise<string> {
+  interface Marked {
+    readonly id: string
+    readonly governs: string | null
+    readonly columns: string | null
+    readonly pins: number
+  }
+  const rows = await store.tenantQuery<Marked>(
+    tenant,
+    `select ${tableId} as id, e.id::text as governs, ${property('t', 'columns_md5')} as columns,
+       (select count(*)::int from "PINS") as pins ${readableFrom}`,
+  )
+  if (!rows.some(({ id, pins }) => id === '""' && pins > 0)) throw noSentinel()
+  return JSON.stringify([
+    rows[0]?.pins,
+    rows.map(({ id, governs, columns }) => [id, governs, columns]).sort(),
+  ])
+}
+
+function noSentinel(): Fault {
+  return new Fault('unavailable', 'The tables of the catalog could not be loaded. Retry.', {
+    detail: 'no tenant sentinel',
+  })
+}

@@ -1,0 +1,228 @@
+/** Writes usage records of the read path, and reads them in pages and as totals. */
+
+import type { TenantId } from '../../core/tenant.ts'
+import type { UsageOutcome, UsageRecord } from '../../core/usage.ts'
+import { storableJson, storableText } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Store } from '../store.ts'
+
+/** A record's columns in the order of {@link usageParams} and, from the second on, of svc.record_usage. */
+export const usageColumns = [
+  'tenant_id',
+  'query_id',
+  'started_at',
+  'principal_sub',
+  'principal_source',
+  'surface',
+  'catalog',
+  'engine',
+  'contracts',
+  'reads',
+  'policies',
+  'rows_out',
+  'bytes_out',
+  'bytes_scanned',
+  'queue_ms',
+  'plan_ms',
+  'run_ms',
+  'outcome',
+  'sqlstate',
+  'fingerprint',
+] as const
+export type UsageColumn = (typeof usageColumns)[number]
+
+/**
+ * Writes a record, which is durable when this resolves.
+ * @param wasOpened whether `openUsage` recorded the query; its row is then removed
+ * @throws Fault of the store: the record was not written, or that is unknown
+ */
+export async function recordUsage(
+  store: Store,
+  tenant: TenantId,
+  usage: UsageRecord,
+  wasOpened = false,
+): Promise<void> {
+  const [, ...values] = usageParams(tenant, usage)
+  await store.tenantCall(tenant, 'record_usage', [...values, wasOpened])
+}
+
+/** A record's values for {@link usageColumns}. */
+export function usageParams(tenant: TenantId, usage: UsageRecord): readonly (string | number | null)[] {
+  return [
+    tenant,
+    usage.queryId,
+    usage.startedAtMs,
+    storableText(usage.principal),
+    usage.principalSource,
+    usage.surface,
+    usage.catalog ?? null,
+    usage.engine ?? null,
+    storableJson(usage.contracts),
+    storableJson(usage.reads),
+    storableJson(usage.policies),
+    usage.rowsOut,
+    usage.bytesOut,
+    usage.bytesScanned ?? null,
+    usage.queueMs,
+    usage.planMs,
+    usage.runMs,
+    usage.outcome,
+    usage.sqlState ?? null,
+    usage.fingerprint ?? null,
+  ]
+}
+
+export interface UsageFilter {
+  /** Subject of the principal. Undefined: the records of every principal. */
+  readonly principal?: string | undefined
+  readonly outcome?: UsageOutcome | undefined
+  /** Queries that started at this instant or later. */
+  readonly from?: Date | undefined
+  /** Queries that started before this instant. */
+  readonly to?: Date | undefined
+}
+
+export interface ListedUsage extends Omit<UsageRecord, 'startedAtMs'> {
+  readonly startedAt: Date
+}
+
+interface Row {
+  readonly usage_seq: string
+  readonly query_id: string
+  readonly started_at: Date
+  readonly principal_sub: string
+  readonly principal_source: string
+  readonly surface: string
+  readonly catalog: string | null
+  readonly engine: string | null
+  readonly contracts: UsageRecord['contracts']
+  readonly reads: UsageRecord['reads']
+  readonly policies: UsageRecord['policies']
+  readonly rows_out: string
+  readonly bytes_out: string
+  readonly bytes_scanned: string | null
+  readonly queue_ms: number
+  readonly plan_ms: number
+  readonly run_ms: number
+  readonly outcome: UsageOutcome
+  readonly sqlstate: string | null
+  readonly fingerprint: string | null
+}
+
+const matches = `u.tenant_id = $1
+  and ($2::text is null or (md5(u.principal_sub) = md5($2) and u.principal_sub = $2))
+  and ($3::text is null or u.outcome = $3)
+  and ($4::timestamptz is null or u.started_at >= $4) and ($5::timestamptz is null or u.started_at < $5)`
+
+function filterParams(tenant: TenantId, { principal, outcome, from, to }: UsageFilter) {
+  return [
+    tenant,
+    principal === undefined ? null : storableText(principal),
+    outcome ?? null,
+    from ?? null,
+    to ?? null,
+  ]
+}
+
+/**
+ * The tenant's records, newest first.
+ * @throws Fault `bad_request` for a bad page token
+ */
+export async function listUsage(
+  store: Store,
+  tenant: TenantId,
+  filter: UsageFilter,
+  page: PageRequest,
+): Promise<Page<ListedUsage>> {
+  const limit = pageLimit(page)
+  const after = afterCount(page)
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select u.* from svc.query_usage u where ${matches} and ($6::int8 is null or u.usage_seq < $6)
+     order by u.usage_seq desc limit $7::int`,
+    [...filterParams(tenant, filter), after ?? null, limit + 1],
+  )
+  const found = toPage(rows, limit, (row) => row.usage_seq)
+  return { ...found, items: found.items.map(listed) }
+}
+
+function listed(row: Row): ListedUsage {
+  return {
+    queryId: row.query_id,
+    startedAt: row.started_at,
+    principal: row.principal_sub,
+    principalSource: row.principal_source,
+    surface: row.surface,
+    catalog: row.catalog ?? undefined,
+    engine: row.engine ?? undefined,
+    contracts: row.contracts,
+    reads: row.reads,
+    policies: row.policies,
+    rowsOut: Number(row.rows_out),
+    bytesOut: Number(row.bytes_out),
+    bytesScanned: row.bytes_scanned === null ? undefined : Number(row.bytes_scanned),
+    queueMs: row.queue_ms,
+    planMs: row.plan_ms,
+    runMs: row.run_ms,
+    outcome: row.outcome,
+    sqlState: row.sqlstate ?? undefined,
+    fingerprint: row.fingerprint ?? undefined,
+  }
+}
+
+/** SQL for the key of each grouping. A query of several tables or contracts is in the group of each. */
+const groups = {
+  principal: 'select u.principal_sub as key',
+  outcome: 'select u.outcome as key',
+  day: `select to_char(u.started_at at time zone 'UTC', 'YYYY-MM-DD') as key`,
+  table: `select distinct (select string_agg(level, '.' order by place)
+      from jsonb_array_elements_text(r -> 'namespace') with ordinality n (level, place)) || '.' || (r ->> 'name') as key
+    from jsonb_array_elements(u.reads) r`,
+  contract: `select distinct (c ->> 'id') || ' ' || (c ->> 'version') as key from jsonb_array_elements(u.contracts) c`,
+} as const
+export const usageGroups = Object.keys(groups) as readonly UsageGroup[]
+export type UsageGroup = keyof typeof groups
+
+export interface UsageTotal {
+  readonly key: string
+  readonly queries: number
+  readonly rowsOut: number
+  readonly bytesOut: number
+  readonly bytesScanned: number
+  readonly runMs: number
+}
+
+/**
+ * Totals of the records that match, by key.
+ * @throws Fault `bad_request` for a page limit that is too large
+ */
+export async function totalUsage(
+  store: Store,
+  tenant: TenantId,
+  filter: UsageFilter,
+  by: UsageGroup,
+  page: PageRequest,
+): Promise<Page<UsageTotal>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<Readonly<Record<keyof UsageTotal, string>>>(
+    tenant,
+    `select g.key, count(*) as queries, sum(u.rows_out) as "rowsOut", sum(u.bytes_out) as "bytesOut",
+       coalesce(sum(u.bytes_scanned), 0) as "bytesScanned", sum(u.run_ms) as "runMs"
+     from svc.query_usage u cross join lateral (${groups[by]}) g
+     where ${matches} and ($6::text is null or g.key collate "C" > $6)
+     group by g.key order by g.key collate "C" limit $7::int`,
+    [...filterParams(tenant, filter), page.after ?? null, limit + 1],
+  )
+  const found = toPage(rows, limit, ({ key }) => key)
+  return {
+    ...found,
+    items: found.items.map(({ key, queries, rowsOut, bytesOut, bytesScanned, runMs }) => ({
+      key,
+      queries: Number(queries),
+      rowsOut: Number(rowsOut),
+      bytesOut: Number(bytesOut),
+      bytesScanned: Number(bytesScanned),
+      runMs: Number(runMs),
+    })),
+  }
+}

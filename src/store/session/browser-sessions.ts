@@ -1,0 +1,156 @@
+/**
+ * Creates, finds and revokes browser sessions (docs/reference/identity.md 6). Only the hash of the cookie's secret is
+ * stored.
+ */
+
+import type { Principal } from '../../core/principal.ts'
+import type { Session, SessionScope } from '../../core/session.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { assertIndexable, storableJson, storableText } from '../database/names.ts'
+import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Store } from '../store.ts'
+import { browserSecretPrefix, newSessionSecret, sessionSecretDigest } from './session-secret.ts'
+import { type SessionRow, toPrincipal, toSession } from './sessions.ts'
+
+export interface NewBrowserSession {
+  readonly principal: Principal
+  readonly scopes: readonly SessionScope[]
+  /** The identity provider's id of the login, where it gives one. */
+  readonly providerSid: string | undefined
+}
+
+/** A browser session as a listing shows it. */
+export interface BrowserSession {
+  readonly id: string
+  readonly principal: Principal
+  readonly scopes: readonly SessionScope[]
+  readonly createdAt: Date
+  readonly seenAt: Date
+  readonly expiresAt: Date
+  readonly revokedAt: Date | undefined
+}
+
+/**
+ * Creates a browser session and revokes the one that the browser had before, which prevents session fixation.
+ * It also removes some sessions that expired more than a week ago.
+ * @param replaced the browser's previous cookie value, valid or not
+ * @returns the secret for the cookie; undefined where the tenant is not active
+ * @throws Fault `bad_request` for a subject or a login id that is too long
+ */
+export async function createBrowserSession(
+  store: Store,
+  tenant: TenantId,
+  { principal, scopes, providerSid }: NewBrowserSession,
+  replaced: string | undefined,
+): Promise<string | undefined> {
+  assertIndexable(principal.sub, 'A subject')
+  assertIndexable(providerSid ?? '', 'The identity provider’s id of a login')
+  const { secret, digest } = newSessionSecret(store, browserSecretPrefix)
+  return await store.adminTransaction(async (tx) => {
+    const before =
+      replaced === undefined ? undefined : sessionSecretDigest(store, browserSecretPrefix, replaced)
+    if (before !== undefined) await tx.query(revokeByDigest, [before])
+    await tx.query(
+      `delete from svc.browser_session where (tenant_id, session_id) in
+         (select tenant_id, session_id from svc.browser_session
+          where expires_at < now() - interval '7 days' limit 100 for update skip locked)`,
+    )
+    const rows = await tx.query(
+      `insert into svc.browser_session (tenant_id, session_id, secret_sha256, principal_sub, principal_email,
+         principal_roles, scopes, provider_sid, expires_at)
+       select tenant_id, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb, $8,
+         now() + $9::float8 * interval '1 ms'
+       from svc.tenant where tenant_id = $1 and state = 'active' returning 1`,
+      [
+        tenant,
+        crypto.randomUUID(),
+        digest,
+        storableText(principal.sub),
+        principal.email === undefined ? null : storableText(principal.email),
+        storableJson(principal.roles),
+        storableJson(scopes),
+        providerSid === undefined ? null : storableText(providerSid),
+        limits.browserSessionMs,
+      ],
+    )
+    return rows.length === 1 ? secret : undefined
+  })
+}
+
+const revokeByDigest =
+  'update svc.browser_session set revoked_at = now() where secret_sha256 = $1 and revoked_at is null'
+
+/**
+ * The session of a cookie's secret; undefined where it is unknown, revoked, expired or idle for too long, or its
+ * tenant is suspended. The same statement records, at most once a minute, that the session was used.
+ */
+export async function findBrowserSession(store: Store, secret: string): Promise<Session | undefined> {
+  const digest = sessionSecretDigest(store, browserSecretPrefix, secret)
+  if (digest === undefined) return undefined
+  const [row] = await store.adminQuery<SessionRow>(
+    `with found as (
+       select s.*, t.organization_id from svc.browser_session s join svc.tenant t using (tenant_id)
+       where s.secret_sha256 = $1 and s.revoked_at is null and t.state = 'active'
+         and s.expires_at > clock_timestamp() and s.seen_at > clock_timestamp() - $2::float8 * interval '1 ms'),
+     touched as (
+       update svc.browser_session s set seen_at = clock_timestamp() from found
+       where (s.tenant_id, s.session_id) = (found.tenant_id, found.session_id)
+         and s.seen_at < clock_timestamp() - interval '1 minute')
+     select session_id, tenant_id, organization_id, principal_sub, principal_email, principal_roles, scopes
+     from found`,
+    [digest, limits.browserSessionIdleMs],
+  )
+  return row && toSession(row)
+}
+
+/** Revokes the session of a cookie's secret, at logout. */
+export async function endBrowserSession(store: Store, secret: string): Promise<void> {
+  const digest = sessionSecretDigest(store, browserSecretPrefix, secret)
+  if (digest !== undefined) await store.adminQuery(revokeByDigest, [digest])
+}
+
+/** Revokes a session at once. @returns whether there was one that was not revoked before */
+export async function revokeBrowserSession(store: Store, tenant: TenantId, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const rows = await store.tenantQuery(
+    tenant,
+    `update svc.browser_session set revoked_at = now()
+     where tenant_id = $1 and session_id = $2 and revoked_at is null returning 1`,
+    [tenant, id],
+  )
+  return rows.length === 1
+}
+
+/** The tenant's browser sessions by id, including expired and revoked ones. */
+export async function listBrowserSessions(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest = {},
+): Promise<Page<BrowserSession>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<
+    SessionRow & {
+      readonly created_at: Date
+      readonly seen_at: Date
+      readonly expires_at: Date
+      readonly revoked_at: Date | null
+    }
+  >(
+    tenant,
+    `select session_id, principal_sub, principal_email, principal_roles, scopes, created_at, seen_at, expires_at,
+       revoked_at
+     from svc.browser_session where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
+    [tenant, afterUuid(page), limit + 1],
+  )
+  const sessions = rows.map((row) => ({
+    id: row.session_id,
+    principal: toPrincipal(row),
+    scopes: row.scopes,
+    createdAt: row.created_at,
+    seenAt: row.seen_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at ?? undefined,
+  }))
+  return toPage(sessions, limit, ({ id }) => id)
+}

@@ -1,0 +1,93 @@
+/** Records events of identity and billing providers once each, and applies their effect on sessions and tenants. */
+
+import type { TenantId } from '../../core/tenant.ts'
+import { storableText } from '../database/names.ts'
+import type { Tx } from '../database/session.ts'
+import type { Store } from '../store.ts'
+import { useOnce } from './used-once.ts'
+
+export type Provider = 'identity-provider' | 'billing'
+
+/** What an event revokes or suspends, at once on every replica. */
+export type Effect =
+  | { readonly kind: 'suspend-tenant' }
+  /** A member of the event's organization: revokes browser sessions, and service sessions too where `all`. */
+  | { readonly kind: 'end-member'; readonly sub: string; readonly all: boolean }
+  /** A deleted user: revokes every session of that subject in every tenant. */
+  | { readonly kind: 'end-user'; readonly sub: string }
+  | { readonly kind: 'end-login'; readonly providerSid: string }
+
+export interface ProviderEvent {
+  readonly provider: Provider
+  /** The provider's id of the event, equal in every delivery. */
+  readonly id: string
+  readonly type: string
+  readonly organizationId: string | undefined
+  readonly tenant: TenantId | undefined
+  /** JSON text to store. */
+  readonly payload: string
+  readonly effect: Effect | undefined
+}
+
+/** `replayed`: this delivery was received before. `known`: another delivery of this event was. */
+export type Recorded = 'recorded' | 'known' | 'replayed'
+
+/**
+ * Records an event and applies its effect, all or nothing, once.
+ * @param delivery the signed text; a redelivery has another time stamp and so another text
+ * @param keptMs milliseconds for which a delivery is remembered: at least as long as its time stamp is accepted
+ */
+export async function recordProviderEvent(
+  store: Store,
+  event: ProviderEvent,
+  delivery: string,
+  keptMs: number,
+): Promise<Recorded> {
+  return await store.adminTransaction(async (tx) => {
+    if (!(await useOnce(tx, `webhook ${event.provider}`, delivery, keptMs))) return 'replayed'
+    const [inserted] = await tx.query<{ readonly tenant_id: TenantId | null }>(
+      `insert into svc.provider_event (provider, event_id, event_type, tenant_id, payload)
+       values ($1, $2, $3, (select tenant_id from svc.tenant where organization_id = $4 or tenant_id = $5),
+         $6::text::jsonb)
+       on conflict do nothing returning tenant_id`,
+      [
+        event.provider,
+        storableText(event.id),
+        storableText(event.type),
+        event.organizationId ?? null,
+        event.tenant ?? null,
+        event.payload,
+      ],
+    )
+    if (inserted === undefined) return 'known'
+    if (event.effect !== undefined) await apply(tx, event.effect, inserted.tenant_id)
+    return 'recorded'
+  })
+}
+
+async function apply(tx: Tx, effect: Effect, tenant: TenantId | null): Promise<void> {
+  if (effect.kind === 'end-login') {
+    await endWhere(tx, 'browser', 'provider_sid = $1', [effect.providerSid])
+  } else if (effect.kind === 'end-user') {
+    await endWhere(tx, 'browser', 'principal_sub = $1', [effect.sub])
+    await endWhere(tx, 'service', 'principal_sub = $1', [effect.sub])
+  } else if (tenant !== null && effect.kind === 'suspend-tenant') {
+    await tx.query(`update svc.tenant set state = 'suspended' where tenant_id = $1`, [tenant])
+  } else if (tenant !== null && effect.kind === 'end-member') {
+    const member = 'principal_sub = $1 and tenant_id = $2'
+    await endWhere(tx, 'browser', member, [effect.sub, tenant])
+    if (effect.all) await endWhere(tx, 'service', member, [effect.sub, tenant])
+  }
+}
+
+async function endWhere(
+  tx: Tx,
+  table: 'browser' | 'service',
+  condition: string,
+  params: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `update svc.${table}_session set revoked_at = now() where revoked_at is null and ${condition}`,
+    params,
+  )
+}

@@ -1,0 +1,227 @@
+/**
+ * Creates, finds and revokes service sessions (docs/reference/identity.md 2.2). They prove the tenant of clients such
+ * as engines, which cannot follow a login redirect.
+ */
+
+import { createHmac } from 'node:crypto'
+import { Fault } from '../../base/fault.ts'
+import { sameSecret } from '../../base/same-secret.ts'
+import type { Principal } from '../../core/principal.ts'
+import type { Session, SessionScope } from '../../core/session.ts'
+import { isPathIdentifier } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import {
+  formatScramVerifier,
+  makeScramVerifier,
+  parseScramVerifier,
+  type ScramVerifier,
+} from '../../wire/postgres/scram.ts'
+import { type CatalogCredentialRow, toSealedCredential } from '../catalog-credential/catalog-credentials.ts'
+import { assertIndexable, storableJson } from '../database/names.ts'
+import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Store } from '../store.ts'
+import { newSessionSecret, serviceSecretPrefix, sessionSecretDigest } from './session-secret.ts'
+
+export interface NewServiceSession {
+  readonly name: string
+  readonly principal: Principal
+  readonly scopes: readonly SessionScope[]
+  /** Absent: the session is valid until it is revoked. */
+  readonly expiresAt?: Date | undefined
+}
+
+export interface ServiceSession extends NewServiceSession {
+  readonly id: string
+  readonly createdAt: Date
+  readonly revokedAt: Date | undefined
+}
+
+interface Row {
+  readonly session_id: string
+  readonly name: string
+  readonly principal_sub: string
+  readonly principal_email: string | null
+  readonly principal_roles: readonly string[]
+  readonly scopes: readonly SessionScope[]
+  readonly created_at: Date
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+}
+
+/** The principal that a session's row names. */
+export function toPrincipal(
+  row: Pick<Row, 'principal_sub' | 'principal_email' | 'principal_roles'>,
+): Principal {
+  return {
+    sub: row.principal_sub,
+    ...(row.principal_email !== null && { email: row.principal_email }),
+    roles: row.principal_roles,
+  }
+}
+
+/**
+ * Creates a service session.
+ * @returns its id and the secret, which is not stored and cannot be shown again
+ * @throws Fault `bad_request` for an empty or too long name or subject
+ */
+export async function createServiceSession(
+  store: Store,
+  tenant: TenantId,
+  { name, principal, scopes, expiresAt }: NewServiceSession,
+): Promise<{ readonly id: string; readonly secret: string }> {
+  if (name.trim() === '' || name.length > 255)
+    throw new Fault('bad_request', 'A service session needs a name of 1 to 255 characters.')
+  if (principal.sub === '') throw new Fault('bad_request', 'A service session needs a subject.')
+  assertIndexable(principal.sub, 'A subject')
+  const id = crypto.randomUUID()
+  const { secret, digest } = newSessionSecret(store, serviceSecretPrefix)
+  await store.tenantQuery(
+    tenant,
+    `insert into svc.service_session (tenant_id, session_id, secret_sha256, name, principal_sub, principal_email,
+       principal_roles, scopes, expires_at, scram_verifier)
+     values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9, $10)`,
+    [
+      tenant,
+      id,
+      digest,
+      name,
+      principal.sub,
+      principal.email ?? null,
+      storableJson(principal.roles),
+      storableJson(scopes),
+      expiresAt ?? null,
+      formatScramVerifier(makeScramVerifier(secret, scramSalt(store, id))),
+    ],
+  )
+  return { id, secret }
+}
+
+/** The columns of a session's row from which `toSession` makes a session. */
+export type SessionRow = Pick<
+  Row,
+  'session_id' | 'principal_sub' | 'principal_email' | 'principal_roles' | 'scopes'
+> & {
+  readonly tenant_id: TenantId
+  readonly organization_id: string | null
+  readonly expires_at?: Date | null
+}
+
+/** The session of a row. */
+export function toSession(row: SessionRow): Session {
+  return {
+    sessionId: row.session_id,
+    tenant: row.tenant_id,
+    organizationId: row.organization_id ?? undefined,
+    principal: toPrincipal(row),
+    scopes: row.scopes,
+    ...(row.expires_at && { expiresAtMs: row.expires_at.getTime() }),
+  }
+}
+
+/**
+ * The session of a secret; undefined where it is unknown, expired or revoked, or its tenant is suspended.
+ * A secret that was not made with this key costs one HMAC, compared in constant time.
+ * @param prefix a {prefix} whose catalog credential is looked up in the same statement
+ */
+export async function findServiceSession(
+  store: Store,
+  secret: string,
+  prefix?: string,
+): Promise<Session | undefined> {
+  const digest = serviceSecretDigest(store, secret)
+  return digest && (await find(store, digest, null, prefix))
+}
+
+/** The digest by which SQL looks a service session up; undefined for a secret that was not made with this key. */
+export function serviceSecretDigest(store: Store, secret: string): Uint8Array | undefined {
+  return sessionSecretDigest(store, serviceSecretPrefix, secret)
+}
+
+/** The service session of this id, which an access token names, under the same conditions. */
+export async function findServiceSessionById(
+  store: Store,
+  id: string,
+  prefix?: string,
+): Promise<Session | undefined> {
+  return isUuid(id) ? await find(store, null, id, prefix) : undefined
+}
+
+type FoundRow = SessionRow & {
+  [Column in keyof CatalogCredentialRow]: CatalogCredentialRow[Column] | null
+} & {
+  readonly fingerprint: string
+}
+
+async function find(
+  store: Store,
+  digest: Uint8Array | null,
+  id: string | null,
+  given: string | undefined,
+): Promise<Session | undefined> {
+  const prefix = given !== undefined && isPathIdentifier(given) ? given : undefined
+  const [row] = await store.adminCall<FoundRow>('find_service_session', [digest, id, prefix ?? null])
+  if (row === undefined || prefix === undefined) return row && toSession(row)
+  const credential = row.credential_id === null ? undefined : toSealedCredential(row as CatalogCredentialRow)
+  const { fingerprint } = row
+  return { ...toSession(row), registered: { prefix, credential, fingerprint } }
+}
+
+/**
+ * The session of this id as in findServiceSessionById, with the SCRAM verifier of its secret. Undefined also where the
+ * verifier is missing or was made with another secrets key, because SCRAM cannot check the HMAC in the secret.
+ */
+export async function findScramVerifier(
+  store: Store,
+  id: string,
+): Promise<{ readonly session: Session; readonly verifier: ScramVerifier } | undefined> {
+  const session = await findServiceSessionById(store, id)
+  if (session === undefined) return undefined
+  const [row] = await store.adminQuery<{ readonly scram_verifier: string | null }>(
+    'select scram_verifier from svc.service_session where session_id = $1',
+    [id],
+  )
+  const verifier = parseScramVerifier(row?.scram_verifier ?? '')
+  return verifier && sameSecret(verifier.salt, scramSalt(store, id)) ? { session, verifier } : undefined
+}
+
+/** A salt that differs for every session and every secrets key. */
+function scramSalt(store: Store, id: string): Uint8Array {
+  return createHmac('sha256', store.secretsKey).update(`scram salt\0${id}`).digest().subarray(0, 16)
+}
+
+/** Revokes a session at once. @returns whether there was one that was not revoked before */
+export async function revokeServiceSession(store: Store, tenant: TenantId, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const rows = await store.tenantQuery(
+    tenant,
+    `update svc.service_session set revoked_at = now()
+     where tenant_id = $1 and session_id = $2 and revoked_at is null returning 1`,
+    [tenant, id],
+  )
+  return rows.length === 1
+}
+
+/** The tenant's service sessions by id, including revoked ones. */
+export async function listServiceSessions(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest = {},
+): Promise<Page<ServiceSession>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select session_id, name, principal_sub, principal_email, principal_roles, scopes, created_at, expires_at, revoked_at
+     from svc.service_session where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
+    [tenant, afterUuid(page), limit + 1],
+  )
+  const sessions = rows.map((row) => ({
+    id: row.session_id,
+    name: row.name,
+    principal: toPrincipal(row),
+    scopes: row.scopes,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+  }))
+  return toPage(sessions, limit, ({ id }) => id)
+}

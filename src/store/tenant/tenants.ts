@@ -1,0 +1,134 @@
+/** Creates tenants with schema and graph; finds, lists, suspends, resumes them (docs/reference/identity.md 1.1). */
+
+import { Fault } from '../../base/fault.ts'
+import { isOrganizationId, newTenantId, type TenantId } from '../../core/tenant.ts'
+import { provisionTenant } from '../database/migrations.ts'
+import { assertIndexable, storableText } from '../database/names.ts'
+import { afterUuid, everyItem, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
+import type { Store } from '../store.ts'
+
+export interface Tenant {
+  readonly id: TenantId
+  readonly organizationId: string | undefined
+  readonly name: string
+  readonly state: 'active' | 'suspended'
+  readonly createdAt: Date
+}
+
+interface Row {
+  readonly tenant_id: TenantId
+  readonly organization_id: string | null
+  readonly name: string
+  readonly state: 'active' | 'suspended'
+  readonly created_at: Date
+}
+
+const columns = 'tenant_id, organization_id, name, state, created_at'
+
+function toTenant(row: Row): Tenant {
+  return {
+    id: row.tenant_id,
+    organizationId: row.organization_id ?? undefined,
+    name: row.name,
+    state: row.state,
+    createdAt: row.created_at,
+  }
+}
+
+/**
+ * Creates a tenant, its schema and its graph, all or nothing.
+ * @param admit receives the number of tenants, suspended ones included, while no other is being created; it throws
+ *   to refuse one more
+ * @throws Fault `bad_request` for a bad name or organization id, `conflict` where another tenant has the organization
+ */
+export async function createTenant(
+  store: Store,
+  { name, organizationId }: { readonly name: string; readonly organizationId?: string | undefined },
+  admit?: (count: number) => void,
+): Promise<Tenant> {
+  if (name.trim() === '' || name.length > 255)
+    throw new Fault('bad_request', 'A tenant needs a name of 1 to 255 characters.')
+  if (organizationId !== undefined && !isOrganizationId(organizationId))
+    throw new Fault('bad_request', 'An organization id must be org_ followed by letters and digits.')
+  assertIndexable(organizationId ?? '', 'An organization id')
+  const id = newTenantId()
+  return store.ownerTransaction(id, async (tx) => {
+    if (admit !== undefined) admit(await countTenantsAlone(tx))
+    const rows = await tx
+      .query<Row>(
+        `insert into svc.tenant (tenant_id, organization_id, name) values ($1, $2, $3) returning ${columns}`,
+        [id, organizationId ?? null, storableText(name)],
+      )
+      .catch((thrown: unknown) => {
+        if (!(thrown instanceof Fault) || thrown.kind !== 'conflict') throw thrown
+        throw new Fault('conflict', 'Another tenant already has this organization.')
+      })
+    await provisionTenant(tx, id)
+    return rows.map(toTenant)[0] as Tenant
+  })
+}
+
+/** The tenant, or undefined where there is none of this id. */
+export async function getTenant(store: Store, id: TenantId): Promise<Tenant | undefined> {
+  const rows = await store.adminQuery<Row>(`select ${columns} from svc.tenant where tenant_id = $1`, [id])
+  return rows.map(toTenant)[0]
+}
+
+/** The tenant of an identity provider's organization, or undefined. */
+export async function findTenantByOrganization(
+  store: Store,
+  organizationId: string,
+): Promise<Tenant | undefined> {
+  if (!isOrganizationId(organizationId)) return undefined
+  const rows = await store.adminQuery<Row>(`select ${columns} from svc.tenant where organization_id = $1`, [
+    organizationId,
+  ])
+  return rows.map(toTenant)[0]
+}
+
+/** All tenants, by id. */
+export async function listTenants(store: Store, page: PageRequest = {}): Promise<Page<Tenant>> {
+  const limit = pageLimit(page)
+  const rows = await store.adminQuery<Row>(
+    `select ${columns} from svc.tenant where tenant_id > $1 order by tenant_id limit $2::int`,
+    [afterUuid(page), limit + 1],
+  )
+  return toPage(rows.map(toTenant), limit, ({ id }) => id)
+}
+
+/** Every tenant's id, page by page. @param signal ends the iteration before the next id */
+export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
+  for await (const { id } of everyItem((page) => listTenants(store, page))) {
+    signal.throwIfAborted()
+    yield id
+  }
+}
+
+/** How many tenants there are. Other callers wait until this transaction has ended. */
+async function countTenantsAlone(tx: Tx): Promise<number> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('tenants', 0))`)
+  // svc_owner sees only the tenant of its context.
+  await tx.query('set local role svc_admin')
+  const [row] = await tx.query<{ readonly count: string }>('select count(*) as count from svc.tenant')
+  await tx.query('set local role svc_owner')
+  return Number(row?.count)
+}
+
+/** Suspends a tenant: its sessions are refused from now on. @returns whether the tenant exists */
+export function suspendTenant(store: Store, id: TenantId): Promise<boolean> {
+  return setState(store, id, 'suspended')
+}
+
+/** Undoes `suspendTenant`. @returns whether the tenant exists */
+export function resumeTenant(store: Store, id: TenantId): Promise<boolean> {
+  return setState(store, id, 'active')
+}
+
+async function setState(store: Store, id: TenantId, state: Tenant['state']): Promise<boolean> {
+  const rows = await store.adminQuery('update svc.tenant set state = $2 where tenant_id = $1 returning 1', [
+    id,
+    state,
+  ])
+  return rows.length === 1
+}
