@@ -56,7 +56,7 @@ export function applyUpdates(
 }
 
 /** Whether it is said here what an update's action does to a table; Iceberg's own servers read actions in any case. */
-export function isKnownUpdate(update: JsonObject): boolean {
+export function isSupportedUpdate(update: JsonObject): boolean {
   const action = update.get('action')
   return typeof action === 'string' && actions.has(action)
 }

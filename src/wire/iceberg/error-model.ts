@@ -13,7 +13,7 @@ export function errorModel(code: number, type: string, message: string, members:
 /** An error answer larger than this is not an ErrorModel worth reading. */
 const bodyBytesMax = 64 * 1024
 
-export interface UpstreamError {
+export interface ErrorModel {
   readonly type?: string
   readonly message?: string
 }
@@ -24,7 +24,7 @@ export interface UpstreamError {
  *
  * @returns an empty object for a body that is neither; never throws
  */
-export function parseErrorModel(body: Uint8Array): UpstreamError {
+export function parseErrorModel(body: Uint8Array): ErrorModel {
   if (body.byteLength > bodyBytesMax) return {}
   let value: unknown
   try {

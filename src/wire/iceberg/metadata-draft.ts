@@ -6,7 +6,7 @@
 
 import { type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'
 import type { FieldReader } from './fields.ts'
-import { current, type NumberedList, numberedList, updateReader } from './numbered-list.ts'
+import { currentNumbered, type NumberedList, numberedList, updateReader } from './numbered-list.ts'
 import {
   currentSchema,
   currentSnapshotId,
@@ -175,13 +175,13 @@ export function closeDraft(draft: MetadataDraft): JsonObject {
     fields.set('last-column-id', draft.lastColumnId)
     fields.set('schemas', [...schemas.byId.values()])
     fields.set('current-schema-id', schemas.currentId)
-    if (isV1) fields.set('schema', current(schemas))
+    if (isV1) fields.set('schema', currentNumbered(schemas))
   }
   if (specs.touched) {
     fields.set('last-partition-id', draft.lastPartitionId)
     fields.set('partition-specs', [...specs.byId.values()])
     fields.set('default-spec-id', specs.currentId)
-    if (isV1) fields.set('partition-spec', metadataReader.objects(current(specs), 'fields'))
+    if (isV1) fields.set('partition-spec', metadataReader.objects(currentNumbered(specs), 'fields'))
   }
   if (orders.touched) {
     fields.set('sort-orders', [...orders.byId.values()])
@@ -222,7 +222,7 @@ function closedSnapshotLog(draft: MetadataDraft): readonly JsonObject[] {
 function assertSourcesExist(draft: MetadataDraft): void {
   const fieldIds = currentFieldIds(draft)
   for (const list of [draft.specs, draft.orders])
-    for (const field of metadataReader.objects(current(list), 'fields'))
+    for (const field of metadataReader.objects(currentNumbered(list), 'fields'))
       if (!hasSources(field, fieldIds, metadataReader))
         throw updateReader.fault(
           `the current schema lacks a source field of \`${list.idKey}\` ${list.currentId}`,
@@ -233,7 +233,7 @@ const fieldIdsBySchema = new WeakMap<JsonObject, ReadonlySet<bigint>>()
 
 /** The ids of the current schema's fields, nested ones included. */
 export function currentFieldIds(draft: MetadataDraft): ReadonlySet<bigint> {
-  const schema = current(draft.schemas)
+  const schema = currentNumbered(draft.schemas)
   let ids = fieldIdsBySchema.get(schema)
   if (ids === undefined) {
     ids = new Set(schemaColumns(schema).map((column) => column.fieldId))

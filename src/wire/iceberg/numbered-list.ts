@@ -141,7 +141,7 @@ function indexFingerprints(list: NumberedList): Map<string, bigint> {
 }
 
 /** @throws Fault bad_request where the list has no current item, as in a table that is being created */
-export function current(list: NumberedList): JsonObject {
+export function currentNumbered(list: NumberedList): JsonObject {
   const item = list.byId.get(list.currentId)
   if (item === undefined) throw updateReader.fault(`\`${list.idKey}\` ${list.currentId} does not exist`)
   return item
