@@ -38,7 +38,7 @@ export interface ColumnRange {
 /** bigint for integers, days, and microseconds of `time`, `timestamp` and `timestamptz`; string for text. */
 export type RangeBound = bigint | string | boolean
 
-/** One execution of a statement, as the engine is told about it. */
+/** One execution of a statement: who runs it, and the signal that cancels it. */
 export interface EngineRun {
   /** A UUID that the engine's usage and logs carry. */
   readonly queryId: string

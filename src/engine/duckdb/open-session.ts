@@ -1,4 +1,4 @@
-/** Opens a statement's hold on DuckDB: takes a place, fetches the tables' files, and gets a connection with relations. */
+/** Opens a statement: takes a place, fetches the tables' files, and gets a connection with their relations. */
 
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Lru } from '../../base/lru.ts'
