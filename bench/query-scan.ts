@@ -13,7 +13,7 @@ import type { Field } from '../demo/lake/table-fields.ts'
 import type { GovernedTable } from '../src/core/governed-table.ts'
 import type { TenantId } from '../src/core/tenant.ts'
 import { startDuckdb } from '../src/engine/duckdb/duckdb-host.ts'
-import type { Engine } from '../src/engine/engine.ts'
+import type { ComputeEngine } from '../src/engine/engine.ts'
 import { compileQuery } from '../src/query/compile.ts'
 import { renderSql } from '../src/query/emit/render.ts'
 import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
@@ -153,9 +153,9 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
   }
 }
 
-type Snapshot = Parameters<Engine['open']>[0][number]
+type Snapshot = Parameters<ComputeEngine['open']>[0][number]
 
-async function throughReadPath(engine: Engine, snapshot: Snapshot, text: string): Promise<number> {
+async function throughReadPath(engine: ComputeEngine, snapshot: Snapshot, text: string): Promise<number> {
   const principal = { sub: 'bench', roles: ['analyst'] }
   const compiled = compileQuery({ text, principal, tables: [snapshot.table], searchPath: ['sales'] })
   const session = await engine.open([snapshot], {

@@ -10,7 +10,7 @@ import { CatalogPool } from '../src/catalog/open-catalog.ts'
 import { TableStates } from '../src/catalog/table-states.ts'
 import type { ResultBatch } from '../src/core/result-batch.ts'
 import { tableKey } from '../src/core/table-ref.ts'
-import type { Engine, TableSnapshot } from '../src/engine/engine.ts'
+import type { ComputeEngine, TableSnapshot } from '../src/engine/engine.ts'
 import { type EngineKinds, engineOf } from '../src/engine/engine-kinds.ts'
 import { openEngines } from '../src/engine/open-engines.ts'
 import { limits } from '../src/limits.ts'
@@ -283,7 +283,7 @@ async function timeStages(parts: StageParts, lake: Lake, text: string, count: nu
 }
 
 async function runOnEngine(
-  engine: Engine,
+  engine: ComputeEngine,
   snapshots: readonly TableSnapshot[],
   compiled: CompiledQuery,
   { tenant, principal }: QueryContext,

@@ -116,7 +116,7 @@ test('a SVC_READ_DIR in which no file can be made ends the start', async () => {
   })
   const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
   await rm(folder, { recursive: true, force: true })
-  expect(said).toContain('SVC_READ_DIR: no directory in which files can be made.\n')
+  expect(said).toContain('SVC_READ_DIR: the directory cannot be created or is not writable.\n')
   expect(status).toBe(1)
 })
 

@@ -1,16 +1,16 @@
-/** Why an engine did not answer. Engines quote values in their messages, so nothing of those is kept here. */
+/** The errors of engines. Messages here quote nothing of an engine's own message, because it may hold values. */
 
 import { ReadFailure } from '../storage/read-failure.ts'
 
 /** PostgreSQL's SQLSTATE of each condition (Appendix A of its manual). */
 export type EngineErrorCode =
-  /** query_canceled: cancelled, or over its time. */
+  /** query_canceled: cancelled or timed out. */
   | '57014'
   /** insufficient_resources: memory or temporary space. */
   | '53000'
-  /** too_many_connections: no place in the queue. */
+  /** too_many_connections: the queue is full. */
   | '53300'
-  /** division_by_zero and the other data exceptions that are told apart. */
+  /** division_by_zero, and the other data exceptions that have a code of their own. */
   | '22012'
   | '22003'
   | '22P02'
@@ -18,17 +18,17 @@ export type EngineErrorCode =
   | '22008'
   /** invalid_escape_sequence: a LIKE pattern that ends in its escape. */
   | '22025'
-  /** data_exception: another one. */
+  /** data_exception: any other. */
   | '22000'
   /** cardinality_violation: a scalar subquery gave several rows. */
   | '21000'
-  /** grouping_error: a subquery that uses a column of the query around it which is not grouped. */
+  /** grouping_error: a subquery uses an ungrouped column of the outer query. */
   | '42803'
   /** connection_failure: the engine or its storage cannot be reached. */
   | '08006'
-  /** io_error: a snapshot cannot be read whole. */
+  /** io_error: a snapshot cannot be read completely. */
   | '58030'
-  /** feature_not_supported: the table or statement holds what this engine does not read. */
+  /** feature_not_supported: this engine cannot read the table or run the statement. */
   | '0A000'
   /** internal_error: anything else. */
   | 'XX000'
@@ -38,8 +38,8 @@ export class EngineError extends Error {
 
   /**
    * @param code the SQLSTATE
-   * @param message a sentence of our own for the client; holds no value, path or text of the engine
-   * @param options `cause`: what the engine said, for the server's log only
+   * @param message for the client; it holds no value, path or text of the engine
+   * @param options `cause`: the engine's own error, for the server's log only
    */
   constructor(
     readonly code: EngineErrorCode,
@@ -50,14 +50,14 @@ export class EngineError extends Error {
   }
 }
 
-/** @param what begins the sentence: "An encrypted table" */
-export function notSupported(what: string): EngineError {
+/** @param what subject of the message, such as "An encrypted table" */
+export function engineCannotRead(what: string): EngineError {
   return new EngineError('0A000', `${what} cannot be read by this engine.`)
 }
 
 /**
- * What the client is told of a table that could not be read.
- * @param thrown what reading threw; an EngineError stays as it is
+ * The client's error for a table that could not be read.
+ * @param thrown what reading threw; an EngineError is returned unchanged
  */
 export function unreadable(thrown: unknown): EngineError {
   if (thrown instanceof EngineError) return thrown

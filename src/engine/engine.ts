@@ -1,6 +1,6 @@
 /**
- * What every compute engine offers the read path: it names the snapshot of a table for its own SQL, and runs
- * one compiled statement. It knows nothing of policies: what it is given is protected already.
+ * The interface of a compute engine: it opens table snapshots and runs one compiled statement over them. It does
+ * not apply row filters or masks: the statement has them already.
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
@@ -9,28 +9,25 @@ import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { EngineErrorCode } from './engine-error.ts'
 
-/** One column that a run must deliver, exactly. */
+/** One column of the result; the engine must deliver exactly this type. */
 export interface EngineColumn {
   readonly name: string
   readonly type: SqlType
   readonly size?: NumericSize | undefined
 }
 
-/** A table that a statement reads, at the snapshot that it must be read at. */
+/** A table that a statement reads, and the snapshot at which it must be read. */
 export interface TableSnapshot {
   readonly table: GovernedTable
   /** The metadata file that holds the snapshot. */
   readonly metadataLocation: string
-  /** Undefined where the table has no snapshot: it reads as empty. */
+  /** Undefined where the table has no snapshot; it then reads as empty. */
   readonly snapshotId: bigint | undefined
-  /** What the statement can use of the table at most, where that is known. */
+  /** Bounds of the rows that the statement can use, where the compiler found any. */
   readonly ranges?: readonly ColumnRange[] | undefined
 }
 
-/**
- * Values of a column among which every row of use lies: for leaving out files, never for dropping rows. NULL
- * is of no use.
- */
+/** Bounds that contain every row the statement can use; NULL is outside. They skip files, never drop rows. */
 export interface ColumnRange {
   readonly fieldId: number
   /** Inclusive; undefined where there is no bound. */
@@ -38,39 +35,39 @@ export interface ColumnRange {
   readonly upper: RangeBound | undefined
 }
 
-/** Integers, also days, and micros of `time`, `timestamp` and `timestamptz`, as bigints; texts as they are. */
+/** bigint for integers, days, and microseconds of `time`, `timestamp` and `timestamptz`; string for text. */
 export type RangeBound = bigint | string | boolean
 
+/** One execution of a statement: who runs it, and the signal that cancels it. */
 export interface EngineRun {
-  /** In the engine's usage and logs; a UUID. */
+  /** A UUID that the engine's usage and logs carry. */
   readonly queryId: string
   readonly tenant: TenantId
-  /** The session user where the engine has one. */
+  /** The session user, on engines that have one. */
   readonly principal: string
-  /** Ends queueing, planning and the run alike. */
+  /** Cancels queueing, planning and the run. */
   readonly signal: AbortSignal
 }
 
-/** A statement that is prepared for one run: every relation it reads is open. */
+/** A compiled statement; every relation that it reads is open. */
 export interface EngineStatement {
   readonly sql: string
   readonly columns: readonly EngineColumn[]
 }
 
-/** What a run cost, as far as it is known; whole once the batches have ended. */
+/** The cost of a run so far; final once the iteration has ended. */
 export interface EngineStats {
-  /** Milliseconds before the engine began. */
+  /** Milliseconds in the queue. */
   readonly queueMs: number
-  /** Milliseconds from then to the end. */
+  /** Milliseconds from the start to the end. */
   readonly runMs: number
-  /** Of data files, before decompression, where the engine tells. */
+  /** Bytes of data files before decompression; undefined where the engine does not report it. */
   readonly bytesScanned: number | undefined
 }
 
 /**
- * The result of a run. The iteration pulls: an engine whose consumer does not ask computes no further than a
- * bounded number of batches. It ends normally only when every row was delivered; a run that was cut short
- * throws. Returning early stops the engine.
+ * The result of a run. It has backpressure: the engine computes at most a bounded number of batches ahead. The
+ * iteration ends normally only after every row was delivered; otherwise it throws. Returning early stops the engine.
  */
 export interface EngineResult extends AsyncIterable<ResultBatch> {
   stats(): EngineStats
@@ -78,41 +75,42 @@ export interface EngineResult extends AsyncIterable<ResultBatch> {
 
 /** Tables that are open for one statement. */
 export interface OpenTables {
-  /** How the emitted SQL names a table: a relation's SQL, to be used once per mention. */
+  /** The SQL by which a statement names the table in FROM. */
   relation(table: GovernedTable): string
   /**
-   * Whether the relation drops rows that the table's files still hold: what the statement does to such a table must
-   * not fail on them. False where the engine sees to that itself.
+   * Whether the relation removes deleted rows that the table's files still hold. The statement must then not fail
+   * on those rows. False where the engine guarantees that itself.
    */
   hasDeletes(table: GovernedTable): boolean
 }
 
-/** One open engine session for one statement; `close` frees the snapshots and the engine's place. */
-export interface EngineSession extends OpenTables {
-  /** @throws EngineError on a pull, never at the call: see engine-error.ts for what it may say */
+/** One statement's hold on an engine; `close` frees the snapshots and the place. */
+export interface EngineHandle extends OpenTables {
+  /** @throws EngineError while iterating, never at the call */
   run(statement: EngineStatement): EngineResult
   close(): Promise<void>
 }
 
-/** How a run ended: with all of its rows, or by an error. */
+/** How a run ended: with all of its rows, or with an error. */
 export type Ending = 'whole' | EngineErrorCode
 
-/** A statement that failed, to be run once more over copies of what its reader sees. */
+/** A failed statement that is run again over copies of the rows that its reader may see. */
 export interface CopiedStatement {
   readonly tables: readonly TableSnapshot[]
   readonly run: EngineRun
-  /** By which the statement failed. */
+  /** The error with which the statement failed. */
   readonly failed: EngineErrorCode
-  /** Whether filters or masks keep something from its reader; where they do not, row deletes alone might. */
+  /** Whether filters or masks hide data from the reader. Row deletes may hide rows even where it is false. */
   readonly hides: boolean
   readonly columns: readonly EngineColumn[]
-  /** Of all copies together. */
+  /** Limits of all copies together. */
   readonly rowsMax: number
   readonly bytesMax: number
+  /** The statement's SQL over the tables. */
   write(opened: OpenTables): string
   /**
-   * @param copy how the SQL names a copy, by its id
-   * @returns the SELECT of each copy by its id, and the statement, which reads nothing but copies
+   * @param copy the SQL name of a copy, by its id
+   * @returns the SELECT of each copy by its id, and the statement, which reads only copies
    */
   writeCopied(
     opened: OpenTables,
@@ -121,23 +119,25 @@ export interface CopiedStatement {
 }
 
 /**
- * What came of it. `unsteady`: the statement itself does not fail so any more. `different`: it fails over its tables,
- * and over copies of what its reader sees it ends as `copied` says. `busy`: there was no place that nobody wants.
+ * The outcome of a run on copies. `same`: the statement fails in the same way on copies. `different`: it fails on
+ * the tables and ends as `copied` on copies. `unsteady`: it no longer fails in that way on the tables. `busy`: no
+ * place was free, or another statement needed it.
  */
 export type CopiedRun =
   | { readonly outcome: 'same' | 'unsteady' | 'nothing_hidden' | 'busy' | 'too_large' }
   | { readonly outcome: 'different'; readonly copied: Ending }
 
-export interface Engine {
+export interface ComputeEngine {
   readonly dialect: DialectName
   /**
-   * Opens the snapshots for one statement, waiting for a place where the engine is full.
-   * @throws EngineError where a snapshot cannot be read whole, the queue is full or `signal` fires
+   * Opens the snapshots for one statement; waits for a place where the engine is full.
+   * @throws EngineError where a snapshot cannot be read completely, the queue is full or `signal` fires
    */
-  open(tables: readonly TableSnapshot[], run: EngineRun): Promise<EngineSession>
+  open(tables: readonly TableSnapshot[], run: EngineRun): Promise<EngineHandle>
   /**
-   * Never waits for a place, and gives its own up for a statement that waits. Absent where the engine makes no copies.
-   * @throws EngineError where it could not be told, the run's end included
+   * Runs a failed statement on copies. It never waits for a place, and gives its place up for a statement that waits.
+   * Absent where the engine makes no copies.
+   * @throws EngineError where the outcome cannot be found out, also because the run was cancelled
    */
   runOnCopies?(statement: CopiedStatement): Promise<CopiedRun>
   close(): Promise<void>

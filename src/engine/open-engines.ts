@@ -1,4 +1,4 @@
-/** The read engines that there are, made for a catalog credential when its first statement asks. */
+/** Opens the read engines of the process: DuckDB with the first statement that needs it, Trino per credential. */
 
 import { access, constants, mkdir, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -21,32 +21,34 @@ import { openTrino } from './trino/trino-engine.ts'
 
 export interface EngineOptions {
   readonly addressRules: AddressRules
-  /** Where the metadata of a table that Trino reads comes from, by the same credential. */
+  /** Catalogs that load the metadata of tables that Trino reads, with the same credential. */
   readonly catalogs: CatalogPool
-  /** In which a folder of this process is made; undefined: that of temporary files. */
+  /** The process makes its own folder in it; undefined: the directory of temporary files. */
   readonly directory: string | undefined
   readonly memoryBytes: number
   readonly cacheBytes: number
   /** Statements that DuckDB runs at once. */
   readonly queries: number
-  /** UV_THREADPOOL_SIZE of this process; undefined: as many as there are cores. */
+  /** UV_THREADPOOL_SIZE of this process; undefined: the number of cores. */
   readonly poolThreads: number | undefined
 }
 
 /**
- * Makes the directory that the settings name, where it is missing.
- * @throws Fault `misconfigured` where there is none in which this process may make files: every statement would fail
+ * Creates the read directory where it is missing.
+ * @throws Fault `misconfigured` where this process cannot write to it, because every statement would fail
  */
 export async function prepareReadDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await access(directory, constants.W_OK | constants.X_OK)
   } catch (cause) {
-    throw new Fault('misconfigured', 'SVC_READ_DIR: no directory in which files can be made.', { cause })
+    throw new Fault('misconfigured', 'SVC_READ_DIR: the directory cannot be created or is not writable.', {
+      cause,
+    })
   }
 }
 
-/** Every kind by its name. */
+/** Every kind of engine by its name. */
 export function openEngines(options: EngineOptions): EngineKinds {
   return new Map<ReadEngineName, EngineKind>([
     ['duckdb', duckdbKind(options)],
@@ -60,7 +62,7 @@ function duckdbKind(options: EngineOptions): EngineKind {
   const settings = duckdbSettings(options)
   const started = () => {
     host ??= startDuckdb(settings)
-    // A start that failed is tried again by the next statement.
+    // The next statement retries a failed start.
     host.catch(() => {
       host = undefined
     })
@@ -68,10 +70,10 @@ function duckdbKind(options: EngineOptions): EngineKind {
   }
   return {
     async engine(tenant, credential) {
-      // The endpoint's addresses are looked up anew each time.
+      // The endpoint's addresses are looked up again for each query.
       const scope = credentialScope(tenant, credential, options.addressRules)
-      const [running, known] = await Promise.all([started(), scope])
-      return running.engine(known)
+      const [running, resolved] = await Promise.all([started(), scope])
+      return running.engine(resolved)
     },
     async close() {
       const running = await host?.catch(() => undefined)
@@ -97,13 +99,16 @@ function duckdbSettings(options: EngineOptions): DuckdbSettings {
   }
 }
 
-/** A coordinator is asked with each statement, so there is nothing to start or to end. */
+/** Each statement makes its own requests to the coordinator, so there is nothing to start or close. */
 function trinoKind({ addressRules, catalogs }: EngineOptions): EngineKind {
   return {
     async engine(tenant, credential) {
       const settings = parseTrinoSettings(credential)
       if (settings === undefined)
-        throw new Fault('misconfigured', 'The catalog credential names no `trino.uri` to read by.')
+        throw new Fault(
+          'misconfigured',
+          'The catalog credential has no `trino.uri`: set it, or choose another read engine.',
+        )
       const catalog = catalogs.get(tenant, credential)
       return openTrino(settings, {
         addressRules,
@@ -120,7 +125,9 @@ async function metadataOf(catalog: Catalog, table: TableRef, signal: AbortSignal
     if (loaded.status === 'loaded') return parseLoadTableResult(loaded.body).metadata
   } catch (cause) {
     if (signal.aborted) throw cause
-    throw new EngineError('58030', 'a snapshot of the statement cannot be read', { cause })
+    throw new EngineError('58030', 'the catalog cannot load the metadata of a table of the statement', {
+      cause,
+    })
   }
-  throw new EngineError('58030', 'a snapshot of the statement cannot be read')
+  throw new EngineError('58030', 'the catalog cannot load the metadata of a table of the statement')
 }

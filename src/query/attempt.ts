@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import { tableKey } from '../core/table-ref.ts'
-import type { EngineColumn, EngineSession, EngineStats, OpenTables, TableSnapshot } from '../engine/engine.ts'
+import type { EngineColumn, EngineHandle, EngineStats, OpenTables, TableSnapshot } from '../engine/engine.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
 import type { CompiledQuery } from './compile.ts'
@@ -46,8 +46,8 @@ export class Attempt {
   readonly #rows: AsyncGenerator<ResultBatch, void, undefined>
   /** The first batch, which the engine computes before `next` is called. */
   #first: Promise<IteratorResult<ResultBatch, void>> | undefined
-  #opening: Promise<EngineSession> | undefined
-  #session: EngineSession | undefined
+  #opening: Promise<EngineHandle> | undefined
+  #session: EngineHandle | undefined
   #stats: (() => EngineStats) | undefined
   #done = false
   #ending: Promise<void> | undefined

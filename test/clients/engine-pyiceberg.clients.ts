@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { GovernedColumn } from '../../src/core/governed-table.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { ComputeEngine } from '../../src/engine/engine.ts'
 import { rowsOf, startTestEngine, tenant } from '../support/engine.ts'
 import { snapshotAt } from './engine-tables.ts'
 import { packageFolder } from './packages.ts'
@@ -27,7 +27,7 @@ interface Written {
 
 const stack = new AsyncDisposableStack()
 let warehouse: string
-let engine: Engine
+let engine: ComputeEngine
 let steps: readonly Step[]
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { GovernedColumn, GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { ComputeEngine } from '../../src/engine/engine.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { packageFolder } from './packages.ts'
 import { type FixtureServer, startRestFixture } from './servers.ts'
@@ -79,7 +79,7 @@ const hostile = kinds.map((kind) => `${kind}_hostile`)
 const stack = new AsyncDisposableStack()
 let fixture: FixtureServer
 let trino: TrinoServer
-let engine: Engine
+let engine: ComputeEngine
 
 beforeAll(async () => {
   fixture = stack.use(await startRestFixture())

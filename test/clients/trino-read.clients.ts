@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Sql } from 'postgres'
 import { typeOid } from '../../src/core/sql-type.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
-import type { Engine, TableSnapshot } from '../../src/engine/engine.ts'
+import type { ComputeEngine, TableSnapshot } from '../../src/engine/engine.ts'
 import { EngineError } from '../../src/engine/engine-error.ts'
 import { attacks } from '../query/attacks/all.ts'
 import { corpus } from '../query/corpus/all.ts'
@@ -30,7 +30,7 @@ import {
 const stack = new AsyncDisposableStack()
 let fixture: FixtureServer
 let trino: TrinoServer
-let engine: Engine
+let engine: ComputeEngine
 let snapshots: readonly TableSnapshot[]
 let reader: GovernedReader
 let oracle: Oracle

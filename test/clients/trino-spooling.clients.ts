@@ -7,7 +7,7 @@ import { type ColumnVector, isNull } from '../../src/core/result-batch.ts'
 import type { SqlType } from '../../src/core/sql-type.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
 import { bytesAt } from '../../src/core/variable-width.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { ComputeEngine } from '../../src/engine/engine.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
 import { principal } from '../query/support/fixture.ts'
@@ -19,8 +19,8 @@ import { currentSnapshot, trinoEngine } from './trino-tables.ts'
 
 const stack = new AsyncDisposableStack()
 let trino: TrinoServer
-let engine: Engine
-let unallowed: Engine
+let engine: ComputeEngine
+let unallowed: ComputeEngine
 let catalogUrl: string
 let s3: string
 
@@ -56,7 +56,7 @@ beforeAll(async () => {
 
 afterAll(() => stack.disposeAsync())
 
-const start = (from: Engine) =>
+const start = (from: ComputeEngine) =>
   from.open([], {
     queryId: crypto.randomUUID(),
     tenant: newTenantId(),

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject, parseJson } from '../../src/base/json.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
-import type { Engine, TableSnapshot } from '../../src/engine/engine.ts'
+import type { ComputeEngine, TableSnapshot } from '../../src/engine/engine.ts'
 import { openTrino } from '../../src/engine/trino/trino-engine.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
@@ -74,7 +74,11 @@ export async function loadTable(
 }
 
 /** The engine under test, at a Trino whose catalog `lake` is the one at `catalogUrl`. */
-export function trinoEngine(url: string, catalogUrl: string, segmentOrigins: readonly URL[] = []): Engine {
+export function trinoEngine(
+  url: string,
+  catalogUrl: string,
+  segmentOrigins: readonly URL[] = [],
+): ComputeEngine {
   return openTrino(
     { endpoint: new URL(url), catalog: 'lake', auth: { kind: 'none' }, segmentOrigins },
     {
@@ -91,7 +95,7 @@ export interface GovernedReader {
 
 /** @param snapshots the tables that there are, at the snapshots to read */
 export function governedReader(
-  engine: Engine,
+  engine: ComputeEngine,
   snapshots: readonly TableSnapshot[],
   searchPath: readonly string[],
 ): GovernedReader {

@@ -5,7 +5,7 @@ import { duckdbParquet } from '../../demo/lake/duckdb-parquet.ts'
 import type { Field } from '../../demo/lake/table-fields.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import { tableKey } from '../../src/core/table-ref.ts'
-import type { CopiedRun, CopiedStatement, Engine, TableSnapshot } from '../../src/engine/engine.ts'
+import type { ComputeEngine, CopiedRun, CopiedStatement, TableSnapshot } from '../../src/engine/engine.ts'
 import { EngineError } from '../../src/engine/engine-error.ts'
 import { Attempt, type Load } from '../../src/query/attempt.ts'
 import { type CompiledQuery, compileQuery } from '../../src/query/compile.ts'
@@ -55,7 +55,7 @@ beforeEach(() => {
 })
 
 /** The scripted engine, with what it says of copies. */
-const withCopies = (): Engine => ({
+const withCopies = (): ComputeEngine => ({
   ...scripted.engine,
   async runOnCopies(statement) {
     asked.push(statement)
@@ -63,7 +63,7 @@ const withCopies = (): Engine => ({
   },
 })
 
-function tripwire(engine: Engine = withCopies(), bounds: Partial<TripwireBounds> = {}): Tripwire {
+function tripwire(engine: ComputeEngine = withCopies(), bounds: Partial<TripwireBounds> = {}): Tripwire {
   return new Tripwire({
     engines: enginesOf(engine),
     metrics,
@@ -72,7 +72,7 @@ function tripwire(engine: Engine = withCopies(), bounds: Partial<TripwireBounds>
   })
 }
 
-const enginesOf = (engine: Engine) =>
+const enginesOf = (engine: ComputeEngine) =>
   new Map([['duckdb', { engine: async () => engine, close: async () => {} }] as const])
 
 function loadOf(

@@ -11,7 +11,7 @@ import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/resu
 import type { TenantId } from '../../src/core/tenant.ts'
 import { bytesAt } from '../../src/core/variable-width.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from '../../src/engine/duckdb/duckdb-host.ts'
-import type { Engine, EngineColumn, EngineRun, TableSnapshot } from '../../src/engine/engine.ts'
+import type { ComputeEngine, EngineColumn, EngineRun, TableSnapshot } from '../../src/engine/engine.ts'
 import { textAt } from './vector-text.ts'
 
 export const tenant = 'b7f3a9a2-3e2f-4d53-9b7a-2f6a1f0a4c11' as TenantId
@@ -22,7 +22,7 @@ const MiB = 1024 * 1024
 export interface TestEngine {
   readonly host: DuckdbHost
   /** Reads below `tables`. */
-  readonly engine: Engine
+  readonly engine: ComputeEngine
   /** Where tables of the test go. */
   readonly tables: string
   readonly folder: string
@@ -103,7 +103,7 @@ export function snapshotOf(writer: IcebergWriter, at: Partial<TableSnapshot> = {
 
 /** Runs `sql` with `{}` for the relation, and reads all rows. */
 export async function rowsOf(
-  engine: Engine,
+  engine: ComputeEngine,
   snapshot: TableSnapshot,
   sql: string,
   columns: readonly EngineColumn[],

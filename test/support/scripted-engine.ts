@@ -1,7 +1,7 @@
 /** A read engine whose every answer a test decides; it keeps what it was asked. */
 
 import type { ResultBatch } from '../../src/core/result-batch.ts'
-import type { Engine, EngineRun, EngineStatement, TableSnapshot } from '../../src/engine/engine.ts'
+import type { ComputeEngine, EngineRun, EngineStatement, TableSnapshot } from '../../src/engine/engine.ts'
 
 export interface Asked {
   readonly tables: readonly TableSnapshot[]
@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 export interface ScriptedEngine {
-  readonly engine: Engine
+  readonly engine: ComputeEngine
   /** Every session that was asked for, in order. */
   readonly asked: Asked[]
   /** What the next runs give; a batch of no rows by default. */

@@ -1,10 +1,10 @@
 /**
- * A snapshot's files in groups that one `read_parquet` reads alike: by how their columns are found, and by
- * which deletes may concern them, so that files without deletes pay nothing for those that have some.
+ * Groups a snapshot's files so that one `read_parquet` can read each group: by how columns are found, and by which
+ * deletes may apply. Files without deletes therefore pay nothing for those that have some.
  */
 
 import { ReadFailure } from '../../storage/read-failure.ts'
-import { notSupported } from '../engine-error.ts'
+import { engineCannotRead } from '../engine-error.ts'
 import type { PlannedFile } from '../iceberg/applicable-deletes.ts'
 import type { SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { assertReads, type FileColumn, type FileShape, hasTypeOf } from './file-shape.ts'
@@ -18,21 +18,21 @@ export interface LocalFile {
 }
 
 export interface Branch {
-  /** In an order that `file_index` counts. */
+  /** In the order of `file_index`. */
   readonly files: readonly LocalFile[]
   /**
-   * The files' column of each read column that they have, where they are read by name: they hold no field ids, or
-   * are all alike and hold just what is read, which is the faster way.
+   * The file column of each read column, where files are read by name: they have no field ids, or all have the same
+   * shape and the very types that are read, which is faster than reading by id.
    */
   readonly names: ReadonlyMap<ReadColumn, FileColumn> | undefined
-  /** Whether rows may be gone by position, in a delete file or a vector. */
+  /** Whether position delete files or deletion vectors may apply. */
   readonly hasPositions: boolean
   readonly hasEquality: boolean
 }
 
 /**
- * Groups files, having looked that every column can be read from each.
- * @throws EngineError 0A000, or ReadFailure, where one would be read wrongly
+ * Groups files after checking that every column can be read from each.
+ * @throws EngineError 0A000 or ReadFailure where a column would be read wrongly
  */
 export function branchesOf(
   files: readonly LocalFile[],
@@ -82,14 +82,14 @@ function branchOf(
   const { hasEquality } = planned
   if (!shape.hasFieldIds) {
     const names = columnsByName(shape, columns, plan)
-    if (hasPositions || hasEquality) assertNoPlaceNames(shape)
+    if (hasPositions || hasEquality) assertNoPositionNames(shape)
     return { files, names, hasPositions, hasEquality }
   }
   const isPlain = shapes.size === 1 && !hasPositions && !hasEquality
   return { files, names: isPlain ? columnsAlike(shape, columns) : undefined, hasPositions, hasEquality }
 }
 
-/** Undefined where a column is missing or would be converted, or where names alone could mislead. */
+/** Undefined where a column is missing, needs a conversion or has an ambiguous name. */
 function columnsAlike(
   shape: FileShape,
   columns: readonly ReadColumn[],
@@ -104,15 +104,17 @@ function columnsAlike(
   return found
 }
 
-/** DuckDB takes names that differ in case for one. */
+/** DuckDB ignores case in column names. */
 function hasDistinctNames({ columns }: FileShape): boolean {
   return new Set(columns.map(({ name }) => name.toLowerCase())).size === columns.length
 }
 
-/** Deletes find rows by DuckDB's columns of these names, which a file's own would hide. */
-function assertNoPlaceNames({ columns }: FileShape): void {
+/** Deletes find rows by DuckDB's columns of these names; a file's columns of the same name would hide them. */
+function assertNoPositionNames({ columns }: FileShape): void {
   if (columns.some(({ name }) => /^(file_index|file_row_number)$/i.test(name)))
-    throw notSupported('Deletes of a data file without field ids that has a column of this name')
+    throw engineCannotRead(
+      'A data file with deletes, without field ids and with a column file_index or file_row_number',
+    )
 }
 
 function assertReadable(
@@ -134,15 +136,16 @@ function columnById({ columns }: FileShape, id: number): FileColumn | undefined 
   return found[0]
 }
 
-/** Columns are found by name where files have no ids, and then by the table's name mapping alone. */
+/** Finds columns of a file without field ids, only by the table's name mapping. */
 function columnsByName(
   shape: FileShape,
   columns: readonly ReadColumn[],
   { nameMapping }: SnapshotPlan,
 ): ReadonlyMap<ReadColumn, FileColumn> {
   if (nameMapping === undefined)
-    throw notSupported('A data file without field ids, in a table without a name mapping,')
-  if (!hasDistinctNames(shape)) throw notSupported('A data file whose columns differ in case alone')
+    throw engineCannotRead('A data file without field ids, in a table without a name mapping,')
+  if (!hasDistinctNames(shape))
+    throw engineCannotRead('A data file with two columns that differ only in case')
   const found = new Map<ReadColumn, FileColumn>()
   for (const column of shape.columns) {
     const id = nameMapping.get(column.name)
@@ -154,7 +157,7 @@ function columnsByName(
   return found
 }
 
-/** A missing column reads as its default, but a partition's value may stand for it (Column Projection). */
+/** A missing column reads as its default, unless a partition value replaces it (Column Projection). */
 function assertMayBeAbsent({ field }: ReadColumn, { entry }: PlannedFile, { specs }: SnapshotPlan): void {
   const spec = specs.get(entry.specId)
   if (spec === undefined) throw new ReadFailure('a partition spec is not in the metadata file')
@@ -162,7 +165,7 @@ function assertMayBeAbsent({ field }: ReadColumn, { entry }: PlannedFile, { spec
     ({ id, sourceId, transform }) =>
       sourceId === field.id && transform === 'identity' && (entry.partition.get(id) ?? null) !== null,
   )
-  if (isPartition) throw notSupported('A data file that leaves out a column of its partition')
+  if (isPartition) throw engineCannotRead('A data file without a column of its partition')
   if (field.required && field.initialDefault === null)
     throw new ReadFailure('a data file lacks a required column')
 }

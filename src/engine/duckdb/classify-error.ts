@@ -1,4 +1,4 @@
-/** What a client is told of DuckDB's errors: their texts quote values, paths and SQL, so only a kind is kept. */
+/** Maps DuckDB's errors to SQLSTATEs and fixed messages, because DuckDB's texts quote values, paths and SQL. */
 
 import { EngineError, type EngineErrorCode } from '../engine-error.ts'
 
@@ -8,7 +8,7 @@ interface Rule {
   readonly message: string
 }
 
-/** The first that matches. Texts behind the colon are those of the SQL that the compiler writes. */
+/** The first match applies. Some texts behind the colon come from `error(…)` in the compiler's SQL. */
 const rules: readonly Rule[] = [
   { pattern: /^INTERRUPT Error/is, code: '57014', message: 'The query was cancelled.' },
   {
@@ -53,14 +53,14 @@ const rules: readonly Rule[] = [
     message: 'stride must be greater than zero',
   },
   {
-    // Correlated subqueries, and arrays, that DuckDB knows no plan for.
+    // Correlated subqueries and array comparisons that DuckDB cannot plan.
     pattern:
       /^(Not implemented Error: .*correlated subquery|Binder Error: (LATERAL join|window expression is|Referenced table)|Invalid type Error: .*BETWEEN)/is,
     code: '0A000',
     message: 'The statement is correct, but the engine cannot run it.',
   },
   {
-    // All else of it is refused when a statement is compiled.
+    // The compiler refuses every other ungrouped column.
     pattern: /^Binder Error: column \S+ must appear in the GROUP BY clause/is,
     code: '42803',
     message: 'subquery uses ungrouped column from outer query',
@@ -94,10 +94,10 @@ const rules: readonly Rule[] = [
     message: 'date/time field value out of range',
   },
   { pattern: /^Out of Range Error: /is, code: '22003', message: 'value out of range' },
-  { pattern: /^Invalid Input Error: /is, code: '22000', message: 'The data do not fit the expression.' },
+  { pattern: /^Invalid Input Error: /is, code: '22000', message: 'A value is invalid for the expression.' },
 ]
 
-/** @param thrown what DuckDB threw; kept as the cause, for the server's log only */
+/** @param thrown what DuckDB threw; it becomes the cause, for the server's log only */
 export function classifyError(thrown: unknown): EngineError {
   if (thrown instanceof EngineError) return thrown
   const text = thrown instanceof Error ? thrown.message : String(thrown)

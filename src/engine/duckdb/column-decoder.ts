@@ -1,6 +1,6 @@
 /**
- * DuckDB's vectors as columns of result batches. DuckDB's memory goes with its chunk, so fixed-width values
- * are copied, a column at once; nothing is allocated per row for them.
+ * Decodes DuckDB's vectors into columns of result batches. Fixed-width values are copied a column at a time, because
+ * DuckDB frees their memory with the chunk; nothing is allocated per row for them.
  */
 
 import {
@@ -28,12 +28,12 @@ const { BOOLEAN, SMALLINT, INTEGER, BIGINT, HUGEINT, FLOAT, DOUBLE, VARCHAR, DAT
 const { TIMESTAMP_TZ, INTERVAL, UUID, BLOB } = DuckDBTypeId
 
 interface Layout {
-  /** Of one value. */
+  /** Bytes of one value. */
   readonly bytes: number
   readonly read: Read
 }
 
-/** How each served type is read from the one DuckDB type that it must come as; numeric has several. */
+/** How each type is decoded from the one DuckDB type that may deliver it. Numeric has several, see below. */
 const layouts: Readonly<Partial<Record<ScalarType, Layout & { readonly from: DuckDBTypeId }>>> = {
   bool: {
     from: BOOLEAN,
@@ -91,8 +91,8 @@ export type ChunkDecoder = (chunk: DuckDBDataChunk) => ResultBatch
 
 /**
  * The decoder for a statement's columns.
- * @param types what DuckDB says that it will deliver
- * @throws EngineError XX000 where that is not exactly what the columns say
+ * @param types the types that DuckDB announces
+ * @throws EngineError XX000 where they do not match the columns exactly
  */
 export function chunkDecoder(columns: readonly EngineColumn[], types: readonly DuckDBType[]): ChunkDecoder {
   if (columns.length !== types.length) throw mismatch()
@@ -123,7 +123,7 @@ function decoderOfType(type: SqlType, from: DuckDBType): Decode | undefined {
   return (vector, count) => layout.read(rawVector(vector, count, layout.bytes))
 }
 
-/** DuckDB folds expressions on a constant NULL, casts and all, to a NULL that it calls an integer. */
+/** DuckDB folds an expression on a constant NULL, casts included, to a NULL of type integer. */
 function nullsDecoder(type: SqlType, from: DuckDBType): Decode {
   if (from.typeId !== INTEGER) throw mismatch()
   return (vector, count) => {
@@ -143,7 +143,7 @@ function emptyValues(type: SqlType, count: number): ColumnVector {
   return layout.read({ bytes: new Uint8Array(count * layout.bytes), validity, count })
 }
 
-/** Numerics come as whatever holds them exactly, and as doubles where PostgreSQL's precision is not kept. */
+/** Numerics arrive as any type that holds them exactly, or as doubles where they are inexact (docs/sql.md). */
 function numericLayout(from: DuckDBType | undefined): Layout | undefined {
   if (from instanceof DuckDBDecimalType) {
     const { width, scale } = from
@@ -195,7 +195,7 @@ function nulls({ validity }: RawVector): { readonly validity?: Uint8Array } {
   return validity === undefined ? {} : { validity }
 }
 
-/** A copy that begins on a boundary of its own. */
+/** A copy whose buffer begins at offset 0, as typed arrays of wider elements require. */
 function copy({ bytes }: RawVector): ArrayBuffer {
   return bytes.slice().buffer as ArrayBuffer
 }
@@ -206,7 +206,7 @@ function longs(raw: RawVector): BigInt64Array {
 
 const date = { least: -2_147_483_648, greatest: 2_147_483_647 }
 
-/** DuckDB's -infinity is the least number but one. */
+/** DuckDB's -infinity is the second least int32; PostgreSQL's is the least. */
 function dates(raw: RawVector): Int32Array {
   const values = new Int32Array(copy(raw))
   for (let row = 0; row < values.length; row++) if (values[row] === -date.greatest) values[row] = date.least
@@ -217,7 +217,7 @@ const instant = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n }
 
 function instants(raw: RawVector): BigInt64Array {
   const values = longs(raw)
-  // Compared by halves: a bigint a row would be allocated otherwise.
+  // Compared by 32-bit halves, because a bigint per row would be allocated otherwise.
   const halves = new Int32Array(values.buffer)
   for (let row = 0; row < values.length; row++)
     if (halves[row * 2 + 1] === date.least && halves[row * 2] === 1 && values[row] === -instant.greatest)
@@ -240,5 +240,5 @@ function intervals(raw: RawVector): ColumnVector {
 }
 
 function mismatch(): EngineError {
-  return new EngineError('XX000', 'The engine would deliver other types than the statement has.')
+  return new EngineError('XX000', 'The engine returned other column types than the statement declares.')
 }

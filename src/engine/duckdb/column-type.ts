@@ -1,6 +1,6 @@
 /**
- * Iceberg's types in DuckDB, and which column types of Parquet files may be read as each: the same type or
- * one that the specification promotes from. Anything else would be cast, perhaps with loss.
+ * Maps Iceberg's types to DuckDB's, and says which column types of Parquet files may be read as each: the same type
+ * or one that the specification promotes. DuckDB would cast any other type, perhaps with loss.
  */
 
 import type { IcebergType } from '../../core/iceberg-type.ts'
@@ -20,17 +20,17 @@ const rules: Readonly<Record<string, TypeRule>> = {
   string: { sql: 'VARCHAR', readsFrom: ['VARCHAR'] },
   date: { sql: 'DATE', readsFrom: ['DATE'] },
   time: { sql: 'TIME', readsFrom: ['TIME'] },
-  // Both count microseconds; older writers leave out whether these are UTC.
+  // Both count microseconds; older writers do not mark UTC.
   timestamp: { sql: 'TIMESTAMP', readsFrom: ['TIMESTAMP', 'TIMESTAMP WITH TIME ZONE', 'DATE'] },
   timestamptz: { sql: 'TIMESTAMPTZ', readsFrom: ['TIMESTAMP WITH TIME ZONE', 'TIMESTAMP'] },
   timestamp_ns: { sql: 'TIMESTAMP_NS', readsFrom: ['TIMESTAMP_NS', 'DATE'] },
-  // DuckDB cuts these to micros as it reads them.
+  // DuckDB truncates these to microseconds.
   timestamptz_ns: { sql: 'TIMESTAMPTZ', readsFrom: ['TIMESTAMP WITH TIME ZONE'] },
   uuid: { sql: 'UUID', readsFrom: ['UUID'] },
   binary: { sql: 'BLOB', readsFrom: ['BLOB'] },
 }
 
-/** The DuckDB type that a column is read as; undefined where the engine does not read the type. */
+/** The DuckDB type as which a column is read; undefined for types that the engine cannot read. */
 export function duckdbType(type: IcebergType): string | undefined {
   if (typeof type !== 'string') {
     if (type.type !== 'list' || typeof type.element !== 'string') return undefined
@@ -44,8 +44,9 @@ export function duckdbType(type: IcebergType): string | undefined {
 }
 
 /**
- * Whether a file's column of a DuckDB type (as `parquet_schema` names it) may be read as an Iceberg type.
- * @param type no list: its element's, and the type of the file's element
+ * Whether a file's column may be read as an Iceberg type.
+ * @param type for a list, its element's type; then `fileType` is the file's element type, too
+ * @param fileType the DuckDB type, as `parquet_schema` names it
  */
 export function readsFrom(type: string, fileType: string): boolean {
   const decimal = decimalOf(type)
@@ -58,10 +59,9 @@ export function readsFrom(type: string, fileType: string): boolean {
 }
 
 /**
- * Whether a file's column, as it is, has the DuckDB type that it is read as.
- * @param type no list: its element's, and the type of the file's element
+ * Whether a file's column already has the DuckDB type as which it is read. Parameters as in {@link readsFrom}.
  */
-export function isReadAsItIs(type: string, fileType: string): boolean {
+export function needsNoCast(type: string, fileType: string): boolean {
   const decimal = decimalOf(type)
   if (decimal !== undefined) return fileType === `DECIMAL(${decimal.precision},${decimal.scale})`
   if (/^fixed\[\d+\]$/.test(type)) return fileType === 'BLOB'

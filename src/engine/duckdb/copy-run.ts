@@ -1,6 +1,6 @@
 /**
- * Runs a statement that failed once more, over temporary copies of what its reader sees: there nothing hidden can
- * make it fail. It takes a place that nobody wants and leaves it as soon as somebody does.
+ * Runs a failed statement again, over temporary copies of the rows that its reader may see, so that hidden data cannot
+ * make it fail. It uses a free place and gives it up as soon as another statement waits.
  */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
@@ -12,35 +12,35 @@ import { classifyError } from './classify-error.ts'
 import type { ReadScope } from './file-cache.ts'
 import { interruptible } from './interruptible.ts'
 import { LocalFiles } from './local-files.ts'
-import { newConnection, type SessionHost, tablesAtHand, viewsOf } from './open-session.ts'
-import type { TableAtHand } from './open-table.ts'
-import { duckdbSession, openTables } from './session.ts'
+import { type DuckdbShared, localTables, newConnection, viewsOf } from './open-session.ts'
+import type { LocalTable } from './open-table.ts'
+import { duckdbHandle, openTables } from './session.ts'
 
-/** Ends a run without an outcome. */
+/** Ends the run without a comparison. */
 class Skipped extends Error {
   constructor(readonly outcome: 'too_large' | 'busy') {
     super(outcome)
   }
 }
 
-/** @throws EngineError where files or the engine fail, or the signal's reason */
+/** @throws EngineError where files or the engine fail; the signal's reason where it fires */
 export async function runOnCopies(
-  host: SessionHost,
+  shared: DuckdbShared,
   scope: ReadScope,
   asked: CopiedStatement,
 ): Promise<CopiedRun> {
   const wanted = new AbortController()
-  const leave = host.gate.borrow(() => wanted.abort(new Skipped('busy')))
+  const leave = shared.gate.borrow(() => wanted.abort(new Skipped('busy')))
   if (leave === undefined) return { outcome: 'busy' }
   const signal = AbortSignal.any([asked.run.signal, wanted.signal])
   const storage = openStorage(scope.access)
-  const files = new LocalFiles(host.instance, host.cache, host.shapes, scope)
+  const files = new LocalFiles(shared.instance, shared.cache, shared.shapes, scope)
   try {
-    const tables = await tablesAtHand(host, scope, asked.tables, { storage, files, signal })
+    const tables = await localTables(shared, scope, asked.tables, { storage, files, signal })
     const opened = openTables(tables)
     if (!asked.hides && !asked.tables.some(({ table }) => opened.hasDeletes(table)))
       return { outcome: 'nothing_hidden' }
-    return await compared({ host, tables, opened, signal }, asked)
+    return await compared({ shared, tables, opened, signal }, asked)
   } catch (thrown) {
     const reason: unknown = signal.aborted ? signal.reason : thrown
     if (reason instanceof Skipped) return { outcome: reason.outcome }
@@ -53,8 +53,8 @@ export async function runOnCopies(
 }
 
 interface Copying {
-  readonly host: SessionHost
-  readonly tables: ReadonlyMap<GovernedTable, TableAtHand>
+  readonly shared: DuckdbShared
+  readonly tables: ReadonlyMap<GovernedTable, LocalTable>
   readonly opened: OpenTables
   readonly signal: AbortSignal
 }
@@ -62,7 +62,7 @@ interface Copying {
 async function compared(copying: Copying, asked: CopiedStatement): Promise<CopiedRun> {
   const copied = await onConnection(copying, (connection) => copiedEnding(copying, connection, asked))
   if (copied === asked.failed) return { outcome: 'same' }
-  // A statement that ends now so, now otherwise, tells nothing of what is hidden.
+  // An unsteady statement reveals nothing about hidden data.
   const again = await onConnection(copying, (connection) => {
     const sql = asked.write(copying.opened)
     return ending(copying, connection, viewsOf(copying.tables), { sql, columns: asked.columns })
@@ -71,11 +71,11 @@ async function compared(copying: Copying, asked: CopiedStatement): Promise<Copie
 }
 
 async function onConnection<T>(
-  { host, tables, signal }: Copying,
+  { shared, tables, signal }: Copying,
   use: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
-  // Never one that waits for another statement: nobody may find a copy on it.
-  const connection = await newConnection(host.instance, [...tables.values()], signal)
+  // Never a cached connection, because no other statement may find a copy on it.
+  const connection = await newConnection(shared.instance, [...tables.values()], signal)
   try {
     return await use(connection)
   } finally {
@@ -90,11 +90,11 @@ async function copiedEnding(
   connection: DuckDBConnection,
   asked: CopiedStatement,
 ): Promise<Ending> {
-  const { host, tables, opened, signal } = copying
+  const { shared, tables, opened, signal } = copying
   const { copies, sql } = asked.writeCopied(opened, (id) => `temp.main.${copyName(id)}`)
   let { rowsMax, bytesMax } = asked
   for (const [id, select] of copies) {
-    await host.proofs.assertOwnRelations(connection, select, viewsOf(tables))
+    await shared.proofs.assertOwnRelations(connection, select, viewsOf(tables))
     const size = await interruptible(connection, signal, () => sizeOf(connection, select))
     rowsMax -= size.rows
     bytesMax -= size.bytes
@@ -107,7 +107,7 @@ async function copiedEnding(
   return await ending(copying, connection, readable, { sql, columns: asked.columns })
 }
 
-/** Counted before anything is kept. The text of a row, names included, is about what the row takes. */
+/** Measures a copy before it is made. The length of a row's text, names included, approximates its memory. */
 async function sizeOf(
   connection: DuckDBConnection,
   select: string,
@@ -117,41 +117,41 @@ async function sizeOf(
   )
   const [rows, bytes] = reader.getRows()[0] ?? []
   if (typeof rows !== 'number' || typeof bytes !== 'number')
-    throw new EngineError('XX000', 'A copy could not be measured.')
+    throw new EngineError('XX000', 'The size of a copy could not be measured.')
   return { rows, bytes }
 }
 
-/** What data and expressions can end a statement by; anything else says nothing of them. */
-const telling = /^(21|22|XX)/
+/** SQLSTATEs that data and expressions can cause. */
+const dataErrors = /^(21|22|XX)/
 
-/** How a statement ends, its rows unseen. @throws what is no outcome of the data */
+/** How a statement ends; its rows are discarded. @throws every error that data cannot cause */
 async function ending(
-  { host, tables, signal }: Copying,
+  { shared, tables, signal }: Copying,
   connection: DuckDBConnection,
   readable: ReadonlySet<string>,
   statement: EngineStatement,
 ): Promise<Ending> {
-  // That it was refused would pass for an error of the data.
-  await host.proofs.assertOwnRelations(connection, statement.sql, readable)
-  const session = duckdbSession({
+  // Asserted out here, because the refusal's XX000 would look like an error of the data.
+  await shared.proofs.assertOwnRelations(connection, statement.sql, readable)
+  const handle = duckdbHandle({
     held: { connection },
     tables,
     readable,
     signal,
-    garbage: host.garbage,
-    proofs: host.proofs,
+    garbage: shared.garbage,
+    proofs: shared.proofs,
     queueMs: 0,
     startedMs: performance.now(),
     close: async () => {},
   })
   try {
-    for await (const _ of session.run(statement));
+    for await (const _ of handle.run(statement));
     return 'whole'
   } catch (thrown) {
     const { code } = classifyError(thrown)
-    if (signal.aborted || !telling.test(code)) throw thrown
+    if (signal.aborted || !dataErrors.test(code)) throw thrown
     return code
   } finally {
-    await session.close()
+    await handle.close()
   }
 }

@@ -1,4 +1,4 @@
-/** What a tenant's catalog credential lets the embedded engine read. */
+/** Derives from a tenant's catalog credential what the embedded engine may read. */
 
 import type { AddressRules } from '../../catalog/address.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
@@ -8,8 +8,8 @@ import { unreadable } from '../engine-error.ts'
 import type { DuckdbScope } from './duckdb-host.ts'
 
 /**
- * The scope of a credential; every change of the credential is a scope of its own, with nothing cached.
- * @throws EngineError 08006 or 58030 where its storage endpoint may not be reached
+ * The scope of a credential. Every version of the credential has its own scope, which shares no cached file.
+ * @throws EngineError 08006 or 58030 where its storage endpoint cannot or may not be reached
  */
 export async function credentialScope(
   tenant: TenantId,

@@ -1,16 +1,16 @@
-/** Numerics out of DuckDB's decimals, integers and doubles: unscaled integers and a scale. */
+/** Decodes DuckDB's decimals, integers and doubles as numerics: unscaled integers and a scale. */
 
 import { EngineError } from '../engine-error.ts'
 import { hasValue, type RawVector } from './raw-vector.ts'
 
-/** Unscaled values of decimals that DuckDB keeps in 2, 4, 8 or 16 bytes each. */
+/** Unscaled values of decimals. @param width bytes of each: 2, 4, 8 or 16 */
 export function decimals({ bytes, count }: RawVector, width: number): BigInt64Array | bigint[] {
   const { buffer } = bytes.slice()
   if (width === 8) return new BigInt64Array(buffer as ArrayBuffer)
   if (width === 16) return huge(buffer as ArrayBuffer, count)
   const narrow = width === 2 ? new Int16Array(buffer) : new Int32Array(buffer)
   const values = new BigInt64Array(count)
-  // Both halves of each, the upper one all sign: no bigint is made.
+  // Writes both 32-bit halves, so that no bigint is allocated.
   const halves = new Int32Array(values.buffer)
   for (let row = 0; row < count; row++) {
     const value = narrow[row] ?? 0
@@ -35,7 +35,7 @@ function huge(buffer: ArrayBuffer, count: number): bigint[] {
 }
 
 /**
- * Doubles as the shortest decimals that read back as them, at one scale for the batch.
+ * Doubles as the shortest decimals that read back as the same doubles, with one scale for the batch.
  * @throws EngineError 22003 for NaN and infinities
  */
 export function doublesAsDecimals(raw: RawVector) {

@@ -1,4 +1,4 @@
-/** Strings, byte strings and UUIDs out of DuckDB's 16-byte cells (`string_t`, `hugeint_t`). */
+/** Decodes strings, byte strings and UUIDs from DuckDB's 16-byte cells (`string_t`, `hugeint_t`). */
 
 import duckdb from '@duckdb/node-bindings'
 import { type VariableWidth, variableBytesMax } from '../../core/variable-width.ts'
@@ -7,20 +7,19 @@ import { hasValue, type RawVector } from './raw-vector.ts'
 
 const cellBytes = 16
 const cellWords = 4
-/** A cell holds shorter values itself, after their length; longer ones it points to. */
+/** A cell holds values up to this length behind the length itself; to longer ones it has a pointer. */
 const inlineBytesMax = 12
 
 /**
- * Texts as UTF-8, and byte strings, copied; empty where the row is NULL: what a cell holds there may point
- * anywhere.
- * @throws EngineError 53000 for more bytes than a column of a batch can have
+ * Copies texts, as UTF-8, and byte strings. NULL rows are left empty, because their cells may point anywhere.
+ * @throws EngineError 53000 for more bytes than a batch's column can hold
  */
 export function byteStrings(raw: RawVector): VariableWidth {
   const { bytes: cells, count } = raw
   const words = new Int32Array(cells.buffer, cells.byteOffset, count * cellWords)
   const offsets = offsetsOf(raw, words)
   const length = offsets[count] ?? 0
-  // Short values are copied by whole words, the last of which may pass their end.
+  // Short values are copied in whole words; the last word may pass the value's end.
   const bytes = new Uint8Array(length + inlineBytesMax)
   const view = new DataView(bytes.buffer)
   for (let row = 0; row < count; row++) {
@@ -41,11 +40,11 @@ function offsetsOf(raw: RawVector, words: Int32Array): Uint32Array {
     if (hasValue(raw, row)) length += (words[row * cellWords] ?? 0) >>> 0
     offsets[row + 1] = length
   }
-  if (length > variableBytesMax) throw new EngineError('53000', 'The rows are too long.')
+  if (length > variableBytesMax) throw new EngineError('53000', 'The rows of the result are too long.')
   return offsets
 }
 
-/** A value that its cell points to. */
+/** The value to which a cell points. */
 function farBytes(cells: Uint8Array, row: number, length: number): Uint8Array {
   const pointerAt = cells.byteOffset + row * cellBytes + 8
   return duckdb.get_data_from_pointer(cells.buffer as ArrayBuffer, pointerAt, length)
@@ -53,7 +52,7 @@ function farBytes(cells: Uint8Array, row: number, length: number): Uint8Array {
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** UUIDs in canonical form. Their bytes stand in reverse, the first bit turned so that they sort as numbers. */
+/** UUIDs in canonical form. DuckDB stores their bytes reversed, with the first bit flipped for sorting. */
 export function uuids({ bytes, count }: RawVector): string[] {
   return Array.from({ length: count }, (_, row) => {
     let text = ''

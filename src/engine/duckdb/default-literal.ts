@@ -1,18 +1,18 @@
-/** An Iceberg `initial-default` (specification, Appendix D, JSON single-value serialisation) as DuckDB's SQL. */
+/** Writes an Iceberg `initial-default` (specification, Appendix D, JSON serialisation) as a DuckDB literal. */
 
 import type { JsonValue } from '../../base/json.ts'
 import { quoteText } from '../../base/sql-text.ts'
-import { notSupported } from '../engine-error.ts'
+import { engineCannotRead } from '../engine-error.ts'
 
 /**
  * @param type the field's Iceberg type
- * @param sqlType the type that it is read as
- * @throws EngineError 0A000 where the value is not one of the type, or the type has no literal here
+ * @param sqlType the DuckDB type of the column
+ * @throws EngineError 0A000 where the value does not fit the type, or the type has no literal here
  */
 export function defaultLiteral(value: JsonValue, type: unknown, sqlType: string): string {
   if (value === null) return `CAST(NULL AS ${sqlType})`
   const text = typeof type === 'string' ? literalText(value, type) : undefined
-  if (text === undefined) throw notSupported('A column with such a default')
+  if (text === undefined) throw engineCannotRead('A column with a default of this type')
   if (sqlType === 'BLOB') return `unhex(${quoteText(text)})`
   return `CAST(${quoteText(text)} AS ${sqlType})`
 }

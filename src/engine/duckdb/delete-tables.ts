@@ -1,6 +1,6 @@
 /**
- * A snapshot's deletes as temporary tables that its relation is anti-joined with: positions by branch, file
- * and row; values by the fields compared.
+ * Loads a snapshot's deletes into temporary tables for anti-joins: positions by branch, file and row, and values by
+ * the fields that they compare.
  */
 
 import { BIGINT, type DuckDBConnection, DuckDBDataChunk, INTEGER } from '@duckdb/node-api'
@@ -8,7 +8,7 @@ import duckdb from '@duckdb/node-bindings'
 import { quoteText } from '../../base/sql-text.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { notSupported } from '../engine-error.ts'
+import { engineCannotRead } from '../engine-error.ts'
 import type { EqualityDelete } from '../iceberg/applicable-deletes.ts'
 import { readDeletionVector } from '../iceberg/deletion-vector.ts'
 import type { DeleteEntry, FileEntry } from '../iceberg/manifest.ts'
@@ -25,27 +25,27 @@ export interface LocalDelete<E extends DeleteEntry = DeleteEntry> {
   readonly shape: FileShape
 }
 
-/** Fields that every position delete file has (specification, Position Delete Files). */
+/** Fields of every position delete file (specification, Position Delete Files). */
 const positionFields = [
   { id: 2_147_483_546, name: 'file_path', type: 'string' },
   { id: 2_147_483_545, name: 'pos', type: 'long' },
 ].map((field): TableField => ({ ...field, required: true, elementId: undefined, initialDefault: null }))
 
-/** Numbers for partition keys, so that they are compared as such. */
+/** Numbers partition keys, so that SQL can compare integers. */
 export class PartitionNumbers {
   readonly #numbers = new Map<string, number>()
 
   of({ partitionKey }: FileEntry): number {
-    const known = this.#numbers.get(partitionKey)
-    if (known !== undefined) return known
+    const assigned = this.#numbers.get(partitionKey)
+    if (assigned !== undefined) return assigned
     this.#numbers.set(partitionKey, this.#numbers.size)
     return this.#numbers.size - 1
   }
 }
 
 /**
- * Fills `{name}` (branch, file, pos) with every position that is deleted.
- * @throws EngineError or ReadFailure; whatever DuckDB throws
+ * Creates table `name` (branch, file, pos) with every deleted position.
+ * @throws EngineError, ReadFailure or an error of DuckDB
  */
 export async function createPositionTable(
   connection: DuckDBConnection,
@@ -71,7 +71,7 @@ export async function createPositionTable(
   const files = deletes.map(({ entry }, file) => ({
     f: file,
     s: entry.sequenceNumber,
-    // One that names its file applies to it in whatever partition.
+    // A delete file that names its data file applies to it in any partition.
     k: entry.dataFile === undefined ? partitions.of(entry) : -1,
   }))
   await connection.run(
@@ -84,7 +84,7 @@ ON m.p = d.f2147483546 AND e.s >= m.s AND (e.k = -1 OR e.k = m.k)`,
   )
 }
 
-/** JSON as rows: values reach the statement as a parameter. */
+/** A relation of rows that the statement receives as a JSON parameter. */
 function rowsOf(rows: readonly object[], parameter: string, columns: string): string {
   const shape = Object.fromEntries(columns.split(', ').map((column) => column.split(' ')))
   if (rows.length > 0 && Object.keys(rows[0] ?? {}).join() !== Object.keys(shape).join())
@@ -127,19 +127,19 @@ function positionChunk(branch: number, file: number, positions: BigInt64Array): 
   return chunk
 }
 
-/** Values that are deleted: rows of older files that are equal in these columns are gone. */
+/** A table of deleted values. Rows of older files that equal one of them in these columns are deleted. */
 export interface EqualityTable {
   readonly name: string
   readonly columns: readonly ReadColumn[]
   readonly isGlobal: boolean
 }
 
-/** Their equality is not the specification's here: NaN and signed zeros, nanoseconds that are cut. */
+/** DuckDB's equality differs from the specification's here: NaN, signed zeros, truncated nanoseconds. */
 const inexact = new Set(['float', 'double', 'timestamptz_ns'])
 
 /**
  * The columns that equality deletes compare.
- * @throws EngineError 0A000 where they are of a type whose equality is not the specification's
+ * @throws EngineError 0A000 for nested fields and for types whose equality differs from the specification's
  */
 export function equalityColumns(
   plan: SnapshotPlan,
@@ -148,19 +148,21 @@ export function equalityColumns(
   const columns = new Map<number, ReadColumn>()
   for (const id of new Set(deletes.flatMap(({ equalityIds }) => equalityIds))) {
     const field = plan.fields.get(id)
-    if (field === undefined) throw notSupported('A table with equality deletes on nested fields')
+    if (field === undefined) throw engineCannotRead('A table with equality deletes on nested fields')
     if (typeof field.type !== 'string' || inexact.has(field.type))
-      throw notSupported('A table with equality deletes on columns of such a type')
+      throw engineCannotRead(
+        'A table with equality deletes on columns of type float, double, timestamptz_ns or a nested type',
+      )
     columns.set(id, readColumn(field))
   }
   return columns
 }
 
 /**
- * One table for each set of compared fields, of a partition and of all partitions: their values, and the
- * newest sequence number that deletes them (`seq`) in a partition (`part`).
- * @param prefix begins the tables' names
- * @throws EngineError or ReadFailure; whatever DuckDB throws
+ * Creates one table for each set of compared fields, separately for deletes of one partition and of all. Each has the
+ * deleted values, the partition (`part`) and the newest sequence number that deletes them there (`seq`).
+ * @param prefix of the tables' names
+ * @throws EngineError, ReadFailure or an error of DuckDB
  */
 export async function createEqualityTables(
   connection: DuckDBConnection,
@@ -197,17 +199,17 @@ JOIN ${rowsOf(files, '$1', 'f BIGINT, s BIGINT, k BIGINT')} AS e ON e.f = d.file
   return tables
 }
 
-/** A delete file must hold what it is read for: what it lacks would read as NULL and delete nothing, or more. */
+/** A delete file must have each column, because a missing one would read as NULL and delete the wrong rows. */
 function assertHolds({ columns }: FileShape, wanted: readonly ReadColumn[]): void {
   for (const { field } of wanted) {
     const found = columns.filter(({ fieldId }) => fieldId === field.id)
     if (found.length !== 1 || found[0] === undefined)
-      throw notSupported('A delete file without the field ids of its columns')
+      throw engineCannotRead('A delete file without the field ids of its columns')
     assertReads(field, found[0])
   }
 }
 
-/** Fills `{name}` (branch, file, seq, part) with the files that equality deletes may concern. */
+/** Creates table `name` (branch, file, seq, part) with the files to which equality deletes may apply. */
 export async function createFileTable(
   connection: DuckDBConnection,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * The embedded engine: one DuckDB for the process, locked down before the first query; a connection for each;
- * a bounded number of places and a queue for them.
+ * Runs the embedded engine: one DuckDB for the process, locked down before the first query, with a connection for
+ * each query, a bounded number of places and a queue.
  */
 
 import { mkdir, realpath, rm } from 'node:fs/promises'
@@ -8,57 +8,57 @@ import { join } from 'node:path'
 import { Lru } from '../../base/lru.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
-import type { Engine, EngineSession } from '../engine.ts'
+import type { ComputeEngine, EngineHandle } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { runOnCopies } from './copy-run.ts'
 import { FileCache, type ReadScope } from './file-cache.ts'
-import { KnownShapes } from './file-shape.ts'
+import { ShapeCache } from './file-shape.ts'
 import { Gate } from './gate.ts'
-import { KeptConnections } from './kept-connections.ts'
+import { ConnectionCache } from './kept-connections.ts'
 import { type InstanceSettings, lockedInstance } from './locked-instance.ts'
 import { NativeGarbage } from './native-garbage.ts'
-import { openSession, type SessionHost } from './open-session.ts'
+import { type DuckdbShared, openHandle } from './open-session.ts'
 import { Proofs } from './own-relations.ts'
 
 export interface DuckdbSettings extends InstanceSettings {
-  /** Of this process alone: what lies in it is removed. */
+  /** Used by this process only; its content is removed. */
   readonly folder: string
   readonly cacheBytesMax: number
-  /** Queries that run at once, and that wait. */
+  /** How many queries may run at once, and how many may wait. */
   readonly placesMax: number
   readonly queueMax: number
-  /** Milliseconds from a place to the end. */
+  /** Milliseconds that a query may hold its place. */
   readonly runMs: number
   /**
-   * Threads of the process for native calls and files (UV_THREADPOOL_SIZE; as many as cores where unset). A
-   * query that computes holds one, and everything else that the process does needs some.
+   * Threads of the process for native calls and files (UV_THREADPOOL_SIZE; the number of cores where unset). A running
+   * query holds one, and the rest of the process needs some.
    */
   readonly poolThreads: number
 }
 
-/** Who reads by a catalog credential. */
+/** A read scope and its tenant. */
 export interface DuckdbScope extends ReadScope {
   readonly tenant: TenantId
 }
 
 export interface DuckdbHost {
-  /** The engine as a tenant's credential sees it. */
-  engine(scope: DuckdbScope): Engine
-  /** Queries that run and that wait, bytes of files and connections that are kept: for metrics. */
+  /** The engine of one tenant's credential. */
+  engine(scope: DuckdbScope): ComputeEngine
+  /** For metrics: queries that run and wait, and bytes of files and connections that are cached. */
   load(): {
     readonly running: number
     readonly waiting: number
     readonly cachedBytes: number
-    readonly keptConnections: number
+    readonly cachedConnections: number
   }
-  /** Once no session is open. */
+  /** Stops DuckDB. Call it once no handle is open. */
   close(): Promise<void>
 }
 
 /**
  * Starts DuckDB.
- * @throws RangeError where queries could take all threads; whatever is thrown where the folder cannot be made or
- *   DuckDB does not start
+ * @throws RangeError where queries could take all threads; an error of the file system where the folder cannot be
+ *   made; an error of DuckDB where it does not start
  */
 export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost> {
   const threadsMin = settings.placesMax + limits.engineSpareThreads
@@ -72,17 +72,17 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
   const spill = join(folder, 'spill')
   await rm(spill, { recursive: true, force: true })
   await mkdir(spill, { mode: 0o700 })
-  const shapes = new KnownShapes()
-  const kept = new KeptConnections()
+  const shapes = new ShapeCache()
+  const connections = new ConnectionCache()
   const cache = await FileCache.open(join(folder, 'files'), settings.cacheBytesMax, (path) => {
     shapes.forget(path)
-    kept.drop(path)
+    connections.drop(path)
   })
   const instance = await lockedInstance(settings, cache.folder, spill)
-  const host: SessionHost = {
+  const shared: DuckdbShared = {
     runMs: settings.runMs,
     instance,
-    kept,
+    connections,
     gate: new Gate(settings.placesMax, settings.queueMax),
     cache,
     shapes,
@@ -91,13 +91,13 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
     proofs: new Proofs(),
   }
   return {
-    engine: (scope) => scopedEngine(host, scope),
+    engine: (scope) => scopedEngine(shared, scope),
     load: () => {
-      const { taken, waiting } = host.gate.load
-      return { running: taken, waiting, cachedBytes: cache.bytes, keptConnections: kept.count }
+      const { taken, waiting } = shared.gate.load
+      return { running: taken, waiting, cachedBytes: cache.bytes, cachedConnections: connections.count }
     },
     async close() {
-      kept.close()
+      connections.close()
       instance.closeSync()
       await cache.close()
       await rm(spill, { recursive: true, force: true })
@@ -105,30 +105,30 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
   }
 }
 
-function scopedEngine(host: SessionHost, scope: DuckdbScope): Engine {
-  const open = new Set<EngineSession>()
+function scopedEngine(shared: DuckdbShared, scope: DuckdbScope): ComputeEngine {
+  const open = new Set<EngineHandle>()
   return {
     dialect: 'duckdb',
     async open(tables, run) {
       if (run.tenant !== scope.tenant)
         throw new EngineError('XX000', 'The engine was asked for another tenant.')
-      const session = await openSession(host, scope, tables, run)
-      open.add(session)
+      const handle = await openHandle(shared, scope, tables, run)
+      open.add(handle)
       return {
-        ...session,
+        ...handle,
         close: () => {
-          open.delete(session)
-          return session.close()
+          open.delete(handle)
+          return handle.close()
         },
       }
     },
     async runOnCopies(statement) {
       if (statement.run.tenant !== scope.tenant)
         throw new EngineError('XX000', 'The engine was asked for another tenant.')
-      return await runOnCopies(host, scope, statement)
+      return await runOnCopies(shared, scope, statement)
     },
     async close() {
-      for (const session of open) await session.close()
+      for (const handle of open) await handle.close()
       open.clear()
     },
   }

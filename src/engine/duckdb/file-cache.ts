@@ -1,7 +1,7 @@
 /**
- * Whole data files on the local disk, within a size limit. Files in a table's storage never change, so a copy
- * is as good for as long as it is kept. It is a copy for local tables, too: DuckDB may write where it may
- * read, and a link would let a file change after it was looked at.
+ * Caches whole data files on the local disk, within a size limit. Files in a table's storage never change, so copies
+ * never become stale. Files of local tables are copied, too: DuckDB may write where it may read, and a link would let
+ * a file change after its shape was checked.
  */
 
 import { createHash } from 'node:crypto'
@@ -14,22 +14,22 @@ import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import { EngineError } from '../engine-error.ts'
 import { Gate } from './gate.ts'
 
-/** One file to have at hand. */
+/** One file to fetch. */
 export interface WantedFile {
   readonly location: string
-  /** As its manifest says; another length means that the file is not the one that was committed. */
+  /** From its manifest; a file of another length is not the one that was committed. */
   readonly sizeBytes: number
 }
 
-/** A cached file that stays until it is released. */
+/** A cached file that is not evicted until it is released. */
 export interface PinnedFile {
   readonly path: string
   release(): void
 }
 
-/** Who reads, and by what right. */
+/** The storage that a credential may read, and the key that separates its cached files from others. */
 export interface ReadScope {
-  /** Tenant, credential and its version: two scopes never share a file, whatever its location. */
+  /** Tenant, credential and its version. Two scopes never share a cached file, even of one location. */
   readonly key: string
   readonly access: StorageAccess
 }
@@ -43,7 +43,7 @@ interface Entry {
   isWhole: boolean
 }
 
-/** Kept in order of use, the least recent first. */
+/** Entries are in order of use, the least recent first. */
 export class FileCache {
   readonly #entries = new Map<string, Entry>()
   readonly #fetches = new Gate(limits.engineFetchesMax, Number.POSITIVE_INFINITY)
@@ -57,8 +57,8 @@ export class FileCache {
   ) {}
 
   /**
-   * A cache in a folder that is its own: what lies there is removed.
-   * @param dropped hears of every path that is given up
+   * Opens an empty cache. The folder's content is removed.
+   * @param dropped is called with the path of every evicted file
    */
   static async open(folder: string, bytesMax: number, dropped: (path: string) => void): Promise<FileCache> {
     await rm(folder, { recursive: true, force: true })
@@ -66,13 +66,13 @@ export class FileCache {
     return new FileCache(folder, bytesMax, dropped)
   }
 
-  /** Bytes of the files that are kept or on their way. */
+  /** Bytes of the files that are cached or being fetched. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * A file, fetched unless it is here.
+   * Pins a file; fetches it unless it is cached.
    * @throws ReadFailure, or EngineError 53000 where the files in use fill the cache
    */
   async pin(scope: ReadScope, file: WantedFile, signal: AbortSignal): Promise<PinnedFile> {
@@ -86,7 +86,7 @@ export class FileCache {
       if (!held) return
       held = false
       entry.pins--
-      // Nobody waits for it any more.
+      // No caller waits for the fetch any more, so it is stopped.
       if (entry.pins === 0 && !entry.isWhole) this.#drop(key, entry)
       this.#evict()
     }
@@ -152,7 +152,7 @@ function keyOf(scope: string, { location, sizeBytes }: WantedFile): string {
   return `${sizeBytes} ${scope.length} ${scope}${location}`
 }
 
-/** Whole or not at all: the name is given once every byte is there. */
+/** Fetches a file whole or not at all: it gets its name once every byte is written. */
 async function fetchFile(
   access: StorageAccess,
   location: string,
@@ -160,7 +160,7 @@ async function fetchFile(
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
-  // Of its own: the query that asked first may be gone before the others have the file.
+  // Not the storage of the first query, which may close before other queries have the file.
   const storage = openStorage(access)
   const part = `${path}.part`
   try {

@@ -1,25 +1,25 @@
 /**
- * What columns a Parquet file really holds, and whether a table's columns may be read from it. DuckDB gives
- * NULL for what it does not find and casts what does not fit, without a word; both are found out here.
+ * Reads which columns a Parquet file has, and checks whether a table's columns may be read from it. The check is
+ * needed because DuckDB silently reads a missing column as NULL and casts a column of another type.
  */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { quoteText } from '../../base/sql-text.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
-import { notSupported } from '../engine-error.ts'
+import { engineCannotRead } from '../engine-error.ts'
 import type { TableField } from '../iceberg/table-schema.ts'
-import { isReadAsItIs, readsFrom } from './column-type.ts'
+import { needsNoCast, readsFrom } from './column-type.ts'
 
 /** A top-level column of a file. */
 export interface FileColumn {
   readonly name: string
   readonly fieldId: number | undefined
-  /** DuckDB's name of its type; of a list its element's; undefined for other nested types. */
+  /** DuckDB's name of the type, for a list of the element's type; undefined for other nested types. */
   readonly type: string | undefined
   readonly isList: boolean
 }
 
-/** Equal shapes are one object: thousands of files have few. */
+/** Equal shapes are one object, because thousands of files have few shapes. */
 export interface FileShape {
   readonly columns: readonly FileColumn[]
   readonly hasFieldIds: boolean
@@ -40,8 +40,8 @@ interface Interned {
   paths: number
 }
 
-/** The shapes of cached files. A path is never given to another file, so its shape holds while it is there. */
-export class KnownShapes {
+/** Caches the shapes of cached files. A path is never reused for another file, so a shape never becomes stale. */
+export class ShapeCache {
   readonly #byPath = new Map<string, Interned>()
   readonly #byText = new Map<string, Interned>()
 
@@ -51,7 +51,7 @@ export class KnownShapes {
 
   /**
    * Reads the footers of files.
-   * @throws whatever DuckDB throws for a file that is no Parquet file
+   * @throws DuckDB's error for a file that is not a Parquet file
    */
   async learn(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
     const reader = await connection.runAndReadAll(
@@ -60,7 +60,7 @@ export class KnownShapes {
     for (const [path, text] of reader.getRows()) this.#add(String(path), String(text))
   }
 
-  /** Forgets a file that is gone. */
+  /** Forgets an evicted file. */
   forget(path: string): void {
     const interned = this.#byPath.get(path)
     if (interned === undefined) return
@@ -92,7 +92,7 @@ interface FooterRow {
   readonly l: boolean | null
 }
 
-/** Footers hold their schema's tree flat, parents first. */
+/** Builds the schema's tree; footers have it as a flat list, parents first. */
 function treeAt(rows: readonly FooterRow[], at: number, depth: number): { node: SchemaNode; next: number } {
   const row = rows[at]
   if (row === undefined || depth > 32) throw new ReadFailure('a data file has a malformed schema')
@@ -117,7 +117,7 @@ function treeAt(rows: readonly FooterRow[], at: number, depth: number): { node: 
 function fileColumn({ name, fieldId, repetition, type, isList, children }: SchemaNode): FileColumn {
   if (repetition === 'REPEATED') return { name, fieldId, type: undefined, isList: false }
   if (children.length === 0) return { name, fieldId, type, isList: false }
-  // The three-level form alone: list group, repeated group, element.
+  // Only the three-level form is a list here: list group, repeated group, element.
   const [repeated, ...others] = children
   const element = repeated?.children[0]
   const isStandard =
@@ -130,17 +130,17 @@ function fileColumn({ name, fieldId, repetition, type, isList, children }: Schem
 }
 
 /**
- * Whether a table's field may be read from a file's column.
- * @throws EngineError 0A000 where the file holds it as another type than the specification lets it be read from
+ * Asserts that a table's field may be read from a file's column.
+ * @throws EngineError 0A000 where the specification does not promote the column's type to the field's
  */
 export function assertReads(field: TableField, column: FileColumn): void {
   if (!fits(field, column, readsFrom))
-    throw notSupported('A data file whose column is of another type than the table')
+    throw engineCannotRead('A data file with a column of another type than the table has')
 }
 
-/** Whether a file's column has the very type that a table's field is read as. */
+/** Whether a file's column already has the type as which the table's field is read. */
 export function hasTypeOf(field: TableField, column: FileColumn): boolean {
-  return fits(field, column, isReadAsItIs)
+  return fits(field, column, needsNoCast)
 }
 
 function fits(

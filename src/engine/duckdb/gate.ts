@@ -1,4 +1,4 @@
-/** A bounded number of places, and a bounded queue for them, first come first served. */
+/** Limits concurrency: a bounded number of places, and a bounded queue, first come, first served. */
 
 import { EngineError } from '../engine-error.ts'
 
@@ -8,7 +8,7 @@ export type Leave = () => void
 export class Gate {
   #taken = 0
   readonly #waiting: (() => void)[] = []
-  /** Of those who gave their word to leave for others. */
+  /** Callbacks that ask borrowers to leave. */
   readonly #borrowers = new Set<() => void>()
 
   constructor(
@@ -16,14 +16,14 @@ export class Gate {
     readonly queueMax: number,
   ) {}
 
-  /** Those inside, and those who wait. */
+  /** Places that are taken, and callers that wait. */
   get load(): { readonly taken: number; readonly waiting: number } {
     return { taken: this.#taken, waiting: this.#waiting.length }
   }
 
   /**
    * Waits for a place.
-   * @throws EngineError 53300 at once where the queue is full, or the signal's reason when it fires
+   * @throws EngineError 53300 at once where the queue is full; the signal's reason when it fires
    */
   async enter(signal: AbortSignal): Promise<Leave> {
     signal.throwIfAborted()
@@ -37,9 +37,9 @@ export class Gate {
   }
 
   /**
-   * A place that nobody else wants now.
-   * @param wanted called, once at least, as soon as somebody waits: leave
-   * @returns undefined where there is none
+   * Takes a free place without waiting, on condition of leaving when another caller needs it.
+   * @param wanted called, perhaps several times, when another caller waits; the borrower must then leave
+   * @returns undefined where no place is free
    */
   borrow(wanted: () => void): Leave | undefined {
     if (this.#taken >= this.placesMax) return undefined
@@ -59,7 +59,7 @@ export class Gate {
       if (!inside) return
       inside = false
       const next = this.#waiting.shift()
-      // The place is handed on: between two turns nobody can slip in.
+      // The place passes directly to the next caller, so that no new caller can take it in between.
       if (next === undefined) this.#taken--
       else next()
     }

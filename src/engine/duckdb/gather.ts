@@ -1,4 +1,4 @@
-/** Picks elements out of a vector in another order: DuckDB's lists may share, skip or turn round elements. */
+/** Picks elements of a vector in a given order, because DuckDB's lists may share, skip or reverse elements. */
 
 import type { ColumnVector } from '../../core/result-batch.ts'
 import { isNull } from '../../core/result-batch.ts'
@@ -7,7 +7,7 @@ import { EngineError } from '../engine-error.ts'
 
 /**
  * The elements at these indices, in their order.
- * @throws EngineError XX000 for lists of lists, which no result type is
+ * @throws EngineError XX000 for lists of lists, which are not a result type
  */
 export function gather(vector: ColumnVector, indices: readonly number[]): ColumnVector {
   const validity = gatherValidity(vector, indices)

@@ -1,13 +1,13 @@
-/** DuckDB work that ends when a signal fires. */
+/** Interrupts DuckDB's work when a signal fires. */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 
-/** Milliseconds between two interrupts: one that comes before DuckDB has begun is forgotten by it. */
+/** Milliseconds between interrupts. They are repeated because DuckDB forgets one that comes before it has begun. */
 const againMs = 5
 
 /**
- * Runs work on a connection, interrupting it from when the signal fires until it has ended.
- * @throws the signal's reason once it has fired, else what the work throws
+ * Runs work on a connection and interrupts it once the signal fires, until it has ended.
+ * @throws the signal's reason once it has fired; otherwise what the work throws
  */
 export async function interruptible<T>(
   connection: DuckDBConnection,
@@ -22,7 +22,7 @@ export async function interruptible<T>(
   }
 }
 
-/** Runs one work after another on a connection, as `interruptible` does one. */
+/** Runs several pieces of work on a connection, one after the other. */
 export interface Interruptible {
   /** @throws as `interruptible` */
   run<T>(work: () => Promise<T>): Promise<T>
@@ -30,7 +30,7 @@ export interface Interruptible {
   release(): void
 }
 
-/** As `interruptible`, for a connection that has many works: listening anew for each costs more than some of them. */
+/** As `interruptible`, for many short pieces of work: adding a listener for each costs more than some of them. */
 export function interruptibleWorks(connection: DuckDBConnection, signal: AbortSignal): Interruptible {
   let isWorking = false
   let timer: ReturnType<typeof setInterval> | undefined
@@ -59,7 +59,7 @@ export function interruptibleWorks(connection: DuckDBConnection, signal: AbortSi
   }
 }
 
-/** Interrupts whatever the connection does until `busy` has settled; it must not reject. */
+/** Interrupts the connection until `busy`, which must not reject, is fulfilled. */
 export async function interruptedUntil(connection: DuckDBConnection, busy: Promise<unknown>): Promise<void> {
   connection.interrupt()
   const timer = setInterval(() => connection.interrupt(), againMs)

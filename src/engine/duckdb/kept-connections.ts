@@ -1,17 +1,17 @@
 /**
- * Connections that wait for another statement over the relations that they hold. A relation is a temporary view
- * whose text names files that never change and that one scope alone was given, so connections of one text are
- * alike; and nothing but a statement that was proven to be a SELECT over these views ever ran on one.
+ * Caches connections with their relations, for the next statement over the same relations. A relation is a temporary
+ * view whose text names files that never change and belong to one scope, so connections of one text are equivalent.
+ * Only statements that were proven to be a SELECT over these views ever ran on a cached connection.
  */
 
 import { basename } from 'node:path'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { limits } from '../../limits.ts'
 
-/** A connection with its relations. */
+/** A connection that has its relations. */
 export interface HeldConnection {
   readonly connection: DuckDBConnection
-  /** The statement that ran last, for when the same text comes again. */
+  /** The statement that ran last; it is reused for the same text. */
   readonly last?: PreparedText | undefined
 }
 
@@ -25,23 +25,23 @@ interface Idle extends HeldConnection {
   readonly key: string
 }
 
-export class KeptConnections {
+export class ConnectionCache {
   /** In order of use, the least recent first. */
   readonly #idle: Idle[] = []
   #keyLength = 0
 
-  /** How many wait. */
+  /** How many connections are cached. */
   get count(): number {
     return this.#idle.length
   }
 
-  /** One that waits under exactly this key, for its taker alone; undefined where none does. */
+  /** Removes and returns a connection with exactly this key; undefined where there is none. */
   take(key: string): HeldConnection | undefined {
     const at = this.#idle.findLastIndex((idle) => idle.key === key)
     return at === -1 ? undefined : this.#remove(at)
   }
 
-  /** Lets one wait; the least recently used ones end where there are too many. */
+  /** Adds a connection; closes the least recently used ones where there are too many. */
   give(key: string, held: HeldConnection): void {
     this.#idle.push({ key, ...held })
     this.#keyLength += key.length
@@ -52,15 +52,15 @@ export class KeptConnections {
       this.#remove(0)?.connection.closeSync()
   }
 
-  /** Ends those whose relations name a file, which a prepared statement may hold open. */
+  /** Closes connections whose relations name a file, because a prepared statement may hold the file open. */
   drop(path: string): void {
-    // Keys quote paths; the name, which no other file has, needs no quotes.
+    // Keys have quoted paths. The file's name is unique and needs no quoting.
     const name = basename(path)
     for (let at = this.#idle.length - 1; at >= 0; at--)
       if (this.#idle[at]?.key.includes(name)) this.#remove(at)?.connection.closeSync()
   }
 
-  /** Ends all that wait. */
+  /** Closes all connections. */
   close(): void {
     while (this.#idle.length > 0) this.#remove(0)?.connection.closeSync()
   }

@@ -1,14 +1,14 @@
-/** The files of one session: pinned in the cache, their shapes known. */
+/** Brings the files of one statement to the local disk, pins them in the cache and reads their shapes. */
 
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { admitLocation, parseRoots } from '../../storage/locations.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { FileEntry } from '../iceberg/manifest.ts'
 import type { FileCache, PinnedFile, ReadScope } from './file-cache.ts'
-import type { FileShape, KnownShapes } from './file-shape.ts'
+import type { FileShape, ShapeCache } from './file-shape.ts'
 import { interruptible } from './interruptible.ts'
 
-export interface AtHand {
+export interface FetchedFile {
   readonly path: string
   readonly shape: FileShape
 }
@@ -19,16 +19,16 @@ export class LocalFiles {
   constructor(
     readonly instance: DuckDBInstance,
     readonly cache: FileCache,
-    readonly shapes: KnownShapes,
+    readonly shapes: ShapeCache,
     readonly scope: ReadScope,
   ) {}
 
   /**
-   * Brings files here and keeps them until `release`.
-   * @returns what is at hand by location
-   * @throws ReadFailure where one may not be read or is not whole, EngineError, or what DuckDB throws
+   * Fetches files and pins them until `release`.
+   * @returns the files by location
+   * @throws ReadFailure where a file may not be read or is incomplete; EngineError; an error of DuckDB
    */
-  async bring(entries: readonly FileEntry[], signal: AbortSignal): Promise<ReadonlyMap<string, AtHand>> {
+  async bring(entries: readonly FileEntry[], signal: AbortSignal): Promise<ReadonlyMap<string, FetchedFile>> {
     const roots = parseRoots(this.scope.access.roots)
     for (const { location } of entries) admitLocation(location, roots)
     const unique = [...new Map(entries.map((entry) => [entry.location, entry])).values()]
@@ -44,7 +44,7 @@ export class LocalFiles {
     )
   }
 
-  /** Lets the cache have the files. */
+  /** Unpins the files. */
   release(): void {
     for (const pin of this.#pins.splice(0)) pin.release()
   }
@@ -60,7 +60,7 @@ export class LocalFiles {
     }
   }
 
-  /** The first failure ends the others' waiting, and nothing stays pinned that nobody knows of. */
+  /** The first failure ends the other waits; every pin is recorded before this returns, so that `release` frees it. */
   async #pin(entries: readonly FileEntry[], signal: AbortSignal): Promise<readonly string[]> {
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])

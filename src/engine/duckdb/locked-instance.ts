@@ -1,19 +1,19 @@
-/** DuckDB as the service starts it: bounded, in UTC, and closed to everything but one folder. */
+/** Starts DuckDB with resource limits, in UTC, and with access to one folder only. */
 
 import { DuckDBInstance } from '@duckdb/node-api'
 import { quoteText } from '../../base/sql-text.ts'
 
 export interface InstanceSettings {
   readonly threads: number
-  /** Of all queries together. */
+  /** Limits of all queries together. */
   readonly memoryBytesMax: number
   readonly spillBytesMax: number
 }
 
 /**
- * Starts DuckDB and locks it. The order matters: what is locked last cannot be undone by what came before.
+ * Starts DuckDB and locks its configuration. `lock_configuration` comes last, because it refuses further settings.
  * @param files the folder that statements may read; DuckDB lets them write there, too
- * @param spill the folder for what does not fit memory
+ * @param spill the folder for data that does not fit in memory
  */
 export async function lockedInstance(
   { threads, memoryBytesMax, spillBytesMax }: InstanceSettings,

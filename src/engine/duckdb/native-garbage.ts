@@ -1,25 +1,25 @@
 /**
- * DuckDB frees the memory of chunks and results with the handles that JavaScript has of them. To the garbage
- * collector these are small and few, so it is in no hurry; here it is told when much hangs on them.
+ * Triggers garbage collection when DuckDB's unused chunks and results hold much memory. DuckDB frees it only with the
+ * JavaScript handles, and these look small and few to the garbage collector.
  */
 
 import { limits } from '../../limits.ts'
 
-/** Rows that DuckDB's vectors have room for, and bytes of a value in one, texts' heap left out. */
+/** Capacity of DuckDB's vectors in rows, and bytes of each value; the heap of texts is not counted. */
 const vectorRows = 2_048
 const valueBytes = 16
-/** What a result that was left holds: DuckDB's `streaming_buffer_size`, as it is by default. */
+/** Bytes that an abandoned result holds: the default of DuckDB's `streaming_buffer_size`. */
 const leftResultBytes = 1_000_000
 
 export class NativeGarbage {
   #bytes = 0
 
-  /** A chunk that nobody needs any more. Its rows are garbage, too, so a collection is near: a hint will do. */
+  /** Counts an unused chunk. A hint to the collector is enough, because the rows made from it are garbage, too. */
   chunk(columnCount: number): void {
     this.#add(vectorRows * valueBytes * columnCount, false)
   }
 
-  /** A result that was not fetched to its end. Nothing else brings about a collection in time. */
+  /** Counts a result that was not fetched to its end. It forces a collection, because a hint comes too late. */
   leftResult(): void {
     this.#add(leftResultBytes, true)
   }

@@ -1,4 +1,4 @@
-/** Opens one session: a place, the tables' files at hand, and a connection that has their relations. */
+/** Opens a statement: takes a place, fetches the tables' files, and gets a connection with their relations. */
 
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Lru } from '../../base/lru.ts'
@@ -6,76 +6,76 @@ import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type Storage } from '../../storage/storage.ts'
-import type { EngineRun, EngineSession, TableSnapshot } from '../engine.ts'
+import type { EngineHandle, EngineRun, TableSnapshot } from '../engine.ts'
 import { EngineError, unreadable } from '../engine-error.ts'
 import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { classifyError } from './classify-error.ts'
 import type { FileCache, ReadScope } from './file-cache.ts'
-import type { KnownShapes } from './file-shape.ts'
+import type { ShapeCache } from './file-shape.ts'
 import type { Gate } from './gate.ts'
 import { interruptible } from './interruptible.ts'
-import type { HeldConnection, KeptConnections } from './kept-connections.ts'
+import type { ConnectionCache, HeldConnection } from './kept-connections.ts'
 import { LocalFiles } from './local-files.ts'
 import type { NativeGarbage } from './native-garbage.ts'
-import { createRelation, type TableAtHand, tableAtHand } from './open-table.ts'
+import { createRelation, type LocalTable, localTable } from './open-table.ts'
 import type { Proofs } from './own-relations.ts'
-import { duckdbSession } from './session.ts'
+import { duckdbHandle } from './session.ts'
 
-/** What the sessions of one process share. */
-export interface SessionHost {
-  /** Milliseconds from a place to the end. */
+/** What all statements of one DuckDB share. */
+export interface DuckdbShared {
+  /** Milliseconds that a statement may hold its place. */
   readonly runMs: number
   readonly instance: DuckDBInstance
-  readonly kept: KeptConnections
+  readonly connections: ConnectionCache
   readonly gate: Gate
   readonly cache: FileCache
-  readonly shapes: KnownShapes
+  readonly shapes: ShapeCache
   readonly garbage: NativeGarbage
   readonly plans: Lru<string, SnapshotPlan>
   readonly proofs: Proofs
 }
 
 /**
- * A session over these snapshots, once there is a place.
- * @throws EngineError where a snapshot cannot be read whole, the queue is full, or the run is cancelled or over
- *   its time
+ * Opens these snapshots once a place is free.
+ * @throws EngineError where a snapshot cannot be read completely, the queue is full, or the run is cancelled or times
+ *   out
  */
-export async function openSession(
-  host: SessionHost,
+export async function openHandle(
+  shared: DuckdbShared,
   scope: ReadScope,
   snapshots: readonly TableSnapshot[],
   run: EngineRun,
-): Promise<EngineSession> {
+): Promise<EngineHandle> {
   const closers: (() => void | Promise<void>)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
-  const asked = performance.now()
+  const queuedMs = performance.now()
   const ended = endSignal(run.signal)
   closers.push(ended.release)
   try {
-    const leave = await host.gate.enter(ended.signal)
+    const leave = await shared.gate.enter(ended.signal)
     closers.push(leave)
-    ended.startClock(host.runMs)
+    ended.startClock(shared.runMs)
     const startedMs = performance.now()
     const storage = openStorage(scope.access)
     closers.push(() => storage.close())
-    const files = new LocalFiles(host.instance, host.cache, host.shapes, scope)
+    const files = new LocalFiles(shared.instance, shared.cache, shared.shapes, scope)
     closers.push(() => files.release())
-    const tables = await tablesAtHand(host, scope, snapshots, { storage, files, signal: ended.signal })
-    const { held, key } = await connect(host, scope, [...tables.values()], ended.signal)
-    return duckdbSession({
+    const tables = await localTables(shared, scope, snapshots, { storage, files, signal: ended.signal })
+    const { held, key } = await connect(shared, scope, [...tables.values()], ended.signal)
+    return duckdbHandle({
       held,
       tables,
       readable: viewsOf(tables),
       signal: ended.signal,
-      garbage: host.garbage,
-      proofs: host.proofs,
-      queueMs: startedMs - asked,
+      garbage: shared.garbage,
+      proofs: shared.proofs,
+      queueMs: startedMs - queuedMs,
       startedMs,
-      async close(asNew) {
-        if (asNew === undefined || key === undefined) held.connection.closeSync()
-        else host.kept.give(key, asNew)
+      async close(reusable) {
+        if (reusable === undefined || key === undefined) held.connection.closeSync()
+        else shared.connections.give(key, reusable)
         await close()
       },
     })
@@ -86,11 +86,11 @@ export async function openSession(
 }
 
 /** Names of the temporary views of tables. */
-export function viewsOf(tables: ReadonlyMap<GovernedTable, TableAtHand>): ReadonlySet<string> {
+export function viewsOf(tables: ReadonlyMap<GovernedTable, LocalTable>): ReadonlySet<string> {
   return new Set([...tables.values()].map(({ view }) => view))
 }
 
-/** No expression of the statement has run yet: data that do not fit are those of files. */
+/** No expression of the statement has run yet, so an error about data (class 22) comes from a file. */
 function openingError(thrown: unknown): EngineError {
   if (thrown instanceof ReadFailure) return unreadable(thrown)
   const error = classifyError(thrown)
@@ -104,32 +104,32 @@ interface Opening {
   readonly signal: AbortSignal
 }
 
-/** The tables' files, brought here. @throws as tableAtHand, and EngineError where a snapshot cannot be planned */
-export async function tablesAtHand(
-  host: SessionHost,
+/** Fetches the tables' files. @throws as localTable; EngineError where a snapshot cannot be planned */
+export async function localTables(
+  shared: DuckdbShared,
   scope: ReadScope,
   snapshots: readonly TableSnapshot[],
   { storage, files, signal }: Opening,
-): Promise<ReadonlyMap<GovernedTable, TableAtHand>> {
-  const tables = new Map<GovernedTable, TableAtHand>()
+): Promise<ReadonlyMap<GovernedTable, LocalTable>> {
+  const tables = new Map<GovernedTable, LocalTable>()
   for (const snapshot of snapshots) {
-    const plan = await planOf(host, scope, snapshot, storage, signal)
-    tables.set(snapshot.table, await tableAtHand(snapshot, plan, tables.size, files, storage, signal))
+    const plan = await planOf(shared, scope, snapshot, storage, signal)
+    tables.set(snapshot.table, await localTable(snapshot, plan, tables.size, files, storage, signal))
   }
   return tables
 }
 
-/** A metadata file never changes, so its plans hold for as long as they are kept. */
+/** Plans a snapshot. Metadata files never change, so cached plans never become stale. */
 async function planOf(
-  { plans }: SessionHost,
+  { plans }: DuckdbShared,
   { key }: ReadScope,
   { metadataLocation, snapshotId }: TableSnapshot,
   storage: Storage,
   signal: AbortSignal,
 ): Promise<SnapshotPlan> {
   const planKey = JSON.stringify([key, metadataLocation, String(snapshotId)])
-  const known = plans.get(planKey)
-  if (known !== undefined) return known
+  const cached = plans.get(planKey)
+  if (cached !== undefined) return cached
   try {
     const plan = await unlessAborted(planSnapshot(storage, metadataLocation, snapshotId, signal), signal)
     plans.set(planKey, plan, planBytes(plan))
@@ -139,7 +139,7 @@ async function planOf(
   }
 }
 
-/** About what a plan takes in memory: statistics are the most of it. */
+/** Approximate memory of a plan; statistics take the most. */
 function planBytes({ dataFiles, deletes }: SnapshotPlan): number {
   const bounds = dataFiles.reduce((sum, { stats }) => sum + stats.nullCounts.size, 0)
   return 10_000 + 1_000 * (dataFiles.length + deletes.length) + 500 * bounds
@@ -147,29 +147,29 @@ function planBytes({ dataFiles, deletes }: SnapshotPlan): number {
 
 interface Connected {
   readonly held: HeldConnection
-  /** What it may wait under for the next statement; undefined where it holds tables of deletes, whose memory counts. */
+  /** Key in the cache; undefined where the connection is not cached, because its delete tables take memory. */
   readonly key: string | undefined
 }
 
 async function connect(
-  { kept, instance }: SessionHost,
+  { connections, instance }: DuckdbShared,
   scope: ReadScope,
-  tables: readonly TableAtHand[],
+  tables: readonly LocalTable[],
   signal: AbortSignal,
 ): Promise<Connected> {
   const views = tables.map(({ relation }) => relation)
   const key = views.every((view) => typeof view === 'string')
     ? JSON.stringify([scope.key, ...views])
     : undefined
-  const waiting = key && kept.take(key)
-  if (waiting) return { held: waiting, key }
+  const cached = key && connections.take(key)
+  if (cached) return { held: cached, key }
   return { held: { connection: await newConnection(instance, tables, signal) }, key }
 }
 
-/** A connection of its own with the views of tables. */
+/** A new connection with the tables' views. */
 export async function newConnection(
   instance: DuckDBInstance,
-  tables: readonly TableAtHand[],
+  tables: readonly LocalTable[],
   signal: AbortSignal,
 ): Promise<DuckDBConnection> {
   const connection = await instance.connect()
@@ -185,7 +185,7 @@ export async function newConnection(
 }
 
 interface EndSignal {
-  /** Its reason is an EngineError that says which end it was. */
+  /** Its reason is an EngineError that tells cancellation from timeout. */
   readonly signal: AbortSignal
   startClock(ms: number): void
   release(): void
@@ -201,7 +201,7 @@ function endSignal(outer: AbortSignal): EndSignal {
     signal: controller.signal,
     startClock(ms) {
       timer = setTimeout(
-        () => controller.abort(new EngineError('57014', 'The query took longer than it may.')),
+        () => controller.abort(new EngineError('57014', 'The query exceeded its time limit.')),
         ms,
       )
     },

@@ -1,4 +1,4 @@
-/** One table's snapshot for a session: its files at hand, and the relation that is made over them. */
+/** Fetches the files of one table's snapshot and writes the relation that reads them. */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Storage } from '../../storage/storage.ts'
@@ -17,34 +17,32 @@ import {
   PartitionNumbers,
 } from './delete-tables.ts'
 import type { LocalFiles } from './local-files.ts'
-import { relationSql } from './relation-sql.ts'
+import { duckdbRelationSql } from './relation-sql.ts'
 import { shownColumns } from './table-columns.ts'
 
-export interface TableAtHand {
+/** A table whose files are on the local disk. */
+export interface LocalTable {
   /** The name of the temporary view. */
   readonly view: string
-  /** Of the data files that the relation reads. */
+  /** Size of the data files that the relation reads. */
   readonly bytes: number
-  /**
-   * The view's SQL, where it depends on nothing but files. Else it is known once the tables of its deletes are
-   * made on the connection.
-   */
+  /** The view's SQL. A function where delete tables must first be created on the connection. */
   readonly relation: string | ((connection: DuckDBConnection) => Promise<string>)
 }
 
 /**
- * Brings a snapshot's files here and says how they become a relation.
- * @param number tells the session's tables apart
- * @throws EngineError, ReadFailure or what DuckDB throws, where any row could be missing or wrong
+ * Fetches a snapshot's files and writes its relation.
+ * @param number unique among the statement's tables
+ * @throws EngineError, ReadFailure or an error of DuckDB where any row could be missing or wrong
  */
-export async function tableAtHand(
+export async function localTable(
   { table, ranges }: TableSnapshot,
   plan: SnapshotPlan,
   number: number,
   files: LocalFiles,
   storage: Storage,
   signal: AbortSignal,
-): Promise<TableAtHand> {
+): Promise<LocalTable> {
   const shown = shownColumns(table, plan)
   const wanted = prunedFiles(plan, ranges ?? [])
   const planned = applicableDeletes(plan, wanted)
@@ -64,7 +62,7 @@ export async function tableAtHand(
   const parts = { shown, hidden, branches, ...names }
   const hasPositions = branches.some((branch) => branch.hasPositions)
   if (!hasPositions && planned.equalities.length === 0)
-    return { view, bytes, relation: relationSql({ ...parts, equalities: [] }) }
+    return { view, bytes, relation: duckdbRelationSql({ ...parts, equalities: [] }) }
 
   const localDelete = <E extends DeleteEntry>(entry: E): LocalDelete<E> => ({ entry, ...at(entry) })
   const positions = planned.positions.map(localDelete)
@@ -81,20 +79,20 @@ export async function tableAtHand(
       partitions,
     )
     if (equalities.length > 0) await createFileTable(connection, names.files, branches, partitions)
-    return relationSql({ ...parts, equalities })
+    return duckdbRelationSql({ ...parts, equalities })
   }
   return { view, bytes, relation }
 }
 
-/** Makes a table's temporary view on a connection. @throws as tableAtHand */
+/** Creates a table's temporary view on a connection. @throws as localTable */
 export async function createRelation(
   connection: DuckDBConnection,
-  { view, relation }: TableAtHand,
+  { view, relation }: LocalTable,
 ): Promise<void> {
   const sql = typeof relation === 'string' ? relation : await relation(connection)
   await connection.run(`CREATE TEMP VIEW ${view} AS ${sql}`)
 }
 
 function missing(): never {
-  throw new Error('a file was not brought')
+  throw new Error('a file was not fetched')
 }

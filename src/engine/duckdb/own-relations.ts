@@ -1,6 +1,6 @@
 /**
- * A statement may read what its session opened and nothing else. The compiler writes no other statement; this
- * asks DuckDB's own parser again, because its functions read files that other tenants' queries brought here.
+ * Proves that a statement reads only the relations opened for it. The compiler writes no other statement, but DuckDB's
+ * functions could read files cached for other tenants, so DuckDB's own parser checks it again.
  */
 
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
@@ -8,23 +8,23 @@ import { Lru } from '../../base/lru.ts'
 import { limits } from '../../limits.ts'
 import { EngineError } from '../engine-error.ts'
 
-/** Table functions that read nothing but their arguments. */
+/** Table functions that read only their arguments. */
 const functions = new Set(['unnest', 'generate_series', 'range'])
-/** What stands in FROM besides tables and functions. */
+/** Node types of FROM besides tables and functions. */
 const transparent = new Set(['JOIN', 'SUBQUERY', 'EMPTY', 'EMPTY_FROM', 'EXPRESSION_LIST'])
-/** Node types that only FROM has; whatever else DuckDB may invent there is not in `transparent`. */
+/** Node types that occur only in FROM. A type that a later DuckDB adds there is refused by `transparent`. */
 const tableNodes = /^(BASE_TABLE|TABLE_FUNCTION|SHOW_REF|PIVOT|COLUMN_DATA|BOUND_TABLE_REF|DELIM_GET|CTE)$/
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Statements that were proven. What a text names depends on nothing but the text, so a proof holds for good. */
+/** Caches proofs. A proof depends only on the statement's text, so it never becomes stale. */
 export class Proofs {
   readonly #proven = new Lru<string, true>(limits.engineProofBytes)
-  /** Of each connection, the statement that asks DuckDB's parser. */
+  /** The prepared statement that runs DuckDB's parser, by connection. */
   readonly #parsers = new WeakMap<DuckDBConnection, DuckDBPreparedStatement>()
 
   /**
-   * @param relations names of the session's temporary relations
+   * @param relations names of the temporary relations opened for the statement
    * @throws EngineError XX000 where the text is not exactly one SELECT over these
    */
   async assertOwnRelations(
@@ -63,7 +63,7 @@ function assertReadsOnly(serialized: string, relations: ReadonlySet<string>): vo
   }
 }
 
-/** `left` and `right` are expressions, too. */
+/** Checks one child of a node. `left` and `right` may also be expressions. */
 function assertFrom(parent: Node, node: unknown, place: string): void {
   if (typeof node !== 'object' || node === null) return
   const type = String((node as Node).type)
@@ -72,7 +72,7 @@ function assertFrom(parent: Node, node: unknown, place: string): void {
     throw refusal()
 }
 
-/** Every object of the tree, without recursion: statements may be deep. */
+/** Every object of the tree; without recursion, because statements may be deep. */
 function nodesOf(root: unknown): readonly Node[] {
   const nodes: Node[] = []
   const open: unknown[] = [root]
@@ -103,5 +103,5 @@ function functionName({ function: call }: Node): string {
 }
 
 function refusal(): EngineError {
-  return new EngineError('XX000', 'The statement reads what was not opened for it.')
+  return new EngineError('XX000', 'The statement reads a relation that was not opened for it.')
 }

@@ -1,9 +1,9 @@
-/** One DuckDB vector before it is decoded. */
+/** One DuckDB vector before it is decoded: its bytes and its validity bits. */
 
 export interface RawVector {
-  /** Of DuckDB's own memory: gone with the chunk. */
+  /** DuckDB's own memory, which is freed with the chunk. */
   readonly bytes: Uint8Array
-  /** One bit a row, set where there is a value; undefined where no row is NULL. */
+  /** One bit per row, set where there is a value; undefined where no row is NULL. */
   readonly validity: Uint8Array | undefined
   readonly count: number
 }

@@ -1,4 +1,4 @@
-/** The SQL of a table's relation: its branches, less what its deletes say, under the names that the table has. */
+/** Writes the SQL of a table's relation: all branches without deleted rows, under the table's column names. */
 
 import { quoteIdentifier, quoteText } from '../../base/sql-text.ts'
 import type { Branch } from './branches.ts'
@@ -7,24 +7,24 @@ import { type ReadColumn, type ShownColumn, schemaArgument } from './table-colum
 
 export interface RelationParts {
   readonly shown: readonly ShownColumn[]
-  /** Compared by equality deletes and not shown. */
+  /** Columns that only equality deletes need. */
   readonly hidden: readonly ReadColumn[]
   readonly branches: readonly Branch[]
-  /** Names of the tables with positions and with files, where a branch has such deletes. */
+  /** Names of the tables of deleted positions and of files; used where a branch has such deletes. */
   readonly positions: string
   readonly files: string
   readonly equalities: readonly EqualityTable[]
 }
 
 /** A SELECT of the shown columns. */
-export function relationSql(parts: RelationParts): string {
+export function duckdbRelationSql(parts: RelationParts): string {
   const { shown, branches } = parts
   const [first, ...others] = branches
   if (first === undefined) {
     const nothing = shown.map(({ name, sqlType }) => `CAST(NULL AS ${sqlType}) AS ${quoteIdentifier(name)}`)
     return `SELECT ${nothing.join(', ') || '1 AS c0'} WHERE false`
   }
-  // Each level of subqueries costs DuckDB time for every vector.
+  // No subquery here, because each level costs DuckDB time for every vector.
   if (others.length === 0 && !first.hasPositions && !first.hasEquality)
     return `SELECT ${named(shown, (column) => valueSql(first, column))} FROM ${filesSql(first, shown)} AS d`
   const all = branches.map((branch, index) => branchSql(parts, branch, index)).join('\nUNION ALL\n')
@@ -58,7 +58,7 @@ function branchSql(parts: RelationParts, branch: Branch, index: number): string 
   return `SELECT ${values || '1 AS c0'} FROM ${filesSql(branch, columns)} AS d ${joins.join(' ')}`
 }
 
-/** A column of the files, which are `d`. */
+/** A column's value in the files, whose alias is `d`. */
 function valueSql({ names }: Branch, column: ReadColumn): string {
   if (names === undefined) return `d.${column.alias}`
   const found = names.get(column)
@@ -68,7 +68,7 @@ function valueSql({ names }: Branch, column: ReadColumn): string {
 function filesSql({ files, names }: Branch, columns: readonly ReadColumn[]): string {
   const paths = files.map(({ path }) => quoteText(path)).join(', ')
   if (names !== undefined) return `read_parquet([${paths}], hive_partitioning = false)`
-  // It wants one column at least; one that no file has costs nothing.
+  // read_parquet requires a column; one that no file has costs nothing.
   const schema =
     columns.length === 0
       ? "MAP {-1: {name: 'f', type: 'INTEGER', default_value: NULL}}"

@@ -1,52 +1,52 @@
-/** One open session: a connection with the views of one statement's tables, and its single run. */
+/** A statement's open hold on DuckDB: a connection with the views of its tables, and its single run. */
 
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
-import type { EngineResult, EngineSession, EngineStatement, OpenTables } from '../engine.ts'
+import type { EngineHandle, EngineResult, EngineStatement, OpenTables } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
 import { type Interruptible, interruptedUntil, interruptibleWorks } from './interruptible.ts'
 import type { HeldConnection, PreparedText } from './kept-connections.ts'
 import type { NativeGarbage } from './native-garbage.ts'
-import type { TableAtHand } from './open-table.ts'
+import type { LocalTable } from './open-table.ts'
 import type { Proofs } from './own-relations.ts'
 
-export interface SessionParts {
+export interface HandleParts {
   readonly held: HeldConnection
-  readonly tables: ReadonlyMap<GovernedTable, TableAtHand>
+  readonly tables: ReadonlyMap<GovernedTable, LocalTable>
   /** Names of the temporary relations that the statement may read. */
   readonly readable: ReadonlySet<string>
-  /** Fires when the run is cancelled or over its time; its reason is an EngineError. */
+  /** Fires when the run is cancelled or times out; its reason is an EngineError. */
   readonly signal: AbortSignal
   readonly garbage: NativeGarbage
   readonly proofs: Proofs
   readonly queueMs: number
-  /** `performance.now()` when the session got its place. */
+  /** `performance.now()` when the statement got its place. */
   readonly startedMs: number
   /**
-   * Frees everything, once.
-   * @param asNew the connection, where it can serve another session as this one
+   * Frees everything; called once.
+   * @param reusable the connection, where another statement may use it
    */
-  readonly close: (asNew: HeldConnection | undefined) => Promise<void>
+  readonly close: (reusable: HeldConnection | undefined) => Promise<void>
 }
 
-/** What the session's run has asked of DuckDB. */
-interface Native extends SessionParts {
+/** The state of the run on its connection. */
+interface Native extends HandleParts {
   readonly connection: DuckDBConnection
   readonly works: Interruptible
-  /** Settles with the work under way; nothing of the connection may be freed before. */
+  /** Is fulfilled once the current work has ended; before that the connection must not be freed. */
   busy: Promise<unknown>
-  /** A result that may hold rows nobody has fetched. */
+  /** Whether there is a result that may hold unfetched rows. */
   hasOpenResult: boolean
-  /** The run's statement, once it ended whole: every row was fetched, and nothing of it is left. */
+  /** The run's statement, once every row was fetched. */
   whole: PreparedText | undefined
   isClosed: boolean
 }
 
-/** The session over what was opened. */
-export function duckdbSession(given: SessionParts): EngineSession {
+/** The handle over tables that were opened. */
+export function duckdbHandle(given: HandleParts): EngineHandle {
   let used = false
   let closing: Promise<void> | undefined
   const parts: Native = {
@@ -62,7 +62,7 @@ export function duckdbSession(given: SessionParts): EngineSession {
     ...openTables(parts.tables),
     run(statement) {
       // A second run on the connection would cut the first one short.
-      if (used) throw new EngineError('XX000', 'A session runs one statement.')
+      if (used) throw new EngineError('XX000', 'An engine handle runs only one statement.')
       used = true
       return runResult(parts, statement)
     },
@@ -73,13 +73,13 @@ export function duckdbSession(given: SessionParts): EngineSession {
   }
 }
 
-/** What the emitted SQL needs to know of tables that are at hand on its connection. */
-export function openTables(tables: ReadonlyMap<GovernedTable, TableAtHand>): OpenTables {
+/** Tables whose views are on the connection, as the emitter uses them. */
+export function openTables(tables: ReadonlyMap<GovernedTable, LocalTable>): OpenTables {
   return {
     relation(table) {
       const open = tables.get(table)
       if (open === undefined)
-        throw new EngineError('XX000', 'The statement reads what was not opened for it.')
+        throw new EngineError('XX000', 'The statement reads a table that was not opened for it.')
       return `temp.main.${open.view}`
     },
     hasDeletes: (table) => typeof tables.get(table)?.relation === 'function',
@@ -89,13 +89,13 @@ export function openTables(tables: ReadonlyMap<GovernedTable, TableAtHand>): Ope
 async function closeOnce(parts: Native): Promise<void> {
   parts.isClosed = true
   parts.works.release()
-  // After a whole run nothing is to be stopped, and an interrupt could hit whoever gets the connection next.
+  // A complete run is not interrupted, because the interrupt could hit the next statement on the connection.
   const last = parts.signal.aborted ? undefined : parts.whole
   if (last === undefined) await stopped(parts)
   await parts.close(last && { connection: parts.connection, last })
 }
 
-/** Work on the connection, unless the session is closed. @throws as interruptible does */
+/** Runs work on the connection, unless the handle is closed. @throws as `interruptible` */
 async function work<T>(parts: Native, native: () => Promise<T>): Promise<T> {
   if (parts.isClosed) throw new EngineError('57014', 'The query was cancelled.')
   const working = parts.works.run(native)
@@ -103,14 +103,14 @@ async function work<T>(parts: Native, native: () => Promise<T>): Promise<T> {
   return await working
 }
 
-/** Ends what is under way, and has DuckDB free a result that was left. */
+/** Stops the current work, and makes DuckDB free an abandoned result. */
 async function stopped(parts: Native): Promise<void> {
   const { connection, busy, hasOpenResult } = parts
   await interruptedUntil(connection, busy)
   if (!hasOpenResult) return
   parts.hasOpenResult = false
-  // Another statement on the connection ends the result, whose buffer would count as taken until its handle is
-  // collected: queries after it would be refused for want of memory.
+  // Another statement on the connection frees the result's buffer. Otherwise the buffer would count as used memory
+  // until its handle is collected, and later queries would fail for lack of memory.
   await connection.run('SELECT 1').catch(() => {})
   parts.garbage.leftResult()
 }
@@ -143,7 +143,7 @@ async function* batches(parts: Native, statement: EngineStatement): AsyncGenerat
   const result = await work(parts, () => prepared.stream())
   const fetch = () => {
     const chunk = work(parts, () => result.fetchChunk())
-    // Where the consumer leaves, nobody hears of it.
+    // If the consumer leaves, the rejection must not be unhandled.
     chunk.catch(() => {})
     return chunk
   }
@@ -156,18 +156,18 @@ async function* batches(parts: Native, statement: EngineStatement): AsyncGenerat
       if (chunk === null || isOver) break
       parts.garbage.chunk(chunk.columnCount)
       const batch = decode(chunk)
-      // One chunk ahead: DuckDB works while this one is sent.
+      // Fetches one chunk ahead, so that DuckDB works while this one is sent.
       next = fetch()
       yield batch
     }
     parts.hasOpenResult = false
   } finally {
-    // The consumer left, or nothing is to be had any more: DuckDB would go on filling its buffer.
+    // The consumer left or the run failed; without an interrupt DuckDB would go on filling its buffer.
     if (!isOver && !parts.isClosed) connection.interrupt()
   }
-  // A run that was cut short ends like any other; that its result has turned invalid alone tells it.
+  // A truncated run ends like any other; only its result's type, now invalid, reveals it.
   if (result.statementType !== StatementType.SELECT)
-    throw await work(parts, () => whyItEnded(connection, statement))
+    throw await work(parts, () => failureOf(connection, statement))
   parts.whole = { sql: statement.sql, prepared }
 }
 
@@ -182,24 +182,24 @@ async function prepare(
   return { prepared, decode: chunkDecoder(columns, types) }
 }
 
-/** The very text that ran last on the connection was proven, and is prepared, over the same relations. */
+/** Prepares a statement. The text that ran last on the connection is already proven and prepared. */
 async function preparedText(
   { held, readable, proofs }: Native,
   sql: string,
 ): Promise<DuckDBPreparedStatement> {
   const { connection, last } = held
   if (last?.sql === sql) return last.prepared
-  // Here, and not whenever it is collected: its plan holds a file open.
+  // Not left to the garbage collector, because the plan holds a file open.
   last?.prepared.destroySync()
   await proofs.assertOwnRelations(connection, sql, readable)
   return await connection.prepare(sql)
 }
 
 /**
- * DuckDB does not tell what went wrong in mid-stream. It does when it has delivered nothing yet: so the
- * statement runs again, for a digest of all its values, which holds none of them.
+ * The error of a truncated run. DuckDB does not report errors in mid-stream, but it does before the first row. So the
+ * statement runs again for one digest of all its values, which reveals none of them.
  */
-async function whyItEnded(connection: DuckDBConnection, { sql }: EngineStatement): Promise<EngineError> {
+async function failureOf(connection: DuckDBConnection, { sql }: EngineStatement): Promise<EngineError> {
   try {
     await connection.run(`SELECT bit_xor(hash(r)) FROM (${sql}) AS r`)
   } catch (thrown) {

@@ -1,34 +1,34 @@
-/** Which deletes concern which data files (Iceberg specification, Scan Planning). */
+/** Matches delete files with data files (Iceberg specification, Scan Planning). Does not read either. */
 
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { DeleteEntry, FileEntry } from './manifest.ts'
 import type { SnapshotPlan } from './snapshot-plan.ts'
 
-/** A data file with what may delete rows of it. */
+/** A data file, and which deletes may apply to it. */
 export interface PlannedFile {
   readonly entry: FileEntry
-  /** Takes the place of all position delete files. */
+  /** Replaces all position delete files. */
   readonly vector: DeleteEntry | undefined
-  /** Whether a position delete file may name it; which rows it names says the file itself. */
+  /** Whether a position delete file may name the data file; the delete file itself has the rows. */
   readonly hasPositions: boolean
   readonly hasEquality: boolean
 }
 
 export interface PlannedDeletes {
   readonly files: readonly PlannedFile[]
-  /** That concern at least one of the files. */
+  /** Position deletes that may apply to at least one of the files. */
   readonly positions: readonly DeleteEntry[]
   readonly equalities: readonly EqualityDelete[]
 }
 
 export interface EqualityDelete extends DeleteEntry {
-  /** Whether it concerns every partition: it was written under a spec without fields. */
+  /** Whether it applies to every partition, because its partition spec has no fields. */
   readonly isGlobal: boolean
 }
 
 /**
- * Matches deletes with these data files of a plan.
- * @throws ReadFailure where two deletion vectors name one file, or a delete's partition spec is not there
+ * Matches a plan's deletes with these data files.
+ * @throws ReadFailure where two deletion vectors name one file, or a delete's partition spec is missing
  */
 export function applicableDeletes(plan: SnapshotPlan, files: readonly FileEntry[]): PlannedDeletes {
   const vectors = vectorsByFile(plan.deletes)
@@ -80,7 +80,7 @@ function isUnpartitioned(plan: SnapshotPlan, specId: number): boolean {
   return fields.every(({ transform }) => transform === 'void')
 }
 
-/** The newest sequence number by key, of a partition where no other key is meant. */
+/** The newest sequence number by key; the default key is the partition. */
 function newest(
   deletes: readonly DeleteEntry[],
   keyOf: (entry: DeleteEntry) => string | undefined = ({ partitionKey }) => partitionKey,

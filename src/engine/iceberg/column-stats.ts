@@ -1,4 +1,4 @@
-/** Column statistics of data files, as manifests hold them: bounds in single-value binary form, by field id. */
+/** Reads the column statistics of data files from manifests. Bounds stay in single-value binary form. */
 
 import type { AvroRecord } from '../../storage/avro.ts'
 import { fieldNames } from '../../storage/avro-fields.ts'
@@ -24,7 +24,7 @@ export function statsNames(fileSchema: unknown): StatsNames {
   return fieldNames(fileSchema, statsFields)
 }
 
-/** The statistics of one data file; what is absent or of another form is left out. */
+/** The statistics of one data file; absent and malformed ones are left out. */
 export function statsOf(file: AvroRecord, names: StatsNames): ColumnStats {
   return {
     valueCounts: numbered(file[names.value_counts], (value) => typeof value === 'bigint'),

@@ -1,4 +1,4 @@
-/** Deletion vectors (Puffin specification, blob type `deletion-vector-v1`): the positions that are gone. */
+/** Reads deletion vectors: positions of deleted rows (Puffin specification, blob type `deletion-vector-v1`). */
 
 import { crc32 } from 'node:zlib'
 import { limits } from '../../limits.ts'
@@ -8,12 +8,12 @@ import type { DeleteEntry } from './manifest.ts'
 import { readRoaring64 } from './roaring.ts'
 
 const magic = 0xd1d33964
-/** Length before and checksum after what they cover. */
+/** The length, the magic number and the checksum. */
 const frameBytes = 12
 
 /**
- * The positions of the blob that a delete entry points to.
- * @throws ReadFailure where it is corrupt, too large, or holds another number of positions than the entry says
+ * The positions in the blob that a delete entry points to.
+ * @throws ReadFailure where it is corrupt, too large, or its number of positions differs from the entry's
  */
 export async function readDeletionVector(storage: Storage, entry: DeleteEntry): Promise<BigInt64Array> {
   const { offset, size } = entry.blob ?? { offset: 0, size: 0 }
@@ -24,9 +24,9 @@ export async function readDeletionVector(storage: Storage, entry: DeleteEntry): 
 }
 
 /**
- * The positions of one blob: a length, the magic number, the bitmap, a CRC-32 of these two.
- * @param count how many positions there must be
- * @throws ReadFailure
+ * The positions in one blob: a length, the magic number, the bitmap, and a CRC-32 of number and bitmap.
+ * @param count the required number of positions
+ * @throws ReadFailure as {@link readDeletionVector}
  */
 export function decodeDeletionVector(bytes: Uint8Array, count: number): BigInt64Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,16 +1,16 @@
-/** Manifest lists (Iceberg specification, Snapshots): which manifests make up a snapshot. */
+/** Reads manifest lists: the manifests of a snapshot (Iceberg specification, Snapshots). */
 
 import { fieldNames, openManifest } from '../../storage/avro-fields.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { notSupported } from '../engine-error.ts'
+import { engineCannotRead } from '../engine-error.ts'
 
 export interface ManifestRef {
   readonly location: string
   readonly sizeBytes: number
   readonly specId: number
   readonly content: 'data' | 'deletes'
-  /** What entries without a sequence number of their own inherit; 0 of version 1. */
+  /** Inherited by entries that have no sequence number; 0 in version 1. */
   readonly sequenceNumber: number
 }
 
@@ -24,9 +24,8 @@ const listFields = {
 } as const
 
 /**
- * Reads a manifest list.
  * @param manifestsMax how many manifests a snapshot may have
- * @throws ReadFailure
+ * @throws ReadFailure where the list is malformed or too long; EngineError where the table is encrypted
  */
 export async function readManifestList(
   storage: Storage,
@@ -41,13 +40,13 @@ export async function readManifestList(
     const content = record[names.content] ?? 0
     if (typeof path !== 'string') throw new ReadFailure('a manifest list names no manifest')
     if (content !== 0 && content !== 1) throw new ReadFailure('a manifest holds an unknown kind of content')
-    if (record[names.key_metadata]) throw notSupported('An encrypted table')
+    if (record[names.key_metadata]) throw engineCannotRead('An encrypted table')
     manifests.push({
       location: path,
-      sizeBytes: count(record[names.manifest_length]),
-      specId: count(record[names.partition_spec_id] ?? 0),
+      sizeBytes: manifestCount(record[names.manifest_length]),
+      specId: manifestCount(record[names.partition_spec_id] ?? 0),
       content: content === 0 ? 'data' : 'deletes',
-      sequenceNumber: count(record[names.sequence_number] ?? 0n),
+      sequenceNumber: manifestCount(record[names.sequence_number] ?? 0n),
     })
     if (manifests.length > manifestsMax)
       throw new ReadFailure(`a snapshot has more than ${manifestsMax} manifests`)
@@ -56,12 +55,11 @@ export async function readManifestList(
 }
 
 /**
- * A number that counts something.
- * @throws ReadFailure where it is none, negative or beyond 2⁵³
+ * A manifest's count, length or id as a number.
+ * @throws ReadFailure where it is not an integer, is negative, or is beyond 2⁵³
  */
-export function count(value: unknown): number {
+export function manifestCount(value: unknown): number {
   const number = typeof value === 'bigint' || typeof value === 'number' ? Number(value) : Number.NaN
-  if (!Number.isSafeInteger(number) || number < 0)
-    throw new ReadFailure('a manifest holds a count that is none')
+  if (!Number.isSafeInteger(number) || number < 0) throw new ReadFailure('a manifest holds an invalid count')
   return number
 }

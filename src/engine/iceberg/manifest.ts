@@ -1,12 +1,12 @@
-/** Manifests (Iceberg specification, Manifests): the live entries of one, with what they inherit. */
+/** Reads the live entries of a manifest, with inherited sequence numbers (Iceberg specification, Manifests). */
 
 import { nextTurn } from '../../base/turn.ts'
 import type { AvroRecord } from '../../storage/avro.ts'
 import { fieldNames, fieldsOf, manifestIn, recordField } from '../../storage/avro-fields.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
-import { notSupported } from '../engine-error.ts'
+import { engineCannotRead } from '../engine-error.ts'
 import { type ColumnStats, type StatsNames, statsNames, statsOf } from './column-stats.ts'
-import { count, type ManifestRef } from './manifest-list.ts'
+import { type ManifestRef, manifestCount } from './manifest-list.ts'
 
 /** One file that a snapshot holds. */
 export interface FileEntry {
@@ -17,19 +17,19 @@ export interface FileEntry {
   readonly recordCount: number
   readonly sequenceNumber: number
   readonly specId: number
-  /** Values by partition field id, as Avro gave them. */
+  /** Values by partition field id, as Avro decoded them. */
   readonly partition: ReadonlyMap<number, unknown>
-  /** Equal for files of one partition of one spec only. */
+  /** Two files have the same key only where they have the same spec and partition. */
   readonly partitionKey: string
   readonly stats: ColumnStats
 }
 
-/** A file of positions or of values, or a deletion vector, that says which rows are gone. */
+/** A position delete file, an equality delete file or a deletion vector. */
 export interface DeleteEntry extends FileEntry {
   readonly kind: 'position' | 'equality' | 'vector'
-  /** Fields that equality deletes compare. */
+  /** Ids of the fields that an equality delete compares. */
   readonly equalityIds: readonly number[]
-  /** The one data file that is meant, where one alone is. */
+  /** The data file that the delete applies to, where it names one. */
   readonly dataFile: string | undefined
   /** Where a deletion vector lies in its file. */
   readonly blob: { readonly offset: number; readonly size: number } | undefined
@@ -57,7 +57,7 @@ const fileFields = {
 
 /** `status` of an entry: 0 existing, 1 added, 2 deleted. */
 const deleted = 2
-/** Entries after which other work on this thread gets its turn. */
+/** Entries after which other work on this thread may run. */
 const turnEntries = 2_000
 
 interface Names {
@@ -69,8 +69,7 @@ interface Names {
 
 /**
  * The live files of a manifest.
- * @param bytes of the manifest
- * @throws ReadFailure
+ * @throws ReadFailure where the manifest is malformed; EngineError where a file is encrypted
  */
 export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise<ManifestEntries> {
   const { schema, records } = manifestIn(bytes)
@@ -82,7 +81,7 @@ export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise
     stats: statsNames(fileSchema),
     partition: fieldsOf(recordField(fileSchema, file.partition)).map((field) => [
       String(field.name),
-      count(field['field-id']),
+      manifestCount(field['field-id']),
     ]),
   }
   const data: FileEntry[] = []
@@ -102,14 +101,14 @@ export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise
     if (content === 0 && ref.content === 'data') data.push(read)
     else if ((content === 1 || content === 2) && ref.content === 'deletes')
       deletes.push(deleteEntry(read, fields, names, content))
-    else throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
+    else throw new ReadFailure('a manifest mixes data files and delete files')
   }
   return { data, deletes }
 }
 
-/** Only an added file inherits its manifest's number; version 1 knows none, which is 0. */
+/** Only an added file inherits the manifest's number. Version 1 has no numbers, which means 0. */
 function sequenceOf(own: unknown, status: number, { sequenceNumber }: ManifestRef): number {
-  if (own !== null && own !== undefined) return count(own)
+  if (own !== null && own !== undefined) return manifestCount(own)
   if (status === 1 || sequenceNumber === 0) return sequenceNumber
   throw new ReadFailure('a manifest entry has no sequence number')
 }
@@ -118,14 +117,14 @@ function fileEntry(fields: AvroRecord, names: Names, ref: ManifestRef, sequenceN
   const { file } = names
   const location = fields[file.file_path]
   if (typeof location !== 'string') throw new ReadFailure('a manifest entry names no file')
-  if (fields[file.key_metadata]) throw notSupported('An encrypted table')
+  if (fields[file.key_metadata]) throw engineCannotRead('An encrypted table')
   const values = (fields[file.partition] ?? {}) as AvroRecord
   const partition = new Map(names.partition.map(([name, id]) => [id, values[name] ?? null]))
   return {
     location,
     format: String(fields[file.file_format] ?? '').toUpperCase(),
-    sizeBytes: count(fields[file.file_size_in_bytes]),
-    recordCount: count(fields[file.record_count]),
+    sizeBytes: manifestCount(fields[file.file_size_in_bytes]),
+    recordCount: manifestCount(fields[file.record_count]),
     sequenceNumber,
     specId: ref.specId,
     partition,
@@ -134,7 +133,7 @@ function fileEntry(fields: AvroRecord, names: Names, ref: ManifestRef, sequenceN
   }
 }
 
-/** Told apart by type as well: 1 and '1' are two partitions. Doubles' NaN and -0 are told apart, too. */
+/** Values of different types differ: 1 and '1' are two partitions. So do a double's NaN, 0 and -0. */
 function plainValue(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return { long: String(value) }
   if (typeof value === 'number') return { number: Object.is(value, -0) ? '-0' : String(value) }
@@ -144,7 +143,7 @@ function plainValue(_key: string, value: unknown): unknown {
 function deleteEntry(read: FileEntry, fields: AvroRecord, names: Names, content: 1 | 2): DeleteEntry {
   const { file } = names
   const ids = fields[file.equality_ids] ?? []
-  const equalityIds = Array.isArray(ids) ? ids.map(count) : []
+  const equalityIds = Array.isArray(ids) ? ids.map(manifestCount) : []
   const dataFile = fields[file.referenced_data_file] ?? undefined
   if (dataFile !== undefined && typeof dataFile !== 'string')
     throw new ReadFailure('a delete file names no data file')
@@ -155,8 +154,8 @@ function deleteEntry(read: FileEntry, fields: AvroRecord, names: Names, content:
   if (read.format !== 'PUFFIN') return { ...base, kind: 'position', blob: undefined }
   if (dataFile === undefined) throw new ReadFailure('a deletion vector names no data file')
   const blob = {
-    offset: count(fields[file.content_offset]),
-    size: count(fields[file.content_size_in_bytes]),
+    offset: manifestCount(fields[file.content_offset]),
+    size: manifestCount(fields[file.content_size_in_bytes]),
   }
   return { ...base, kind: 'vector', blob }
 }

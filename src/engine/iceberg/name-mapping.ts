@@ -1,16 +1,16 @@
 /**
- * `schema.name-mapping.default` (Iceberg specification, Column Projection): which field a column is in files
- * that were written without field ids. Top-level columns only.
+ * Reads `schema.name-mapping.default`, which maps column names to field ids for files that were written without
+ * field ids (Iceberg specification, Column Projection). Top-level columns only.
  */
 
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import { metadataReader } from '../../wire/iceberg/table-metadata.ts'
 
-/** Field ids by the names that columns had. */
+/** Field ids by column name. */
 export type NameMapping = ReadonlyMap<string, number>
 
 /**
- * The mapping that a table's properties hold; undefined where there is none.
+ * The mapping in a table's properties; undefined where there is none.
  * @throws Fault where it is malformed or gives one name to two fields
  */
 export function nameMapping(metadata: JsonObject): NameMapping | undefined {

@@ -1,7 +1,4 @@
-/**
- * Leaves out data files that hold no row of use, by their partition values and column bounds. What is not
- * known for sure keeps the file.
- */
+/** Skips data files whose partition values or column bounds rule out every useful row. In doubt it keeps the file. */
 
 import type { ColumnRange, RangeBound } from '../engine.ts'
 import type { FileEntry } from './manifest.ts'
@@ -41,8 +38,8 @@ function boundsMayHold({ fields }: SnapshotPlan, { stats }: FileEntry, range: Co
 const longTypes = new Set(['long', 'time', 'timestamp', 'timestamptz'])
 
 /**
- * A bound in single-value binary form (specification, Appendix D); undefined where it is of a type that is
- * not compared here. A promoted column's old bounds are shorter.
+ * Decodes a bound in single-value binary form (specification, Appendix D). Undefined for types that are not compared
+ * here. A promoted column's old bounds are shorter.
  */
 function boundOf(bytes: Uint8Array, type: unknown): RangeBound | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -72,7 +69,7 @@ function isAbove(value: RangeBound | undefined, upper: RangeBound | undefined): 
   return (compare(value, upper) ?? 0) > 0
 }
 
-/** Undefined where the two are not of one kind. Texts compare by their bytes, as Iceberg's bounds do. */
+/** Undefined where the types differ. Texts compare by their bytes, as Iceberg's bounds do. */
 function compare(left: RangeBound | undefined, right: RangeBound | undefined): number | undefined {
   if (left === undefined || right === undefined || typeof left !== typeof right) return undefined
   if (typeof left === 'string') return Buffer.compare(Buffer.from(left), Buffer.from(String(right)))

@@ -1,13 +1,13 @@
 /**
- * Positions out of a 64-bit Roaring bitmap in its portable serialisation
- * (RoaringFormatSpec, "extension for 64-bit implementations"; little-endian).
+ * Reads the positions of a 64-bit Roaring bitmap in the portable serialisation (RoaringFormatSpec, "extension for
+ * 64-bit implementations"; little-endian). Does not write bitmaps.
  */
 
 import { ReadFailure } from '../../storage/read-failure.ts'
 
 const magicWithRuns = 12_347
 const magicWithoutRuns = 12_346
-/** Containers from which on offsets are there although there are runs. */
+/** A bitmap with runs has offsets only from this number of containers on. */
 const offsetsFrom = 4
 const arrayCountMax = 4_096
 const bitmapBytes = 8_192
@@ -19,8 +19,8 @@ interface Cursor {
 
 /**
  * All positions of a bitmap, ascending.
- * @param countMax how many there may be: a few bytes can claim billions
- * @throws ReadFailure where the bytes are no such bitmap, or hold more
+ * @param countMax most positions that are read, because a few bytes can claim billions
+ * @throws ReadFailure where the bytes are not such a bitmap, or hold more positions
  */
 export function readRoaring64(bytes: Uint8Array, countMax: number): BigInt64Array {
   const cursor: Cursor = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), at: 0 }

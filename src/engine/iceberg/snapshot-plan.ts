@@ -1,6 +1,6 @@
 /**
- * From a metadata file to everything that reading one snapshot takes (Iceberg specification, Scan Planning,
- * versions 1 to 3): data files, the deletes that may concern them, schemas. No engine is named here.
+ * Plans the reading of one snapshot from its metadata file: data files, delete files and schemas (Iceberg
+ * specification, Scan Planning, versions 1 to 3). Does not depend on an engine and opens no data file.
  */
 
 import type { JsonObject } from '../../base/json.ts'
@@ -15,7 +15,7 @@ import {
   schemasOf,
   snapshotsOf,
 } from '../../wire/iceberg/table-metadata.ts'
-import { notSupported } from '../engine-error.ts'
+import { engineCannotRead } from '../engine-error.ts'
 import { type DeleteEntry, type FileEntry, readManifest } from './manifest.ts'
 import { type ManifestRef, readManifestList } from './manifest-list.ts'
 import { type NameMapping, nameMapping } from './name-mapping.ts'
@@ -24,7 +24,7 @@ import { schemaOfSnapshot, type TableField, type TableSchema, tableSchema } from
 /** One field of a partition spec. */
 export interface PartitionField {
   readonly id: number
-  /** Field of the table that it is made of; undefined where it is made of several. */
+  /** The table's field that the partition field is derived from; undefined where there are several. */
   readonly sourceId: number | undefined
   /** `identity`, `bucket[16]`, `day`, … */
   readonly transform: string
@@ -33,7 +33,7 @@ export interface PartitionField {
 export interface SnapshotPlan {
   /** The snapshot's schema, then the current one. */
   readonly schemas: readonly TableSchema[]
-  /** Of all schemas there ever were, the newest holding the id: for fields that deletes compare. */
+  /** Fields of all schemas by id, the newest definition of each; equality deletes may compare dropped fields. */
   readonly fields: ReadonlyMap<number, TableField>
   readonly nameMapping: NameMapping | undefined
   readonly specs: ReadonlyMap<number, readonly PartitionField[]>
@@ -42,9 +42,8 @@ export interface SnapshotPlan {
 }
 
 /**
- * Plans reading a snapshot.
  * @param snapshotId undefined for a table without a snapshot, which has no files
- * @throws ReadFailure, Fault or EngineError where the snapshot is not there or cannot be read whole
+ * @throws ReadFailure, Fault or EngineError where the snapshot is missing or cannot be read completely
  */
 export async function planSnapshot(
   storage: Storage,
@@ -69,7 +68,7 @@ export async function planSnapshot(
 function snapshotWithId(metadata: JsonObject, id: bigint): JsonObject {
   const found = snapshotsOf(metadata).find((one) => one.get('snapshot-id') === id)
   if (found === undefined) throw new ReadFailure('the snapshot is not in the metadata file')
-  if (found.has('key-id')) throw notSupported('An encrypted table')
+  if (found.has('key-id')) throw engineCannotRead('An encrypted table')
   return found
 }
 
@@ -79,13 +78,13 @@ async function snapshotFiles(
   signal: AbortSignal,
 ): Promise<{ readonly data: readonly FileEntry[]; readonly deletes: readonly DeleteEntry[] }> {
   const list = metadataReader.optionalString(snapshot, 'manifest-list')
-  if (list === undefined) throw notSupported('A snapshot without a manifest list')
+  if (list === undefined) throw engineCannotRead('A snapshot without a manifest list')
   const data: FileEntry[] = []
   const deletes: DeleteEntry[] = []
   for (const ref of await readManifestList(storage, list, limits.engineManifestsMax)) {
     signal.throwIfAborted()
     const entries = await readManifest(await manifestBytes(storage, ref), ref)
-    // Not by spreading: a manifest may hold more than fits an argument list.
+    // Not spread into push: a manifest may hold more entries than an argument list can.
     for (const entry of entries.data) data.push(admitted(entry))
     for (const entry of entries.deletes) deletes.push(entry)
     if (data.length + deletes.length > limits.engineFilesMax)
@@ -96,7 +95,7 @@ async function snapshotFiles(
   return { data, deletes: deletes.map(admittedDelete) }
 }
 
-/** A file that was cut off between two blocks is a whole Avro file: only its length tells. */
+/** A manifest that was cut off between two blocks is still a valid Avro file; only the length reveals it. */
 async function manifestBytes(storage: Storage, ref: ManifestRef): Promise<Uint8Array> {
   const bytes = await storage.readAll(ref.location, limits.tableMetadataBytesMax)
   if (bytes.length !== ref.sizeBytes)
@@ -105,13 +104,13 @@ async function manifestBytes(storage: Storage, ref: ManifestRef): Promise<Uint8A
 }
 
 function admitted(entry: FileEntry): FileEntry {
-  if (entry.format !== 'PARQUET') throw notSupported('A data file that is not Parquet')
+  if (entry.format !== 'PARQUET') throw engineCannotRead('A data file that is not Parquet')
   return entry
 }
 
 function admittedDelete(entry: DeleteEntry): DeleteEntry {
   if (entry.kind !== 'vector' && entry.format !== 'PARQUET')
-    throw notSupported('A delete file that is not Parquet')
+    throw engineCannotRead('A delete file that is not Parquet')
   return entry
 }
 

@@ -1,4 +1,4 @@
-/** The schemas of a table's metadata as reading needs them: top-level fields by id, with their defaults. */
+/** Reads the schemas of table metadata: top-level fields by id, with types and defaults. Not nested fields. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
@@ -10,7 +10,7 @@ export interface TableField {
   readonly name: string
   readonly type: IcebergType
   readonly required: boolean
-  /** Of a list: the id of its element. */
+  /** Id of a list's element. */
   readonly elementId: number | undefined
   /** `initial-default` in JSON single-value form; null and absent both mean NULL. */
   readonly initialDefault: JsonValue
@@ -30,8 +30,8 @@ export function tableSchema(schema: JsonObject): TableSchema {
 }
 
 /**
- * The schema a snapshot was written under; the current one where the snapshot names none.
- * @throws Fault upstream_failed where the schema that it names is not there
+ * The schema that a snapshot was written with; the current one where the snapshot names none.
+ * @throws Fault upstream_failed where the metadata lacks the schema that the snapshot names
  */
 export function schemaOfSnapshot(metadata: JsonObject, snapshot: JsonObject | undefined): JsonObject {
   const id = snapshot && metadataReader.optionalInteger(snapshot, 'schema-id')
@@ -65,7 +65,7 @@ function icebergType(type: JsonValue | undefined): IcebergType {
   throw metadataReader.fault(`\`type\` is ${kind}`)
 }
 
-/** Whether two types are one, however their parameters are spaced. */
+/** Whether two types are the same, regardless of spaces in their parameters. */
 export function isSameType(left: IcebergType, right: IcebergType): boolean {
   if (typeof left === 'string' || typeof right === 'string')
     return (

@@ -1,22 +1,22 @@
-/** One answer of Trino's statement resource, from bytes (Trino documentation, "Trino client REST API"). */
+/** Parses replies of Trino's statement resource (Trino documentation, "Trino client REST API"). Does not send. */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import { protocolError, type TrinoFailure } from './failure.ts'
 
 export interface TrinoColumn {
   readonly name: string
-  /** Trino's display of the type: `decimal(12, 2)`, `timestamp(6) with time zone`. */
+  /** The type as Trino displays it: `decimal(12, 2)`, `timestamp(6) with time zone`. */
   readonly type: string
 }
 
-/** Rows as they come, or segments that hold them. */
+/** Rows, or the segments of the spooling protocol that hold them. */
 export type TrinoData =
   | { readonly kind: 'rows'; readonly rows: readonly JsonValue[] }
   | { readonly kind: 'segments'; readonly encoding: string; readonly segments: readonly TrinoSegment[] }
 
 export interface SegmentSize {
   readonly rowCount: number
-  /** Bytes of the segment as it is sent. */
+  /** Bytes of the segment as sent. */
   readonly size: number
   /** Bytes after decompression, where it was compressed. */
   readonly uncompressedSize: number | undefined
@@ -33,7 +33,7 @@ export type TrinoSegment = SegmentSize &
       }
   )
 
-export interface TrinoAnswer {
+export interface TrinoReply {
   readonly nextUri: string | undefined
   readonly columns: readonly TrinoColumn[] | undefined
   readonly data: TrinoData | undefined
@@ -45,15 +45,15 @@ export interface TrinoAnswer {
   readonly physicalInputBytes: number
 }
 
-/** @throws EngineError 08006 where it is no such answer */
-export function parseAnswer(body: Uint8Array): TrinoAnswer {
-  const answer = parseObject(body)
-  const stats = objectIn(answer, 'stats')
-  const failure = answer.get('error')
+/** @throws EngineError 08006 where the body is not a reply of the statement resource */
+export function parseReply(body: Uint8Array): TrinoReply {
+  const reply = parseObject(body)
+  const stats = objectIn(reply, 'stats')
+  const failure = reply.get('error')
   return {
-    nextUri: optional(answer, 'nextUri', text),
-    columns: optional(answer, 'columns', (value) => list(value).map(parseColumn)),
-    data: optional(answer, 'data', parseData),
+    nextUri: optional(reply, 'nextUri', text),
+    columns: optional(reply, 'columns', (value) => list(value).map(parseColumn)),
+    data: optional(reply, 'data', parseData),
     failure: isJsonObject(failure) ? parseFailure(failure) : undefined,
     state: text(stats.get('state')),
     queuedMs: count(stats.get('queuedTimeMillis') ?? 0n),
@@ -63,7 +63,7 @@ export function parseAnswer(body: Uint8Array): TrinoAnswer {
 
 /**
  * The rows of a decoded segment.
- * @throws EngineError 08006 where they are no list
+ * @throws EngineError 08006 where the body is not a JSON array
  */
 export function parseRows(body: Uint8Array): readonly JsonValue[] {
   return list(parse(body))
@@ -73,18 +73,18 @@ function parse(body: Uint8Array): JsonValue {
   try {
     return parseJson(body)
   } catch (thrown) {
-    throw protocolError('an answer is not the JSON that it should be', thrown)
+    throw protocolError('a reply is not valid JSON', thrown)
   }
 }
 
 function parseObject(body: Uint8Array): JsonObject {
   const value = parse(body)
-  if (!isJsonObject(value)) throw protocolError('an answer is no object')
+  if (!isJsonObject(value)) throw protocolError('a reply is not an object')
   return value
 }
 
 function parseColumn(value: JsonValue): TrinoColumn {
-  if (!isJsonObject(value)) throw protocolError('a column is no object')
+  if (!isJsonObject(value)) throw protocolError('a column is not an object')
   return { name: text(value.get('name')), type: text(value.get('type')) }
 }
 
@@ -106,7 +106,7 @@ function parseData(value: JsonValue): TrinoData {
 }
 
 function parseSegment(value: JsonValue): TrinoSegment {
-  if (!isJsonObject(value)) throw protocolError('a segment is no object')
+  if (!isJsonObject(value)) throw protocolError('a segment is not an object')
   const metadata = objectIn(value, 'metadata')
   const size: SegmentSize = {
     rowCount: count(metadata.get('rowsCount')),
@@ -115,7 +115,7 @@ function parseSegment(value: JsonValue): TrinoSegment {
   }
   const kind = text(value.get('type'))
   if (kind === 'inline') return { ...size, kind, data: text(value.get('data')) }
-  if (kind !== 'spooled') throw protocolError('a segment is of an unknown kind')
+  if (kind !== 'spooled') throw protocolError('a segment has an unknown type')
   return {
     ...size,
     kind,
@@ -129,12 +129,12 @@ const headerName = /^[A-Za-z0-9-]{1,100}$/
 const headerValue = /^[\x20-\x7e]{0,8192}$/
 
 function parseHeaders(value: JsonValue): Readonly<Record<string, string>> {
-  if (!isJsonObject(value)) throw protocolError('the headers of a segment are no object')
+  if (!isJsonObject(value)) throw protocolError('the headers of a segment are not an object')
   return Object.fromEntries(
     [...value].map(([name, values]) => {
       const joined = list(values).map(text).join(', ')
       if (!headerName.test(name) || name.toLowerCase() === 'host' || !headerValue.test(joined))
-        throw protocolError('a header of a segment cannot be sent')
+        throw protocolError('a segment has an invalid header')
       return [name.toLowerCase(), joined]
     }),
   )

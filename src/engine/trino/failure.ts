@@ -1,11 +1,11 @@
 /**
- * What Trino's errors mean. Its texts quote values and paths, so only its error's name and type are judged, and one
- * sentence that quotes nothing.
+ * Maps Trino's errors to SQLSTATEs and messages. Trino's texts quote values and paths, so only the error's name and
+ * type are used, and one fixed text that quotes nothing.
  */
 
 import { EngineError, type EngineErrorCode } from '../engine-error.ts'
 
-/** As the `error` member of an answer has it (Trino's StandardErrorCode). */
+/** The `error` member of a reply (Trino's StandardErrorCode). */
 export interface TrinoFailure {
   readonly errorName: string
   readonly errorType: string
@@ -19,7 +19,7 @@ const meanings: readonly (readonly [names: readonly string[], meaning: Meaning])
   [['NUMERIC_VALUE_OUT_OF_RANGE'], ['22003', 'numeric value out of range']],
   [
     ['INVALID_CAST_ARGUMENT', 'INVALID_LITERAL'],
-    ['22P02', 'a value cannot be converted to the type asked for'],
+    ['22P02', 'a value cannot be converted to the requested type'],
   ],
   [
     [
@@ -28,18 +28,18 @@ const meanings: readonly (readonly [names: readonly string[], meaning: Meaning])
       'JSON_INPUT_CONVERSION_ERROR',
       'JSON_VALUE_RESULT_ERROR',
     ],
-    ['22000', 'a function was given a value that it does not take'],
+    ['22000', 'invalid argument for a function'],
   ],
   [['SUBQUERY_MULTIPLE_ROWS'], ['21000', 'more than one row returned by a subquery used as an expression']],
   [
     ['USER_CANCELED', 'ADMINISTRATIVELY_KILLED', 'ADMINISTRATIVELY_PREEMPTED', 'ABANDONED_QUERY'],
-    ['57014', 'the engine was told to end the query'],
+    ['57014', 'the query was cancelled on the engine'],
   ],
   [
     ['EXCEEDED_TIME_LIMIT', 'EXCEEDED_CPU_LIMIT'],
-    ['57014', 'the query ran longer than the engine allows'],
+    ['57014', 'the query exceeded a time limit of the engine'],
   ],
-  [['QUERY_QUEUE_FULL'], ['53300', 'the engine takes no more queries now']],
+  [['QUERY_QUEUE_FULL'], ['53300', 'the query queue of the engine is full; try again later']],
   [
     [
       'SERVER_SHUTTING_DOWN',
@@ -48,13 +48,16 @@ const meanings: readonly (readonly [names: readonly string[], meaning: Meaning])
       'REMOTE_TASK_ERROR',
       'REMOTE_TASK_MISMATCH',
     ],
-    ['08006', 'the engine lost a part of itself while the query ran'],
+    ['08006', 'the engine lost a server while the query ran; try again'],
   ],
   [
     ['TABLE_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND', 'COLUMN_NOT_FOUND', 'INVALID_ARGUMENTS'],
-    ['58030', 'the engine does not find a table of the statement as it is governed'],
+    ['58030', 'the engine cannot find a table or column of the statement; check `trino.catalog`'],
   ],
-  [['PERMISSION_DENIED'], ['58030', 'the engine may not read a table of the statement']],
+  [
+    ['PERMISSION_DENIED'],
+    ['58030', 'the access control of the engine denied reading a table of the statement'],
+  ],
   [
     [
       'NOT_SUPPORTED',
@@ -74,13 +77,13 @@ const byType: Readonly<Partial<Record<string, Meaning>>> = {
   EXTERNAL: ['58030', 'the engine could not read a table of the statement'],
 }
 
-/** Of a LIKE pattern that is no literal; the name alone is that of every function's bad argument. */
+/** Trino's message for an invalid LIKE pattern. Its error name is that of every invalid function argument. */
 const badEscape = "Escape character must be followed by '%', '_' or the escape character itself"
-const badPattern: Meaning = ['22025', 'a LIKE pattern has its escape before neither %, _ nor the escape']
+const badPattern: Meaning = ['22025', 'the escape character of a LIKE pattern must precede %, _ or itself']
 
 const messageLengthMax = 1_000
 
-/** Trino's failure of a query. The cause, for the log, holds what Trino said. */
+/** The client's error for a query that failed. Its cause holds Trino's text, for the log only. */
 export function engineErrorOf({ errorName, errorType, message }: TrinoFailure): EngineError {
   const meaning = message === badEscape ? badPattern : (byName.get(errorName) ?? byType[errorType])
   const [code, sentence] = meaning ?? ['XX000', 'the engine failed']
@@ -88,14 +91,14 @@ export function engineErrorOf({ errorName, errorType, message }: TrinoFailure): 
   return new EngineError(code, sentence, { cause })
 }
 
-/** An answer that is none of Trino's protocol, or not what was asked for. */
+/** A reply that breaks Trino's protocol, or does not match the request. */
 export function protocolError(detail: string, cause?: unknown): EngineError {
-  return new EngineError('08006', 'the engine gave an answer that cannot be used', {
+  return new EngineError('08006', 'the engine sent an invalid reply', {
     cause: new Error(`Trino: ${detail}`, { cause }),
   })
 }
 
-/** The run's signal has fired. */
+/** The error of a run whose signal has fired. */
 export function cancelled(signal: AbortSignal): EngineError {
   return new EngineError('57014', 'canceling statement due to user request', { cause: signal.reason })
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to one Trino and to the storage of its segments: pinned addresses, no redirects, no other origin, a
- * deadline for each, and another try where a failure is said to pass.
+ * Sends requests to one Trino and to the storage of its segments: pinned addresses, no redirects, no other origin, a
+ * timeout for each request, and retries of transient failures. Does not parse replies.
  */
 
 import { setTimeout } from 'node:timers/promises'
@@ -25,7 +25,7 @@ export interface TrinoHttpOptions {
   /** `limits.trinoRetryMs`. */
   readonly retryMs?: number
   /** `limits.trinoAnswerBytesMax`. */
-  readonly answerBytesMax?: number
+  readonly replyBytesMax?: number
 }
 
 export interface TrinoRequest {
@@ -37,19 +37,19 @@ export interface TrinoRequest {
   readonly signal: AbortSignal
 }
 
-/** What the coordinator says where a proxy or it itself has a passing problem (Trino client REST API). */
+/** Statuses of transient failures of the coordinator or a proxy (Trino client REST API). */
 const passing = new Set([429, 502, 503, 504])
 const firstDelayMs = 50
 const delayMsMax = 2_000
 
-/** One Trino as the service reaches it. */
+/** The connection settings of one Trino; holds no state between requests. */
 export class TrinoHttp {
   readonly #coordinator: PinnedHost
   readonly #storage: ReadonlyMap<string, PinnedHost>
   readonly #authorization: string | undefined
   readonly #requestMs: number
   readonly #retryMs: number
-  readonly #answerBytesMax: number
+  readonly #replyBytesMax: number
 
   constructor(
     readonly settings: TrinoSettings,
@@ -61,7 +61,7 @@ export class TrinoHttp {
     this.#authorization = authorization(settings.auth)
     this.#requestMs = options.requestMs ?? limits.trinoRequestMs
     this.#retryMs = options.retryMs ?? limits.trinoRetryMs
-    this.#answerBytesMax = options.answerBytesMax ?? limits.trinoAnswerBytesMax
+    this.#replyBytesMax = options.replyBytesMax ?? limits.trinoAnswerBytesMax
   }
 
   /** The address that statements are posted to. */
@@ -70,26 +70,24 @@ export class TrinoHttp {
     return `${origin}${pathname === '/' ? '' : pathname}/v1/statement`
   }
 
-  /**
-   * Whether `uri` is the coordinator's, below `/v1/statement/`. What Trino names anywhere else is not followed.
-   */
+  /** Whether `uri` is on the coordinator, below `/v1/statement/`. URIs elsewhere are not followed. */
   isStatementUri(uri: string): boolean {
     return URL.canParse(uri) && new URL(uri).href.startsWith(`${this.statementUri}/`)
   }
 
   /**
-   * Sends a request to the coordinator, again where that may help.
-   * @returns the body of a 2xx answer
-   * @throws EngineError 08006, 57014 where the signal fires
+   * Sends a request to the coordinator and retries transient failures.
+   * @returns the body of a 2xx reply
+   * @throws EngineError 08006; 57014 where the signal fires
    */
   coordinator(request: TrinoRequest): Promise<Uint8Array> {
     const secret = this.#authorization
     const headers = secret === undefined ? request.headers : { ...request.headers, authorization: secret }
-    return this.#patiently(this.#coordinator, { ...request, headers })
+    return this.#retrying(this.#coordinator, { ...request, headers })
   }
 
   /**
-   * Sends a request for a segment to the coordinator or to storage that is allowed; storage gets no credentials.
+   * Requests a segment from the coordinator or from allowed storage; storage is not sent the credentials.
    * @throws EngineError as `coordinator`, and 08006 where the origin is not allowed
    */
   segment(request: TrinoRequest): Promise<Uint8Array> {
@@ -97,13 +95,11 @@ export class TrinoHttp {
     if (origin === this.settings.endpoint.origin) return this.coordinator(request)
     const host = this.#storage.get(origin)
     if (host === undefined)
-      return Promise.reject(
-        protocolError(`a segment is at ${origin}, which trino.segment-origins does not name`),
-      )
-    return this.#patiently(host, request)
+      return Promise.reject(protocolError(`a segment is at ${origin}, which is not in trino.segment-origins`))
+    return this.#retrying(host, request)
   }
 
-  async #patiently(host: PinnedHost, request: TrinoRequest): Promise<Uint8Array> {
+  async #retrying(host: PinnedHost, request: TrinoRequest): Promise<Uint8Array> {
     const giveUpAt = performance.now() + this.#retryMs
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, delayMsMax)) {
       const outcome = await this.#once(host, request)
@@ -119,7 +115,7 @@ export class TrinoHttp {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(this.#requestMs)])
     try {
       const path = pathBelow(host.url, uri)
-      const sent = { method, path, headers, signal, responseBytesMax: this.#answerBytesMax }
+      const sent = { method, path, headers, signal, responseBytesMax: this.#replyBytesMax }
       return read(await sendUpstream(host, body === undefined ? sent : { ...sent, body }))
     } catch (thrown) {
       if (thrown instanceof EngineError) throw thrown
@@ -138,17 +134,17 @@ interface Failed {
 
 function read({ status, body }: UpstreamResponse): Uint8Array | Failed {
   if (status >= 200 && status < 300) return body
-  const cause = new Error(`Trino answered ${status}`)
+  const cause = new Error(`Trino replied with status ${status}`)
   const sentence =
     status === 401 || status === 403
-      ? 'the engine refused the credentials of the service'
-      : 'the engine did not take the request'
+      ? 'the engine rejected the credentials of the service; check `trino.user` or `trino.token`'
+      : 'the engine rejected the request'
   return { passing: passing.has(status), error: new EngineError('08006', sentence, { cause }) }
 }
 
 /**
- * Whether another try may do better: never where the answer is too large or encoded, which has no cause of the
- * network's, and never where a statement that was posted may be running already.
+ * Whether a retry may succeed. Not for a reply that is too large or encoded: such an error has no cause. Not for a
+ * statement that was posted, because it may be running already.
  */
 function mayPass({ sent, cause }: UpstreamError, method: UpstreamMethod): boolean {
   return !sent || (cause !== undefined && method !== 'POST')
@@ -158,18 +154,18 @@ function unreachable(cause: UpstreamError | Fault): EngineError {
   return new EngineError('08006', 'the engine cannot be reached', { cause })
 }
 
-/** As sendUpstream takes it: what follows the host's own base path. */
+/** The part of a URI behind the host's base path, which is what sendUpstream takes. */
 function pathBelow(base: URL, uri: string): string {
   const url = new URL(uri)
   const prefix = base.pathname === '/' ? '' : base.pathname
   if (url.origin !== base.origin || !url.pathname.startsWith(`${prefix}/`) || url.username !== '')
-    throw protocolError('an address leads elsewhere')
+    throw protocolError('a URI is outside the base path of its host')
   return `${url.pathname.slice(prefix.length)}${url.search}`
 }
 
 /**
- * Waits, or less where the signal fires.
- * @throws EngineError 57014 where it fired
+ * Waits until the time is over or the signal fires.
+ * @throws EngineError 57014 where the signal fires
  */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {

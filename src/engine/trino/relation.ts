@@ -1,7 +1,7 @@
 /**
- * How Trino is told to read a table at a snapshot. Trino finds tables and columns by lower-case names, quoted or
- * not, and reads a snapshot by the names of the schema that it was written with. What could mean another table
- * or column there than the one that is governed is refused.
+ * Writes the SQL by which Trino reads a table at a snapshot. Trino finds tables and columns by lower-case names, even
+ * quoted ones, and reads a snapshot with the schema that it was written with. A name that could therefore mean
+ * another table or column than the governed one is refused.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -13,41 +13,44 @@ import type { TableSnapshot } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 
 /**
- * The relation's SQL: `"catalog"."namespace"."table" FOR VERSION AS OF snapshot`. Levels of a namespace are
- * joined by points, as Trino's REST catalog shows nested namespaces.
- * @throws EngineError 0A000 where Trino would read the name as another one
+ * The relation's SQL: `"catalog"."namespace"."table" FOR VERSION AS OF snapshot`. Namespace levels are joined with
+ * dots, as in Trino's REST catalog.
+ * @throws EngineError 0A000 where Trino could take the name for another one
  */
-export function relationSql(catalog: string, { table, snapshotId }: TableSnapshot): string {
+export function trinoRelationSql(catalog: string, { table, snapshotId }: TableSnapshot): string {
   const { namespace, name } = table.ref
   for (const level of namespace)
-    if (level.includes('.')) throw notReadable(table.ref, 'a level of its namespace holds a point')
+    if (level.includes('.')) throw notReadable(table.ref, 'a level of its namespace contains a dot')
   for (const part of [...namespace, name])
     if (part !== part.toLowerCase() || /[$@\0]/.test(part) || part === '' || !part.isWellFormed())
-      throw notReadable(table.ref, 'its name is not one that the engine keeps')
+      throw notReadable(
+        table.ref,
+        'its name is empty, has upper-case letters, or contains $, @ or an invalid character',
+      )
   const relation = [catalog, namespace.join('.'), name].map(quoteIdentifier).join('.')
   if (snapshotId === undefined) return `(SELECT * FROM ${relation} WHERE FALSE)`
   return `${relation} FOR VERSION AS OF ${snapshotId}`
 }
 
 /**
- * Asserts that every governed column that the snapshot's schema has under its name is the same field there.
- * @param metadata the table's, with the snapshot
- * @throws EngineError 0A000 where a name means another field, or two columns are one to Trino; 58030 where the
- *   metadata does not hold the snapshot
+ * Asserts that no governed column's name means another field in the snapshot's schema.
+ * @param metadata the table's metadata, which must hold the snapshot
+ * @throws EngineError 0A000 where a name means another field, or two names differ only in case; 58030 where the
+ *   metadata lacks the snapshot
  */
 export function assertSameColumns({ table, snapshotId }: TableSnapshot, metadata: JsonObject): void {
   const fields = new Map<string, bigint>()
   for (const [name, id] of fieldsAt(metadata, snapshotId)) {
     const folded = name.toLowerCase()
-    if (fields.has(folded)) throw notReadable(table.ref, 'names of its columns differ only in case')
+    if (fields.has(folded)) throw notReadable(table.ref, 'two of its columns differ only in case')
     fields.set(folded, id)
   }
   for (const { name, fieldId } of table.columns) {
-    // Such are Trino's own: "$path" is the file of a row.
-    if (name.startsWith('$')) throw notReadable(table.ref, 'a column begins with a $')
+    // Trino's hidden columns begin so: "$path" is the file of a row.
+    if (name.startsWith('$')) throw notReadable(table.ref, "a column's name begins with $")
     const id = fields.get(name.toLowerCase())
     if (id !== undefined && id !== BigInt(fieldId))
-      throw notReadable(table.ref, 'columns were renamed since its snapshot was written')
+      throw notReadable(table.ref, 'a column was renamed after its snapshot was written')
   }
 }
 
@@ -59,7 +62,7 @@ function fieldsAt(metadata: JsonObject, snapshotId: bigint | undefined): [name: 
       .map((field) => [metadataReader.string(field, 'name'), metadataReader.integer(field, 'id')])
   } catch (cause) {
     if (!(cause instanceof Fault)) throw cause
-    throw new EngineError('58030', 'a snapshot of the statement cannot be read', { cause })
+    throw new EngineError('58030', 'a table of the statement has metadata that cannot be read', { cause })
   }
 }
 
@@ -67,13 +70,13 @@ function schemaOf(metadata: JsonObject, snapshotId: bigint): JsonObject {
   const snapshot = (metadataReader.optionalObjects(metadata, 'snapshots') ?? []).find(
     (each) => metadataReader.integer(each, 'snapshot-id') === snapshotId,
   )
-  if (snapshot === undefined) throw metadataReader.fault('the snapshot is not there')
+  if (snapshot === undefined) throw metadataReader.fault('the snapshot is missing')
   const schemaId = metadataReader.integer(snapshot, 'schema-id')
   const schema = schemasOf(metadata).find((each) => each.get('schema-id') === schemaId)
-  if (schema === undefined) throw metadataReader.fault('the schema of the snapshot is not there')
+  if (schema === undefined) throw metadataReader.fault('the schema of the snapshot is missing')
   return schema
 }
 
 function notReadable(ref: TableSnapshot['table']['ref'], why: string): EngineError {
-  return new EngineError('0A000', `table ${tableName(ref)} cannot be read on this engine: ${why}`)
+  return new EngineError('0A000', `table ${tableName(ref)} cannot be read by this engine: ${why}`)
 }

@@ -1,4 +1,4 @@
-/** Rows of the spooling protocol: decoded, checked against what Trino said of them, and acknowledged. */
+/** Reads segments of the spooling protocol: fetches, checks, decodes and acknowledges them. */
 
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
@@ -8,15 +8,15 @@ import { parseRows, type SegmentSize, type TrinoSegment } from './answer.ts'
 import { protocolError } from './failure.ts'
 import type { TrinoHttp } from './http.ts'
 
-/** What is offered, best first; json+lz4 is not: neither Bun nor Node decode it. */
+/** Offered encodings, best first. json+lz4 is missing because neither Bun nor Node decodes it. */
 export const encodings = 'json+zstd,json'
 
 const decompress = promisify(zstdDecompress)
 
 /**
- * The rows of one segment. A spooled one is acknowledged when it is read, and not waited for: Trino drops
- * what is not acknowledged after a while.
- * @throws EngineError 08006 where it is not what it should be, and as TrinoHttp
+ * The rows of one segment. The acknowledgement of a spooled segment is not waited for, because Trino drops segments
+ * after a while anyway.
+ * @throws EngineError 08006 where the segment is invalid, and as TrinoHttp
  */
 export async function readSegment(
   http: TrinoHttp,
@@ -56,9 +56,9 @@ async function decode(
   { rowCount, size, uncompressedSize }: SegmentSize,
   encoding: string,
 ): Promise<readonly JsonValue[]> {
-  if (bytes.length !== size) throw protocolError('a segment is not as long as it should be')
+  if (bytes.length !== size) throw protocolError('a segment has another length than announced')
   const rows = parseRows(await plain(bytes, encoding, uncompressedSize))
-  if (rows.length !== rowCount) throw protocolError('a segment has not as many rows as it should')
+  if (rows.length !== rowCount) throw protocolError('a segment has another number of rows than announced')
   return rows
 }
 
@@ -68,8 +68,8 @@ async function plain(
   uncompressedSize: number | undefined,
 ): Promise<Uint8Array> {
   if (encoding === 'json') return bytes
-  if (encoding !== 'json+zstd') throw protocolError('a segment has an encoding that was not asked for')
-  // Small segments are left as they are, and have no such size then.
+  if (encoding !== 'json+zstd') throw protocolError('a segment has an encoding that was not offered')
+  // Trino does not compress small segments; they have no uncompressed size.
   if (uncompressedSize === undefined) return bytes
   try {
     const whole = await decompress(bytes, { maxOutputLength: Math.max(uncompressedSize, 1) })
@@ -77,5 +77,5 @@ async function plain(
   } catch (thrown) {
     throw protocolError('a segment cannot be decompressed', thrown)
   }
-  throw protocolError('a segment is not as long as it should be')
+  throw protocolError('a segment has another length than announced after decompression')
 }

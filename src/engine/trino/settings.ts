@@ -1,33 +1,33 @@
-/** A catalog credential's `config_json` as the Trino engine uses it. No error here repeats a value. */
+/** Reads the Trino settings of a catalog credential's `config_json`. Errors name settings, never their values. */
 
 import { Fault } from '../../base/fault.ts'
 import { parseEndpoint } from '../../catalog/address.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 
-/** How the service proves itself to Trino; it must be allowed to impersonate the principals that ask. */
+/** How the service authenticates to Trino. Its user must be allowed to impersonate the principals. */
 export type TrinoAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'password'; readonly user: string; readonly password: string }
   | { readonly kind: 'token'; readonly token: string }
 
 export interface TrinoSettings {
-  /** Base of the coordinator; `/v1/statement` follows. */
+  /** Base URL of the coordinator, without `/v1/statement`. */
   readonly endpoint: URL
-  /** Trino's name of the Iceberg catalog that the credential stands for. */
+  /** Trino's name of the credential's Iceberg catalog. */
   readonly catalog: string
   readonly auth: TrinoAuth
-  /** Origins besides the coordinator's that spooled segments may be read from. */
+  /** Further origins from which spooled segments may be read. */
   readonly segmentOrigins: readonly URL[]
 }
 
-/** Visible ASCII: what may stand in a header's value. */
+/** Visible ASCII, which is valid in a header's value. */
 const headerText = /^[\x21-\x7e]+$/
 
 /**
  * Reads `trino.uri`, `trino.catalog`, `trino.user` with `trino.password`, or `trino.token`, and
- * `trino.segment-origins` (origins parted by commas).
+ * `trino.segment-origins` (origins separated by commas).
  * @returns undefined where the credential names no Trino
- * @throws Fault `misconfigured` with every problem found; it names settings, never their values
+ * @throws Fault `misconfigured` with every problem found
  */
 export function parseTrinoSettings({ config }: Pick<CatalogCredential, 'config'>): TrinoSettings | undefined {
   const problems: string[] = []
@@ -61,7 +61,7 @@ export function parseTrinoSettings({ config }: Pick<CatalogCredential, 'config'>
     problems.push('The trino.segment-origins must be origins, without a path.')
   const auth = authOf(text, problems)
   if (auth.kind !== 'none' && endpoint?.protocol === 'http:')
-    problems.push('The trino.uri must be https where Trino is sent a password or token.')
+    problems.push('The trino.uri must be https, because a password or token is sent to it.')
   if (endpoint === undefined || catalog === undefined || problems.length > 0)
     throw new Fault('misconfigured', `The Trino configuration cannot be used. ${problems.join(' ')}`)
   return { endpoint, catalog, auth, segmentOrigins: origins }
@@ -72,11 +72,12 @@ function authOf(text: (name: string) => string | undefined, problems: string[]):
   const password = text('trino.password')
   const token = text('trino.token')
   if ((user === undefined) !== (password === undefined))
-    problems.push('trino.user and trino.password go together.')
-  if (token !== undefined && user !== undefined) problems.push('Give either a trino.token or a trino.user.')
+    problems.push('Give both trino.user and trino.password, or neither.')
+  if (token !== undefined && user !== undefined)
+    problems.push('Give either trino.token or trino.user, not both.')
   if (user?.includes(':')) problems.push('The trino.user must not hold a colon.')
   if (token !== undefined && !headerText.test(token))
-    problems.push('The trino.token must be visible ASCII characters.')
+    problems.push('The trino.token must consist of visible ASCII characters.')
   if (token !== undefined) return { kind: 'token', token }
   return user === undefined || password === undefined
     ? { kind: 'none' }

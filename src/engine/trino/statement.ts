@@ -1,15 +1,15 @@
 /**
- * One statement at Trino: posted, followed from answer to answer, and stopped. It is complete only in the state
- * FINISHED with no further answer; everything else is an error.
+ * Runs one statement on Trino: posts it, follows its replies and stops it. A statement is complete only in the state
+ * FINISHED without a next URI; every other end is an error.
  */
 
 import { limits } from '../../limits.ts'
-import { parseAnswer, type TrinoAnswer } from './answer.ts'
+import { parseReply, type TrinoReply } from './answer.ts'
 import { cancelled, engineErrorOf, protocolError } from './failure.ts'
 import { pause, type TrinoHttp } from './http.ts'
 
-/** Answers without rows that come one upon the other before the next one is waited for. */
-const eagerAnswers = 20
+/** Consecutive replies without rows after which requests are paced. */
+const eagerReplies = 20
 const waitMs = 50
 
 export interface StatementOptions {
@@ -17,14 +17,14 @@ export interface StatementOptions {
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   /** `limits.trinoEmptyAnswersMax`. */
-  readonly emptyAnswersMax?: number
+  readonly emptyRepliesMax?: number
 }
 
-/** The state of one statement: where its next answer is. */
+/** The state of one statement: the URI of its next reply. */
 export class TrinoStatement {
-  /** Of the last answer. */
+  /** As in the last reply. */
   queuedMs = 0
-  /** Of the last answer. */
+  /** As in the last reply. */
   physicalInputBytes = 0
   #nextUri: string | undefined
   #emptyCount = 0
@@ -40,25 +40,26 @@ export class TrinoStatement {
   }
 
   /**
-   * Answers until the statement is complete.
-   * @throws EngineError what Trino failed with; 08006 where it does not keep to its protocol; 57014
+   * Yields replies until the statement is complete.
+   * @throws EngineError for the failure that Trino reports; 08006 where Trino breaks its protocol; 57014 where the
+   *   signal fires
    */
-  async *answers(): AsyncGenerator<TrinoAnswer, void, undefined> {
-    let answer = await this.#post()
+  async *replies(): AsyncGenerator<TrinoReply, void, undefined> {
+    let reply = await this.#post()
     for (;;) {
-      yield answer
-      // Not by the state: Trino says FINISHED while answers with rows are still to come.
-      if (answer.nextUri === undefined) break
-      await this.#pace(answer)
+      yield reply
+      // The state does not tell: Trino says FINISHED while replies with rows are still to come.
+      if (reply.nextUri === undefined) break
+      await this.#pace(reply)
       const uri = this.#nextUri
       if (uri === undefined) throw cancelled(this.options.signal)
-      answer = this.#take(await this.#send('GET', uri))
+      reply = this.#take(await this.#send('GET', uri))
     }
-    if (answer.state !== 'FINISHED')
-      throw protocolError(`the last answer has the state ${answer.state.slice(0, 20)}`)
+    if (reply.state !== 'FINISHED')
+      throw protocolError(`the last reply has the state ${reply.state.slice(0, 20)}`)
   }
 
-  /** Tells Trino to end the statement, where it has not ended; never throws. */
+  /** Tells Trino to cancel the statement unless it has ended. Never throws. */
   stop(): Promise<void> {
     this.#isStopped = true
     this.options.signal.removeEventListener('abort', this.#onAbort)
@@ -68,8 +69,8 @@ export class TrinoStatement {
     return this.#stopped ?? Promise.resolve()
   }
 
-  /** Sent to its end whatever happens: only the answer tells where the statement can be stopped. */
-  async #post(): Promise<TrinoAnswer> {
+  /** The signal does not abort this request, because only the reply has the URI that stops the statement. */
+  async #post(): Promise<TrinoReply> {
     const { http, options } = this
     const { signal } = options
     if (signal.aborted) throw cancelled(signal)
@@ -93,28 +94,28 @@ export class TrinoStatement {
     return this.http.coordinator({ method, uri, headers: this.options.headers, signal })
   }
 
-  #take(body: Uint8Array): TrinoAnswer {
-    // Where this throws, the address of this answer stays the one at which the statement can be stopped.
-    const answer = parseAnswer(body)
-    const { nextUri, failure } = answer
+  #take(body: Uint8Array): TrinoReply {
+    // If this throws, `stop` still has the URI of this reply.
+    const reply = parseReply(body)
+    const { nextUri, failure } = reply
     if (nextUri !== undefined && !this.http.isStatementUri(nextUri))
-      throw protocolError('the next answer is said to be elsewhere')
+      throw protocolError('the next URI is not on the coordinator')
     this.#nextUri = failure === undefined ? nextUri : undefined
-    this.queuedMs = answer.queuedMs
-    this.physicalInputBytes = answer.physicalInputBytes
+    this.queuedMs = reply.queuedMs
+    this.physicalInputBytes = reply.physicalInputBytes
     if (failure !== undefined) throw engineErrorOf(failure)
-    if (!this.#isStopped) return answer
-    // It came after the stop, and says where to stop.
+    if (!this.#isStopped) return reply
+    // The reply came after the stop, and only now is the URI to stop at known.
     this.stop()
     throw cancelled(this.options.signal)
   }
 
-  /** A Trino that answers at once, and never with rows, is not asked without end. */
-  async #pace({ data }: TrinoAnswer): Promise<void> {
+  /** Bounds the requests to a Trino that replies immediately and never with rows. */
+  async #pace({ data }: TrinoReply): Promise<void> {
     this.#emptyCount = data === undefined ? this.#emptyCount + 1 : 0
-    if (this.#emptyCount > (this.options.emptyAnswersMax ?? limits.trinoEmptyAnswersMax))
-      throw protocolError('too many answers without rows')
-    if (this.#emptyCount > eagerAnswers) await pause(waitMs, this.options.signal)
+    if (this.#emptyCount > (this.options.emptyRepliesMax ?? limits.trinoEmptyAnswersMax))
+      throw protocolError('too many replies without rows')
+    if (this.#emptyCount > eagerReplies) await pause(waitMs, this.options.signal)
   }
 
   async #delete(uri: string): Promise<void> {

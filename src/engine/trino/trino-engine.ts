@@ -1,6 +1,6 @@
 /**
- * Trino as an engine of the read path, by its own client protocol. The session's user is the principal, so that
- * Trino's own access control and audit see who asks; everything is in UTC.
+ * Runs statements on Trino through its client protocol. Trino's session user is the principal, so that its access
+ * control and audit name the principal. Everything is in UTC.
  */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
@@ -8,11 +8,11 @@ import type { ResultBatch } from '../../core/result-batch.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import type {
-  Engine,
+  ComputeEngine,
   EngineColumn,
+  EngineHandle,
   EngineResult,
   EngineRun,
-  EngineSession,
   EngineStatement,
   TableSnapshot,
 } from '../engine.ts'
@@ -20,42 +20,46 @@ import { EngineError } from '../engine-error.ts'
 import type { TrinoColumn, TrinoData } from './answer.ts'
 import { cancelled, protocolError } from './failure.ts'
 import { TrinoHttp, type TrinoHttpOptions } from './http.ts'
-import { assertSameColumns, relationSql } from './relation.ts'
+import { assertSameColumns, trinoRelationSql } from './relation.ts'
 import { encodings, readSegment } from './segments.ts'
 import type { TrinoSettings } from './settings.ts'
 import { type StatementOptions, TrinoStatement } from './statement.ts'
 import { type BuildVector, vectorBuilder } from './vectors.ts'
 
-export interface TrinoEngineOptions extends TrinoHttpOptions, Pick<StatementOptions, 'emptyAnswersMax'> {
-  /** The metadata of a table that holds the snapshot, for its schema; may throw EngineError. */
+export interface TrinoEngineOptions extends TrinoHttpOptions, Pick<StatementOptions, 'emptyRepliesMax'> {
+  /** Loads the table metadata that has the snapshot's schema. @throws EngineError where that fails */
   readonly loadMetadata: (snapshot: TableSnapshot, signal: AbortSignal) => Promise<JsonObject>
 }
 
 /** The engine of one catalog credential. */
-export function openTrino(settings: TrinoSettings, options: TrinoEngineOptions): Engine {
+export function openTrino(settings: TrinoSettings, options: TrinoEngineOptions): ComputeEngine {
   const http = new TrinoHttp(settings, options)
   return {
     dialect: 'trino',
     async open(tables, run) {
-      const headers = sessionHeaders(run)
+      const headers = requestHeaders(run)
       const relations = new Map<string, string>()
-      for (const each of tables) relations.set(tableKey(each.table.ref), relationSql(settings.catalog, each))
+      for (const each of tables)
+        relations.set(tableKey(each.table.ref), trinoRelationSql(settings.catalog, each))
       const load = async (each: TableSnapshot) =>
         assertSameColumns(each, await options.loadMetadata(each, run.signal))
       await Promise.all(tables.map(load))
       if (run.signal.aborted) throw cancelled(run.signal)
-      return openSession(http, relations, run, headers, options)
+      return openHandle(http, relations, run, headers, options)
     },
     async close() {},
   }
 }
 
-/** What may stand in a header as it is: visible ASCII, blanks inside. */
+/** Names that a header can carry unchanged: visible ASCII, with spaces inside. */
 const userPattern = /^[\x21-\x7e](?:[\x20-\x7e]{0,998}[\x21-\x7e])?$/
 
-function sessionHeaders({ principal, queryId }: EngineRun): Readonly<Record<string, string>> {
+function requestHeaders({ principal, queryId }: EngineRun): Readonly<Record<string, string>> {
   if (!userPattern.test(principal))
-    throw new EngineError('0A000', 'the name of the principal cannot be told to this engine')
+    throw new EngineError(
+      '0A000',
+      'this engine accepts only principals with names of visible ASCII characters',
+    )
   return {
     'x-trino-user': principal,
     'x-trino-source': 'covenant',
@@ -63,20 +67,20 @@ function sessionHeaders({ principal, queryId }: EngineRun): Readonly<Record<stri
     'x-trino-trace-token': queryId,
     'x-trino-time-zone': 'UTC',
     'x-trino-language': 'en',
-    // Without it times are cut to milliseconds and their types do not tell.
+    // Without it Trino cuts times to milliseconds, and their types do not show it.
     'x-trino-client-capabilities': 'PARAMETRIC_DATETIME',
     'x-trino-query-data-encoding': encodings,
     'content-type': 'text/plain; charset=utf-8',
   }
 }
 
-function openSession(
+function openHandle(
   http: TrinoHttp,
   relations: ReadonlyMap<string, string>,
   { signal }: EngineRun,
   headers: Readonly<Record<string, string>>,
-  { emptyAnswersMax }: TrinoEngineOptions,
-): EngineSession {
+  { emptyRepliesMax }: TrinoEngineOptions,
+): EngineHandle {
   const statements: TrinoStatement[] = []
   return {
     hasDeletes: () => false,
@@ -90,7 +94,7 @@ function openSession(
         sql,
         headers,
         signal,
-        ...(emptyAnswersMax !== undefined && { emptyAnswersMax }),
+        ...(emptyRepliesMax !== undefined && { emptyRepliesMax }),
       })
       statements.push(statement)
       return resultOf(statement, columns)
@@ -126,8 +130,8 @@ async function* readBatches(
   columns: readonly EngineColumn[],
 ): AsyncGenerator<ResultBatch, void, undefined> {
   let builders: readonly BuildVector[] | undefined
-  for await (const { columns: told, data } of statement.answers()) {
-    if (told !== undefined) builders ??= buildersOf(columns, told)
+  for await (const { columns: reported, data } of statement.replies()) {
+    if (reported !== undefined) builders ??= buildersOf(columns, reported)
     if (data === undefined) continue
     if (builders === undefined) throw protocolError('rows came before their columns')
     for await (const rows of rowsOf(statement, data))
@@ -137,11 +141,14 @@ async function* readBatches(
   if (builders === undefined) throw protocolError('the columns are missing')
 }
 
-function buildersOf(expected: readonly EngineColumn[], told: readonly TrinoColumn[]): readonly BuildVector[] {
-  if (told.length !== expected.length) throw protocolError('the columns are not as many as were asked for')
+function buildersOf(
+  expected: readonly EngineColumn[],
+  reported: readonly TrinoColumn[],
+): readonly BuildVector[] {
+  if (reported.length !== expected.length) throw protocolError('the number of columns is wrong')
   return expected.map((column, index) => {
-    // By place: the names of compiled statements are their own.
-    const { type = '' } = told[index] ?? {}
+    // By position, because compiled statements name their columns differently.
+    const { type = '' } = reported[index] ?? {}
     const build = vectorBuilder(column, type)
     if (build === undefined) throw protocolError(`column ${index + 1} is ${type}, not ${column.type}`)
     return build
@@ -162,7 +169,7 @@ function toBatch(rows: readonly JsonValue[], builders: readonly BuildVector[]): 
   const cells: JsonValue[][] = builders.map(() => [])
   for (const row of rows) {
     if (!Array.isArray(row) || row.length !== builders.length)
-      throw protocolError('a row has not every column')
+      throw protocolError('a row has the wrong number of columns')
     for (let index = 0; index < row.length; index++) cells[index]?.push(row[index] as JsonValue)
   }
   return { rowCount: rows.length, columns: builders.map((build, index) => build(cells[index] ?? [])) }

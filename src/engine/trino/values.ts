@@ -1,25 +1,25 @@
-/** Trino's text forms of single values (its JSON encoding), as the numbers of core/result-batch.ts. */
+/** Parses single values of Trino's JSON encoding into the numbers of core/result-batch.ts. */
 
 import { EngineError } from '../engine-error.ts'
 import { protocolError } from './failure.ts'
 
 const microsPerDay = 86_400_000_000n
 
-/** Days since 1970-01-01 of `2024-02-29`, `-0044-03-15` (astronomical years) or `+12024-01-01`. */
+/** Days since 1970-01-01, from `2024-02-29`, `-0044-03-15` (astronomical years) or `+12024-01-01`. */
 export function parseDate(text: string): number {
   const match = /^([+-]?\d{4,9})-(\d\d)-(\d\d)$/.exec(text)
   if (match === null) throw malformed('date')
   return daysOf(Number(match[1]), Number(match[2]), Number(match[3]))
 }
 
-/** Microseconds since midnight of `10:00:00.000001`. */
+/** Microseconds since midnight, from `10:00:00.000001`. */
 export function parseTime(text: string): bigint {
   const match = /^(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?$/.exec(text)
   if (match === null) throw malformed('time')
   return BigInt(microsOf(match[1], match[2], match[3], match[4]))
 }
 
-/** Microseconds since 1970-01-01 00:00 of `2024-02-29 10:00:00.000001`. */
+/** Microseconds since 1970-01-01 00:00, from `2024-02-29 10:00:00.000001`. */
 export function parseTimestamp(text: string): bigint {
   const space = text.indexOf(' ')
   if (space < 0) throw malformed('timestamp')
@@ -27,8 +27,8 @@ export function parseTimestamp(text: string): bigint {
 }
 
 /**
- * As {@link parseTimestamp}, with a zone: `UTC` or an offset. Zones of other names are refused, because a
- * local time may stand for two instants; the session and what is emitted have UTC.
+ * As {@link parseTimestamp}, with a zone: `UTC` or an offset. Other zones are refused, because a local time there can
+ * mean two instants. Trino's session and the emitted SQL use UTC.
  */
 export function parseTimestampWithZone(text: string): bigint {
   const space = text.lastIndexOf(' ')
@@ -41,20 +41,20 @@ export function parseTimestampWithZone(text: string): bigint {
   return local - (offset[1] === '-' ? -minutes : minutes) * 60_000_000n
 }
 
-export interface Interval {
+export interface TrinoInterval {
   readonly months: number
   readonly days: number
   readonly micros: bigint
 }
 
 /** `1 02:03:04.567` (days and time) or `-1-2` (years and months). */
-export function parseInterval(text: string): Interval {
+export function parseTrinoInterval(text: string): TrinoInterval {
   const time = /^(-?)(\d{1,9}) (\d\d):(\d\d):(\d\d)\.(\d{3})$/.exec(text)
   if (time !== null) {
     const sign = time[1] === '-' ? -1 : 1
     return {
       months: 0,
-      // Not -0.
+      // Adding 0 turns -0 into 0.
       days: sign * Number(time[2]) + 0,
       micros: BigInt(sign * microsOf(time[3], time[4], time[5], time[6])),
     }
@@ -66,7 +66,7 @@ export function parseInterval(text: string): Interval {
 }
 
 /**
- * A decimal's unscaled value: 1250n of `12.50` at the scale 2, 12500n at 3.
+ * A decimal's unscaled value: `12.50` is 1250n at the scale 2, and 12500n at the scale 3.
  * @throws EngineError where the text has more digits after the point than the scale
  */
 export function parseDecimal(text: string, scale: number): bigint {
@@ -77,7 +77,7 @@ export function parseDecimal(text: string, scale: number): bigint {
 }
 
 const significantDigits = 15
-/** More zeros than any numeric of the engines has. */
+/** Above the scale of any numeric of the engines. */
 const scaleMax = 300
 
 /** The digits after the point that a double needs at 15 significant digits. */
@@ -86,7 +86,7 @@ export function doubleScale(value: number): number {
   return Math.min(scaleMax, Math.max(0, digits.length - 1 - Number(exponent)))
 }
 
-/** A double's unscaled value at 15 significant digits and a scale of at least its own. */
+/** A double's unscaled value at 15 significant digits. @param scale at least {@link doubleScale} of the value */
 export function doubleDecimal(value: number, scale: number): bigint {
   const [digits = '', exponent = ''] = exponential(value)
   const zeros = Number(exponent) + scale - (digits.length - 1)
@@ -94,7 +94,7 @@ export function doubleDecimal(value: number, scale: number): bigint {
   return value < 0 ? -magnitude : magnitude
 }
 
-/** Significant digits without trailing zeros, and the power of ten of the first. */
+/** Significant digits without trailing zeros, and the exponent of the first one. */
 function exponential(value: number): readonly [digits: string, exponent: string] {
   if (!Number.isFinite(value)) throw new EngineError('22003', 'numeric value out of range')
   const [mantissa = '', exponent = ''] = Math.abs(value)
@@ -111,7 +111,7 @@ function microsOf(hours = '', minutes = '', seconds = '', fraction = ''): number
 
 const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Days of the proleptic Gregorian calendar; Date ends in the year 275760, int32 does not. */
+/** Days since 1970-01-01 in the proleptic Gregorian calendar. Not by Date, which ends in the year 275760. */
 function daysOf(year: number, month: number, day: number): number {
   if (month < 1 || month > 12 || day < 1 || day > (monthDays[month - 1] ?? 0)) throw malformed('date')
   const shifted = month <= 2 ? year - 1 : year
@@ -120,11 +120,11 @@ function daysOf(year: number, month: number, day: number): number {
   const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
   const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
   const days = era * 146_097 + dayOfEra - 719_468
-  // The ends of int32 stand for infinity.
+  // The least and greatest int32 stand for the infinities.
   if (days <= -(2 ** 31) || days >= 2 ** 31 - 1) throw new EngineError('22008', 'date out of range')
   return days
 }
 
 function malformed(type: string): EngineError {
-  return protocolError(`a value is no ${type}`)
+  return protocolError(`a value is not a valid ${type}`)
 }

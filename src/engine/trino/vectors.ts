@@ -1,4 +1,4 @@
-/** Columns of JSON rows as vectors: the one place that says which of Trino's types may stand for which of ours. */
+/** Builds column vectors from JSON rows, and decides which of Trino's types may be delivered as which SQL type. */
 
 import type { JsonValue } from '../../base/json.ts'
 import type { ColumnVector } from '../../core/result-batch.ts'
@@ -11,16 +11,16 @@ import {
   doubleScale,
   parseDate,
   parseDecimal,
-  parseInterval,
   parseTime,
   parseTimestamp,
   parseTimestampWithZone,
+  parseTrinoInterval,
 } from './values.ts'
 
-/** @throws EngineError 08006 where a cell is not of the type, 22003 or 22008 where a type of ours cannot hold it */
+/** @throws EngineError 08006 where a cell is not of the type; 22003 or 22008 where the vector cannot hold it */
 export type BuildVector = (cells: readonly JsonValue[]) => ColumnVector
 
-/** Digits of a decimal that an int64 holds whatever they are. */
+/** An int64 holds every decimal of this many digits. */
 const int64Digits = 18
 
 const integers: Readonly<Record<'int2' | 'int4' | 'int8', readonly string[]>> = {
@@ -30,12 +30,12 @@ const integers: Readonly<Record<'int2' | 'int4' | 'int8', readonly string[]>> = 
 }
 
 /**
- * How the values of a Trino column become a column of the result.
+ * The function that builds a result column from the cells of a Trino column.
  * @param trinoType as Trino displays it
- * @returns undefined where the one cannot stand for the other without loss
+ * @returns undefined where the Trino type cannot be delivered as the column's type without loss
  */
 export function vectorBuilder(column: EngineColumn, trinoType: string): BuildVector | undefined {
-  // The type of NULL where nothing gave it another.
+  // Trino's type of an untyped NULL.
   if (trinoType === 'unknown') return nulls(column)
   const { type, size } = column
   if (isArray(type)) {
@@ -141,14 +141,14 @@ function integerVector(type: 'int2' | 'int4' | 'int8'): BuildVector {
   const bound = type === 'int2' ? 2 ** 15 : 2 ** 31
   const read = (cell: JsonValue): number => {
     const value = Number(integer(cell))
-    if (value < -bound || value >= bound) throw protocolError(`a value is no ${type}`)
+    if (value < -bound || value >= bound) throw protocolError(`a value is not a valid ${type}`)
     return value
   }
   if (type === 'int2') return (cells) => ({ type, ...filled(cells, Int16Array, read) })
   return (cells) => ({ type, ...filled(cells, Int32Array, read) })
 }
 
-/** Quotients and averages are doubles on the engines (docs/sql.md); they are told at 15 digits. */
+/** Quotients and averages are doubles on the engines (docs/sql.md); they are delivered with 15 digits. */
 function numericBuilder(trinoType: string, size: NumericSize | undefined): BuildVector | undefined {
   if (trinoType === 'double') return doubleNumericVector
   if (integers.int8.includes(trinoType))
@@ -183,7 +183,7 @@ const doubleNumericVector: BuildVector = (cells) => {
 const boolVector: BuildVector = (cells) => ({
   type: 'bool',
   ...filled(cells, Uint8Array, (cell) => {
-    if (typeof cell !== 'boolean') throw protocolError('a value is no boolean')
+    if (typeof cell !== 'boolean') throw protocolError('a value is not a boolean')
     return cell ? 1 : 0
   }),
 })
@@ -194,7 +194,7 @@ const intervalVector: BuildVector = (cells) => {
   const micros = new BigInt64Array(cells.length)
   for (const [row, cell] of cells.entries()) {
     if (cell === null) continue
-    const interval = parseInterval(text(cell))
+    const interval = parseTrinoInterval(text(cell))
     months[row] = interval.months
     days[row] = interval.days
     micros[row] = interval.micros
@@ -210,7 +210,7 @@ const byteaVector: BuildVector = (cells) => ({
     cells.map((cell) => {
       if (cell === null) return new Uint8Array(0)
       const encoded = text(cell)
-      if (encoded.length % 4 !== 0 || !base64.test(encoded)) throw protocolError('a value is no varbinary')
+      if (encoded.length % 4 !== 0 || !base64.test(encoded)) throw protocolError('a value is not a varbinary')
       return Buffer.from(encoded, 'base64')
     }),
   ),
@@ -222,7 +222,7 @@ function arrayVector(cells: readonly JsonValue[], element: BuildVector): ColumnV
   const elements: JsonValue[] = []
   for (const [row, cell] of cells.entries()) {
     if (Array.isArray(cell)) for (const each of cell) elements.push(each)
-    else if (cell !== null) throw protocolError('a value is no array')
+    else if (cell !== null) throw protocolError('a value is not an array')
     offsets[row + 1] = elements.length
   }
   return { type: 'array', offsets, elements: element(elements), ...validityOf(cells) }
@@ -256,14 +256,14 @@ function nulls(column: EngineColumn): BuildVector | undefined {
   return (
     build &&
     ((cells) => {
-      if (cells.some((cell) => cell !== null)) throw protocolError('a value has no type')
+      if (cells.some((cell) => cell !== null)) throw protocolError('a value of type unknown is not NULL')
       return build(cells)
     })
   )
 }
 
 function text(cell: JsonValue): string {
-  if (typeof cell !== 'string') throw protocolError('a value is no text')
+  if (typeof cell !== 'string') throw protocolError('a value is not a string')
   return cell
 }
 
@@ -272,17 +272,17 @@ function textAs<T>(read: (value: string) => T): (cell: JsonValue) => T {
 }
 
 function integer(cell: JsonValue): bigint {
-  if (typeof cell !== 'bigint') throw protocolError('a value is no integer')
+  if (typeof cell !== 'bigint') throw protocolError('a value is not an integer')
   return cell
 }
 
 function float(cell: JsonValue): number {
   if (typeof cell === 'number' || typeof cell === 'bigint') return Number(cell)
   if (cell === 'NaN' || cell === 'Infinity' || cell === '-Infinity') return Number(cell)
-  throw protocolError('a value is no number')
+  throw protocolError('a value is not a number')
 }
 
 function uuid(value: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)) throw protocolError('a value is no uuid')
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)) throw protocolError('a value is not a uuid')
   return value
 }

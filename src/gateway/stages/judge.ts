@@ -7,7 +7,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Verdict } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
-import { applyUpdates, isKnownUpdate } from '../../wire/iceberg/apply-updates.ts'
+import { applyUpdates, isSupportedUpdate } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
@@ -56,7 +56,7 @@ export async function judgeChange(
   if (denied !== undefined) return { base, table, policies, verdict: denied }
   const early = await speculative(base)
   // An unknown update may expire the pinned snapshot; evaluating refuses it.
-  const mayUnpin = pinnedSnapshotId !== undefined && !request.updates.every(isKnownUpdate)
+  const mayUnpin = pinnedSnapshotId !== undefined && !request.updates.every(isSupportedUpdate)
   const verdict =
     policies.length === 0 && !mayUnpin
       ? allowed
@@ -111,7 +111,7 @@ export function bindingsOf(change: Change, base: CachedTable | undefined): Polic
  */
 export function applicable(policies: readonly Policy[], request: CommitRequest): readonly Policy[] {
   const expires = request.updates.some(
-    (update) => update.get('action') === 'remove-snapshots' || !isKnownUpdate(update),
+    (update) => update.get('action') === 'remove-snapshots' || !isSupportedUpdate(update),
   )
   return expires ? policies : policies.filter((policy) => policy.kind !== 'retention')
 }

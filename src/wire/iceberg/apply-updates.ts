@@ -1,7 +1,7 @@
 /**
- * The metadata after a commit's update actions: what policies see as `commit.result`, before the upstream
- * has made it. Follows the Iceberg REST specification and, where that is silent, Iceberg's reference
- * implementation. Does not write the metadata log, which is the catalog's.
+ * Computes the metadata after a commit's update actions: policies see it as `commit.result` before the upstream makes
+ * it. Follows the Iceberg REST specification and, where that is silent, Iceberg's reference implementation. Does not
+ * write the metadata log, because the catalog does.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -27,13 +27,12 @@ export interface ApplyOptions {
 type Apply = (draft: MetadataDraft, update: JsonObject) => void
 
 /**
- * @param base the metadata before the commit, not changed; undefined for a table that is being created
+ * @param base the metadata before the commit, which is not changed; undefined for a table that is being created
  * @param updates update actions in the order sent
- * @returns metadata that shares all that did not change with `base`; `base` itself where nothing did
- * @throws Fault policy_engine_unavailable for an action that is not known, since what it does to the table
- *   is not known either; bad_request for a known one that is malformed or refers to nothing; conflict for a
- *   snapshot that was made before the table's last one (the writer must rebase); upstream_failed for a base
- *   that cannot be read
+ * @returns metadata that shares unchanged values with `base`; `base` itself where nothing changed
+ * @throws Fault policy_engine_unavailable for an unsupported action, because its effect is unknown; bad_request for
+ *   an action that is malformed or refers to something missing; conflict for a snapshot older than the table's last
+ *   one (the writer must rebase); upstream_failed for a base that cannot be read
  */
 export function applyUpdates(
   base: JsonObject | undefined,
@@ -47,7 +46,7 @@ export function applyUpdates(
     if (apply === undefined)
       throw new Fault(
         'policy_engine_unavailable',
-        'The policy engine cannot judge this commit: it does not know one of its update actions.',
+        'The policy engine cannot judge this commit: one of its update actions is not supported.',
         { detail: `unknown update action ${JSON.stringify(action.slice(0, 100))}` },
       )
     apply(draft, update)
@@ -55,13 +54,13 @@ export function applyUpdates(
   return closeDraft(draft)
 }
 
-/** Whether it is said here what an update's action does to a table; Iceberg's own servers read actions in any case. */
-export function isKnownUpdate(update: JsonObject): boolean {
+/** Whether `applyUpdates` supports the action; upper and lower case differ, unlike in Iceberg's own servers. */
+export function isSupportedUpdate(update: JsonObject): boolean {
   const action = update.get('action')
   return typeof action === 'string' && actions.has(action)
 }
 
-/** A new table starts in the version that the first upgrade names: it never was in an older one. */
+/** A new table starts in the version that its first upgrade names. */
 function createVersion(updates: readonly JsonObject[]): bigint | undefined {
   const upgrade = updates.find((update) => update.get('action') === 'upgrade-format-version')
   return upgrade && readFormatVersion(upgrade)
@@ -87,7 +86,7 @@ const addSchema: Apply = (draft, update) => {
   const schema = reader.object(update, 'schema')
   let lastColumnId = draft.lastColumnId
   for (const { fieldId, type } of schemaColumns(schema, reader)) {
-    assertAsKept('type', type)
+    assertCanonical('type', type)
     if (fieldId > lastColumnId) lastColumnId = fieldId
   }
   addNumbered(draft.schemas, schema, (id) => numbered(schema, 'schema-id', id))
@@ -121,12 +120,12 @@ const addSortOrder: Apply = (draft, update) => {
   addNumbered(draft.orders, order, (id) => numbered(order, 'order-id', id), unsortedId)
 }
 
-/** Every partition or sort field has its texts and sources that the current schema has. */
+/** Asserts that every partition or sort field has its texts, and that the current schema has its sources. */
 function assertFields(draft: MetadataDraft, fields: readonly JsonObject[], texts: readonly string[]): void {
   for (const field of fields)
     for (const key of texts) {
       const text = reader.string(field, key)
-      if (key !== 'name') assertAsKept(key, text)
+      if (key !== 'name') assertCanonical(key, text)
     }
   const fieldIds = currentFieldIds(draft)
   for (const field of fields)
@@ -134,18 +133,18 @@ function assertFields(draft: MetadataDraft, fields: readonly JsonObject[], texts
       throw reader.fault('the current schema lacks a source field of `fields`')
 }
 
-/** All but one after a comma. */
+/** Every space in brackets, except one behind a comma. */
 const spacesInBrackets = /[([]\s|\s[,)\]]|,(?! ?\S)/
 
 /**
- * Iceberg's own servers read these words in any case and with any spaces, and keep them in lower case: a policy must see
- * what will be kept. What stands in brackets may be the name of something.
+ * Iceberg's own servers accept these words in any case and with any spaces, and store them in lower case. A policy
+ * must see the stored form. Text in brackets may be a name, so its case is not checked.
  */
-function assertAsKept(key: string, text: string): void {
+function assertCanonical(key: string, text: string): void {
   const [word = ''] = text.split(/[([]/, 1)
   if (word !== word.toLowerCase() || spacesInBrackets.test(text))
     throw reader.fault(
-      `\`${key}\` ${JSON.stringify(text.slice(0, 100))} must be in lower case, and without spaces in brackets`,
+      `\`${key}\` ${JSON.stringify(text.slice(0, 100))} must be in lower case, without spaces in brackets`,
     )
 }
 
@@ -157,7 +156,7 @@ const addSnapshot: Apply = (draft, update) => {
   const parentId = reader.optionalInteger(snapshot, 'parent-snapshot-id')
   const sequenceNumber = reader.optionalInteger(snapshot, 'sequence-number') ?? 0n
   for (const list of [draft.schemas, draft.specs, draft.orders])
-    if (list.byId.size === 0) throw reader.fault(`a snapshot comes before any \`${list.idKey}\``)
+    if (list.byId.size === 0) throw reader.fault(`a snapshot is added before any \`${list.idKey}\` exists`)
   if (draft.snapshots.has(id)) throw reader.fault(`snapshot ${id} exists already`)
   if (draft.formatVersion > 1n && parentId !== undefined && sequenceNumber <= draft.lastSequenceNumber)
     throw stale(`sequence number ${sequenceNumber} is not above the table's, ${draft.lastSequenceNumber}`)
@@ -184,8 +183,8 @@ const setSnapshotRef: Apply = (draft, update) => {
   const ref = refFrom(update)
   const type = reader.string(ref, 'type')
   if (type !== 'branch' && type !== 'tag') throw reader.fault('`type` must be branch or tag')
-  const known = draft.refs.get(name)
-  if (known && stringifyJson(refFrom(known)) === stringifyJson(ref)) return
+  const previous = draft.refs.get(name)
+  if (previous && stringifyJson(refFrom(previous)) === stringifyJson(ref)) return
   const snapshotId = reader.integer(ref, 'snapshot-id')
   const snapshot = draft.snapshots.get(snapshotId)
   if (snapshot === undefined) throw reader.fault(`snapshot ${snapshotId} does not exist`)
@@ -217,15 +216,15 @@ const removeSnapshots: Apply = (draft, update) => {
 }
 
 const setProperties: Apply = (draft, update) => {
-  // `updated` and `removed` are older names that some catalogs still read; a policy must not look elsewhere.
-  if (update.has('updated')) throw reader.fault('`updated` is not read; use `updates`')
+  // Some catalogs still read the older names `updated` and `removed`, which no policy would look at.
+  if (update.has('updated')) throw reader.fault('`updated` is not supported; use `updates`')
   const updates = reader.object(update, 'updates')
   for (const key of updates.keys()) draft.properties.set(key, reader.string(updates, key))
   if (updates.size > 0) draft.touched.add('properties')
 }
 
 const removeProperties: Apply = (draft, update) => {
-  if (update.has('removed')) throw reader.fault('`removed` is not read; use `removals`')
+  if (update.has('removed')) throw reader.fault('`removed` is not supported; use `removals`')
   for (const key of reader.strings(update, 'removals'))
     if (draft.properties.delete(key)) draft.touched.add('properties')
 }

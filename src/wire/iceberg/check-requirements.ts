@@ -1,4 +1,4 @@
-/** The requirements of a commit against the metadata it would change (Iceberg REST TableRequirement). */
+/** Checks a commit's requirements against the metadata that it would change (Iceberg REST TableRequirement). */
 
 import { Fault } from '../../base/fault.ts'
 import type { JsonObject } from '../../base/json.ts'
@@ -16,8 +16,8 @@ const reader = fieldReader((what) => new Fault('bad_request', `Invalid commit re
 
 /**
  * @param base the table's metadata; undefined where the table does not exist
- * @throws Fault conflict for the first requirement that is not met; bad_request for one that is malformed
- *   or of an unknown type
+ * @throws Fault conflict for the first requirement that is not met; bad_request for one that is malformed or has an
+ *   unknown type
  */
 export function checkRequirements(base: JsonObject | undefined, requirements: readonly JsonObject[]): void {
   for (const requirement of requirements) {
@@ -39,7 +39,7 @@ function conflict(what: string): Fault {
   return new Fault('conflict', `Requirement failed: ${what}.`, { type: 'CommitFailedException' })
 }
 
-/** A requirement whose `key` must equal a number of the metadata. */
+/** The check of a requirement whose `key` must equal a number of the metadata. */
 function equalInteger(key: string, actual: (base: JsonObject) => bigint | undefined): Check {
   return (base, requirement) => {
     const expected = reader.integer(requirement, key)
@@ -55,7 +55,7 @@ const assertTableUuid: Check = (base, requirement) => {
     throw conflict(`the table's uuid is ${found}, not the one expected`)
 }
 
-/** A null snapshot id means that the ref must not exist; Java leaves the key out where it means null. */
+/** A null snapshot id means that the ref must not exist. Java clients omit the key instead of sending null. */
 const assertRefSnapshotId: Check = (base, requirement) => {
   const name = reader.string(requirement, 'ref')
   const expected = reader.optionalInteger(requirement, 'snapshot-id')

@@ -1,6 +1,6 @@
 /**
- * The Iceberg REST CommitTableRequest and CommitTransactionRequest (docs/reference/gateway.md 1.6, 3.1): their shape.
- * What an update means is `apply-updates`; a requirement or update of an unknown kind is kept here.
+ * Parses CommitTableRequest and CommitTransactionRequest of Iceberg REST (docs/reference/gateway.md 1.6, 3.1). Checks
+ * their shape only: requirements and updates of unknown types pass, and `apply-updates.ts` interprets them.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -38,8 +38,8 @@ export function parseCommitRequest(body: Uint8Array): CommitRequest {
 }
 
 /**
- * The same where others must not wait for it: a body has up to 16 MiB.
- * @throws Fault as {@link parseCommitRequest} does
+ * As {@link parseCommitRequest}, but yields to other requests in between, because a body has up to 16 MiB.
+ * @throws Fault as {@link parseCommitRequest}
  */
 export async function readCommitRequest(body: Uint8Array): Promise<CommitRequest> {
   return commitRequest(await parseJsonInTurns(body, { depthMax: limits.jsonDepthMax }))
@@ -47,10 +47,10 @@ export async function readCommitRequest(body: Uint8Array): Promise<CommitRequest
 
 /**
  * @param body a CommitTransactionRequest as JSON
- * @returns its changes in the order sent: at least one, not too many, and no table twice, since each is judged
- *   against the table as it stood before the transaction
- * @throws Fault bad_request where the body is not JSON or not of the shape, or an identifier does not
- *   match the identifier pattern (docs/reference/gateway.md 3.1)
+ * @returns its changes in the order sent: at least one, at most `limits.transactionTablesMax`, and no table twice,
+ *   because policies judge each change against the table before the transaction
+ * @throws Fault bad_request where the body is not JSON, has another shape, or an identifier does not match the
+ *   pattern (docs/reference/gateway.md 3.1)
  */
 export async function readTransactionRequest(body: Uint8Array): Promise<readonly TableChange[]> {
   const value = await parseJsonInTurns(body, { depthMax: limits.jsonDepthMax })
@@ -68,7 +68,7 @@ export async function readTransactionRequest(body: Uint8Array): Promise<readonly
   return changes
 }
 
-/** @throws Fault bad_request where the body names a table and it is not `table`, the one of the path */
+/** @throws Fault bad_request where the body names another table than `table`, which is the path's */
 export function assertIdentifierMatches(request: CommitRequest, table: TableRef): void {
   const { identifier } = request
   if (identifier !== undefined && tableKey(identifier) !== tableKey(table))
@@ -77,7 +77,7 @@ export function assertIdentifierMatches(request: CommitRequest, table: TableRef)
 
 /**
  * @returns the snapshot ids of the `add-snapshot` updates, in their order
- * @throws Fault bad_request where such an update names none
+ * @throws Fault bad_request where such an update has no snapshot id
  */
 export function snapshotIdsAdded(request: CommitRequest): readonly bigint[] {
   return request.updates

@@ -1,4 +1,4 @@
-/** A CreateTableRequest of the Iceberg REST specification as the updates that build its first metadata. */
+/** Converts a CreateTableRequest of Iceberg REST into the updates that build the table's first metadata. */
 
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
@@ -9,8 +9,9 @@ const reader = fieldReader((what) => new Fault('bad_request', `Invalid create re
 const formatVersionDefault = '2'
 
 /**
- * The updates that a catalog makes of the request; they name no uuid, and a location only where the request does.
- * Field ids are given anew from 1, as the specification asks of a catalog, and partition and sort sources follow.
+ * The updates that a catalog derives from the request. They assign no uuid, and set a location only where the request
+ * has one. Field ids are assigned again from 1, as the specification requires of catalogs, also in partition and sort
+ * sources.
  * @throws Fault bad_request where the request is malformed
  */
 export function createTableUpdates(request: JsonObject): readonly JsonObject[] {
@@ -25,7 +26,7 @@ export function createTableUpdates(request: JsonObject): readonly JsonObject[] {
   const properties = new Map(reader.optionalObject(request, 'properties'))
   const version = properties.get('format-version') ?? formatVersionDefault
   properties.delete('format-version')
-  // Catalogs that read numbers generously would make another version of `03` than policies see.
+  // A lenient catalog could read `03` as another version than policies see.
   if (typeof version !== 'string' || !/^[1-9]$/.test(version))
     throw reader.fault('the property `format-version` must be a string of one digit')
   const location = reader.optionalString(request, 'location')
@@ -54,7 +55,7 @@ function update(action: string, fields: Readonly<Record<string, JsonValue>>): Js
   return new Map<string, JsonValue>([['action', action], ...Object.entries(fields)])
 }
 
-/** A struct with new field ids: all fields of a level before those nested in them, as Iceberg numbers them. */
+/** A struct with new field ids. As in Iceberg, all fields of a level come before those nested in them. */
 function withFreshIds(struct: JsonObject, next: (old: JsonValue) => bigint): JsonObject {
   const numbered = reader
     .objects(struct, 'fields')
@@ -79,7 +80,7 @@ function withSources(spec: JsonObject, idName: string, ids: ReadonlyMap<JsonValu
     const id = ids.get(field.get('source-id') ?? null)
     return id === undefined ? field : new Map(field).set('source-id', id)
   })
-  // An order without fields is the unsorted order, which is 0 by specification; specs count from 0.
+  // The unsorted order has the id 0 by specification, so other orders begin at 1. Specs begin at 0.
   const id = idName === 'order-id' && fields.length > 0 ? 1n : 0n
   return new Map(spec).set(idName, id).set('fields', fields)
 }

@@ -1,8 +1,8 @@
-/** The Iceberg REST ErrorModel: ours written, an upstream's read with tolerance. */
+/** Writes the Iceberg REST ErrorModel, and reads an upstream's leniently. Does not choose statuses or types. */
 
 /**
  * @param code the HTTP status
- * @param type the Iceberg exception name a client expects, such as NoSuchTableException
+ * @param type the Iceberg exception name that clients expect, such as NoSuchTableException
  * @param members further members of the error, for clients that know them
  * @returns the body of an IcebergErrorResponse
  */
@@ -10,21 +10,19 @@ export function errorModel(code: number, type: string, message: string, members:
   return JSON.stringify({ error: { message, type, code, ...members } })
 }
 
-/** An error answer larger than this is not an ErrorModel worth reading. */
+/** A larger error reply is not parsed. */
 const bodyBytesMax = 64 * 1024
 
-export interface UpstreamError {
+export interface ErrorModel {
   readonly type?: string
   readonly message?: string
 }
 
 /**
- * What an upstream's error answer says, as far as it says it: an ErrorModel, or the OAuth error of a
- * token endpoint (RFC 6749 section 5.2).
- *
+ * Reads an upstream's error reply: an ErrorModel, or the OAuth error of a token endpoint (RFC 6749 section 5.2).
  * @returns an empty object for a body that is neither; never throws
  */
-export function parseErrorModel(body: Uint8Array): UpstreamError {
+export function parseErrorModel(body: Uint8Array): ErrorModel {
   if (body.byteLength > bodyBytesMax) return {}
   let value: unknown
   try {

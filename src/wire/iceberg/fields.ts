@@ -1,13 +1,13 @@
 /**
- * Reads typed fields out of parsed Iceberg JSON. Who sent the document decides what a missing or
- * mistyped field is: the client's mistake (bad_request) or the upstream's (upstream_failed).
+ * Reads typed fields of parsed Iceberg JSON. The caller chooses the Fault for a missing or mistyped field: bad_request
+ * where a client sent the document, upstream_failed where the upstream did.
  */
 
 import type { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 
 export interface FieldReader {
-  /** The Fault for a document that is wrong in the way `what` says. */
+  /** The Fault for a document that is invalid. @param what a phrase such as "`uuid` must be a string" */
   fault(what: string): Fault
   string(from: JsonObject, key: string): string
   integer(from: JsonObject, key: string): bigint
@@ -15,7 +15,7 @@ export interface FieldReader {
   objects(from: JsonObject, key: string): readonly JsonObject[]
   strings(from: JsonObject, key: string): readonly string[]
   integers(from: JsonObject, key: string): readonly bigint[]
-  /** Like the above; undefined where the key is absent or null. */
+  /** The optional methods return undefined where the key is absent or null. */
   optionalString(from: JsonObject, key: string): string | undefined
   optionalInteger(from: JsonObject, key: string): bigint | undefined
   optionalIntegers(from: JsonObject, key: string): readonly bigint[] | undefined
@@ -35,7 +35,7 @@ const isObjects = isArrayOf(isJsonObject)
 const isStrings = isArrayOf(isString)
 const isIntegers = isArrayOf(isInteger)
 
-/** @param fault makes the Fault that every method throws, from a phrase such as "`uuid` must be a string" */
+/** @param fault makes the Fault that every method throws */
 export function fieldReader(fault: (what: string) => Fault): FieldReader {
   function optional<T extends JsonValue>(
     is: (value: JsonValue) => value is T,

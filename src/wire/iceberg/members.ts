@@ -1,6 +1,6 @@
 /**
- * The members of a JSON object as slices of its bytes, so that an answer can lose some of them while the rest,
- * megabytes of table metadata, passes unparsed and unchanged. What lies inside a member is not validated.
+ * Splits a JSON object into members as slices of its bytes. Some can be removed or replaced while megabytes of table
+ * metadata pass unparsed and unchanged. Does not validate the values of members.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -12,8 +12,8 @@ const colon = 0x3a
 
 /**
  * @param body a JSON object in UTF-8
- * @returns each member's value by its key, in their order, white space trimmed
- * @throws Fault upstream_failed where the body is no object, a key repeats or a bracket is not closed
+ * @returns each member's value by its key, in order, without surrounding white space
+ * @throws Fault upstream_failed where the body is not an object, a key repeats or a bracket is not closed
  */
 export function topLevelMembers(body: Uint8Array): ReadonlyMap<string, Uint8Array> {
   const members = new Map<string, Uint8Array>()
@@ -39,14 +39,14 @@ export function topLevelMembers(body: Uint8Array): ReadonlyMap<string, Uint8Arra
 }
 
 /**
- * The object with one member's value exchanged for a string; all other bytes of values as they came.
+ * The object with one member's value replaced by a string; all other values stay byte for byte.
  * @throws as {@link topLevelMembers}
  */
 export function withStringMember(body: Uint8Array, key: string, text: string): Uint8Array {
   return joinMembers(new Map([...topLevelMembers(body), [key, Buffer.from(JSON.stringify(text))]]))
 }
 
-/** The object of these members, in their order. */
+/** The object of these members, in order. */
 export function joinMembers(members: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> {
   if (members.size === 0) return Buffer.from('{}')
   const parts = [...members].flatMap(([name, value], index) => [
@@ -56,7 +56,7 @@ export function joinMembers(members: ReadonlyMap<string, Uint8Array>): Uint8Arra
   return Buffer.concat([...parts, Buffer.from('}')])
 }
 
-/** Where the value that begins at `from` ends: at the comma or bracket that follows it. */
+/** The index of the comma or bracket behind the value that begins at `from`. */
 function valueEnd(body: Uint8Array, from: number): number {
   let depth = 0
   for (let at = from; at < body.length; at++) {
@@ -76,7 +76,7 @@ function nonEmpty(from: number, end: number): number {
   return end
 }
 
-/** Just behind the closing quote of the string that begins at `at`. */
+/** The index behind the closing quote of the string that begins at `at`. */
 function stringEnd(body: Uint8Array, at: number): number {
   let end = body.indexOf(quote, at + 1)
   while (end >= 0) {
@@ -113,5 +113,5 @@ function trimEnd(bytes: Uint8Array): Uint8Array {
 }
 
 function unreadable(): Fault {
-  return new Fault('upstream_failed', 'The upstream catalog sent an answer that cannot be read.')
+  return new Fault('upstream_failed', 'The upstream catalog sent an invalid reply.')
 }

@@ -1,12 +1,12 @@
 /**
- * Table metadata while update actions are applied to it: indexes in place of arrays, so that a body of
- * 100,000 updates on a table of thousands of snapshots stays linear. Only what a draft changed is written
- * anew; all else in the closed metadata is the base's own values. Semantics: Iceberg's TableMetadata.Builder.
+ * Holds table metadata while update actions are applied: maps in place of arrays, so that a body of 100,000 updates on
+ * a table of thousands of snapshots takes linear time. Only changed fields are rebuilt; all others are the base's own
+ * values. Semantics: Iceberg's TableMetadata.Builder.
  */
 
 import { type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'
 import type { FieldReader } from './fields.ts'
-import { current, type NumberedList, numberedList, updateReader } from './numbered-list.ts'
+import { currentNumbered, type NumberedList, numberedList, updateReader } from './numbered-list.ts'
 import {
   currentSchema,
   currentSnapshotId,
@@ -27,7 +27,7 @@ import {
 export interface MetadataDraft {
   readonly base: JsonObject | undefined
   readonly nowMs: bigint
-  /** Top-level fields that no index below holds. */
+  /** Top-level fields that have no map below. */
   readonly fields: Map<string, JsonValue>
   formatVersion: bigint
   lastColumnId: bigint
@@ -45,12 +45,12 @@ export interface MetadataDraft {
   readonly refs: Map<string, JsonObject>
   readonly refNamesBySnapshot: Map<bigint, Set<string>>
   readonly snapshotLog: JsonObject[]
-  /** Added snapshots that were `main` for a while. */
+  /** Snapshots of this commit that `main` has named. */
   readonly mainSnapshotIds: Set<bigint>
   readonly statistics: Map<bigint, readonly JsonObject[]>
   readonly partitionStatistics: Map<bigint, readonly JsonObject[]>
   readonly encryptionKeys: Map<string, JsonObject>
-  /** The metadata fields to write anew at the end. */
+  /** Metadata fields that `closeDraft` must rebuild. */
   readonly touched: Set<string>
 }
 
@@ -114,8 +114,8 @@ function bySnapshot(from: JsonObject, key: string): Map<bigint, readonly JsonObj
   const files = new Map<bigint, JsonObject[]>()
   for (const file of metadataReader.optionalObjects(from, key) ?? []) {
     const id = metadataReader.integer(file, 'snapshot-id')
-    const known = files.get(id)
-    if (known) known.push(file)
+    const sameSnapshot = files.get(id)
+    if (sameSnapshot) sameSnapshot.push(file)
     else files.set(id, [file])
   }
   return files
@@ -129,7 +129,7 @@ export function setRef(draft: MetadataDraft, name: string, ref: JsonObject, snap
   draft.touched.add('refs')
 }
 
-/** Removes a ref; without `main` the table has no current snapshot. Unknown names are passed over. */
+/** Removes a ref; ignores unknown names. Without `main` the table has no current snapshot. */
 export function removeRef(draft: MetadataDraft, name: string): void {
   if (!draft.refs.has(name)) return
   forgetRef(draft, name)
@@ -150,10 +150,9 @@ function indexRef(draft: MetadataDraft, name: string, snapshotId: bigint): void 
 }
 
 /**
- * The metadata that the draft stands for; the base itself where nothing changed.
- *
- * @throws Fault bad_request where a table that is being created lacks schema, spec or order, or where the
- *   current spec or order needs a field that the current schema does not have
+ * The draft's metadata; the base itself where nothing changed.
+ * @throws Fault bad_request where a new table lacks a schema, spec or order, or where the current schema lacks a field
+ *   of the current spec or order
  */
 export function closeDraft(draft: MetadataDraft): JsonObject {
   const { fields, touched, schemas, specs, orders, base } = draft
@@ -166,7 +165,7 @@ export function closeDraft(draft: MetadataDraft): JsonObject {
   if (!isV1) fields.set('last-sequence-number', draft.lastSequenceNumber)
   if (draft.formatVersion >= 3n) fields.set('next-row-id', draft.nextRowId)
   if (touched.has('format-version') && !isV1) {
-    // Format version 1 may leave out what the later ones require, and duplicates what they drop.
+    // Version 1 may omit fields that later versions require, and has duplicates that they drop.
     for (const list of [schemas, specs, orders]) list.touched = true
     fields.delete('schema')
     fields.delete('partition-spec')
@@ -175,13 +174,13 @@ export function closeDraft(draft: MetadataDraft): JsonObject {
     fields.set('last-column-id', draft.lastColumnId)
     fields.set('schemas', [...schemas.byId.values()])
     fields.set('current-schema-id', schemas.currentId)
-    if (isV1) fields.set('schema', current(schemas))
+    if (isV1) fields.set('schema', currentNumbered(schemas))
   }
   if (specs.touched) {
     fields.set('last-partition-id', draft.lastPartitionId)
     fields.set('partition-specs', [...specs.byId.values()])
     fields.set('default-spec-id', specs.currentId)
-    if (isV1) fields.set('partition-spec', metadataReader.objects(current(specs), 'fields'))
+    if (isV1) fields.set('partition-spec', metadataReader.objects(currentNumbered(specs), 'fields'))
   }
   if (orders.touched) {
     fields.set('sort-orders', [...orders.byId.values()])
@@ -204,8 +203,8 @@ export function closeDraft(draft: MetadataDraft): JsonObject {
 }
 
 /**
- * The log without snapshots that were `main` only inside this commit; and where snapshots were removed, only
- * what follows the last gap, because a log with a gap would say that an older snapshot was current longer.
+ * The log without snapshots that were `main` only inside this commit. Where snapshots were removed, only the entries
+ * behind the last gap stay, because a gap would make an older snapshot seem current for longer.
  */
 function closedSnapshotLog(draft: MetadataDraft): readonly JsonObject[] {
   let log: JsonObject[] = []
@@ -222,7 +221,7 @@ function closedSnapshotLog(draft: MetadataDraft): readonly JsonObject[] {
 function assertSourcesExist(draft: MetadataDraft): void {
   const fieldIds = currentFieldIds(draft)
   for (const list of [draft.specs, draft.orders])
-    for (const field of metadataReader.objects(current(list), 'fields'))
+    for (const field of metadataReader.objects(currentNumbered(list), 'fields'))
       if (!hasSources(field, fieldIds, metadataReader))
         throw updateReader.fault(
           `the current schema lacks a source field of \`${list.idKey}\` ${list.currentId}`,
@@ -233,7 +232,7 @@ const fieldIdsBySchema = new WeakMap<JsonObject, ReadonlySet<bigint>>()
 
 /** The ids of the current schema's fields, nested ones included. */
 export function currentFieldIds(draft: MetadataDraft): ReadonlySet<bigint> {
-  const schema = current(draft.schemas)
+  const schema = currentNumbered(draft.schemas)
   let ids = fieldIdsBySchema.get(schema)
   if (ids === undefined) {
     ids = new Set(schemaColumns(schema).map((column) => column.fieldId))
@@ -242,14 +241,14 @@ export function currentFieldIds(draft: MetadataDraft): ReadonlySet<bigint> {
   return ids
 }
 
-/** Whether a partition or sort field finds its source columns, of which format version 3 may name several. */
+/** Whether a partition or sort field's source columns exist; format version 3 allows several. */
 export function hasSources(field: JsonObject, fieldIds: ReadonlySet<bigint>, from: FieldReader): boolean {
   const single = from.optionalInteger(field, 'source-id')
   const ids = single === undefined ? from.integers(field, 'source-ids') : [single]
   return from.string(field, 'transform') === 'void' || ids.every((id) => fieldIds.has(id))
 }
 
-/** A ref with the fields that count, for comparison and for storing. */
+/** A ref with only its specified fields, for comparison and storage. */
 export function refFrom(from: JsonObject): JsonObject {
   return jsonObject({
     'snapshot-id': updateReader.integer(from, 'snapshot-id'),

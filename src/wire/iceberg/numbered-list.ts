@@ -1,6 +1,6 @@
 /**
- * Schemas, partition specs and sort orders of a metadata draft: numbered by the catalog, equal ones reused,
- * one of them current. Where writer and catalog could mean different items by a number, it is refused.
+ * Holds the schemas, partition specs or sort orders of a metadata draft. The catalog numbers them and reuses equal
+ * ones; one is current. An id that writer and catalog could understand differently is refused.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -13,26 +13,26 @@ export interface NumberedList {
   readonly byId: Map<bigint, JsonObject>
   currentId: bigint
   nextId: bigint
-  /** Of the items by what makes two of them equal; filled when first needed. */
+  /** Ids by fingerprint; equal items have equal fingerprints. Filled when first needed. */
   idByFingerprint: Map<string, bigint> | undefined
   readonly fingerprint: (item: JsonObject) => string
-  /** What -1 stands for: the last one that the updates added. */
+  /** The item that -1 means: the last one that the updates added. */
   lastAddedId: bigint | undefined
   readonly addedIds: Set<bigint>
-  /** Ids by which the writer and the catalog may mean different items. */
+  /** Ids that the writer and the catalog may understand differently. */
   readonly ambiguousIds: Set<bigint>
-  /** Whether these updates removed the item of the highest id, whose number some catalogs then give again. */
+  /** Whether these updates removed the item with the highest id, which some catalogs then assign again. */
   newestRemoved: boolean
   touched: boolean
 }
 
-/** Reads update actions; their mistakes are the writer's. */
+/** Reads update actions; mistakes in them are the writer's (bad_request). */
 export const updateReader = fieldReader((what) => new Fault('bad_request', `Invalid table update: ${what}.`))
 
 /**
- * @param items those of the metadata
- * @param currentItem the current one of them; undefined in a table that is being created
- * @param initialId the first id that is given
+ * @param items the items of the metadata
+ * @param currentItem the current item; undefined in a table that is being created
+ * @param initialId the first id to assign
  * @throws Fault upstream_failed where an item has no id
  */
 export function numberedList(
@@ -47,7 +47,7 @@ export function numberedList(
   return {
     idKey,
     byId,
-    // In a new table nothing is current until an item of that id is added: its first schema and spec are 0.
+    // In a new table no item is current until the item 0 is added, which its first schema and spec are.
     currentId: currentItem ? metadataReader.integer(currentItem, idKey) : 0n,
     nextId,
     idByFingerprint: undefined,
@@ -61,12 +61,11 @@ export function numberedList(
 }
 
 /**
- * Adds an item under the next free id, or finds the equal one that is there.
- *
- * @param build makes the item that is kept from the id it got; not called where an equal item is there
+ * Adds an item under the next free id, unless the list has an equal one.
+ * @param build makes the stored item from its id; not called where an equal item exists
  * @param fixedId the id that such an item always has
  * @throws Fault bad_request for a new item where these updates removed the newest one: catalogs number it differently,
- *   and Iceberg's own leaves a table that cannot be read
+ *   and Iceberg's own then writes a table that cannot be read
  */
 export function addNumbered(
   list: NumberedList,
@@ -76,18 +75,18 @@ export function addNumbered(
 ): void {
   list.idByFingerprint ??= indexFingerprints(list)
   const fingerprint = list.fingerprint(sent)
-  const knownId = fixedId === undefined ? list.idByFingerprint.get(fingerprint) : fixedId
-  const id = knownId ?? list.nextId
+  const existingId = fixedId === undefined ? list.idByFingerprint.get(fingerprint) : fixedId
+  const id = existingId ?? list.nextId
   const sentId = updateReader.optionalInteger(sent, list.idKey)
   if (sentId !== undefined && sentId !== id) list.ambiguousIds.add(sentId).add(id)
   if (list.byId.has(id)) {
-    // Catalogs disagree on what -1 means after an addition that added nothing: it then means nothing.
+    // Catalogs disagree on the meaning of -1 after an addition of an existing item, so it is refused then.
     list.lastAddedId = list.addedIds.has(id) ? id : undefined
     return
   }
   if (list.newestRemoved)
     throw updateReader.fault(
-      `an item is added after the highest \`${list.idKey}\` was removed; commit one after the other`,
+      `an item is added after the highest \`${list.idKey}\` was removed; use two commits`,
     )
   list.byId.set(id, build(id))
   list.idByFingerprint.set(fingerprint, id)
@@ -98,10 +97,9 @@ export function addNumbered(
 }
 
 /**
- * Makes the item of that id current; -1 is the last one added.
- *
- * @throws Fault bad_request where there is no such item, or where the writer, who numbered an added item
- *   otherwise than the catalog will, may mean another one
+ * Makes the item with this id current; -1 means the last one added.
+ * @throws Fault bad_request where there is no such item, or where the id is ambiguous, because the writer numbered an
+ *   added item differently than the catalog will
  */
 export function setCurrentNumbered(list: NumberedList, id: bigint): void {
   if (id !== -1n) assertUnambiguous(list, id)
@@ -113,7 +111,7 @@ export function setCurrentNumbered(list: NumberedList, id: bigint): void {
   list.touched = true
 }
 
-/** @throws Fault bad_request where one of them is the current one, or ambiguous; unknown ids are passed over */
+/** Removes items; ignores unknown ids. @throws Fault bad_request where an id is the current one, or ambiguous */
 export function removeNumbered(list: NumberedList, ids: readonly bigint[]): void {
   for (const id of ids) {
     assertUnambiguous(list, id)
@@ -131,23 +129,23 @@ export function removeNumbered(list: NumberedList, ids: readonly bigint[]): void
 function assertUnambiguous(list: NumberedList, id: bigint): void {
   if (list.ambiguousIds.has(id))
     throw updateReader.fault(
-      `\`${list.idKey}\` ${id} is ambiguous, because an item was added under a number that is taken or not next; use -1`,
+      `\`${list.idKey}\` ${id} is ambiguous, because an item was added with an id that is taken or not the next one; use -1`,
     )
 }
 
-/** Of equal items the first counts, as in Iceberg's reference implementation. */
+/** The first of equal items is used, as in Iceberg's reference implementation. */
 function indexFingerprints(list: NumberedList): Map<string, bigint> {
   return new Map([...list.byId].reverse().map(([id, item]) => [list.fingerprint(item), id]))
 }
 
-/** @throws Fault bad_request where the list has no current item, as in a table that is being created */
-export function current(list: NumberedList): JsonObject {
+/** The current item. @throws Fault bad_request where there is none, as in a table that is being created */
+export function currentNumbered(list: NumberedList): JsonObject {
   const item = list.byId.get(list.currentId)
   if (item === undefined) throw updateReader.fault(`\`${list.idKey}\` ${list.currentId} does not exist`)
   return item
 }
 
-/** Two schemas are the same where fields and identifier fields are, whatever their ids. */
+/** Two schemas are equal where their fields and identifier fields are, regardless of schema ids. */
 function schemaFingerprint(schema: JsonObject): string {
   const identifiers = schema.get('identifier-field-ids')
   return stringifyJson([
@@ -171,7 +169,7 @@ function canonicalType(type: JsonValue | undefined): JsonValue {
   ]
 }
 
-/** Two partition specs are the same where their fields are, whatever the partition field ids. */
+/** Two partition specs are equal where their fields are, regardless of partition field ids. */
 function specFingerprint(spec: JsonObject): string {
   return stringifyJson(
     mapFields(spec, (field) => pick(field, ['source-id', 'source-ids', 'transform', 'name'])),

@@ -1,7 +1,7 @@
 /**
- * What CEL policies see of a table and a commit (docs/reference/policies.md 2). The structure that is ours has
- * snake_case keys: of the table, of snapshots and of refs. Schemas, specs, sort orders, properties, requirements and
- * updates are the Iceberg specification's own objects, unchanged.
+ * Builds the objects that CEL policies see of a table and a commit (docs/reference/policies.md 2). The keys of tables,
+ * snapshots and refs are in snake_case. Schemas, specs, sort orders, properties, requirements and updates are the
+ * Iceberg specification's own objects, unchanged.
  */
 
 import { type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'
@@ -21,8 +21,7 @@ import {
 } from './table-metadata.ts'
 
 /**
- * The `table` binding. A value that the metadata does not have is null, so that a policy can ask for it.
- *
+ * The `table` binding. A value that the metadata lacks is null, so that a policy can test for it.
  * @throws Fault upstream_failed where the metadata lacks what its format version requires
  */
 export function tableView(ref: TableRef, metadata: JsonObject): JsonObject {
@@ -54,7 +53,6 @@ export function tableView(ref: TableRef, metadata: JsonObject): JsonObject {
 
 /**
  * The `commit` binding.
- *
  * @param result the `tableView` of the metadata after the commit; absent where there is none, as in a drop
  * @param receivedAtMs milliseconds since the Unix epoch
  */
@@ -73,7 +71,7 @@ export function commitView(
   })
 }
 
-/** Kept per raw snapshot: `table` and `commit.result` share all but the new ones, and so do later commits. */
+/** Cached per raw snapshot, because `table`, `commit.result` and later commits share all but the new ones. */
 const snapshotViews = new WeakMap<JsonObject, JsonObject>()
 
 function snapshotView(snapshot: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 /**
- * Iceberg's `read-restrictions`: what an upstream says that its caller may not see of a table. They are not understood
- * here, so whatever they may hold counts as a restriction of every column and row.
+ * Detects Iceberg's `read-restrictions`, by which an upstream limits what its caller may see of a table. Does not
+ * interpret them: any content is treated as a restriction of every column and row.
  */
 
 import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts'
 
 export const restrictionsMember = 'read-restrictions'
 
-/** @param value of the member; undefined where the answer has none */
+/** @param value the member's value; undefined where the reply has no such member */
 export function restrictsReading(value: JsonValue | undefined): boolean {
   if (value === undefined) return false
   if (!isJsonObject(value)) return true
@@ -17,7 +17,7 @@ export function restrictsReading(value: JsonValue | undefined): boolean {
   )
 }
 
-/** As {@link restrictsReading}, of an answer's members as bytes. */
+/** As {@link restrictsReading}, for the members of a reply as bytes. */
 export function isRestricted(members: ReadonlyMap<string, Uint8Array>): boolean {
   const raw = members.get(restrictionsMember)
   if (raw === undefined) return false

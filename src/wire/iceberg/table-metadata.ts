@@ -1,6 +1,6 @@
 /**
- * The Iceberg LoadTableResult and the parts of table metadata that the service reads: the current
- * schema, spec, order and snapshot, of format versions 1 to 3. Not the rest of the metadata.
+ * Parses Iceberg's LoadTableResult and reads the parts of table metadata that the service needs: schemas, specs,
+ * orders, snapshots and refs of format versions 1 to 3. Does not validate the rest of the metadata.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -19,30 +19,30 @@ import { restrictionsMember, restrictsReading } from './read-restrictions.ts'
 
 export interface LoadTableResult {
   readonly metadataLocation: string
-  /** As sent. */
+  /** Unchanged, as sent. */
   readonly metadata: JsonObject
   readonly config?: JsonObject
-  /** Set where the upstream says that its caller may not see all of the table. */
+  /** Set where the upstream restricts what its caller may see of the table. */
   readonly restricted?: true
 }
 
-/** The newest format whose metadata we know how to read. */
+/** The newest supported format version. */
 export const formatVersionMax = 3n
 
-/** Partition field ids start above it; also the last partition id of an unpartitioned table. */
+/** Partition field ids start above this number, which is the last partition id of an unpartitioned table. */
 export const partitionIdBase = 999n
 
-/** Reads metadata that the upstream sent; its mistakes are upstream_failed. */
+/** Reads metadata that the upstream sent; mistakes in it are upstream_failed. */
 export const metadataReader = fieldReader(
   (what) =>
-    new Fault('upstream_failed', 'The upstream catalog sent table metadata that cannot be read.', {
+    new Fault('upstream_failed', 'The upstream catalog sent invalid table metadata.', {
       detail: `table metadata: ${what}`,
     }),
 )
 const reader = metadataReader
 
 /**
- * @param body an upstream's answer to loadTable or to a commit
+ * @param body an upstream's reply to loadTable or to a commit
  * @throws Fault upstream_failed where the body is not JSON or not a LoadTableResult with a metadata location
  */
 export function parseLoadTableResult(body: Uint8Array): LoadTableResult {
@@ -54,8 +54,8 @@ export function parseLoadTableResult(body: Uint8Array): LoadTableResult {
 }
 
 /**
- * The same where others must not wait for it: metadata grows to megabytes.
- * @throws Fault as {@link parseLoadTableResult} does
+ * As {@link parseLoadTableResult}, but yields to other requests in between, because metadata grows to megabytes.
+ * @throws Fault as {@link parseLoadTableResult}
  */
 export async function readLoadTableResult(body: Uint8Array): Promise<LoadTableResult> {
   try {
@@ -66,7 +66,7 @@ export async function readLoadTableResult(body: Uint8Array): Promise<LoadTableRe
 }
 
 function loadTableResult(result: JsonValue): LoadTableResult {
-  if (!isJsonObject(result)) throw reader.fault('the answer is not an object')
+  if (!isJsonObject(result)) throw reader.fault('the reply is not an object')
   const config = reader.optionalObject(result, 'config')
   const metadata = reader.object(result, 'metadata')
   formatVersion(metadata)
@@ -78,19 +78,18 @@ function loadTableResult(result: JsonValue): LoadTableResult {
   }
 }
 
-/** What is no JSON, which the parser calls the sender's mistake, is the upstream's. */
+/** The parser reports invalid JSON as the client's mistake; here it is the upstream's. */
 function unreadable(thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.kind !== 'bad_request') return thrown
-  return new Fault('upstream_failed', 'The upstream catalog sent an answer that cannot be read.', {
+  return new Fault('upstream_failed', 'The upstream catalog sent an invalid reply.', {
     detail: thrown.publicMessage,
   })
 }
 
 /**
- * What is kept of an accepted commit.
- *
- * @param snapshotId the snapshot that the commit added, where the table may have moved on since;
- *   'unknown' where none can be named
+ * What the store records of an accepted commit.
+ * @param snapshotId the snapshot that the commit added, where the table may have changed since; 'unknown' where it
+ *   cannot be named
  * @throws Fault upstream_failed where the metadata lacks what its format version requires
  */
 export function committedTable(result: LoadTableResult, snapshotId?: bigint | 'unknown'): CommittedTable {
@@ -117,14 +116,14 @@ export function committedTable(result: LoadTableResult, snapshotId?: bigint | 'u
   }
 }
 
-/** @throws Fault upstream_failed where it is missing, or not one of 1 to 3 */
+/** @throws Fault upstream_failed where it is missing or not 1 to 3 */
 export function formatVersion(metadata: JsonObject): bigint {
   const version = reader.integer(metadata, 'format-version')
   if (version < 1n || version > formatVersionMax) throw reader.fault(`\`format-version\` is ${version}`)
   return version
 }
 
-/** All schemas; format version 1 may hold a single `schema`, with id 0 where it has none. */
+/** All schemas. Format version 1 may have a single `schema`, whose id defaults to 0. */
 export function schemasOf(metadata: JsonObject): readonly JsonObject[] {
   const schemas = reader.optionalObjects(metadata, 'schemas')
   if (schemas !== undefined) return schemas
@@ -139,7 +138,7 @@ export function currentSchema(metadata: JsonObject): JsonObject {
   return withId(schemas, 'schema-id', reader.integer(metadata, 'current-schema-id'))
 }
 
-/** All partition specs; format version 1 may hold only the fields of one, as `partition-spec`. */
+/** All partition specs. Format version 1 may have only the fields of one, as `partition-spec`. */
 export function partitionSpecsOf(metadata: JsonObject): readonly JsonObject[] {
   const specs = reader.optionalObjects(metadata, 'partition-specs')
   if (specs !== undefined) return specs
@@ -159,7 +158,7 @@ export function defaultPartitionSpec(metadata: JsonObject): JsonObject {
 
 const unsorted = jsonObject({ 'order-id': 0n, fields: [] })
 
-/** The highest partition field id ever given; format version 1 may leave it to be found in the specs. */
+/** The highest partition field id ever assigned. Format version 1 may omit it; the specs then have it. */
 export function lastPartitionId(metadata: JsonObject): bigint {
   const last = reader.optionalInteger(metadata, 'last-partition-id')
   if (last !== undefined) return last
@@ -172,7 +171,7 @@ export function lastPartitionId(metadata: JsonObject): bigint {
   return highest
 }
 
-/** All sort orders; format version 1 may hold none, which means unsorted. */
+/** All sort orders. Format version 1 may have none, which means unsorted. */
 export function sortOrdersOf(metadata: JsonObject): readonly JsonObject[] {
   return reader.optionalObjects(metadata, 'sort-orders') ?? [unsorted]
 }
@@ -183,7 +182,7 @@ export function defaultSortOrder(metadata: JsonObject): JsonObject {
   return withId(sortOrdersOf(metadata), 'order-id', reader.integer(metadata, 'default-sort-order-id'))
 }
 
-/** The snapshots as they stand; none where the document names none. */
+/** The snapshots in document order; empty where the document has none. */
 export function snapshotsOf(metadata: JsonObject): readonly JsonObject[] {
   return reader.optionalObjects(metadata, 'snapshots') ?? []
 }
@@ -210,10 +209,9 @@ export function refsOf(metadata: JsonObject): JsonObject {
 }
 
 /**
- * Every field of a schema, nested ones included, parents first. Names are the Iceberg full names: struct
- * fields joined by dots, a list's `element`, a map's `key` and `value`.
- *
- * @param from whose mistake a malformed schema is; the upstream's where absent
+ * Every field of a schema, nested ones included, parents first. Names are Iceberg's full names: struct fields joined
+ * by dots, a list's `element`, a map's `key` and `value`.
+ * @param from makes the Fault for a malformed schema; upstream_failed where absent
  * @throws Fault of `from` where a field lacks an id, name or type
  */
 export function schemaColumns(schema: JsonObject, from: FieldReader = reader): readonly Column[] {

@@ -1,4 +1,4 @@
-/** What reading a table needs of its metadata: its snapshots, and the columns of its schemas. */
+/** Extracts from table metadata what queries need: snapshots, and the top-level columns of all schemas. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
@@ -17,14 +17,14 @@ export interface TableState {
   /** Undefined where the table has no snapshot. */
   readonly currentSnapshotId: bigint | undefined
   readonly currentSchemaId: bigint
-  /** The schema that was current when each snapshot was made; undefined where the snapshot does not say. */
+  /** The schema that was current when each snapshot was made; undefined where the snapshot does not name it. */
   readonly snapshotSchemaIds: ReadonlyMap<bigint, bigint | undefined>
   readonly schemas: ReadonlyMap<bigint, readonly SchemaColumn[]>
-  /** Set where the upstream restricts reading: then nothing of the table may be read. */
+  /** Set where the upstream restricts reading; the table must then not be read at all. */
   readonly restricted?: true
 }
 
-/** @throws Fault upstream_failed for metadata that cannot be read, or whose current snapshot is not there */
+/** @throws Fault upstream_failed for metadata that is invalid or lacks its current snapshot */
 export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTableResult): TableState {
   const snapshotSchemaIds = new Map(
     snapshotsOf(metadata).map((snapshot) => [
@@ -45,7 +45,7 @@ export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTab
   }
 }
 
-/** Format version 1 may leave out the id of its one schema. */
+/** Format version 1 may omit the id of its one schema. */
 function schemaIdOf(schema: JsonObject): bigint {
   return reader.optionalInteger(schema, 'schema-id') ?? 0n
 }

@@ -1,6 +1,6 @@
 /**
- * Table metadata without what it says of its rows: how many there are, how large, between which bounds. Only members
- * that are known to say nothing of the kind pass; what clients must find to read the metadata at all stays as zero.
+ * Removes from table metadata what it reveals about rows: counts, sizes and bounds. Only members on an allow-list pass;
+ * counts that clients require to read the metadata stay as zero.
  */
 
 import {
@@ -14,8 +14,8 @@ import { limits } from '../../limits.ts'
 import { joinMembers, topLevelMembers } from './members.ts'
 import { metadataReader as reader } from './table-metadata.ts'
 
-/** Members of table metadata (Iceberg's table specification, versions 1 to 3) that say nothing of rows. */
-const kept: ReadonlySet<string> = new Set([
+/** Members of table metadata (Iceberg's table specification, versions 1 to 3) that reveal nothing about rows. */
+const allowed: ReadonlySet<string> = new Set([
   'format-version',
   'table-uuid',
   'location',
@@ -38,7 +38,7 @@ const kept: ReadonlySet<string> = new Set([
   'encryption-keys',
 ])
 
-const keptOfSnapshot: ReadonlySet<string> = new Set([
+const allowedOfSnapshot: ReadonlySet<string> = new Set([
   'snapshot-id',
   'parent-snapshot-id',
   'sequence-number',
@@ -51,24 +51,23 @@ const keptOfSnapshot: ReadonlySet<string> = new Set([
 /** Counts that version 3 requires. */
 const requiredCounts = ['first-row-id', 'added-rows'] as const
 
-/** Properties by which Iceberg's clients read and write; others may hold statistics, as those of Hive and Spark do. */
-const keptProperties = /^((write|read|commit|history|gc|schema|compatibility|encryption)\.|format-version$)/
+/** Properties that Iceberg's clients need to read and write. Others may hold statistics, as those of Hive and Spark. */
+const allowedProperties =
+  /^((write|read|commit|history|gc|schema|compatibility|encryption)\.|format-version$)/
 
-/**
- * Where a summary has no other member, PyIceberg counts a new snapshot's totals from zero instead of leaving them out.
- */
+/** Without another member in a summary, PyIceberg counts a new snapshot's totals from zero, not omitting them. */
 const mark = ['covenant.withheld', 'counts'] as const
 
 /**
  * @param metadata an upstream's table metadata
- * @param keepsNextRowId whether `next-row-id` stays: without it no row can be added to a table of version 3
- * @throws Fault upstream_failed where the metadata cannot be read
+ * @param keepsNextRowId whether `next-row-id` stays; without it a writer cannot add rows to a table of version 3
+ * @throws Fault upstream_failed where the metadata is invalid
  */
 export async function withoutCounts(metadata: Uint8Array, keepsNextRowId: boolean): Promise<Uint8Array> {
   const members = topLevelMembers(metadata)
   const shown = new Map<string, Uint8Array>()
   for (const [key, raw] of members) {
-    if (kept.has(key)) shown.set(key, raw)
+    if (allowed.has(key)) shown.set(key, raw)
     else if (key === 'next-row-id') shown.set(key, keepsNextRowId ? raw : Buffer.from('0'))
     else if (key === 'snapshots') shown.set(key, await changed(raw, snapshotsOf))
     else if (key === 'properties') shown.set(key, await changed(raw, propertiesOf))
@@ -82,15 +81,15 @@ async function changed(raw: Uint8Array, change: (value: JsonValue) => JsonValue)
 
 function snapshotsOf(value: JsonValue): JsonValue {
   if (value === null) return null
-  if (!Array.isArray(value)) throw reader.fault('`snapshots` is no array')
+  if (!Array.isArray(value)) throw reader.fault('`snapshots` is not an array')
   return (value as readonly JsonValue[]).map((snapshot) => {
-    if (!isJsonObject(snapshot)) throw reader.fault('a snapshot is no object')
+    if (!isJsonObject(snapshot)) throw reader.fault('a snapshot is not an object')
     return snapshotOf(snapshot)
   })
 }
 
 function snapshotOf(snapshot: JsonObject): JsonObject {
-  const shown = new Map([...snapshot].filter(([key]) => keptOfSnapshot.has(key)))
+  const shown = new Map([...snapshot].filter(([key]) => allowedOfSnapshot.has(key)))
   for (const key of requiredCounts) if (snapshot.has(key)) shown.set(key, 0n)
   const summary = reader.optionalObject(snapshot, 'summary')
   const operation = summary && reader.optionalString(summary, 'operation')
@@ -101,6 +100,6 @@ function snapshotOf(snapshot: JsonObject): JsonObject {
 
 function propertiesOf(value: JsonValue): JsonValue {
   if (value === null) return null
-  if (!isJsonObject(value)) throw reader.fault('`properties` is no object')
-  return new Map([...value].filter(([key]) => keptProperties.test(key)))
+  if (!isJsonObject(value)) throw reader.fault('`properties` is not an object')
+  return new Map([...value].filter(([key]) => allowedProperties.test(key)))
 }

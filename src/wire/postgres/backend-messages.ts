@@ -1,17 +1,17 @@
-/** What the server sends, but for rows (rows.ts) and COPY (copy.ts). */
+/** Writes the messages that a server sends, except rows (rows.ts) and COPY (copy.ts). */
 
 import { type NumericSize, type SqlType, typeOid } from '../../core/sql-type.ts'
 import type { MessageWriter } from './message-writer.ts'
 import { backend, type Format, protocolMajor, type TransactionStatus } from './protocol.ts'
 
-/** Fields of an error or a notice; what is absent is not sent. */
+/** Fields of an error or a notice; absent fields are not sent. */
 export interface Report {
   readonly severity: 'FATAL' | 'ERROR' | 'WARNING' | 'NOTICE'
   readonly sqlState: string
   readonly message: string
   readonly detail?: string | undefined
   readonly hint?: string | undefined
-  /** Characters before the place meant, plus one. */
+  /** Position of the error in the statement, in characters from 1. */
   readonly position?: number | undefined
 }
 
@@ -35,7 +35,7 @@ export function writeReport(out: MessageWriter, report: Report): void {
   out.end()
 }
 
-/** How a client is asked to prove who it is, or told that it has. */
+/** The step of authentication that a message requests or confirms. */
 export type AuthenticationRequest =
   | { readonly kind: 'ok' | 'cleartext_password' }
   | { readonly kind: 'sasl'; readonly mechanisms: readonly string[] }
@@ -49,7 +49,7 @@ const authenticationCodes = {
   sasl_final: 12,
 } as const
 
-/** One of the Authentication messages. */
+/** AuthenticationOk, AuthenticationCleartextPassword, AuthenticationSASL, … */
 export function writeAuthentication(out: MessageWriter, request: AuthenticationRequest): void {
   out.begin(backend.authentication)
   out.int32(authenticationCodes[request.kind])
@@ -61,7 +61,7 @@ export function writeAuthentication(out: MessageWriter, request: AuthenticationR
   out.end()
 }
 
-/** Tells the newest minor version served and which protocol options are not. */
+/** NegotiateProtocolVersion. @param minor the newest supported minor version */
 export function writeNegotiateProtocolVersion(
   out: MessageWriter,
   minor: number,
@@ -82,7 +82,7 @@ export function writeParameterStatus(out: MessageWriter, name: string, value: st
   out.end()
 }
 
-/** BackendKeyData: what a client cancels by. */
+/** Sends the key with which a client may cancel. */
 export function writeBackendKeyData(out: MessageWriter, processId: number, key: Uint8Array): void {
   out.begin(backend.backendKeyData)
   out.int32(processId)
@@ -134,7 +134,7 @@ export interface DescribedColumn {
   readonly size?: NumericSize | undefined
 }
 
-/** pg_type.typlen; -1 for what varies. */
+/** pg_type.typlen; types of variable length, which have -1, are missing. */
 const fixedLengths: Partial<Record<SqlType, number>> = {
   bool: 1,
   int2: 2,
@@ -150,7 +150,7 @@ const fixedLengths: Partial<Record<SqlType, number>> = {
   uuid: 16,
 }
 
-/** RowDescription. The columns name no table: what a client reads has passed through filters and masks. */
+/** RowDescription. Columns name no table, because filters and masks stand between the table and the client. */
 export function writeRowDescription(
   out: MessageWriter,
   columns: readonly DescribedColumn[],
@@ -164,7 +164,7 @@ export function writeRowDescription(
     out.int16(0)
     out.uint32(typeOid(type))
     out.int16(fixedLengths[type] ?? -1)
-    // A numeric's modifier is its precision and scale, and 4 for the header it once had.
+    // A numeric's modifier is its precision and scale, plus 4 (VARHDRSZ).
     out.int32(size === undefined ? -1 : ((size[0] << 16) | size[1]) + 4)
     out.int16(formatOf(index))
   }

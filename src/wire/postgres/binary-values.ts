@@ -1,4 +1,4 @@
-/** Values in PostgreSQL's binary format, encoded a column at a time. */
+/** Encodes values in PostgreSQL's binary format, a column at a time. */
 
 import { type ColumnVector, isNull } from '../../core/result-batch.ts'
 import { type ScalarType, typeOid } from '../../core/sql-type.ts'
@@ -16,13 +16,13 @@ import {
 import { numericEncoder } from './numeric-binary.ts'
 import { isInfinite } from './text-values.ts'
 
-/** From 1970-01-01 to PostgreSQL's epoch, 2000-01-01. */
+/** Days and microseconds from 1970-01-01 to PostgreSQL's epoch, 2000-01-01. */
 const epochDays = 10_957
 const epochMicros = 946_684_800_000_000n
 const epochHigh = Number(epochMicros >> 32n)
 const epochLow = Number(epochMicros & 0xffff_ffffn)
 
-/** The binary encoder of a column. It throws ValueError for a value that PostgreSQL's type cannot hold. */
+/** The binary encoder of a column; it throws ValueError for a value that PostgreSQL's type cannot hold. */
 export function binaryEncoder(column: ColumnVector): ColumnEncoder {
   switch (column.type) {
     case 'bool': {
@@ -76,7 +76,7 @@ function fixed(width: number, fill: FixedEncoder['fill']): FixedEncoder {
   return { width, fill }
 }
 
-/** The values as they lie in memory, in words of four bytes, the lower one first. */
+/** The values' memory as 32-bit words, the lower one first. */
 function bits({ buffer, byteOffset, byteLength }: BigInt64Array | Float64Array | Float32Array): Int32Array {
   return new Int32Array(buffer, byteOffset, byteLength >> 2)
 }
@@ -87,7 +87,7 @@ function words(values: Int32Array): FixedEncoder {
   })
 }
 
-/** Eight bytes in the other order, without a bigint a value. */
+/** Writes eight bytes in reverse order without allocating a bigint per value. */
 function doubleWords(halves: Int32Array): FixedEncoder {
   return fixed(8, (view, places, from, to) => {
     for (let row = from; row < to; row++) {
@@ -120,7 +120,7 @@ function timestamps(column: ColumnVector, values: BigInt64Array): FixedEncoder {
   return fixed(8, (view, places, from, to) => {
     for (let row = from; row < to; row++) {
       const at = places[row - from] ?? 0
-      // What is exact as a number is in range, and no infinity.
+      // A value that is exact as a number is in range and not an infinity.
       if (Number.isNaN(reader.number(row))) {
         if (!isNull(column, row)) view.setBigInt64(at, postgresMicros(reader.bigint(row)))
         continue
@@ -153,7 +153,7 @@ function intervals({ months, days, micros }: IntervalColumn): FixedEncoder {
   })
 }
 
-/** @param text in canonical form; '' where the row is NULL */
+/** @param text the UUID in canonical form; '' where the row is NULL */
 function writeUuid(view: DataView, at: number, text: string): void {
   const hex = text.replaceAll('-', '')
   for (let word = 0; word < 4; word++)
@@ -162,7 +162,7 @@ function writeUuid(view: DataView, at: number, text: string): void {
 
 type JsonColumn = Extract<ColumnVector, { readonly type: 'text' | 'varchar' | 'json' | 'jsonb' | 'bytea' }>
 
-/** The text behind the number of the format, 1. */
+/** The text behind the version number, 1. */
 function jsonb(column: JsonColumn): VariableEncoder {
   const { offsets: ends } = column
   const source = viewOf(column)
@@ -233,7 +233,7 @@ function arrayEncoder(column: ArrayColumn): VariableEncoder {
   }
 }
 
-/** Says that no element is NULL. */
+/** Writes the head with the flag for NULL elements unset. */
 function writeArrayHead(view: DataView, at: number, oid: number, count: number): number {
   view.setInt32(at, count > 0 ? 1 : 0)
   view.setInt32(at + 4, 0)
@@ -244,7 +244,7 @@ function writeArrayHead(view: DataView, at: number, oid: number, count: number):
   return at + arrayHeadBytes
 }
 
-/** Values of one width as if they could have any. */
+/** Adapts an encoder of fixed width to the interface of variable width. */
 function valuesEncoder(encoder: ColumnEncoder): VariableEncoder {
   if (encoder.width === undefined) return encoder
   const { width, fill } = encoder

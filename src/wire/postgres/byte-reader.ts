@@ -1,15 +1,17 @@
-/** Reads the fields of one message; whatever does not fit is a violation of the protocol, but for text in another encoding. */
+/**
+ * Reads the fields of one message. A malformed field is a protocol violation; text that is not UTF-8 is a ValueError.
+ */
 
 import { ValueError } from './value-error.ts'
 
-/** The client broke the protocol: nothing after it can be understood, so the connection ends (08P01). */
+/** The client broke the protocol. The connection ends (08P01), because later bytes cannot be interpreted. */
 export class ProtocolViolation extends Error {
   override readonly name = 'ProtocolViolation'
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Text of UTF-8 bytes. @throws ValueError 22021 for bytes that are none */
+/** @throws ValueError 22021 for bytes that are not UTF-8 */
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
@@ -38,7 +40,7 @@ export class ByteReader {
     return this.#bytes.readInt16BE(this.#advance(2))
   }
 
-  /** A count, which PostgreSQL reads as unsigned here. */
+  /** Reads a count, which PostgreSQL treats as unsigned. */
   uint16(): number {
     return this.#bytes.readUInt16BE(this.#advance(2))
   }

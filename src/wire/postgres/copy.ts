@@ -1,4 +1,4 @@
-/** COPY … TO STDOUT: PostgreSQL's text, CSV and binary formats, one CopyData message a row. */
+/** Writes COPY … TO STDOUT in PostgreSQL's text, CSV and binary formats, one CopyData message per row. */
 
 import { type ColumnVector, isNull, type ResultBatch } from '../../core/result-batch.ts'
 import type { VariableWidth } from '../../core/variable-width.ts'
@@ -19,11 +19,11 @@ export interface CopyFormat {
   /** One ASCII character each; CSV only. */
   readonly quote: string
   readonly escape: string
-  /** CSV columns that are quoted always; `all` for every one. */
+  /** CSV columns that are always quoted; `all` for every column. */
   readonly forceQuote: 'all' | ReadonlySet<string>
 }
 
-/** What a format is unless its options say otherwise. */
+/** A format's defaults. */
 export function defaultCopyFormat(format: CopyFormat['format']): CopyFormat {
   const isCsv = format === 'csv'
   return {
@@ -46,12 +46,12 @@ function writeCopyOutResponse(out: MessageWriter, { format }: CopyFormat, column
   out.end()
 }
 
-/** Signature, flags and the length of an extension that there is not. */
+/** Signature, flags and the length of the header extension, 0. */
 const binaryHeader = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 
 /** Writes one COPY: `begin`, then rows batch by batch, then `end`. */
 export class CopyWriter {
-  /** PostgreSQL sends the binary header in one message with the first row, and drivers count on it. */
+  /** PostgreSQL sends the binary header in one message with the first row, and drivers rely on it. */
   #headerIsDue: boolean
 
   constructor(
@@ -62,7 +62,7 @@ export class CopyWriter {
     this.#headerIsDue = format.format === 'binary'
   }
 
-  /** CopyOutResponse, and the names of the columns where asked for. */
+  /** Writes CopyOutResponse, and the header line where the format has one. */
   begin(out: MessageWriter): void {
     const { format, names } = this
     writeCopyOutResponse(out, format, names.length)
@@ -77,7 +77,7 @@ export class CopyWriter {
     out.end()
   }
 
-  /** The binary trailer, where the format has one. */
+  /** Writes the trailer of the binary format. */
   end(out: MessageWriter): void {
     if (this.format.format !== 'binary') return
     out.begin(backend.copyData)
@@ -151,7 +151,7 @@ export class CopyWriter {
   }
 }
 
-/** Whether a value stands as it is: it holds nothing that the format escapes and is not mistaken for NULL. */
+/** Whether a value is written unchanged: it needs no escapes and cannot be mistaken for NULL. */
 function plainTest({ format, delimiter, quote, nullText }: CopyFormat) {
   const special = new Uint8Array(256)
   const codes =
@@ -161,7 +161,7 @@ function plainTest({ format, delimiter, quote, nullText }: CopyFormat) {
   for (const code of codes) special[code] = 1
   const nullLength = Buffer.byteLength(nullText)
   return (bytes: Uint8Array, start: number, end: number): boolean => {
-    // What is as long as the text for NULL, or as `\\.`, is looked at more closely.
+    // A value as long as the text for NULL, or as `\\.`, is left to the field writer, which compares it.
     if (format === 'csv' && (end - start === nullLength || end - start === 2)) return false
     for (let at = start; at < end; at++) if (special[bytes[at] ?? 0] === 1) return false
     return true
@@ -174,7 +174,7 @@ function fieldWriter(format: CopyFormat): FieldWriter {
   return format.format === 'csv' ? csvFieldWriter(format) : textFieldWriter(format)
 }
 
-/** What a control character is written as behind its backslash (CopyAttributeOutText). */
+/** The letter behind the backslash for each escaped character (CopyAttributeOutText). */
 const textEscapes: ReadonlyMap<number, number> = new Map(
   Object.entries({ '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '\v': 'v', '\\': '\\' }).map(
     ([character, letter]) => [character.charCodeAt(0), letter.charCodeAt(0)],
@@ -209,7 +209,7 @@ function csvFieldWriter(format: CopyFormat): FieldWriter {
     const quoted =
       forceQuote ||
       nullBytes.equals(text) ||
-      // A line of `\.` alone would be read as the end of the data.
+      // A line that is only `\.` would mean the end of the data.
       (alone && endOfData.equals(text)) ||
       text.some((each) => special.has(each))
     if (!quoted) {

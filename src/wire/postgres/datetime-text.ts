@@ -1,13 +1,13 @@
-/** Dates, times and intervals as PostgreSQL prints them with DateStyle ISO and IntervalStyle postgres. */
+/** Writes dates, times and intervals as PostgreSQL does with DateStyle ISO and IntervalStyle postgres. */
 
 import { writeAscii, writeDigits, writeInteger } from './decimal-text.ts'
 import { ValueError } from './value-error.ts'
 
 const microsPerDay = 86_400_000_000
-/** Days since 1970-01-01 that PostgreSQL's `date` can hold: from Julian day 0 to the end of 5874897. */
+/** Bounds of PostgreSQL's `date` in days since 1970-01-01: from Julian day 0 to the end of the year 5874897. */
 const dateMin = -2_440_588
 const dateEnd = 2_145_042_906
-/** Microseconds since 1970 at Julian day 0, the least `timestamp`. */
+/** The least `timestamp`, Julian day 0, in microseconds since 1970. */
 const timestampMin = -210_866_803_200_000_000n
 export const infinityDay = 2_147_483_647
 export const minusInfinityDay = -2_147_483_648
@@ -24,10 +24,14 @@ export function checkMicros(micros: bigint): void {
   if (micros < timestampMin) throw new ValueError('22008', 'A timestamp is out of range.')
 }
 
-/** Bytes that a date, time or timestamp takes at most. */
+/** The most bytes that a date, time or timestamp takes. */
 export const datetimeRoom = 40
 
-/** Writes a date, infinities included. @returns the place behind it, as all of these do @throws ValueError 22008 */
+/**
+ * Writes a date, infinities included.
+ * @returns the index behind it, as all writers in this file do
+ * @throws ValueError 22008 for a date out of range
+ */
 export function writeDate(view: DataView, at: number, day: number): number {
   if (day === infinityDay) return writeAscii(view, at, 'infinity')
   if (day === minusInfinityDay) return writeAscii(view, at, '-infinity')
@@ -36,13 +40,13 @@ export function writeDate(view: DataView, at: number, day: number): number {
   return day < christDay ? writeAscii(view, end, ' BC') : end
 }
 
-/** Writes a timestamp that is exact as a number of microseconds since 1970, in UTC. @throws ValueError 22008 */
+/** Writes a timestamp whose microseconds since 1970 are exact as a number. */
 export function writeTimestamp(view: DataView, at: number, micros: number, zoned: boolean): number {
   const day = Math.floor(micros / microsPerDay)
   return writeDayAndTime(view, at, day, micros - day * microsPerDay, zoned)
 }
 
-/** Writes any timestamp, infinities included. @throws ValueError 22008 */
+/** Writes any timestamp, infinities included. @throws ValueError 22008 for a timestamp out of range */
 export function writeTimestampBig(view: DataView, at: number, micros: bigint, zoned: boolean): number {
   if (micros === infinityMicros) return writeAscii(view, at, 'infinity')
   if (micros === minusInfinityMicros) return writeAscii(view, at, '-infinity')
@@ -56,7 +60,7 @@ const space = 0x20
 const colon = 0x3a
 const hyphen = 0x2d
 const point = 0x2e
-/** 0001-01-01; there is no year 0: the day before is in 1 BC, the astronomers' 0. */
+/** 0001-01-01. The day before is in 1 BC, because there is no year 0. */
 const christDay = -719_162
 
 function writeDayAndTime(view: DataView, at: number, day: number, micros: number, zoned: boolean): number {
@@ -67,7 +71,7 @@ function writeDayAndTime(view: DataView, at: number, day: number, micros: number
   return day < christDay ? writeAscii(view, end, ' BC') : end
 }
 
-/** Writes microseconds since midnight, or any span that is not negative, as HH:MM:SS with its fraction. */
+/** Writes microseconds since midnight, or any non-negative span, as HH:MM:SS with its fraction. */
 export function writeTime(view: DataView, at: number, micros: number): number {
   const seconds = Math.floor(micros / 1_000_000)
   const hours = Math.floor(seconds / 3600)
@@ -89,7 +93,7 @@ export function writeTime(view: DataView, at: number, micros: number): number {
   return writeDigits(view, end + 1, fraction, width)
 }
 
-/** Two digits of each number below 100 as one word. */
+/** The two digits of each number below 100 as one 16-bit word. */
 const twoDigits = Int16Array.from({ length: 100 }, (_, value) =>
   Buffer.from(String(value).padStart(2, '0'), 'latin1').readInt16BE(),
 )
@@ -139,7 +143,7 @@ export function intervalText(months: number, days: number, micros: bigint): stri
   return `${text === '' ? '' : `${text} `}${sign}${spanText(micros < 0n ? -micros : micros)}`
 }
 
-/** HH:MM:SS with its fraction. Beyond 2^53 microseconds (285 years) a number would lose the last digits. */
+/** HH:MM:SS with its fraction. From a bigint, because a number loses digits beyond 2^53 microseconds (285 years). */
 function spanText(micros: bigint): string {
   const seconds = Number(micros / 1_000_000n)
   const fraction = String(micros % 1_000_000n)

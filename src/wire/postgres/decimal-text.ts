@@ -1,25 +1,25 @@
-/** Numbers as PostgreSQL prints them, written digit by digit. */
+/** Writes integers, decimals and floats as PostgreSQL does, without allocating strings where it can. */
 
-/** Bytes that a 64-bit integer takes at most, and a float. */
+/** The most bytes that a 64-bit integer and a float take. */
 export const integerRoom = 20
 export const floatRoom = 32
 
 const minus = 0x2d
 const point = 0x2e
 
-/** Four digits of each number below 10,000 as one word. */
+/** The four digits of each number below 10,000 as one 32-bit word. */
 const fourDigits = Int32Array.from({ length: 10_000 }, (_, value) =>
   Buffer.from(String(value).padStart(4, '0'), 'latin1').readInt32BE(),
 )
 
-/** Writes a whole number of at most 2^53. @returns the place behind it, as all of these do */
+/** Writes an integer up to ±2^53. @returns the index behind it, as all writers in this file do */
 export function writeInteger(view: DataView, at: number, value: number): number {
   if (value >= 0) return writeDigits(view, at, value, digitCount(value))
   view.setUint8(at, minus)
   return writeDigits(view, at + 1, -value, digitCount(-value))
 }
 
-/** Writes `value` with leading zeros up to `width` digits, which it must not pass. */
+/** Writes `value` with leading zeros. @param width number of digits; `value` must not have more */
 export function writeDigits(view: DataView, at: number, value: number, width: number): number {
   const end = at + width
   let place = end
@@ -63,7 +63,7 @@ export function writeAscii(view: DataView, at: number, text: string): number {
   return at + text.length
 }
 
-/** Reads 64-bit integers as numbers where they are exact, so that no bigint is made per value. */
+/** Reads 64-bit integers as numbers where these are exact, so that no bigint is allocated per value. */
 export class Int64Reader {
   readonly #halves: Int32Array
 
@@ -83,7 +83,7 @@ export class Int64Reader {
   }
 }
 
-/** An unscaled integer with `scale` digits behind the point. */
+/** The text of an unscaled integer with `scale` digits behind the point. */
 export function scaledText(unscaled: bigint, scale: number): string {
   const negative = unscaled < 0n
   const digits = (negative ? -unscaled : unscaled).toString()
@@ -93,10 +93,10 @@ export function scaledText(unscaled: bigint, scale: number): string {
   return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`
 }
 
-/** Powers of ten that a number holds with all digits below them. */
+/** The powers of ten below 2^53. */
 const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
 
-/** Writes `scaledText` of an unscaled value that is exact as a number, for a scale from 0 to 15. */
+/** Writes `scaledText` of an unscaled value that is exact as a number. @param scale 0 to 15 */
 export function writeScaled(view: DataView, at: number, unscaled: number, scale: number): number {
   if (scale === 0) return writeInteger(view, at, unscaled)
   const magnitude = Math.abs(unscaled)
@@ -108,12 +108,12 @@ export function writeScaled(view: DataView, at: number, unscaled: number, scale:
   return writeDigits(view, at + 1, magnitude - whole * unit, scale)
 }
 
-/** Digits behind the point with which most numbers come that people have written. */
+/** Most numbers that people enter have at most this many digits behind the point. */
 const shortScaleMax = 6
 
 /**
- * Writes the fewest digits that read back as the same float8, as PostgreSQL does with extra_float_digits above
- * 0. Up to 15 digits a decimal that reads back is the only one as short.
+ * Writes the fewest digits that read back as the same float8, as PostgreSQL does with extra_float_digits above 0. Up
+ * to 15 digits, only one decimal of that length reads back.
  */
 export function writeFloat8(view: DataView, at: number, value: number): number {
   const magnitude = Math.abs(value)
@@ -130,15 +130,15 @@ export function writeFloat8(view: DataView, at: number, value: number): number {
 export type FloatWidth = 4 | 8
 
 /**
- * A float as PostgreSQL prints it: the fewest digits that read back the same, exponents from 1e15 (1e6 for
- * float4) and below 1e-4; with `extraDigits` below 1, as many digits as the type is sure of plus these.
+ * A float as PostgreSQL prints it: the fewest digits that read back as the same float, with exponents from 1e15 (1e6
+ * for float4) and below 1e-4. With `extraDigits` below 1: the guaranteed digits of the type plus `extraDigits`.
  */
 export function floatText(value: number, width: FloatWidth, extraDigits: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
   const magnitude = Math.abs(value)
-  // Here JavaScript's shortest form is PostgreSQL's too.
+  // In this range JavaScript's shortest form equals PostgreSQL's.
   if (width === 8 && extraDigits > 0 && magnitude >= 1e-4 && magnitude < 1e15) return String(value)
   const sure = width === 8 ? 15 : 6
   const isShortest = extraDigits > 0
@@ -162,19 +162,19 @@ function shortest(value: number, width: FloatWidth): string {
   return value.toExponential(8)
 }
 
-/** As toExponential, but what lies just between two decimals goes to the even one, as in C and Ryu. */
+/** As toExponential, but a tie between two decimals rounds to the even one, as in C and Ryu. */
 function toEven(value: number, fractionDigits: number): string {
   const [mantissa = '', exponent = ''] = value.toExponential(100).split('e')
   const end = mantissa.indexOf('.') + (fractionDigits === 0 ? 0 : fractionDigits + 1)
   const cut = mantissa.slice(0, end)
   const isTie = /^\.?50*$/.test(mantissa.slice(end))
-  // JavaScript rounds up.
+  // JavaScript rounds ties up.
   return isTie && Number(cut.at(-1)) % 2 === 0 ? `${cut}e${exponent}` : value.toExponential(fractionDigits)
 }
 
 /**
- * Whether a decimal lies just between two floats. It reads back right where ties go to the even one, which
- * PostgreSQL does not count on. Only integers beyond the mantissa have so few digits there.
+ * Whether a decimal lies exactly between two floats. Such a decimal reads back correctly only where ties go to the
+ * even float, and PostgreSQL does not rely on that. Only integers beyond the mantissa have such short midpoints.
  */
 function isMidpoint(text: string, value: number, mantissaBits: number): boolean {
   const magnitude = Math.abs(value)

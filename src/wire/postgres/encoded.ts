@@ -1,49 +1,49 @@
 /**
- * Columns in wire form: encoded a column at a time, so that each loop knows its type, and then laid into rows.
- * What varies in length is gathered in a scratch on the way; as nothing waits in between, the process has one.
+ * Defines the encoders of columns. Values are encoded a column at a time, so that each loop has one type, and then
+ * copied into rows. Values of variable length go through a scratch buffer; one is enough, because nothing is awaited.
  */
 
 import type { VariableWidth } from '../../core/variable-width.ts'
 
-/** What of the scratch is kept between two slices. */
+/** A larger scratch buffer is released between slices. */
 const scratchBytesKept = 1024 * 1024
 
-/** Encodes a column's values for rows from `from` to before `to`, NULLs left out. Both throw ValueError. */
+/** Encodes a column's values for rows from `from` until before `to`, without NULLs. Both kinds throw ValueError. */
 export type ColumnEncoder = FixedEncoder | VariableEncoder
 
 /** Values of one width. */
 export interface FixedEncoder {
   readonly width: number
-  /** Writes each row's value at its place, the first one's being `places[0]`. Whatever goes where a row is NULL. */
+  /** Writes each row's value at its place; `places[0]` is the place of row `from`. NULL rows may write anything. */
   readonly fill: (view: DataView, places: Uint32Array, from: number, to: number) => void
 }
 
 /** Values of any length. */
 export interface VariableEncoder {
   readonly width: undefined
-  /** What it returns holds the values of these rows, and is valid until the scratch is cleared. */
+  /** The result holds the values of these rows, and is valid until the scratch is cleared. */
   readonly encode: (from: number, to: number) => EncodedValues
 }
 
-/** Values in wire form: row `r`'s are from `offsets[r]` to before `offsets[r + 1]` of the bytes. */
+/** Values in wire form: the value of row `r` is from `offsets[r]` until before `offsets[r + 1]` of the bytes. */
 export interface EncodedValues {
-  /** Undefined: the scratch's, which may yet move as it grows. */
+  /** Undefined for the bytes of the scratch, which may still move when it grows. */
   readonly bytes: Uint8Array | undefined
   readonly offsets: Uint32Array
 }
 
-/** The encoder of values that are in wire form already. */
+/** The encoder of values that are already in wire form. */
 export function encodedAlready({ bytes, offsets }: VariableWidth): VariableEncoder {
   const encoded = { bytes, offsets }
   return { width: undefined, encode: () => encoded }
 }
 
-/** The bytes that encoded values lie in. */
+/** The bytes that hold encoded values. */
 export function bytesOf({ bytes }: EncodedValues): Uint8Array {
   return bytes ?? new Uint8Array(scratch.view.buffer)
 }
 
-/** `bytesOf` as a view. */
+/** As `bytesOf`, as a DataView. */
 export function viewOf({ bytes }: EncodedValues): DataView {
   return bytes === undefined ? scratch.view : new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
@@ -51,7 +51,7 @@ export function viewOf({ bytes }: EncodedValues): DataView {
 /** Shorter values are copied word by word. */
 const longBytes = 256
 
-/** Copies a value. @returns the place behind it */
+/** Copies a value. @returns the index behind the copy */
 export function copyValue(view: DataView, at: number, source: DataView, start: number, end: number): number {
   if (end - start >= longBytes) {
     const value = new Uint8Array(source.buffer, source.byteOffset + start, end - start)
@@ -70,7 +70,7 @@ class Scratch {
   readonly #offsets: Uint32Array[] = []
   #offsetsTaken = 0
 
-  /** Makes room for `count` more bytes; places stay the same. */
+  /** Makes room for `count` more bytes; indexes stay valid. */
   ensure(count: number): void {
     const needed = this.length + count
     if (needed <= this.view.byteLength) return
@@ -79,17 +79,17 @@ class Scratch {
     this.view = new DataView(grown.buffer)
   }
 
-  /** Numbers of rows up to `to` and the one behind, to be filled. */
+  /** An array for the offsets of rows up to and including `to`, to be filled. */
   takeOffsets(to: number): Uint32Array {
     const index = this.#offsetsTaken++
-    const kept = this.#offsets[index]
-    if (kept !== undefined && kept.length > to) return kept
-    const made = new Uint32Array(Math.max(to + 1, 2 * (kept?.length ?? 0)))
+    const reusable = this.#offsets[index]
+    if (reusable !== undefined && reusable.length > to) return reusable
+    const made = new Uint32Array(Math.max(to + 1, 2 * (reusable?.length ?? 0)))
     this.#offsets[index] = made
     return made
   }
 
-  /** Everything that was encoded is forgotten. */
+  /** Invalidates everything that was encoded. */
   clear(): void {
     this.length = 0
     this.#offsetsTaken = 0
@@ -98,5 +98,5 @@ class Scratch {
   }
 }
 
-/** The process's. */
+/** The process's only scratch. */
 export const scratch = new Scratch()

@@ -1,17 +1,17 @@
 /**
- * Bytes as they arrive, at any split, to whole messages. A length is judged before anything is kept for it,
- * and what is kept grows with what has arrived, never with what a client claims.
+ * Splits the bytes that arrive into whole messages. A message's length is checked before anything is buffered for it.
+ * The buffer grows with the bytes that have arrived, never with the length that a client claims.
  */
 
 import { ProtocolViolation } from './byte-reader.ts'
 import { frontend } from './protocol.ts'
 
-/** Bytes of a start-up packet, and of a password message but for its type, as PostgreSQL limits them: tokens are long. */
+/** PostgreSQL's limits for a start-up packet, and for a password message without its type byte: tokens are long. */
 export const startupBytesMax = 10_000
 export const passwordBytesMax = 65_535
 
 const MiB = 1024 * 1024
-/** Greatest body by message; a type that is not here is refused. */
+/** The largest body of each message type; other types are refused. */
 const authenticationBytesMax: ReadonlyMap<number, number> = new Map([
   [frontend.password, passwordBytesMax - 4],
 ])
@@ -40,7 +40,7 @@ export interface Frame {
 
 export type ReaderPhase = 'startup' | 'authentication' | 'session'
 
-/** One for all connections: most have nothing waiting. */
+/** Shared by all connections, because most have no pending bytes. */
 const empty = Buffer.alloc(0)
 
 export class FrameReader {
@@ -49,7 +49,7 @@ export class FrameReader {
   #start = 0
   #end = 0
 
-  /** Bytes that have arrived and make no message yet, or were not asked for. */
+  /** Bytes that have arrived and were not returned by `next`. */
   get pendingBytes(): number {
     return this.#end - this.#start
   }
@@ -75,7 +75,7 @@ export class FrameReader {
 
   /**
    * The next whole message; undefined until more bytes have arrived.
-   * @throws ProtocolViolation for a type or a length that cannot be
+   * @throws ProtocolViolation for an invalid type or length
    */
   next(): Frame | undefined {
     const found = this.#frameAt(this.#start)
@@ -90,8 +90,8 @@ export class FrameReader {
   }
 
   /**
-   * The whole messages that `next` will give of what has arrived, without taking them.
-   * @throws ProtocolViolation as `next`, on its turn
+   * The whole messages that have arrived, without consuming them.
+   * @throws ProtocolViolation as `next`, when the iteration reaches the invalid message
    */
   *waiting(): Generator<Frame, void, undefined> {
     let start = this.#start
@@ -110,7 +110,7 @@ export class FrameReader {
     if (available < header + 4) return undefined
     const type = header === 0 ? 0 : this.#buffer.readUInt8(start)
     const length = this.#buffer.readInt32BE(start + header)
-    // A start-up packet holds its version at least.
+    // A start-up packet has at least its version.
     if (length < (header === 0 ? 8 : 4) || length - 4 > this.#bodyMax(type))
       throw new ProtocolViolation('invalid message length')
     if (available < header + length) return undefined
@@ -121,8 +121,8 @@ export class FrameReader {
   #bodyMax(type: number): number {
     if (this.phase === 'startup') return startupBytesMax - 4
     const bytesMax = this.phase === 'authentication' ? authenticationBytesMax : sessionBytesMax
-    const known = bytesMax.get(type)
-    if (known === undefined) throw new ProtocolViolation('invalid frontend message type')
-    return known
+    const bodyMax = bytesMax.get(type)
+    if (bodyMax === undefined) throw new ProtocolViolation('invalid frontend message type')
+    return bodyMax
   }
 }

@@ -1,4 +1,4 @@
-/** What a client may send once it is let in. */
+/** Parses the messages that a client may send once it is authenticated. */
 
 import { ByteReader, ProtocolViolation } from './byte-reader.ts'
 import type { Frame } from './frame-reader.ts'
@@ -9,10 +9,10 @@ export type Target = 'statement' | 'portal'
 
 export interface ParseMessage {
   readonly kind: 'parse'
-  /** Empty: the unnamed statement. */
+  /** Empty for the unnamed statement. */
   readonly statement: string
   readonly text: string
-  /** 0: not said. */
+  /** 0 for a type that the client leaves open. */
   readonly parameterOids: readonly number[]
 }
 
@@ -20,10 +20,10 @@ export interface BindMessage {
   readonly kind: 'bind'
   readonly portal: string
   readonly statement: string
-  /** None: text; one: for all; else one a parameter. */
+  /** Empty: text; one: for all parameters; otherwise one per parameter. */
   readonly parameterFormats: readonly Format[]
   readonly parameters: readonly (Uint8Array | null)[]
-  /** As parameterFormats, of the result's columns. */
+  /** As parameterFormats, for the result's columns. */
   readonly resultFormats: readonly Format[]
 }
 
@@ -34,7 +34,7 @@ export type FrontendMessage =
   | { readonly kind: 'describe' | 'close'; readonly target: Target; readonly name: string }
   | { readonly kind: 'execute'; readonly portal: string; readonly rowsMax: number }
   | { readonly kind: 'sync' | 'flush' | 'terminate' | 'function_call' }
-  /** COPY data outside of a COPY, which PostgreSQL ignores. */
+  /** COPY data outside a COPY, which PostgreSQL ignores. */
   | { readonly kind: 'copy' }
   /** A Query, or a message of the extended protocol, with text that is not UTF-8. */
   | { readonly kind: 'unreadable'; readonly isQuery: boolean; readonly reason: ValueError }
@@ -99,7 +99,7 @@ function readBind(reader: ByteReader): BindMessage {
   const parameterFormats = readFormats(reader)
   const parameters = Array.from({ length: checkedCount(reader, 4) }, () => {
     const length = reader.int32()
-    // The bytes are those of a buffer that is used again. (`Uint8Array.from` would take them one by one: 0.9 s for 8 MiB.)
+    // Copied, because the buffer is reused. (`Uint8Array.from` would copy byte by byte: 0.9 s for 8 MiB.)
     return length === -1 ? null : new Uint8Array(reader.bytes(length))
   })
   const resultFormats = readFormats(reader)
@@ -114,7 +114,7 @@ function readFormats(reader: ByteReader): readonly Format[] {
   })
 }
 
-/** A count of items that are all still to come, so that nothing is allocated for a count that lies. */
+/** Reads a count of items and checks that the message can hold them, so that a false count allocates nothing. */
 function checkedCount(reader: ByteReader, itemBytesMin: number): number {
   const count = reader.uint16()
   if (count * itemBytesMin > reader.remaining)
@@ -130,7 +130,7 @@ function readTarget(reader: ByteReader): { readonly target: Target; readonly nam
   throw new ProtocolViolation('invalid message subtype')
 }
 
-/** The format of one item of a list where none means text and one stands for all. */
+/** The format of one item, where an empty list means text and a single format applies to all. */
 export function formatAt(formats: readonly Format[], index: number): Format {
   return (formats.length === 1 ? formats[0] : formats[index]) ?? 0
 }

@@ -1,16 +1,16 @@
 /**
- * Backend messages into one growing buffer that is used again: a message's length, and a value's, is filled in
- * once it is known. Nothing is allocated per message, row or value.
+ * Writes messages into one growing buffer that is reused. The length of a message or value is filled in once it is
+ * known, so that nothing is allocated per message, row or value.
  */
 
 const capacityInitial = 512
-/** What an idle writer keeps; a larger buffer is let go by `clear`. */
+/** An idle writer releases a larger buffer. */
 const capacityKept = 4096
 
 export class MessageWriter {
   bytes: Buffer = Buffer.allocUnsafeSlow(capacityInitial)
   length = 0
-  /** Where the length of the message under way stands. */
+  /** Index of the current message's length. */
   #messageAt = 0
 
   /** Makes room for `count` more bytes. */
@@ -34,7 +34,7 @@ export class MessageWriter {
     this.bytes.writeInt32BE(this.length - this.#messageAt, this.#messageAt)
   }
 
-  /** Leaves room for a length that does not count itself. @returns where it stands, for `closeLength` */
+  /** Leaves room for a length that does not include itself. @returns its index, for `closeLength` */
   openLength(): number {
     this.ensure(4)
     const at = this.length
@@ -101,7 +101,7 @@ export class MessageWriter {
     this.length = at
   }
 
-  /** A string with the zero byte that ends it; what follows a zero byte inside it is left out. */
+  /** Writes a string and its terminating zero byte; text behind a zero byte inside it is cut off. */
   cstring(text: string): void {
     const zero = text.indexOf('\0')
     this.utf8(zero < 0 ? text : text.slice(0, zero))
@@ -114,17 +114,17 @@ export class MessageWriter {
     this.length += bytes.length
   }
 
-  /** What has been written; valid until the next change. */
+  /** The bytes written so far; valid until the next change. */
   view(): Uint8Array {
     return this.bytes.subarray(0, this.length)
   }
 
-  /** Takes back what was written after `length`. */
+  /** Removes what was written after `length`. */
   truncate(length: number): void {
     this.length = length
   }
 
-  /** Forgets everything; a large buffer is given up where `idle`. */
+  /** Removes everything. @param idle whether to release a large buffer */
   clear(idle = false): void {
     this.length = 0
     if (idle && this.bytes.length > capacityKept) this.bytes = Buffer.allocUnsafeSlow(capacityInitial)

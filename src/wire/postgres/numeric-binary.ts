@@ -1,4 +1,4 @@
-/** Numerics in PostgreSQL's binary format (numeric_send): digits to the base 10,000 behind a head. */
+/** Encodes numerics in PostgreSQL's binary format (numeric_send): base-10,000 digits behind a head. */
 
 import { type ColumnVector, isNull } from '../../core/result-batch.ts'
 import { Int64Reader } from './decimal-text.ts'
@@ -9,14 +9,14 @@ type NumericColumn = Extract<ColumnVector, { readonly type: 'numeric' }>
 
 const headBytes = 8
 const signNegative = 0x4000
-/** PostgreSQL's greatest display scale, and what the count of digits before the point fits. */
+/** PostgreSQL's greatest display scale. */
 const scaleMax = 0x3fff
-/** Scales whose fractions are exact as numbers, filled up to whole groups. */
+/** Up to this scale a fraction, filled up to whole groups, is exact as a number. */
 const numberScaleMax = 12
-/** Bytes of a value that comes as a number of at most 16 digits: up to 4 groups before the point, 3 behind it. */
+/** The most bytes of a value that is exact as a number: up to 4 groups before the point, 3 behind it. */
 const numberRoom = headBytes + 14
 
-/** The encoder of a numeric column. It throws ValueError 22003. */
+/** The encoder of a numeric column; it throws ValueError 22003 for too many digits. */
 export function numericEncoder(column: NumericColumn): VariableEncoder {
   const { values, scale } = column
   const isInt64 = values instanceof BigInt64Array
@@ -62,7 +62,7 @@ function writeHead(
   view.setInt16(at + 6, scale)
 }
 
-/** @param fill what brings a fraction to whole groups of digits */
+/** @param fill the factor that extends a fraction to whole groups of digits */
 function writeShort(
   view: DataView,
   at: number,
@@ -78,7 +78,7 @@ function writeShort(
   const wholeGroups = groupCount(whole)
   const start = at + headBytes
   writeGroups(view, start, whole, wholeGroups)
-  // Zeros that lead are no digits.
+  // Leading zeros are not stored.
   const behind = wholeGroups === 0 ? groupCount(fraction) : fractionGroups
   writeGroups(view, start + wholeGroups * 2, fraction, behind)
   let groups = wholeGroups + behind
@@ -103,8 +103,12 @@ function writeGroups(view: DataView, at: number, value: number, count: number): 
   if (count > 0) view.setInt16(at, rest | 0)
 }
 
-/** Any value, at the scratch's end. @param kept room for what comes behind it @throws ValueError 22003 */
-function writeLong(unscaled: bigint, scale: number, kept: number): number {
+/**
+ * Writes any value at the scratch's end.
+ * @param reserve bytes to leave free behind it
+ * @throws ValueError 22003 for too many digits
+ */
+function writeLong(unscaled: bigint, scale: number, reserve: number): number {
   if (scale > scaleMax) throw new ValueError('22003', 'A numeric has too many digits.')
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString()
   const shown = scale < 0 ? digits + '0'.repeat(-scale) : digits
@@ -118,7 +122,7 @@ function writeLong(unscaled: bigint, scale: number, kept: number): number {
   let first = 0
   while (first < end && aligned.startsWith('0000', first * 4)) first++
   while (end > first && aligned.startsWith('0000', (end - 1) * 4)) end--
-  scratch.ensure(headBytes + (end - first) * 2 + kept)
+  scratch.ensure(headBytes + (end - first) * 2 + reserve)
   const { view, length: at } = scratch
   writeHead(view, at, end - first, Math.ceil(whole.length / 4) - 1 - first, unscaled < 0n, dscale)
   for (let group = first; group < end; group++)

@@ -1,4 +1,4 @@
-/** Parameters of Bind as PostgreSQL's text forms, which is what the read path takes. */
+/** Converts the parameters of Bind to PostgreSQL's text format, which the read path takes. */
 
 import type { ColumnVector } from '../../core/result-batch.ts'
 import { elementOf, isArray, type ScalarType, type SqlType, typeOid } from '../../core/sql-type.ts'
@@ -10,17 +10,17 @@ import { textOf } from './text-values.ts'
 import { ValueError } from './value-error.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-/** Parameters are read back, so every digit counts. */
+/** Shortest exact digits, because the read path parses the text again. */
 const exact = { extraFloatDigits: 1 }
 const epochDays = 10_957
 const epochMicros = 946_684_800_000_000n
-/** 24:00:00, which is a time, too. */
+/** 24:00:00, which is a valid time. */
 const dayMicros = 86_400_000_000n
 
 /**
  * A parameter's text form.
- * @throws ValueError 22P03 for binary that is not of the type; 22008 for times that are none; 22021 for text that is
- *   not UTF-8
+ * @throws ValueError 22P03 for binary data that does not fit the type; 22008 for a time out of range; 22021 for text
+ *   that is not UTF-8
  */
 export function parameterText(bytes: Uint8Array, format: Format, type: SqlType): string {
   if (format === 0 || type === 'unknown') return decodeText(bytes)
@@ -40,7 +40,7 @@ function decodeText(bytes: Uint8Array): string {
     const text = utf8.decode(bytes)
     if (!text.includes('\0')) return text
   } catch {
-    // The same refusal as for a zero byte.
+    // Falls through to the same error as for a zero byte.
   }
   throw new ValueError('22021', 'invalid byte sequence for encoding "UTF8"')
 }
@@ -50,7 +50,7 @@ function scalarText(reader: ByteReader, type: ScalarType): string {
   return textOf(oneRow(reader, type), 0, exact)
 }
 
-/** The value as a column of one row, so that it is printed as results are. */
+/** The value as a column of one row, so that the encoder of results can print it. */
 function oneRow(reader: ByteReader, type: Exclude<ScalarType, 'numeric'>): ColumnVector {
   switch (type) {
     case 'bool':
@@ -142,7 +142,7 @@ function numericText(reader: ByteReader): string {
   return `${sign === 0 ? '' : '-'}${whole || '0'}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** array_recv, of one dimension. */
+/** Reads array_send's format; one dimension only. */
 function arrayText(reader: ByteReader, type: ScalarType): string {
   const dimensions = reader.int32()
   reader.int32()
@@ -161,7 +161,7 @@ function arrayText(reader: ByteReader, type: ScalarType): string {
   return `{${elements.join(',')}}`
 }
 
-/** By array_out's rule: quoted where it is empty, looks like NULL or holds a character of the array's own syntax. */
+/** As array_out: quoted where it is empty, looks like NULL or contains a character of the array syntax. */
 function elementText(text: string): string {
   return /^(null)?$|[{}",\\ \t\n\v\f\r]/i.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text
 }

@@ -1,8 +1,8 @@
-/** The numbers of the frontend/backend protocol, version 3 (PostgreSQL documentation, chapter 54). */
+/** Names the codes of the frontend/backend protocol, version 3 (PostgreSQL documentation, chapter 54). */
 
 const code = (letter: string) => letter.charCodeAt(0)
 
-/** First bytes of what a client sends once it has started up. */
+/** Type bytes of a client's messages after the start-up packet. */
 export const frontend = {
   bind: code('B'),
   close: code('C'),
@@ -20,7 +20,7 @@ export const frontend = {
   terminate: code('X'),
 } as const
 
-/** First bytes of what a server sends. */
+/** Type bytes of a server's messages. */
 export const backend = {
   authentication: code('R'),
   backendKeyData: code('K'),
@@ -44,7 +44,7 @@ export const backend = {
   rowDescription: code('T'),
 } as const
 
-/** What stands where a start-up packet has its version. */
+/** Request codes in place of the start-up packet's version. */
 export const startupCodes = {
   cancel: 80_877_102,
   ssl: 80_877_103,
@@ -52,10 +52,10 @@ export const startupCodes = {
 } as const
 
 export const protocolMajor = 3
-/** The newest minor version served: 3.2 has cancel keys of any length. There was no 3.1. */
+/** The newest supported minor version: 3.2 has cancel keys of variable length. There was no 3.1. */
 export const protocolMinorMax = 2
 
-/** `text` or `binary`, as format codes name them. */
+/** The format code: 0 for text, 1 for binary. */
 export type Format = 0 | 1
 
 export type TransactionStatus = 'I' | 'T' | 'E'

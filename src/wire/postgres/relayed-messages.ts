@@ -1,4 +1,4 @@
-/** Messages that pass between a client and the service that answers catalog statements, written and cut apart. */
+/** Writes requests to the databases that answer catalog statements, and splits their responses into messages. */
 
 import { MessageWriter } from './message-writer.ts'
 import { type Format, frontend } from './protocol.ts'
@@ -67,16 +67,16 @@ export function executeFrames(text: string, oids: readonly number[], binding: Bi
 
 export interface RelayedMessage {
   readonly type: number
-  /** With type and length. */
+  /** The whole message, with type and length. */
   readonly bytes: Uint8Array
 }
 
 /**
- * The first message of a type, with nothing made of those before it: a row of no columns has 7 bytes, and there may
- * be millions.
- * @param from where a message begins
- * @returns undefined where there is none; `end` is where the one behind it begins
- * @throws RangeError where the bytes up to it are no whole messages
+ * Finds the first message of a type. It allocates nothing for the messages before it, because there may be millions:
+ * a row without columns has 7 bytes.
+ * @param from the index at which a message begins
+ * @returns undefined where there is none; `end` is the index behind the message
+ * @throws RangeError where the bytes before it are not whole messages
  */
 export function findMessage(
   bytes: Uint8Array,

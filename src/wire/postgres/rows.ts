@@ -1,4 +1,4 @@
-/** Rows of a batch as messages: whole slices of them, a column at a time. */
+/** Writes the rows of a batch as messages: a slice of rows at once, a column at a time. */
 
 import { type ColumnVector, isNull, type ResultBatch } from '../../core/result-batch.ts'
 import { limits } from '../../limits.ts'
@@ -12,14 +12,14 @@ import { ValueError } from './value-error.ts'
 export type FormatOf = (column: number) => Format
 
 /**
- * Writes rows of the batch that it was made for, from `from` on until `to`, or until about
- * `limits.pgwireWriteBytes` are written; at least one. A row is written whole or not at all.
+ * Writes rows of its batch from `from` until before `to`, or until about `limits.pgwireWriteBytes` are written, but at
+ * least one row. A row is written whole or not at all.
  * @returns the row behind the last one written
- * @throws ValueError where the first row cannot be written; rows before such a one are written first
+ * @throws ValueError where the first row cannot be written; rows before an invalid row are written by earlier calls
  */
 export type RowWriter = (out: MessageWriter, from: number, to: number) => number
 
-/** The writer of a batch's rows as DataRow. */
+/** The writer of a batch's rows as DataRow messages. */
 export function dataRowWriter(batch: ResultBatch, formatOf: FormatOf, options: TextOptions): RowWriter {
   const encoders = batch.columns.map((column, index) =>
     formatOf(index) === 1 ? binaryEncoder(column) : textEncoder(column, options),
@@ -27,11 +27,11 @@ export function dataRowWriter(batch: ResultBatch, formatOf: FormatOf, options: T
   return tupleWriter(batch.columns, encoders, backend.dataRow)
 }
 
-/** Rows that are encoded at once, and at first: how long they are shows only then. */
+/** Most rows in a slice, and rows in the first slice, before their size is known. */
 const sliceRowsMax = 1_024
 const sliceRowsFirst = 128
 
-/** A writer of rows by a writer of slices, which may write fewer than it is asked to, but one. */
+/** A writer of rows that adapts the size of slices. @param writeSlice may write fewer rows, but at least one */
 export function sliceWriter(writeSlice: RowWriter): RowWriter {
   let sliceRows = sliceRowsFirst
   return (out, from, to) => {
@@ -44,7 +44,7 @@ export function sliceWriter(writeSlice: RowWriter): RowWriter {
         return end
       } catch (thrown) {
         out.truncate(length)
-        // One of them cannot be written; those before it can.
+        // A row of the slice is invalid; a shorter slice writes the rows before it.
         if (rows === 1 || !(thrown instanceof ValueError)) throw thrown
         rows >>= 1
       } finally {
@@ -54,15 +54,15 @@ export function sliceWriter(writeSlice: RowWriter): RowWriter {
   }
 }
 
-/** @throws ValueError 54000 */
+/** @throws ValueError 54000 where a row is too long */
 export function checkRowBytes(bytes: number): void {
   if (bytes > limits.pgwireRowBytesMax)
     throw new ValueError('54000', `A row is longer than ${limits.pgwireRowBytesMax} bytes.`)
 }
 
-/** Type, length and count of columns. */
+/** Bytes of type, length and column count. */
 const headBytes = 7
-/** Where values go that are NULL, behind the rows. */
+/** Room behind the rows, where fixed-width encoders write the values of NULL rows. */
 const nowhereBytes = 16
 
 const sizes = new Uint32Array(sliceRowsMax)
@@ -70,8 +70,8 @@ const places = new Uint32Array(sliceRowsMax)
 const valuePlaces = new Uint32Array(sliceRowsMax)
 
 /**
- * The writer of rows in the shape of DataRow: the count of columns, then each value with its length.
- * @param lead what stands before the count in each of them
+ * The writer of rows in the form of DataRow: the column count, then each value with its length.
+ * @param lead bytes before the count in each row
  */
 export function tupleWriter(
   columns: readonly ColumnVector[],
@@ -123,7 +123,7 @@ function addSizes(
       sizes[row - from] = (sizes[row - from] ?? 0) + (offsets[row + 1] ?? 0) - (offsets[row] ?? 0)
 }
 
-/** Says where each row begins. @returns the row behind the last one that fits, and what they take */
+/** Computes where each row begins. @returns the row behind the last one that fits, and the bytes of these rows */
 function placeRows(
   { length }: MessageWriter,
   from: number,

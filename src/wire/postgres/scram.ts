@@ -1,13 +1,13 @@
 /**
- * SCRAM-SHA-256 as a server speaks it (RFC 5802, RFC 7677), without channel binding. Verifiers are made of
- * secrets that are ASCII, which SASLprep leaves as they are.
+ * Implements the server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677), without channel binding. Does not apply
+ * SASLprep, because the secrets are ASCII, which it leaves unchanged.
  */
 
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import { sameSecret } from '../../base/same-secret.ts'
 
 export const scramMechanism = 'SCRAM-SHA-256'
-/** What PostgreSQL takes; the secrets are random, so more would protect nothing. */
+/** PostgreSQL's default. More would not protect better, because the secrets are random. */
 const iterationsDefault = 4096
 const keyBytes = 32
 
@@ -18,7 +18,7 @@ export interface ScramVerifier {
   readonly serverKey: Uint8Array
 }
 
-/** What a server keeps of a password: enough to check it, too little to use it. */
+/** Derives what a server stores of a password: enough to check it, not enough to log in with. */
 export function makeScramVerifier(secret: string, salt: Uint8Array): ScramVerifier {
   const salted = pbkdf2Sync(secret, salt, iterationsDefault, keyBytes, 'sha256')
   return {
@@ -29,13 +29,13 @@ export function makeScramVerifier(secret: string, salt: Uint8Array): ScramVerifi
   }
 }
 
-/** The form in which PostgreSQL keeps verifiers in pg_authid. */
+/** The text form in which PostgreSQL stores verifiers in pg_authid. */
 export function formatScramVerifier({ iterations, salt, storedKey, serverKey }: ScramVerifier): string {
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
   return `${scramMechanism}$${iterations}:${text(salt)}$${text(storedKey)}:${text(serverKey)}`
 }
 
-/** @returns undefined for a text that is no verifier */
+/** @returns undefined for a text that is not a verifier */
 export function parseScramVerifier(text: string): ScramVerifier | undefined {
   const match = /^SCRAM-SHA-256\$(\d{1,9}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$/.exec(text)
   if (match === null) return undefined
@@ -44,24 +44,24 @@ export function parseScramVerifier(text: string): ScramVerifier | undefined {
   return { iterations: Number(match[1]), salt, storedKey, serverKey }
 }
 
-/** One exchange under way: its first answer is `message`, and `finish` takes the client's last word. */
+/** A started exchange: `message` is the server's first message, and `finish` takes the client's final one. */
 export interface ScramExchange {
   readonly message: string
-  /** @returns the server's last message where the client knew the password; undefined where not */
+  /** @returns the server's final message; undefined where the client did not prove the password */
   finish(clientFinal: string): string | undefined
 }
 
 /**
- * Answers the client's first message.
+ * Starts an exchange with the client's first message.
  * @param nonce the server's part, printable ASCII without a comma
- * @returns undefined for a message that is malformed or asks for what is not served
+ * @returns undefined for a message that is malformed or requires an unsupported extension
  */
 export function beginScram(
   clientFirst: string,
   verifier: ScramVerifier,
   nonce: string,
 ): ScramExchange | undefined {
-  // The user name inside is ignored, as PostgreSQL does: the start-up packet has named the user.
+  // The user name in the message is ignored, as in PostgreSQL, because the start-up packet names the user.
   const match = /^([ny],(?:a=[^,]*)?,)((?:n=[^,]*),r=([\x21-\x2b\x2d-\x7e]+)(?:,.*)?)$/.exec(clientFirst)
   if (match === null) return undefined
   const [, header = '', bare = '', clientNonce = ''] = match

@@ -1,4 +1,4 @@
-/** The packets that open a connection: start-up, requests for encryption, cancel. */
+/** Parses the first packet of a connection: start-up, request for encryption, or cancel request. */
 
 import { ByteReader, ProtocolViolation } from './byte-reader.ts'
 import { protocolMajor, startupCodes } from './protocol.ts'
@@ -11,12 +11,12 @@ export type StartupPacket =
   | {
       readonly kind: 'startup'
       readonly minor: number
-      /** Protocol options (`_pq_.`…), none of which is served. */
+      /** Protocol options (`_pq_.`…), none of which is supported. */
       readonly protocolOptions: readonly string[]
       readonly parameters: ReadonlyMap<string, string>
     }
 
-/** Bytes of a cancel key: 4 in 3.0, up to 256 since 3.2. */
+/** A cancel key has 4 bytes in version 3.0, and up to 256 since 3.2. */
 const cancelKeyBytesMax = 256
 
 /** @throws ProtocolViolation for a packet that is none of these */
@@ -53,8 +53,7 @@ function readParameters(reader: ByteReader) {
 }
 
 /**
- * The settings of the start-up parameter `options`: `-c name=value` and `--name=value`, where a backslash
- * keeps a space.
+ * The settings in the start-up parameter `options`: `-c name=value` and `--name=value`. A backslash escapes a space.
  * @throws ProtocolViolation for any other switch
  */
 export function readOptions(options: string): readonly (readonly [name: string, value: string])[] {

@@ -1,4 +1,4 @@
-/** Values in PostgreSQL's text format, encoded a column at a time. */
+/** Encodes values in PostgreSQL's text format, a column at a time. */
 
 import { type ColumnVector, isNull } from '../../core/result-batch.ts'
 import type { VariableWidth } from '../../core/variable-width.ts'
@@ -30,7 +30,7 @@ export interface TextOptions {
   readonly extraFloatDigits: number
 }
 
-/** The text encoder of a column. It throws ValueError 22008 for a date that PostgreSQL cannot hold. */
+/** The text encoder of a column; it throws ValueError 22008 for a date or timestamp that PostgreSQL cannot hold. */
 export function textEncoder(column: ColumnVector, options: TextOptions): VariableEncoder {
   switch (column.type) {
     case 'bool': {
@@ -86,10 +86,10 @@ export function textEncoder(column: ColumnVector, options: TextOptions): Variabl
   }
 }
 
-/** Writes a row's value and returns the place behind it. */
+/** Writes a row's value. @returns the index behind it */
 type WriteValue = (view: DataView, at: number, row: number) => number
 
-/** @param room bytes that a value takes at most */
+/** @param room the most bytes that a value takes */
 function encoder(column: ColumnVector, room: number, write: WriteValue): VariableEncoder {
   return {
     width: undefined,
@@ -109,7 +109,7 @@ function encoder(column: ColumnVector, room: number, write: WriteValue): Variabl
   }
 }
 
-/** Of texts that are ASCII and made as strings. */
+/** The encoder of values that are made as ASCII strings. */
 function textsEncoder(column: ColumnVector, textOf: (row: number) => string): VariableEncoder {
   return {
     width: undefined,
@@ -166,7 +166,7 @@ function timestampEncoder(column: ColumnVector, values: BigInt64Array, zoned: bo
   })
 }
 
-/** One value as text; it must not be NULL. @throws ValueError as the encoder does */
+/** One value, which must not be NULL, as text. @throws ValueError as {@link textEncoder} */
 export function textOf(column: ColumnVector, row: number, options: TextOptions): string {
   try {
     const encoded = textEncoder(column, options).encode(row, row + 1)
@@ -176,12 +176,12 @@ export function textOf(column: ColumnVector, row: number, options: TextOptions):
   }
 }
 
-/** Whether a timestamp's microseconds stand for an infinity. */
+/** Whether a timestamp's microseconds mean an infinity. */
 export function isInfinite(micros: bigint): boolean {
   return micros === infinityMicros || micros === minusInfinityMicros
 }
 
-/** Two hexadecimal digits of each byte as one word. */
+/** The two hexadecimal digits of each byte as one 16-bit word. */
 const hexDigits = Int16Array.from({ length: 256 }, (_, byte) =>
   Buffer.from(byte.toString(16).padStart(2, '0'), 'latin1').readInt16BE(),
 )
@@ -229,7 +229,7 @@ function arrayEncoder(column: ArrayColumn, options: TextOptions): VariableEncode
       const encoded = elementEncoder.encode(first, last)
       const { offsets: elementEnds } = encoded
       const bytesMax = (elementEnds[last] ?? 0) - (elementEnds[first] ?? 0)
-      // Every character may need a backslash; quotes or NULL, and a comma, for every element.
+      // Every character may need a backslash, and every element a comma and quotes or NULL.
       scratch.ensure(bytesMax * 2 + (last - first) * 5 + (to - from) * 2)
       const source = viewOf(encoded)
       const { view } = scratch
@@ -261,8 +261,8 @@ const quote = 0x22
 const backslash = 0x5c
 
 /**
- * Writes one element by array_out's rule: quoted where it is empty, looks like NULL or holds a character of the
- * array's own syntax. It takes at most twice its bytes and two.
+ * Writes one element as array_out does: quoted where it is empty, looks like NULL or contains a character of the array
+ * syntax. It takes at most twice its bytes plus two.
  */
 function writeElement(view: DataView, at: number, source: DataView, start: number, end: number): number {
   const quoted = needsQuotes(source, start, end)
@@ -276,13 +276,13 @@ function writeElement(view: DataView, at: number, source: DataView, start: numbe
   return at
 }
 
-/** Of ASCII; 1 where an element with the character is quoted. */
+/** By character code: 1 where an element with the character must be quoted. */
 const elementSyntax = new Uint8Array(256)
 for (const each of Buffer.from('{}",\\ \t\n\v\f\r', 'latin1')) elementSyntax[each] = 1
 
 function needsQuotes(source: DataView, start: number, end: number): boolean {
   if (start === end) return true
-  // In lower case, whichever way it is written.
+  // Compared in lower case, because NULL in any case needs quotes.
   if (end - start === 4 && (source.getInt32(start) | 0x20202020) === (nullWord | 0x20202020)) return true
   for (let from = start; from < end; from++) if (elementSyntax[source.getUint8(from)] === 1) return true
   return false

@@ -1,11 +1,11 @@
-/** A value that cannot be written or read in the form asked for, as one SQLSTATE and one sentence. */
+/** The error for a value that cannot be encoded or parsed in the requested format: a SQLSTATE and a message. */
 
 export type ValueErrorState = '22003' | '22008' | '22P02' | '22P03' | '22021' | '0A000' | '54000'
 
 export class ValueError extends Error {
   override readonly name = 'ValueError'
 
-  /** @param message one sentence for the client, without the value */
+  /** @param message for the client; it does not quote the value */
   constructor(
     readonly sqlState: ValueErrorState,
     message: string,

@@ -138,9 +138,9 @@ describe('what a copy is made of', () => {
   })
 
   test('is gone afterwards: no connection of it serves another statement', async () => {
-    const before = engine.host.load().keptConnections
+    const before = engine.host.load().cachedConnections
     await ran(counting('SECRET'))
-    expect(engine.host.load()).toMatchObject({ keptConnections: before, running: 0 })
+    expect(engine.host.load()).toMatchObject({ cachedConnections: before, running: 0 })
   })
 
   test('is nobody else’s: another tenant’s statement is refused', async () => {

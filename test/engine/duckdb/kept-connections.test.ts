@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import type { Field } from '../../../demo/lake/table-fields.ts'
-import { KeptConnections } from '../../../src/engine/duckdb/kept-connections.ts'
+import { ConnectionCache } from '../../../src/engine/duckdb/kept-connections.ts'
 import { limits } from '../../../src/limits.ts'
 import {
   columns,
@@ -54,9 +54,9 @@ async function drain(batches: AsyncIterable<unknown>): Promise<void> {
 
 /** Connections that wait after some work, more than before it. */
 async function waitingAfter(work: () => Promise<unknown>): Promise<number> {
-  const before = engine.host.load().keptConnections
+  const before = engine.host.load().cachedConnections
   await work()
-  return engine.host.load().keptConnections - before
+  return engine.host.load().cachedConnections - before
 }
 
 describe('a run on a connection that was kept', () => {
@@ -187,7 +187,7 @@ describe('what waits', () => {
   const connection = (name: string) => ({ closeSync: () => closed.push(name) }) as unknown as DuckDBConnection
 
   test('is bounded in number and in the length of its relations, the least recently used going first', () => {
-    const kept = new KeptConnections()
+    const kept = new ConnectionCache()
     for (let index = 0; index <= limits.engineKeptConnections; index++)
       kept.give(`k${index}`, { connection: connection(`c${index}`) })
     expect([kept.count, closed.splice(0)]).toEqual([limits.engineKeptConnections, ['c0']])
@@ -197,7 +197,7 @@ describe('what waits', () => {
   })
 
   test('ends when a file that it names is given up', () => {
-    const kept = new KeptConnections()
+    const kept = new ConnectionCache()
     kept.give("FROM '/cache/1-a.parquet'", { connection: connection('a') })
     kept.give("FROM '/cache/2-b.parquet'", { connection: connection('b') })
     kept.drop('/cache/1-a.parquet')

@@ -8,7 +8,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
 import type { IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import { lockedInstance } from '../../../src/engine/duckdb/locked-instance.ts'
-import type { EngineSession } from '../../../src/engine/engine.ts'
+import type { EngineHandle } from '../../../src/engine/engine.ts'
 import {
   columns,
   failure,
@@ -35,14 +35,14 @@ afterAll(() => engine.close())
 
 const integer = columns('i int8')
 
-async function opened(run = runBy(), from = engine): Promise<{ session: EngineSession; relation: string }> {
+async function opened(run = runBy(), from = engine): Promise<{ session: EngineHandle; relation: string }> {
   const snapshot = snapshotOf(big)
   const session = await from.engine.open([snapshot], run)
   return { session, relation: session.relation(snapshot.table) }
 }
 
 /** Counts rows until the run ends; what it threw, if it did. */
-async function drained(session: EngineSession, sql: string, types = integer, each?: (batch: number) => void) {
+async function drained(session: EngineHandle, sql: string, types = integer, each?: (batch: number) => void) {
   let rows = 0
   let batches = 0
   let error: { code?: string; message?: string } = {}
@@ -323,7 +323,7 @@ describe('cancelling', () => {
     await table.append([{ rows: Array.from({ length: 100_000 }, (_, i) => ({ i })) }])
     const error = await failure(rowsOf(hasty.engine, snapshotOf(table), slow, integer))
     await hasty.close()
-    expect([error.code, error.message]).toEqual(['57014', 'The query took longer than it may.'])
+    expect([error.code, error.message]).toEqual(['57014', 'The query exceeded its time limit.'])
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { EngineError } from '../../../src/engine/engine-error.ts'
-import { parseAnswer } from '../../../src/engine/trino/answer.ts'
+import { parseReply } from '../../../src/engine/trino/answer.ts'
 import { vectorBuilder } from '../../../src/engine/trino/vectors.ts'
 
 const whole = Buffer.from(
@@ -26,7 +26,7 @@ const types = ['int8', 'text', 'timestamptz'] as const
 
 /** Reads as a run does; the rows that came out. */
 function read(body: Uint8Array): number {
-  const { columns = [], data } = parseAnswer(body)
+  const { columns = [], data } = parseReply(body)
   if (data?.kind !== 'rows') return 0
   for (const [index, type] of types.entries()) {
     const build = vectorBuilder({ name: '', type }, columns[index]?.type ?? '')

@@ -158,7 +158,7 @@ test('answers without rows that never end are given up', async () => {
     (trino) => answer({ nextUri: trino.next(1) }),
     (trino) => answer({ nextUri: trino.next(1) }),
   ])
-  expect(await failureOf(ask(trino.url, { emptyAnswersMax: 15 }))).toMatchObject({ code: '08006' })
+  expect(await failureOf(ask(trino.url, { emptyRepliesMax: 15 }))).toMatchObject({ code: '08006' })
   expect(trino.seen.filter(({ method }) => method === 'GET').length).toBe(15)
   expect(trino.seen.at(-1)?.method).toBe('DELETE')
 })
@@ -197,7 +197,7 @@ test.each(broken)('%s in a later answer is an error, never rows', async (_, step
 
 test('an answer larger than the bound is refused, and not asked for again', async () => {
   await using trino = scriptTrino(chain(answer(), answer(rows(...Array(1000).fill(123456789))), finished))
-  expect(await failureOf(ask(trino.url, { answerBytesMax: 1000 }))).toMatchObject({ code: '08006' })
+  expect(await failureOf(ask(trino.url, { replyBytesMax: 1000 }))).toMatchObject({ code: '08006' })
   expect(trino.seen.filter(({ method }) => method === 'GET').length).toBe(1)
 })
 

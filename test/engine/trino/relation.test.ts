@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { isJsonObject, type JsonObject, parseJson } from '../../../src/base/json.ts'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import type { TableSnapshot } from '../../../src/engine/engine.ts'
-import { assertSameColumns, relationSql } from '../../../src/engine/trino/relation.ts'
+import { assertSameColumns, trinoRelationSql } from '../../../src/engine/trino/relation.ts'
 import { failureOf, openSession, scriptTrino } from './scripted-trino.ts'
 
 function snapshot(
@@ -47,20 +47,20 @@ function metadataWith(...schemas: readonly Readonly<Record<string, number>>[]): 
 const refusal = (run: () => unknown) => failureOf(Promise.try(run))
 
 test('names a table at its snapshot, every digit of it', () => {
-  expect(relationSql('lake', snapshot(['sales'], 'orders'))).toBe(
+  expect(trinoRelationSql('lake', snapshot(['sales'], 'orders'))).toBe(
     '"lake"."sales"."orders" FOR VERSION AS OF 9007199254740993',
   )
 })
 
 test('joins the levels of a namespace, and quotes what needs it', () => {
-  expect(relationSql('my "lake"', snapshot(['hr', 'eu-1'], 'a "b'))).toBe(
+  expect(trinoRelationSql('my "lake"', snapshot(['hr', 'eu-1'], 'a "b'))).toBe(
     '"my ""lake"""."hr.eu-1"."a ""b" FOR VERSION AS OF 9007199254740993',
   )
 })
 
 test('a table without a snapshot is read as empty, whatever is written meanwhile', () => {
   const { table, metadataLocation } = snapshot(['sales'], 'orders')
-  expect(relationSql('lake', { table, metadataLocation, snapshotId: undefined })).toBe(
+  expect(trinoRelationSql('lake', { table, metadataLocation, snapshotId: undefined })).toBe(
     '(SELECT * FROM "lake"."sales"."orders" WHERE FALSE)',
   )
 })
@@ -75,7 +75,9 @@ test.each([
   [['sales'], 'a\0b'],
   [['sales.eu'], 'orders'],
 ])('refuses %j %j, which Trino would read as another name', async (namespace, name) => {
-  expect(await refusal(() => relationSql('lake', snapshot(namespace, name)))).toMatchObject({ code: '0A000' })
+  expect(await refusal(() => trinoRelationSql('lake', snapshot(namespace, name)))).toMatchObject({
+    code: '0A000',
+  })
 })
 
 test('takes columns that are the same fields in the schema of the snapshot, in whatever case', () => {

@@ -508,7 +508,7 @@ describe('a table being created', () => {
   test('needs a schema, a spec and an order, and each before a snapshot', () => {
     for (const partial of [[], updates.slice(0, 2), updates.slice(0, 4)]) {
       expectFault(() => create(...partial), 'bad_request', /does not exist/)
-      expectFault(() => create(...partial, addSnapshot(snapshot(1, 1))), 'bad_request', /comes before any/)
+      expectFault(() => create(...partial, addSnapshot(snapshot(1, 1))), 'bad_request', /is added before any/)
     }
   })
 })

@@ -45,7 +45,7 @@ describe('the members of an object', () => {
     '{"\\q":1}',
     '{"a\\":1}',
   ])('are refused of %p', (text) => {
-    expect(() => members(text)).toThrow('cannot be read')
+    expect(() => members(text)).toThrow('sent an invalid reply')
   })
 
   test('agree with JSON.parse on any object, however it is indented', () => {
