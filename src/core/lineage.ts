@@ -1,5 +1,5 @@
 /**
- * A lineage event (docs/reference/lineage.md 1) as far as the service reads it; everything else stays in its raw body.
+ * A lineage event (docs/reference/lineage.md 1) as far as the service reads it. Everything else stays in its raw body.
  */
 
 export const lineageEventTypes = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL'] as const
@@ -15,7 +15,7 @@ export interface LineageName {
 }
 
 /**
- * A table that a dataset may be: it is one where `prefix` is a catalog of the tenant (docs/reference/catalogs.md 1.1).
+ * A table that a dataset may name. It does where `prefix` is a catalog of the tenant (docs/reference/catalogs.md 1.1).
  */
 export interface TableClaim {
   readonly prefix: string
@@ -62,7 +62,7 @@ export interface LineageEvent {
   readonly body: Uint8Array
 }
 
-/** Column lineage between one input and one output, by their places in the event. */
+/** Column lineage between one input and one output, each by its index in the event. */
 export interface PairColumns {
   readonly input: number
   readonly output: number

@@ -75,7 +75,7 @@ describe('tenants', () => {
     expect(await create(limited('2'))).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'The installed license is for 2 tenants, and there are 2.\n',
+      stderr: 'The installed license allows 2 tenants, and 2 exist.\n',
     })
     expect((await create({ ...limited('3'), SVC_DEMO: '0' })).stderr).toContain('development license')
     expect(await cli.json<unknown[]>(words('tenant list'))).toHaveLength(2)

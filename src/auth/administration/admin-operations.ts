@@ -1,6 +1,6 @@
 /**
- * /admin (docs/reference/identity.md 3.1): tenants, their catalogs and sessions, and the license; for the internal
- * admin organization alone.
+ * Declares /admin (docs/reference/identity.md 3.1): tenants, their catalogs and sessions, and the license. Only the
+ * internal admin organization may call it.
  */
 
 import { Type } from '@sinclair/typebox'
@@ -57,7 +57,7 @@ const common = { tag: 'administration', access: { organization: 'internal admin'
 const tenantPath = '/admin/tenants/{tenant}' as const
 const catalogPath = `${tenantPath}/catalogs/{nickname}` as const
 const ofTenant = { tenant: text }
-const unknown = { not_found: 'There is nothing of that name.' }
+const unknown = { not_found: 'There is no such tenant, catalog or session.' }
 
 const tenant = object({
   id: uuid,
@@ -72,7 +72,7 @@ const catalog = object({
   catalog_kind: oneOf(catalogKinds),
   nickname: text,
   endpoint: text,
-  config_json: said(anyObject, 'without what is secret'),
+  config_json: said(anyObject, 'without secrets'),
 })
 const license = object({
   state: oneOf(['none', 'valid', 'grace', 'expired']),
@@ -90,7 +90,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'list_tenants',
-    summary: 'The tenants',
+    summary: 'Lists the tenants',
     method: 'GET',
     path: '/admin/tenants',
     input: object(pageInput),
@@ -100,7 +100,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'make_tenant',
-    summary: 'Makes a tenant with its own schema and graph, where the installed license has room for it',
+    summary: 'Makes a tenant with its own schema and graph, if the license allows one more',
     method: 'POST',
     path: '/admin/tenants',
     input: object({
@@ -109,7 +109,7 @@ export const adminOperations = [
     }),
     output: tenant,
     status: 201,
-    faults: { conflict: 'Another tenant has the organization.' },
+    faults: { conflict: 'Another tenant already has this organization.' },
     examples: [{ input: { name: 'Acme', organization_id: 'org_01HACME' } }],
     run: ({ parts }, { name, organization_id: organizationId }) =>
       newTenant(parts.store, parts.licensed, { name, organizationId }),
@@ -117,7 +117,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'get_tenant',
-    summary: 'A tenant',
+    summary: 'Shows a tenant',
     method: 'GET',
     path: tenantPath,
     input: object(ofTenant),
@@ -128,7 +128,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'suspend_tenant',
-    summary: 'Refuses every session of the tenant from the next request on',
+    summary: 'Suspends a tenant: all its sessions are refused from the next request on',
     method: 'POST',
     path: `${tenantPath}/suspend`,
     input: object(ofTenant),
@@ -139,7 +139,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'resume_tenant',
-    summary: 'Ends a suspension',
+    summary: 'Resumes a suspended tenant',
     method: 'POST',
     path: `${tenantPath}/resume`,
     input: object(ofTenant),
@@ -150,7 +150,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'list_catalogs',
-    summary: 'A tenant’s catalog credentials, without secrets',
+    summary: 'Lists a tenant’s catalog credentials, without secrets',
     method: 'GET',
     path: `${tenantPath}/catalogs`,
     input: object({ ...ofTenant, ...pageInput }),
@@ -162,7 +162,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'put_catalog',
-    summary: 'Registers a catalog under a {prefix}, or replaces it, secrets and all',
+    summary: 'Adds a catalog under a {prefix}, or replaces it with its secrets',
     method: 'PUT',
     path: catalogPath,
     input: object({
@@ -170,10 +170,13 @@ export const adminOperations = [
       nickname: text,
       catalog_kind: oneOf(catalogKinds),
       endpoint: nonEmpty,
-      config_json: said(anyObject, 'of the adapter and the read engine; secrets are sealed, and never shown'),
+      config_json: said(
+        anyObject,
+        'of the adapter and the read engine; secrets are encrypted, and never shown',
+      ),
     }),
     output: object({ id: uuid, version: count }),
-    faults: { ...unknown, unprocessable: 'The kind has no live adapter.' },
+    faults: { ...unknown, unprocessable: 'This catalog kind has no adapter.' },
     examples: [
       {
         input: {
@@ -191,7 +194,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'change_catalog',
-    summary: 'Changes fields of a catalog’s configuration, as when a secret is rotated',
+    summary: 'Changes fields of a catalog’s configuration, for example to rotate a secret',
     method: 'PATCH',
     path: catalogPath,
     input: object({
@@ -218,7 +221,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'list_sessions',
-    summary: 'A tenant’s sessions, without secrets',
+    summary: 'Lists a tenant’s sessions, without secrets',
     method: 'GET',
     path: `${tenantPath}/sessions`,
     input: object({ ...ofTenant, ...sessionFilter }),
@@ -246,17 +249,17 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'end_session',
-    summary: 'Ends a session, with effect on the next request',
+    summary: 'Revokes a session, with effect on the next request',
     method: 'DELETE',
     path: `${tenantPath}/sessions/{session}`,
     input: object({ ...ofTenant, session: text }),
-    faults: { not_found: 'There is no such session in force.' },
+    faults: { not_found: 'There is no such session, or it was already revoked.' },
     run: async ({ parts }, { tenant: id, session }) => await endSession(parts.store, tenantOf(id), session),
   }),
   operation({
     ...common,
     name: 'get_license',
-    summary: 'What is licensed',
+    summary: 'Shows the installed license and its state',
     method: 'GET',
     path: '/admin/license',
     output: license,

@@ -1,4 +1,4 @@
-/** What the API takes and shows of sessions, under /admin and for a tenant's own administrator. */
+/** Schemas of sessions in requests and responses, under /admin and for a tenant's own administrator. */
 
 import { Type } from '@sinclair/typebox'
 import { sessionScopes } from '../../core/session.ts'
@@ -20,18 +20,18 @@ import { sessionKinds } from './sessions.ts'
 export const scopes = list(oneOf(sessionScopes))
 export const principal = object({ sub: text, email: maybe(text), roles: list(text) })
 
-/** What a new session is made from. */
+/** The members of a request for a new session. */
 export const wantedSession = {
   name: Type.String({ minLength: 1, maxLength: 255 }),
-  sub: maybe(said(text, 'the subject; the name where it is absent')),
+  sub: maybe(said(text, 'the subject; default: the name')),
   email: maybe(text),
   roles: maybe(list(text)),
   scopes: list(oneOf(sessionScopes), { minItems: 1 }),
-  expires_at: maybe(said(time, 'in the future; never where it is absent')),
+  expires_at: maybe(said(time, 'in the future; default: never')),
 }
-export const mintedSession = object({ id: uuid, secret: said(nonEmpty, 'shown this once') })
+export const mintedSession = object({ id: uuid, secret: said(nonEmpty, 'shown only in this response') })
 
-/** Which sessions are listed. */
+/** Query members that select sessions. */
 export const sessionFilter = {
   kind: maybe(oneOf(sessionKinds, { default: 'service' })),
   ...pageInput,
@@ -49,5 +49,5 @@ export const sessionPage = pageOf(
   }),
 )
 
-/** An example of what a new session is made from. */
+/** An example request for a new session. */
 export const sessionExample = { name: 'spark-nightly', scopes: ['commit'], roles: ['etl'] }
