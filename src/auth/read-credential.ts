@@ -31,7 +31,7 @@ export interface ReadCredential {
    * The id of the service session that alone decides `stillValid` now, so that a store query can check it instead.
    * Undefined where more decides it.
    */
-  readonly sessionToAsk?: () => string | undefined
+  readonly sessionToCheck?: () => string | undefined
 }
 
 export interface CredentialParts {
@@ -90,7 +90,7 @@ function ofSession(
     principal: session.principal,
     principalSource: 'session',
     expiresAtMs: Math.min(session.expiresAtMs ?? Number.POSITIVE_INFINITY, tokenEndsMs),
-    sessionToAsk: () => (alsoValid() ? session.sessionId : undefined),
+    sessionToCheck: () => (alsoValid() ? session.sessionId : undefined),
     async stillValid() {
       if (!alsoValid()) return false
       const now = await findServiceSessionById(store, session.sessionId)

@@ -14,7 +14,7 @@ export const time = Type.Unsafe<Date>({ type: 'string', format: 'date-time' })
 /** A UUID in lower case. */
 export const uuid = Type.String({ format: 'uuid' })
 /** A whole number from 0. */
-export const count = Type.Integer({ minimum: 0 })
+export const wholeNumber = Type.Integer({ minimum: 0 })
 /** A whole number from 1. */
 export const ordinal = Type.Integer({ minimum: 1 })
 /** Any number. */
@@ -35,7 +35,7 @@ export function oneOf<const T extends string>(values: readonly T[], options: obj
 }
 
 /** The schema with a description. */
-export function said<T extends TSchema>(schema: T, description: string): T {
+export function described<T extends TSchema>(schema: T, description: string): T {
   return { ...schema, description }
 }
 
@@ -65,12 +65,12 @@ export function object<const T extends Readonly<Record<string, TSchema>>>(member
 /** Members of a request that select a page of a listing. */
 export const pageInput = {
   limit: maybe(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-  page_token: maybe(said(text, '`next_page_token` of the previous page; opaque')),
+  page_token: maybe(described(text, '`next_page_token` of the previous page; opaque')),
 }
 
 /** Members of a response that is one page of a listing. */
 export function pageMembers<T extends TSchema>(items: T) {
-  return { items: list(items), next_page_token: maybe(said(text, 'absent on the last page')) }
+  return { items: list(items), next_page_token: maybe(described(text, 'absent on the last page')) }
 }
 
 /** One page of a listing. */
@@ -82,7 +82,7 @@ const identifier = Type.String({ pattern: '^[a-zA-Z0-9_-]+$' })
 
 /** A table in a path: `{namespace}/{table}`, with namespace levels joined by %1F as in Iceberg REST. */
 export const tableAddress = {
-  namespace: said(list(identifier, { minItems: 1 }), 'its levels joined by %1F'),
+  namespace: described(list(identifier, { minItems: 1 }), 'its levels joined by %1F'),
   table: identifier,
 }
 
@@ -97,9 +97,9 @@ export const tableIdentifier = object({ namespace: list(nonEmpty, { minItems: 1 
 /** Query members that limit a listing to one table. */
 export const tableFilter = {
   namespace: maybe(
-    said(list(nonEmpty, { minItems: 1 }), 'of the table, its levels joined by %1F; goes with `table`'),
+    described(list(nonEmpty, { minItems: 1 }), 'of the table, its levels joined by %1F; goes with `table`'),
   ),
-  table: maybe(said(nonEmpty, 'goes with `namespace`')),
+  table: maybe(described(nonEmpty, 'goes with `namespace`')),
 }
 
 /**

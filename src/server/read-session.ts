@@ -28,8 +28,8 @@ export class ReadSession implements Reader {
   }
 
   /** As in Reader. */
-  sessionToAsk(): string | undefined {
-    return this.#credential.sessionToAsk?.()
+  sessionToCheck(): string | undefined {
+    return this.#credential.sessionToCheck?.()
   }
 
   /** The context of statements of this session: who reads comes from nowhere else. */
@@ -67,7 +67,7 @@ export class ReadSessionCheck implements SessionCheck {
 
   take(): string | undefined {
     if (this.#isTaken || this.#isAsked) return undefined
-    const sessionId = this.#session.sessionToAsk()
+    const sessionId = this.#session.sessionToCheck()
     this.#isTaken = sessionId !== undefined
     return sessionId
   }

@@ -11,7 +11,7 @@ import { operationsOf } from '../../http/declare.ts'
 import { pageRequest } from '../../http/page-view.ts'
 import {
   anyObject,
-  count,
+  described,
   flag,
   list,
   maybe,
@@ -20,10 +20,10 @@ import {
   oneOf,
   pageInput,
   pageOf,
-  said,
   text,
   time,
   uuid,
+  wholeNumber,
 } from '../../http/schemas.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { Store } from '../../store/store.ts'
@@ -61,28 +61,28 @@ const unknown = { not_found: 'There is no such tenant, catalog or session.' }
 
 const tenant = object({
   id: uuid,
-  organization_id: maybe(said(text, 'of the identity provider')),
+  organization_id: maybe(described(text, 'of the identity provider')),
   name: text,
   state: oneOf(['active', 'suspended']),
   created_at: time,
 })
 const catalog = object({
   id: uuid,
-  version: count,
+  version: wholeNumber,
   catalog_kind: oneOf(catalogKinds),
   nickname: text,
   endpoint: text,
-  config_json: said(anyObject, 'without secrets'),
+  config_json: described(anyObject, 'without secrets'),
 })
 const license = object({
   state: oneOf(['none', 'valid', 'grace', 'expired']),
   id: maybe(text),
   licensee: maybe(text),
   capabilities: maybe(list(oneOf(commercialCapabilities))),
-  tenants_max: maybe(count),
+  tenants_max: maybe(wholeNumber),
   issued_at: maybe(time),
   expires_at: maybe(time),
-  grace_ms: maybe(count),
+  grace_ms: maybe(wholeNumber),
   development: maybe(flag),
 })
 
@@ -105,7 +105,7 @@ export const adminOperations = [
     path: '/admin/tenants',
     input: object({
       name: Type.String({ minLength: 1, maxLength: 255 }),
-      organization_id: maybe(said(text, '`org_…`')),
+      organization_id: maybe(described(text, '`org_…`')),
     }),
     output: tenant,
     status: 201,
@@ -170,12 +170,12 @@ export const adminOperations = [
       nickname: text,
       catalog_kind: oneOf(catalogKinds),
       endpoint: nonEmpty,
-      config_json: said(
+      config_json: described(
         anyObject,
         'of the adapter and the read engine; secrets are encrypted, and never shown',
       ),
     }),
-    output: object({ id: uuid, version: count }),
+    output: object({ id: uuid, version: wholeNumber }),
     faults: { ...unknown, unprocessable: 'This catalog kind has no adapter.' },
     examples: [
       {
@@ -200,9 +200,9 @@ export const adminOperations = [
     input: object({
       ...ofTenant,
       nickname: text,
-      config_json: said(anyObject, 'fields to set; null removes one'),
+      config_json: described(anyObject, 'fields to set; null removes one'),
     }),
-    output: object({ version: count }),
+    output: object({ version: wholeNumber }),
     faults: unknown,
     run: async ({ parts }, { tenant: id, nickname, config_json: config }) =>
       await rotateCredential(parts.store, tenantOf(id), nickname, config),

@@ -14,7 +14,7 @@ import {
   sessionPage,
   wantedSession,
 } from './session-schemas.ts'
-import { endSession, listSessions, mintSession, principalView } from './sessions.ts'
+import { endSession, listSessions, mintSession, principalJson } from './sessions.ts'
 
 const operation = operationsOf<{ readonly store: Store; readonly clock: Clock }>()
 const tag = 'sessions'
@@ -34,7 +34,7 @@ export const ownOperations = [
       tenant,
       organization_id: session.organizationId,
       scopes: session.scopes,
-      principal: principalView(who),
+      principal: principalJson(who),
     }),
   }),
   operation({

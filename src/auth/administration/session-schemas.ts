@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import { sessionScopes } from '../../core/session.ts'
 import {
+  described,
   list,
   maybe,
   nonEmpty,
@@ -10,7 +11,6 @@ import {
   oneOf,
   pageInput,
   pageOf,
-  said,
   text,
   time,
   uuid,
@@ -23,13 +23,13 @@ export const principal = object({ sub: text, email: maybe(text), roles: list(tex
 /** The members of a request for a new session. */
 export const wantedSession = {
   name: Type.String({ minLength: 1, maxLength: 255 }),
-  sub: maybe(said(text, 'the subject; default: the name')),
+  sub: maybe(described(text, 'the subject; default: the name')),
   email: maybe(text),
   roles: maybe(list(text)),
   scopes: list(oneOf(sessionScopes), { minItems: 1 }),
-  expires_at: maybe(said(time, 'in the future; default: never')),
+  expires_at: maybe(described(time, 'in the future; default: never')),
 }
-export const mintedSession = object({ id: uuid, secret: said(nonEmpty, 'shown only in this response') })
+export const mintedSession = object({ id: uuid, secret: described(nonEmpty, 'shown only in this response') })
 
 /** Query members that select sessions. */
 export const sessionFilter = {
@@ -39,11 +39,11 @@ export const sessionFilter = {
 export const sessionPage = pageOf(
   object({
     id: uuid,
-    name: maybe(said(text, 'of a service session')),
+    name: maybe(described(text, 'of a service session')),
     principal,
     scopes,
     created_at: time,
-    seen_at: maybe(said(time, 'of a browser session')),
+    seen_at: maybe(described(time, 'of a browser session')),
     expires_at: maybe(time),
     revoked_at: maybe(time),
   }),

@@ -73,7 +73,7 @@ function serviceView({ id, name, principal, scopes, createdAt, expiresAt, revoke
   return {
     id,
     name,
-    principal: principalView(principal),
+    principal: principalJson(principal),
     scopes,
     created_at: createdAt,
     expires_at: expiresAt,
@@ -84,7 +84,7 @@ function serviceView({ id, name, principal, scopes, createdAt, expiresAt, revoke
 function browserView({ id, principal, scopes, createdAt, seenAt, expiresAt, revokedAt }: BrowserSession) {
   return {
     id,
-    principal: principalView(principal),
+    principal: principalJson(principal),
     scopes,
     created_at: createdAt,
     seen_at: seenAt,
@@ -94,6 +94,6 @@ function browserView({ id, principal, scopes, createdAt, seenAt, expiresAt, revo
 }
 
 /** A principal's members in responses of the API. */
-export function principalView({ sub, email, roles }: ServiceSession['principal']) {
+export function principalJson({ sub, email, roles }: ServiceSession['principal']) {
   return { sub, email, roles }
 }

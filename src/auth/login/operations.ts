@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { SessionScope } from '../../core/session.ts'
 import { operationsOf } from '../../http/declare.ts'
-import { maybe, object, said, text } from '../../http/schemas.ts'
+import { described, maybe, object, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { createBrowserSession, endBrowserSession } from '../../store/browser-sessions.ts'
 import type { Store } from '../../store/store.ts'
@@ -42,7 +42,7 @@ export const loginOperations = [
     method: 'GET',
     path: '/login',
     access: { open: 'everyone' },
-    input: object({ return_to: maybe(said(text, 'path on this service to return to')) }),
+    input: object({ return_to: maybe(described(text, 'path on this service to return to')) }),
     status: 302,
     faults: unavailable,
     answer: ({ parts, request }) => begin(parts, request),
