@@ -99,9 +99,7 @@ export const limits = {
   queryIdleMs: 300_000,
   /** Tenants whose governance version is cached. */
   cachedVersionsCount: 10_000,
-  /**
-   * Milliseconds after which a version is read again while rows are sent, and for which rows may rely on one version.
-   */
+  /** Milliseconds after which a version is read again while rows are sent, and for which rows may rely on one version. */
   governanceAskMs: 1_000,
   governanceStaleMs: 2_000,
   /** Milliseconds for which an open run waits for a failing store before it ends, and between two retries. */
@@ -111,9 +109,7 @@ export const limits = {
   engineCloseMs: 5_000,
   /** Waiting statements of the embedded engine for each running one. */
   engineQueueFactor: 16,
-  /**
-   * Threads of the runtime's pool that the embedded engine's queries never use, because other native calls need some.
-   */
+  /** Threads of the runtime's pool that the embedded engine's queries never use, because other native calls need some. */
   engineSpareThreads: 4,
 
   /** Rows of one batch of a result. */
@@ -305,9 +301,7 @@ export const limits = {
   /** Memory of DuckDB that garbage holds before it is collected. */
   engineGarbageBytes: 16 * MiB,
 
-  /**
-   * Errors that wait to be checked (query/tripwire.ts); milliseconds from the response to the check, and until its end.
-   */
+  /** Errors that wait to be checked (query/tripwire.ts); milliseconds from the response to the check, and until its end. */
   tripwireQueueMax: 8,
   tripwireDelayMs: 1_000,
   tripwireMs: 60_000,

@@ -24,10 +24,7 @@ export interface Command {
   readonly summary: string
   /** The fields that --field may select; none where the result is a list, or nothing. */
   readonly fields?: readonly string[]
-  /**
-   * Reads and checks every flag, before the store is opened.
-   * Throws UsageError where one is missing or wrong.
-   */
+  /** Reads and checks every flag, before the store is opened. Throws UsageError where one is missing or wrong. */
   readonly prepare: (flags: Flags) => Action | Promise<Action>
 }
 

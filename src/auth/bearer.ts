@@ -31,9 +31,7 @@ export interface JwksOptions {
   readonly cooldownMs?: number
 }
 
-/**
- * Reads claims without verifying them. It trusts the proxy or identity provider in front to have verified the token.
- */
+/** Reads claims without verifying them. It trusts the proxy or identity provider in front to have verified the token. */
 export const readUnverifiedBearer: ReadBearer = async (authorization) => {
   const token = bearerToken(authorization)
   if (token === undefined) return undefined

@@ -1,6 +1,4 @@
-/**
- * The tenant middleware (docs/reference/identity.md 2.1): finds the session of a request before anything else is read.
- */
+/** The tenant middleware (docs/reference/identity.md 2.1): finds the session of a request before anything else is read. */
 
 import { Fault } from '../base/fault.ts'
 import type { Session, SessionScope } from '../core/session.ts'

@@ -1,6 +1,4 @@
-/**
- * Identifies who commits by the steps of docs/reference/identity.md 3.1 in order. The first that yields a subject wins.
- */
+/** Identifies who commits by the steps of docs/reference/identity.md 3.1 in order. The first that yields a subject wins. */
 
 import { type BlockList, isIP } from 'node:net'
 import { Fault } from '../base/fault.ts'

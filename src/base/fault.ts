@@ -66,9 +66,7 @@ export function toFault(thrown: unknown): Fault {
   return new Fault('internal', 'Internal error.', { cause: thrown })
 }
 
-/**
- * The message for the operator at the terminal of a process that failed: what went wrong, and why. Never for clients.
- */
+/** The message for the operator at the terminal of a process that failed: what went wrong, and why. Never for clients. */
 export function tellOperator(thrown: unknown): string {
   if (!(thrown instanceof Fault)) return thrown instanceof Error ? thrown.message : String(thrown)
   const { publicMessage, cause, detail } = thrown

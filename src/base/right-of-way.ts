@@ -59,9 +59,7 @@ export class RightOfWay {
   }
 }
 
-/**
- * The wait of one background job. Its longest wait starts with the first `clear()` and is not reset until `renew()`.
- */
+/** The wait of one background job. Its longest wait starts with the first `clear()` and is not reset until `renew()`. */
 export class StandBack {
   #sinceMs: number | undefined
 
@@ -70,9 +68,7 @@ export class StandBack {
     private readonly pace: Pace,
   ) {}
 
-  /**
-   * Resolves once the process has been quiet for long enough, or the longest wait is over; at once where it is idle.
-   */
+  /** Resolves once the process has been quiet for long enough, or the longest wait is over; at once where it is idle. */
   async clear(): Promise<void> {
     for (;;) {
       const { restMs } = this.way

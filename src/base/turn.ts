@@ -14,9 +14,7 @@ export async function afterSending(): Promise<void> {
   await nextTurn()
 }
 
-/**
- * Runs bookkeeping that no response waits for. Errors of `work` are dropped, because no caller is left to receive them.
- */
+/** Runs bookkeeping that no response waits for. Errors of `work` are dropped, because no caller is left to receive them. */
 export function inNextTurn(work: () => void): void {
   setImmediate(() => {
     try {

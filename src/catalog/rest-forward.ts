@@ -1,6 +1,4 @@
-/**
- * Forwards other requests to an Iceberg REST upstream: builds paths from validated parts, and maps refusals to Faults.
- */
+/** Forwards other requests to an Iceberg REST upstream: builds paths from validated parts, and maps refusals to Faults. */
 
 import { Fault, type FaultKind } from '../base/fault.ts'
 import type { CatalogKind } from '../core/catalog-kinds.ts'

@@ -1,6 +1,4 @@
-/**
- * One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4).
- */
+/** One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4). */
 
 import type { Decision, PolicyOutcome } from './decision.ts'
 import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
@@ -71,9 +69,7 @@ export interface CommitIntent {
   readonly action?: CatalogAction
   /** The catalog credential that names the upstream. */
   readonly credentialId: string
-  /**
-   * The catalog at that time, from `catalogOf`, because the credential may have changed since. Older intents lack it.
-   */
+  /** The catalog at that time, from `catalogOf`, because the credential may have changed since. Older intents lack it. */
   readonly catalog?: string
   readonly principal: Principal
   readonly principalSource: PrincipalSource

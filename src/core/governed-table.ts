@@ -29,9 +29,7 @@ export interface AttachedMask extends ColumnMask {
 export interface RowFilter {
   readonly policyId: string
   readonly origin: PolicyOrigin
-  /**
-   * A boolean SQL expression in the PostgreSQL dialect over the raw columns (docs/reference/masks-and-filters.md 1.1).
-   */
+  /** A boolean SQL expression in the PostgreSQL dialect over the raw columns (docs/reference/masks-and-filters.md 1.1). */
   readonly expression: string
   /** Field id of the column that it is attached to, directly or by a tag: `this_column` in the expression. */
   readonly fieldId?: number

@@ -1,6 +1,4 @@
-/**
- * A lineage event (docs/reference/lineage.md 1) as far as the service reads it. Everything else stays in its raw body.
- */
+/** A lineage event (docs/reference/lineage.md 1) as far as the service reads it. Everything else stays in its raw body. */
 
 export const lineageEventTypes = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL'] as const
 export type LineageEventType = (typeof lineageEventTypes)[number]
@@ -14,9 +12,7 @@ export interface LineageName {
   readonly name: string
 }
 
-/**
- * A table that a dataset may name. It does where `prefix` is a catalog of the tenant (docs/reference/catalogs.md 1.1).
- */
+/** A table that a dataset may name. It does where `prefix` is a catalog of the tenant (docs/reference/catalogs.md 1.1). */
 export interface TableClaim {
   readonly prefix: string
   /** The last level is the table. */

@@ -110,6 +110,6 @@ export type Operation<
           Record<string, { readonly description: string; readonly required?: true }>
         >
         /** For responses that no schema describes: raw bytes, redirects, cookies. Input and output only document. */
-        answer(context: RawContext<Parts, A>): Promise<Response>
+        respond(context: RawContext<Parts, A>): Promise<Response>
       }
   )

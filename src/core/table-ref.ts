@@ -1,6 +1,4 @@
-/**
- * A table's identity: namespace and name (docs/reference/policies.md 4.2). Policies attach to it, never to a {prefix}.
- */
+/** A table's identity: namespace and name (docs/reference/policies.md 4.2). Policies attach to it, never to a {prefix}. */
 
 const identifierPattern = /^[a-zA-Z0-9_-]+$/
 

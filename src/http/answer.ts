@@ -11,7 +11,7 @@ import { errorResponse } from './fault-response.ts'
 const ours: ReadonlySet<FaultKind> = new Set(['internal', 'misconfigured', 'tenant_context_missing'])
 
 /** The response of `work`, or the ErrorModel response to what it threw. */
-export async function answerFaults(log: Logger, work: () => Promise<Response>): Promise<Response> {
+export async function respondWithFaults(log: Logger, work: () => Promise<Response>): Promise<Response> {
   try {
     return await work()
   } catch (thrown) {

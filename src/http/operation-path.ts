@@ -1,6 +1,4 @@
-/**
- * Reads path templates of operations, where `{name}` is one segment and `{name+}` several, and matches paths to them.
- */
+/** Reads path templates of operations, where `{name}` is one segment and `{name+}` several, and matches paths to them. */
 
 const member = /\{(\w+)(\+?)\}/g
 

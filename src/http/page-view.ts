@@ -1,6 +1,4 @@
-/**
- * Converts pages of listings between the API and the store. `page_token` and `next_page_token` are opaque to clients.
- */
+/** Converts pages of listings between the API and the store. `page_token` and `next_page_token` are opaque to clients. */
 
 import type { Page, PageRequest } from '../store/page.ts'
 

@@ -1,6 +1,4 @@
-/**
- * Remembers the address of a request's direct peer, because only the socket knows it and handlers see only the request.
- */
+/** Remembers the address of a request's direct peer, because only the socket knows it and handlers see only the request. */
 
 const peers = new WeakMap<Request, string>()
 

@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { nextTurn } from '../base/turn.ts'
 
-export interface Body {
+export interface RequestBody {
   readonly bytes: Uint8Array
   /** Hex. */
   readonly sha256: string
@@ -16,7 +16,7 @@ const inlineDigestBytesMax = 256 * 1024
  * Reads a request's body and never holds more than `bytesMax`.
  * @throws Fault `payload_too_large` above the limit, `bad_request` where the client stopped in the middle
  */
-export async function readBody(request: Request, bytesMax: number): Promise<Body> {
+export async function readBody(request: Request, bytesMax: number): Promise<RequestBody> {
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const bytes = Number.isNaN(declared) ? await readStream(request, bytesMax) : await readWhole(request)
@@ -41,7 +41,7 @@ export async function readBodyOf(
   request: Request,
   bytesMax: number,
   again: () => Promise<unknown>,
-): Promise<Body> {
+): Promise<RequestBody> {
   const reading = readBody(request, bytesMax)
   const hadArrived = await Promise.race([reading.then(() => true), nextTurn().then(() => false)])
   const body = await reading
@@ -50,7 +50,7 @@ export async function readBodyOf(
 }
 
 /** Bytes with their digest. */
-export async function bodyOf(bytes: Uint8Array): Promise<Body> {
+export async function bodyOf(bytes: Uint8Array): Promise<RequestBody> {
   return { bytes, sha256: await sha256Hex(bytes) }
 }
 

@@ -110,7 +110,7 @@ export const lineageOperations = [
       unprocessable: 'An edge would close a cycle; the message names the pair.',
       unavailable: 'The event was not stored, or is stored and will be merged later.',
     },
-    answer: async (context) => {
+    respond: async (context) => {
       await receiveEvent(context)
       return new Response(null, { status: 202 })
     },

@@ -39,10 +39,10 @@ import {
   everyCredential,
   everyTenant,
   existingTenant,
-  forgetCredential,
   newTenant,
   oneTenant,
-  registerCredential,
+  putCredential,
+  removeCredential,
   rotateCredential,
   setTenantState,
   tenantOf,
@@ -189,7 +189,7 @@ export const adminOperations = [
       },
     ],
     run: async ({ parts }, { tenant: id, nickname, catalog_kind: kind, endpoint, config_json: config }) =>
-      await registerCredential(parts.store, tenantOf(id), { nickname, kind, endpoint, config }),
+      await putCredential(parts.store, tenantOf(id), { nickname, kind, endpoint, config }),
   }),
   operation({
     ...common,
@@ -216,7 +216,7 @@ export const adminOperations = [
     input: object({ ...ofTenant, nickname: text }),
     faults: unknown,
     run: async ({ parts }, { tenant: id, nickname }) =>
-      await forgetCredential(parts.store, tenantOf(id), nickname),
+      await removeCredential(parts.store, tenantOf(id), nickname),
   }),
   operation({
     ...common,

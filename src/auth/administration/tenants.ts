@@ -81,7 +81,7 @@ export async function everyCredential(store: Store, tenant: TenantId, page: Page
 }
 
 /** Stores the catalog credential of this nickname, or replaces it. */
-export async function registerCredential(
+export async function putCredential(
   store: Store,
   tenant: TenantId,
   credential: {
@@ -96,9 +96,7 @@ export async function registerCredential(
   return await putCatalogCredential(store, tenant, credential)
 }
 
-/**
- * Refuses kinds without an adapter (docs/reference/catalogs.md 2.2), because a stored one would stop the next start.
- */
+/** Refuses kinds without an adapter (docs/reference/catalogs.md 2.2), because a stored one would stop the next start. */
 function assertLive(kind: CatalogKind): void {
   if (!isLiveCatalogKind(kind))
     throw new Fault('unprocessable', `The catalog kind ${kind} has no adapter yet.`)
@@ -120,7 +118,7 @@ export async function rotateCredential(
 }
 
 /** Removes a credential; its {prefix} is 404 from then on. @throws Fault `not_found` */
-export async function forgetCredential(store: Store, tenant: TenantId, nickname: string): Promise<void> {
+export async function removeCredential(store: Store, tenant: TenantId, nickname: string): Promise<void> {
   if (!(await removeCatalogCredential(store, tenant, nickname))) throw noCredential()
 }
 

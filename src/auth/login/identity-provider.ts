@@ -123,8 +123,7 @@ async function discover(options: IdentityProviderOptions): Promise<oidc.Configur
   configuration.timeout = timeout
   configuration[oidc.customFetch] = fetchReply
   for (const apply of insecure) apply(configuration)
-  // By default the library does not verify the signature of a token that came directly from the provider; this makes
-  // it.
+  // By default the library accepts a token that came directly from the provider without a valid signature; not here.
   oidc.enableNonRepudiationChecks(configuration)
   return configuration
 }

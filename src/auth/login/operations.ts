@@ -45,7 +45,7 @@ export const loginOperations = [
     input: object({ return_to: maybe(described(text, 'path on this service to return to')) }),
     status: 302,
     faults: unavailable,
-    answer: ({ parts, request }) => begin(parts, request),
+    respond: ({ parts, request }) => begin(parts, request),
   }),
   operation({
     name: 'complete_login',
@@ -62,7 +62,7 @@ export const loginOperations = [
       forbidden: 'The organization has no active tenant.',
       ...unavailable,
     },
-    answer: ({ parts, request }) => complete(parts, request),
+    respond: ({ parts, request }) => complete(parts, request),
   }),
   operation({
     name: 'log_out',
@@ -75,7 +75,7 @@ export const loginOperations = [
       unauthenticated: 'There is no session to end.',
       forbidden: 'The request comes from another site’s page.',
     },
-    answer: ({ parts, request }) => logOut(parts, request),
+    respond: ({ parts, request }) => logOut(parts, request),
   }),
 ]
 
@@ -130,7 +130,8 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
 }
 
 /**
- * Members of the internal admin organization get `admin` (docs/reference/identity.md 5.1), and so do administrators.
+ * The organization opens /admin (docs/reference/identity.md 5.1). All else with the scope `admin` needs the role as
+ * well.
  */
 function scopesOf(parts: LoginParts, { principal, organizationId }: CompletedLogin): readonly SessionScope[] {
   const administers = principal.roles.includes('administrator') || organizationId === parts.internalAdminOrgId

@@ -61,7 +61,7 @@ export const webhookOperations = [
     summary: 'Events of the identity provider',
     path: '/webhooks/identity-provider',
     headers: { 'WorkOS-Signature': { description: '`t=<ms>, v1=<hex>`' }, ...standardHeaders },
-    answer: ({ parts, request }) =>
+    respond: ({ parts, request }) =>
       receive(
         parts,
         { ...parts.identityProvider, schemes: [workos, standard], read: readIdentityEvent },
@@ -74,7 +74,7 @@ export const webhookOperations = [
     summary: 'Events of the billing provider',
     path: '/webhooks/billing',
     headers: { 'Stripe-Signature': { description: '`t=<s>,v1=<hex>`' }, ...standardHeaders },
-    answer: ({ parts, request }) =>
+    respond: ({ parts, request }) =>
       receive(parts, { ...parts.billing, schemes: [stripe, standard], read: readBillingEvent }, request),
   }),
 ]

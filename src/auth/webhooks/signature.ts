@@ -1,6 +1,4 @@
-/**
- * Verifies webhook deliveries: the signature with the provider's library, and the time stamp, size and encoding here.
- */
+/** Verifies webhook deliveries: the signature with the provider's library, and the time stamp, size and encoding here. */
 
 import { Fault } from '../../base/fault.ts'
 import type { Secret } from '../../base/secret.ts'

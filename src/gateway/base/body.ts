@@ -1,9 +1,9 @@
 /** A request's body with its digest. The only place of the gateway that uses the HTTP kit to read one. */
 
-import { type Body, bodyOf, readBody } from '../../http/read-body.ts'
+import { bodyOf, type RequestBody, readBody } from '../../http/read-body.ts'
 import { limits } from '../../limits.ts'
 
-export type CommitBody = Body
+export type CommitBody = RequestBody
 
 /**
  * Reads a body under the cap of docs/reference/limits.md 1 and computes its SHA-256.

@@ -119,7 +119,7 @@ describe('input', () => {
     expect(await send('POST', '/things/n', '{"size":2}')).toEqual([201, { name: 'n', size: 2 }])
     expect(await send('POST', '/things/n', '{"size":2,"name":"other"}')).toEqual([
       400,
-      'The body has an unknown member; known are size.',
+      'The body has an unknown member; supported are size.',
     ])
     expect((await send('POST', '/things/n', '{"size":1,"size":2}'))[0]).toBe(400)
   })
