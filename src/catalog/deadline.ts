@@ -1,6 +1,6 @@
 /**
- * The deadline of one exchange. It can be disposed, because `AbortSignal.timeout` holds its timer and all that its
- * signal references until the time is over: a minute of commits would stay in memory.
+ * The deadline of one exchange, which can be disposed. `AbortSignal.timeout` holds its timer, and all that its signal
+ * references, until the time is over: a minute of commits would stay in memory.
  */
 
 export interface Deadline extends Disposable {

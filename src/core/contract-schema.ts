@@ -1,6 +1,6 @@
 /**
- * The schema that a contract declares for its table, as in the Open Data Contract Standard 3.1: a schema object with
- * properties (columns), keys and relationships (foreign keys).
+ * The schema that a contract declares for its table, as in the Open Data Contract Standard 3.1. It is a schema object
+ * with properties (columns), keys and relationships (foreign keys).
  */
 
 import type { TableRef } from './table-ref.ts'

@@ -32,9 +32,9 @@ export interface ColumnMask {
 }
 
 /**
- * A value under a mask: boolean; number for int, float, double and date (days since 1970-01-01); bigint
- * for long, time and timestamps (micro- or nanoseconds since midnight or 1970-01-01); string for string,
- * decimal and uuid; bytes for binary and fixed.
+ * A value under a mask. Boolean is boolean; int, float, double and date (days since 1970-01-01) are numbers. Long, time
+ * and timestamps (micro- or nanoseconds since midnight or 1970-01-01) are bigints. String, decimal and uuid are
+ * strings; binary and fixed are bytes.
  */
 export type MaskValue = boolean | number | bigint | string | Uint8Array | null
 

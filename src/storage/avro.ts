@@ -173,8 +173,8 @@ type Readable = { _read(tap: Tap): unknown }
 type ConstructorOf = new (schema: avro.Schema, options: object) => avro.types.ArrayType & avro.types.MapType
 
 /**
- * A list that reads at most as many items as there are bytes left. avsc itself allocates the claimed number of items
- * and reads beyond the end before it reports that the bytes ended early.
+ * A list that reads at most as many items as there are bytes left. avsc itself allocates the claimed number of items.
+ * It also reads beyond the end before it reports that the bytes ended early.
  */
 function boundedList(schema: avro.Schema, options: object, budget: ItemBudget): avro.Type {
   return new (class extends (avro.types.ArrayType as unknown as ConstructorOf) {
