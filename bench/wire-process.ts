@@ -6,7 +6,7 @@
 import type { Cidr } from '../src/base/cidr.ts'
 import { systemClock } from '../src/base/clock.ts'
 import { addressRules } from '../src/catalog/address.ts'
-import { CatalogPool } from '../src/catalog/open-catalog.ts'
+import { OpenCatalogs } from '../src/catalog/open-catalog.ts'
 import { TableStates } from '../src/catalog/table-states.ts'
 import type { ResultBatch } from '../src/core/result-batch.ts'
 import { tableKey } from '../src/core/table-ref.ts'
@@ -102,7 +102,7 @@ async function open({
   const usageWrites: number[] = []
   const loopback: Cidr = { address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }
   const rules = addressRules({ cidrs: [loopback], hosts: [] })
-  const catalogs = new CatalogPool({ addressRules: rules })
+  const catalogs = new OpenCatalogs({ addressRules: rules })
   const engines = openEngines({
     addressRules: rules,
     catalogs,

@@ -1,4 +1,4 @@
-/** `bun run admin`: administration from the command line. The commands are in admin/commands.ts. */
+/** Runs `bun run admin`, administration from the command line. The commands are in admin/commands.ts. */
 
 import { runCall } from './admin/call.ts'
 import { openConfiguredStore } from './open-store.ts'

@@ -1,6 +1,6 @@
 /**
- * Starts the whole service: opens what is shared, has each part assembled (src/app), listens, and stops it again. With
- * src/app the only place where parts are put together.
+ * Starts the whole service: makes the shared parts, has each feature assembled (src/app), listens, and stops it again.
+ * Parts are wired together only here and in src/app.
  */
 
 import type { Logger } from 'pino'
@@ -13,7 +13,7 @@ import type { IssueToken } from './auth/oauth-token.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { RightOfWay } from './base/right-of-way.ts'
 import { addressRules } from './catalog/address.ts'
-import { assertNoStubKinds, CatalogPool } from './catalog/open-catalog.ts'
+import { assertNoStubKinds, OpenCatalogs } from './catalog/open-catalog.ts'
 import type { Config } from './config.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
@@ -49,21 +49,21 @@ export interface AppOptions {
   readonly log: Logger
   readonly clock?: Clock
   readonly passCrashPoint?: PassCrashPoint
-  /** Those of limits.ts unless a test shortens them. */
+  /** Default: those of limits.ts; a test shortens them. */
   readonly intentTimes?: IntentTimes
-  /** The kinds of read engine that there are; a test brings its own. */
+  /** The kinds of read engine; a test passes its own. */
   readonly engines?: EngineKinds
-  /** What runs the statements of the read surfaces, in place of the service's own. */
+  /** Runs the statements of the read surfaces; a test passes its own. */
   readonly queries?: QueryService
-  /** What answers statements about pg_catalog and information_schema there. */
+  /** Answers statements about pg_catalog and information_schema; a test passes its own. */
   readonly systemCatalog?: CatalogService
-  /** Where the first contents of the service's own are kept for the next start; nowhere where absent. */
+  /** Directory that caches the initial contents of the service's own catalog for the next start. Absent: no cache. */
   readonly catalogDirectory?: string
-  /** The keys that sign licenses; a test brings its own, so that it needs no walkthrough. */
+  /** The keys that verify licenses; a test passes its own, so that it does not need demo mode. */
   readonly licenseKeys?: readonly LicenseKey[]
-  /** Those of the gateway unless a test shortens them. */
+  /** Default: those of the gateway; a test shortens them. */
   readonly lostAnswerWaitsMs?: readonly number[]
-  /** For which detection and jobs stand back; a test brings one that is quieter sooner. */
+  /** The commits that detection and jobs wait for; a test passes one that is quiet sooner. */
   readonly commits?: RightOfWay
 }
 
@@ -77,21 +77,24 @@ export interface App {
   readonly jobs: Jobs
   readonly gateway: GatewayParts
   readonly detection: Detection
-  /** What every read surface runs statements by. */
+  /** Runs the statements of every read surface. */
   readonly queries: QueryService
-  /** What {catalog-uri}/v1/oauth/tokens answers with. */
+  /** Serves {catalog-uri}/v1/oauth/tokens. */
   readonly issueToken: IssueToken
   readonly licensed: Licensed
-  /** Does ahead what the first statement about pg_catalog would wait for, some seconds. @throws Fault `unavailable` */
+  /**
+   * Prepares what the first statement about pg_catalog would otherwise wait some seconds for.
+   * @throws Fault `unavailable`
+   */
   warm(): Promise<void>
-  /** Lets requests under way finish, then closes everything but the store. */
+  /** Lets requests in flight finish, then closes everything but the store. */
   stop(): Promise<void>
 }
 
 /**
  * Starts the service on an open store.
- * @throws Error where a registered catalog is of a kind that has only a stub adapter (docs/reference/catalogs.md 2.2);
- *   Fault where the license does not verify
+ * @throws Error where a catalog credential is of a kind that has only a stub adapter (docs/reference/catalogs.md 2.2)
+ * @throws Fault where the license does not verify
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
@@ -106,7 +109,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const policies = new PolicyEngine()
   const rules = addressRules(config.upstreamAllow)
-  const catalogs = new CatalogPool({ addressRules: rules })
+  const catalogs = new OpenCatalogs({ addressRules: rules })
   const commits =
     options.commits ??
     new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
@@ -195,8 +198,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     async stop() {
       await tripwire.end()
       const [answered, ended] = await Promise.all([drain.close(limits.drainMs), pgwire.stop(limits.drainMs)])
-      if (!answered || !ended) log.error('requests were still under way when the drain time ran out')
-      // What is answered is not yet sent: the listener closes once the last byte is out.
+      if (!answered || !ended) log.error('requests were still in flight when the drain time ran out')
+      // Finished responses may not be sent yet. The listener closes once the last byte is sent.
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
       commits.end()

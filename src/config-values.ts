@@ -1,4 +1,4 @@
-/** Values of environment variables, read strictly; undefined for what is no such value. */
+/** Parses values of environment variables strictly. Each function returns undefined for an invalid value. */
 
 import { isIPv4 } from 'node:net'
 import { type Cidr, parseCidr } from './base/cidr.ts'
@@ -39,14 +39,14 @@ export function isLoopback(host: string | undefined): boolean {
 }
 
 /**
- * Looser than a URL: several hosts with ports, or none for a Unix socket, are in use. What the driver cannot read is
- * refused here: it would throw an error that shows the whole of it, password included. So is a `#`, after which it
- * would read no more of a password or a host.
+ * A PostgreSQL URL. It allows more than a URL does: several hosts with ports, or none for a Unix socket. What the
+ * driver cannot read is refused here, because the driver's error would show all of it, password included. A `#` is
+ * refused as well, because the driver would cut a password or host off there.
  */
 export function parseDatabaseUrl(value: string): string | undefined {
   const authority = /^postgres(?:ql)?:\/\/(?=[^\s#]+$)([^/?]*)/.exec(value)?.[1]
   if (authority === undefined || !isPercentEncoded(authority)) return undefined
-  // Of several hosts the driver reads the URL with the first alone.
+  // Of several hosts, the driver parses the URL with the first one only.
   const first = authority.replace(/,[^@]*$/, '')
   return URL.canParse(value.replace(authority, () => first)) ? value : undefined
 }
@@ -70,7 +70,7 @@ export function parseHttpUrl(value: string): string | undefined {
   return parseUrl(value, ['http:', 'https:'])
 }
 
-/** Keys and issuers that decide who someone is must not come over a wire that others can write to. */
+/** A URL for keys or an issuer. They decide identity, so plain http is allowed on loopback only. */
 export function parseKeySetUrl(value: string): string | undefined {
   const url = URL.parse(value)
   if (url === null) return undefined
@@ -78,13 +78,13 @@ export function parseKeySetUrl(value: string): string | undefined {
   return parseUrl(value, loopback ? ['http:', 'https:'] : ['https:'])
 }
 
-/** As `parseKeySetUrl`, the address of a whole host: paths of ours are put where its path would be. */
+/** As `parseKeySetUrl`, for a URL without a path, because the service appends its own paths. */
 export function parseHostUrl(value: string): string | undefined {
   const url = parseKeySetUrl(value) === undefined ? null : URL.parse(value)
   return url !== null && url.href === `${url.origin}/` ? value : undefined
 }
 
-/** An address or CIDR range that is not everything. */
+/** An address or CIDR range that does not cover all addresses. */
 export function parseProxyRange(value: string): Cidr | undefined {
   const cidr = parseCidr(value)
   return cidr === undefined || cidr.prefixLength === 0 ? undefined : cidr
@@ -96,7 +96,7 @@ export function parseHost(value: string): string | undefined {
   const labels = host.split('.')
   const valid =
     host.length <= 253 && labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label))
-  // All digits at the end is a mistyped address, never a host name (RFC 3696, 2).
+  // A last label of digits is a mistyped address, never a host name (RFC 3696, 2).
   return valid && !/^[0-9]+$/.test(labels.at(-1) ?? '') ? host : undefined
 }
 

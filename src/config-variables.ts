@@ -1,10 +1,10 @@
-/** The environment variables that the service reads; `config.ts` gives them their meaning. */
+/** Lists the environment variables that the service reads; `config.ts` interprets them. */
 
 export interface Variable {
   readonly about: string
   readonly default?: string
   readonly secret?: true
-  /** Set but empty is a problem here: taken as unset it would quietly lower a protection. */
+  /** Set but empty is an error here, because treating it as unset would lower a protection. */
   readonly emptyRefused?: true
 }
 
@@ -26,7 +26,7 @@ export const variables = {
   SVC_PGWIRE_TLS_CERT_FILE: {
     emptyRefused: true,
     about:
-      'Certificate chain (PEM) of the PostgreSQL wire. Unset: no TLS there, and secrets are taken on loopback only.',
+      'Certificate chain (PEM) of the PostgreSQL wire. Unset: no TLS there, and secrets are accepted on loopback only.',
   },
   SVC_PGWIRE_TLS_KEY_FILE: {
     emptyRefused: true,
@@ -35,7 +35,7 @@ export const variables = {
   SVC_PGWIRE_ALLOW_PLAINTEXT: {
     default: '0',
     about:
-      '`1`: the PostgreSQL wire takes secrets from other machines without TLS, as behind a TLS terminator.',
+      '`1`: the PostgreSQL wire accepts secrets from other machines without TLS, as behind a TLS terminator.',
   },
   SVC_DATABASE_URL: {
     secret: true,
@@ -53,7 +53,7 @@ export const variables = {
   },
   SVC_READ_DIR: {
     about:
-      'Directory for the embedded read engine: copies of data files, and what does not fit into memory. Unset: a temporary one. Each process makes its own folder in it; `pg-catalog` there is kept and shared.',
+      'Directory for the embedded read engine: copies of data files, and what does not fit into memory. Unset: a temporary one. Each process makes its own folder in it; `pg-catalog` there is cached and shared.',
   },
   SVC_READ_MEMORY_MB: {
     default: '2048',
@@ -62,7 +62,7 @@ export const variables = {
   SVC_READ_CACHE_MB: {
     default: '10240',
     about:
-      'Copies of data files that are kept on disk, in MiB, 64 to 16777216; as much again may hold what does not fit into memory.',
+      'Copies of data files that are cached on disk, in MiB, 64 to 16777216; as much again may hold what does not fit into memory.',
   },
   SVC_READ_QUERIES: {
     default: '4',
@@ -87,12 +87,11 @@ export const variables = {
   SVC_CHAT_WEBHOOK_URL: { secret: true, about: 'Where detection alerts are posted. Unset: nowhere.' },
   SVC_TRUSTED_PROXIES: {
     about:
-      'Comma-separated addresses or CIDR ranges of the TLS terminators whose `X-Forwarded-Client-Cert` is believed. Unset: none.',
+      'Comma-separated addresses or CIDR ranges of the TLS terminators whose `X-Forwarded-Client-Cert` is trusted. Unset: none.',
   },
   SVC_JWKS_URL: {
     emptyRefused: true,
-    about:
-      'Key set by which bearer tokens are verified. Unset: tokens are parsed only, for the write gateway only.',
+    about: 'Key set that verifies bearer tokens. Unset: tokens are parsed only, for the write gateway only.',
   },
   SVC_JWT_ISSUER: { about: '`iss` that a bearer token must have. Required with `SVC_JWKS_URL`.' },
   SVC_JWT_AUDIENCE: { about: '`aud` that a bearer token must have. Required with `SVC_JWKS_URL`.' },
@@ -103,7 +102,7 @@ export const variables = {
   SVC_DEMO: {
     default: '0',
     about:
-      '`1`: local walkthrough. `X-Svc-Principal` counts; every listener must be, and by default is, on loopback.',
+      '`1`: local walkthrough. `X-Svc-Principal` is used; every listener must be, and by default is, on loopback.',
   },
   SVC_LOG_LEVEL: { default: 'info', about: `One of ${logLevels.map((level) => `\`${level}\``).join(', ')}.` },
   SVC_LICENSE: { secret: true, about: 'The signed license itself. Not together with `SVC_LICENSE_FILE`.' },

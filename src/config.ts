@@ -1,7 +1,7 @@
 /**
- * Every environment variable that the service reads, as one frozen value. All problems are found before
- * any is reported; a problem names its variable and never quotes a secret's value.
- * docs/configuration.md shows the variables; a test keeps the two the same.
+ * Reads every environment variable of the service into one frozen value. It finds all problems before it reports any. A
+ * problem names its variable and never quotes a secret's value. docs/configuration.md lists the variables; a test
+ * compares it with the code.
  */
 
 import { type Cidr, parseCidr } from './base/cidr.ts'
@@ -27,7 +27,7 @@ import { limits } from './limits.ts'
 
 export interface Config {
   readonly listen: ListenAddress
-  /** The service's address as browsers know it; undefined: that of the listener. */
+  /** The service's address as browsers know it; undefined: the listener's. */
   readonly publicUrl: string | undefined
   readonly metricsListen: ListenAddress
   readonly pgwireListen: ListenAddress
@@ -35,7 +35,7 @@ export interface Config {
   readonly pgwireAllowPlaintext: boolean
   readonly store:
     | { readonly kind: 'postgres'; readonly databaseUrl: Secret; readonly secretsKey: Secret<Uint8Array> }
-    /** Without a key, main keeps one in a file (mode 0600) inside the data directory. */
+    /** Without a key, `openConfiguredStore` makes one in a file (mode 0600) inside the data directory. */
     | {
         readonly kind: 'embedded'
         readonly dataDir: string
@@ -45,7 +45,7 @@ export interface Config {
   readonly poolMax: number
   readonly detectionWorkers: number
   readonly readEngine: {
-    /** Undefined: a temporary one. */
+    /** Undefined: a temporary directory. */
     readonly directory: string | undefined
     readonly memoryBytes: number
     readonly cacheBytes: number
@@ -58,7 +58,7 @@ export interface Config {
   readonly s3Events:
     | { readonly queueUrl: string; readonly tenantId: TenantId; readonly region: string }
     | undefined
-  /** Whoever knows a chat webhook's URL can post to it, so it is a secret. */
+  /** A secret, because anyone who knows a chat webhook's URL can post to it. */
   readonly chatWebhookUrl: Secret | undefined
   readonly trustedProxies: readonly Cidr[]
   /** Undefined: bearer tokens are parsed without verification (docs/reference/identity.md 3.4). */
@@ -84,7 +84,7 @@ export interface ConfigProblem {
   readonly message: string
 }
 
-/** Every problem of an environment. The message lists them, one line each, without secret values. */
+/** All problems of an environment. The message lists them, one line each, without secret values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 
@@ -97,7 +97,7 @@ const bytesPerMiB = 1024 * 1024
 
 /**
  * Reads the service's settings.
- * @param env usually `process.env`; an empty value counts as unset, save where that would be unsafe
+ * @param env usually `process.env`; an empty value means unset, except where that would be unsafe
  * @throws {ConfigError} with all problems together
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -132,7 +132,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
         if (parsed === undefined) problem(name, `item ${index + 1} is not ${expected}`)
         return parsed === undefined ? [] : [parsed]
       })
-  /** For variables with a default, the fallback only stands in where a problem was reported. */
+  /** For variables with a default: the fallback is used only after a problem was reported. */
   const flag = (name: VariableName) => optional(name, parseFlag, '1 or 0') ?? false
   const integer = (name: VariableName, min: number, max: number) =>
     optional(name, (value) => parseInteger(value, min, max), `a whole number from ${min} to ${max}`) ?? min
@@ -307,7 +307,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   return deepFreeze(config)
 }
 
-/** Stands in for an address that could not be read; never returned, since a problem was reported. */
+/** Replaces an unreadable address. It is never returned, because a problem was reported. */
 const unusable: ListenAddress = { host: '127.0.0.1', port: 0 }
 
 function wrap(value: string | undefined): Secret | undefined {

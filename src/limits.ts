@@ -1,6 +1,6 @@
 /**
- * The bounds of docs/reference/limits.md, and others that more than one file or an operator goes by; what one algorithm
- * alone needs stands beside it. Body caps are constants, not settings.
+ * The bounds of docs/reference/limits.md, and others that several files or an operator use. A bound of one algorithm is
+ * defined beside it. Limits of body sizes are constants, not settings.
  */
 
 const KiB = 1024
@@ -10,35 +10,35 @@ const HOUR = 3_600_000
 
 export const limits = {
   commitBodyBytesMax: 16 * MiB,
-  /** A body of at most this declared length is read before it is known whose it is. */
+  /** A body up to this declared length is read before its caller is identified. */
   earlyBodyBytesMax: 256 * KiB,
   lineageBodyBytesMax: 1 * MiB,
   webhookBodyBytesMax: 256 * KiB,
   /** Other JSON bodies (administration, sessions). */
   apiBodyBytesMax: 1 * MiB,
 
-  /** Milliseconds in which a client of the HTTP listener sends or takes nothing, while it is its turn. */
+  /** Longest idle time in milliseconds of a client of the HTTP listener that must send or receive. */
   httpIdleMs: 120_000,
 
   /** Characters in one {prefix}, {namespace} level or {table}. */
   identifierLengthMax: 255,
   jsonDepthMax: 128,
 
-  /** Tables of one transaction, whose decisions one header of the answer names, and those that load at once. */
+  /** Tables of one transaction, whose decisions are named in one response header, and concurrent loads among them. */
   transactionTablesMax: 64,
   transactionLoadsMax: 8,
-  /** Characters of the header that names policies: proxies and clients refuse longer answers, accepted or not. */
+  /** Characters of the header that names policies, because proxies and clients refuse longer headers. */
   warningHeaderCharsMax: 2_048,
 
   graphHopsDefault: 3,
   graphHopsMax: 5,
-  /** It stands in an index entry. */
+  /** Bounded because it is part of an index entry. */
   lineageProducerBytesMax: 2_000,
   /** Datasets in one event's inputs, and in its outputs. */
   lineageDatasetsMax: 2_000,
   /** Edges (inputs × outputs) of one event. */
   lineagePairsMax: 10_000,
-  /** Events, their edges and their bytes in one merge transaction; an event alone may pass the last two. */
+  /** Events, their edges and their bytes in one merge transaction. A single event may exceed the last two. */
   lineageBatchCount: 64,
   lineageBatchPairs: 2_000,
   lineageBatchBytes: 4 * MiB,
@@ -54,82 +54,85 @@ export const limits = {
   policyTicksMax: 200_000,
   /** Milliseconds that one policy may hold the HTTP thread before a worker finishes it. */
   policyInlineMs: 5,
-  /** Milliseconds after which a policy that a worker runs is cut off. */
+  /** Milliseconds after which a policy in a worker is terminated. */
   policyWorkerMs: 2_000,
   policyCacheCount: 10_000,
 
-  /** One SQL statement sent to the read path, and one that it sends to an engine. */
+  /** One SQL statement sent to the read path, and one that the read path sends to an engine. */
   statementBytesMax: 256 * KiB,
   compiledStatementBytesMax: 4 * MiB,
-  /** Columns that the results of one query may have, as PostgreSQL has it. */
+  /** Columns in the result of one query, as in PostgreSQL. */
   targetsMax: 1_664,
-  /** What a statement may come to stand for beyond what it spells out: columns in scope, repeated expressions. */
+  /** What a statement may expand to beyond its text: columns in scope, repeated expressions. */
   statementExpansionMax: 400_000,
-  /** What one text or array of a statement may come to, reckoned before it runs: an engine computes 2,048 at once. */
+  /**
+   * Estimated size of one text or array in a statement, checked before it runs, because an engine computes 2,048 at
+   * once.
+   */
   statementValueBytesMax: 512 * KiB,
-  /** Text of the row filters and mask expressions whose trees are kept; a tree takes some fifty times its text. */
+  /** Text of the row filters and mask expressions with cached trees; a tree takes about fifty times its text. */
   policyExpressionCacheBytes: 1 * MiB,
-  /** Tables that one statement may name, and those of them that load from the upstream at once. */
+  /** Tables that one statement may name, and concurrent loads from the upstream among them. */
   statementTablesMax: 64,
   statementLoadsMax: 8,
-  /** Tables that they may mean, along the search path. */
+  /** Tables that these names may resolve to, along the search path. */
   statementCandidatesMax: 1_024,
-  /** Text of the statements whose names are kept. */
+  /** Text of the statements with cached names. */
   namesCacheBytes: 8 * MiB,
-  /** Estimated memory of parsed statements that are kept. */
+  /** Estimated memory of cached parsed statements. */
   statementTreeCacheBytes: 16 * MiB,
-  /** Estimated memory of the table metadata that the read path keeps parsed. */
+  /** Estimated memory of the parsed table metadata that the read path caches. */
   tableStateBytes: 64 * MiB,
-  /** Compiled statements that are kept, by the bytes of what they were compiled from. */
+  /** Cached compiled statements, in bytes of their source. */
   compiledCacheBytes: 32 * MiB,
-  /** Estimated memory of what governs tables, kept by the text that it was read from. */
+  /** Estimated memory of cached governance of tables, in bytes of its text. */
   governanceCacheBytes: 32 * MiB,
   /** Estimated memory of the last load of each statement, on which the next run starts speculatively. */
   lastLoadBytes: 32 * MiB,
-  /** Milliseconds from a run's start to its end, waiting for its client included. */
+  /** Milliseconds from a run's start to its end, including waits for its client. */
   queryMs: 900_000,
-  /** Milliseconds after which a run that was put on record is surely over, or its process gone. */
+  /** Milliseconds after which a recorded run is certainly over, or its process gone. */
   queryLeaseMs: 1_020_000,
-  /** Milliseconds after a statement was compiled in which its run by the same request may use what was loaded. */
+  /** Milliseconds after compiling for which the same request's run may use what was loaded. */
   requestLoadMs: 1_000,
-  /** Milliseconds for which nobody asks a run for its next rows, as of an open cursor. */
+  /** Milliseconds without a request for the next rows of a run, as of an open cursor. */
   queryIdleMs: 300_000,
   /** Tenants whose governance version is cached. */
   cachedVersionsCount: 10_000,
-  /** Milliseconds after which a version is asked for again while rows go on, and for which rows may rest on one. */
+  /** Milliseconds after which a version is read again while rows are sent, and for which rows may rely on one version. */
   governanceAskMs: 1_000,
   governanceStaleMs: 2_000,
-  /** Milliseconds for which an open run waits for a store that cannot say whether it may go on, and between two tries. */
+  /** Milliseconds for which an open run waits for a failing store before it ends, and between two retries. */
   governanceWaitMs: 5_000,
   governanceRetryMs: 250,
-  /** Milliseconds for which a finished run waits until its engine has let go. */
+  /** Milliseconds for which a finished run waits until its engine has released it. */
   engineCloseMs: 5_000,
-  /** Statements that may wait for the embedded engine, for each that it may run. */
+  /** Waiting statements of the embedded engine for each running one. */
   engineQueueFactor: 16,
-  /** Threads of the runtime's pool that the embedded engine's queries never take: all else that is native needs some. */
+  /** Threads of the runtime's pool that the embedded engine's queries never use, because other native calls need some. */
   engineSpareThreads: 4,
 
   /** Rows of one batch of a result. */
   resultBatchRows: 4_096,
-  /** One answer of a Trino coordinator, and one spooled segment, compressed or not. */
+  /** One reply of a Trino coordinator, and one spooled segment, compressed or not. */
   trinoAnswerBytesMax: 64 * MiB,
-  /** Milliseconds for one request to a Trino; the coordinator answers each within a second or two. */
+  /** Milliseconds for one request to Trino; the coordinator replies to each within a second or two. */
   trinoRequestMs: 30_000,
-  /** Milliseconds for which a request that fails in passing is sent again. */
+  /** Milliseconds for which a request with a transient failure is retried. */
   trinoRetryMs: 30_000,
-  /** Milliseconds for which the end of a query waits for Trino to hear of it. */
+  /** Milliseconds for which ending a query waits until Trino has stopped it. */
   trinoStopMs: 5_000,
-  /** Answers in a row without rows: some five hours in a Trino's queue. */
+  /** Consecutive replies without rows: about five hours in a Trino queue. */
   trinoEmptyAnswersMax: 20_000,
 
-  /** Connections to the PostgreSQL wire: of this process, of one tenant, of one principal; not let in yet. */
+  /** Connections to the PostgreSQL wire: of this process, of one tenant, of one principal; not authenticated yet. */
   pgwireConnectionsMax: 5_000,
   pgwireTenantConnectionsMax: 2_000,
   pgwirePrincipalConnectionsMax: 1_000,
-  pgwireStrangersMax: 1_000,
+  pgwireUnauthenticatedMax: 1_000,
   /** Milliseconds from a connection's first byte to its credential. */
   pgwireAuthenticationMs: 30_000,
-  /** Milliseconds of one statement unless the client sets another bound, and at most: no longer than a run may take. */
+  /** Milliseconds of one statement: the default, and the most that a client may set, which is at most a run's time. */
   pgwireStatementMs: 600_000,
   pgwireStatementMsMax: 900_000,
   /** Milliseconds without a statement. */
@@ -137,82 +140,85 @@ export const limits = {
   pgwireIdleInTransactionMs: 600_000,
   /** Prepared statements, and portals with cursors, of one connection. */
   pgwirePreparedMax: 1_000,
-  /** What the former hold of texts, columns and parsed trees, roughly. */
+  /** Estimated memory of a connection's prepared statements: texts, columns and parsed trees. */
   pgwirePreparedBytesMax: 64 * MiB,
   pgwirePortalsMax: 100,
-  /** What the latter hold of statements, of parameters, and of answers about the catalog, which are there whole. */
+  /** Estimated memory of a connection's portals: statements, parameters, and catalog results, which are held whole. */
   pgwirePortalBytesMax: 64 * MiB,
-  /** What of one connection's rows is encoded before it is sent. */
+  /** Bytes of one connection's rows that are encoded before they are sent. */
   pgwireWriteBytes: 128 * KiB,
   /** One encoded row. */
   pgwireRowBytesMax: 64 * MiB,
-  /** What a client may send ahead of what is being answered; one message may have 8 MiB. */
+  /** Bytes that a client may pipeline; one message may have 8 MiB. */
   pgwireAheadBytesMax: 16 * MiB,
-  /** Rows of one catalog statement, held while the client reads them. */
+  /** Bytes of rows of one catalog statement, held while the client reads them. */
   pgwireCatalogBytesMax: 64 * MiB,
 
-  /** Tables of one catalog that pg_catalog shows; a tenant with more is refused, not shown a part. */
+  /** Tables of one catalog that pg_catalog shows. A tenant with more is refused, not shown a part. */
   catalogTablesMax: 5_000,
-  /** Columns of one table, as PostgreSQL has it. */
+  /** Columns of one table, as in PostgreSQL. */
   catalogColumnsMax: 1_600,
-  /** What a contract declares: one description, one column's name, columns of one key, foreign keys. */
+  /** Bounds of a contract: one description, one column's name, columns of one key, foreign keys. */
   contractDescriptionBytesMax: 4 * KiB,
   contractNameBytesMax: 1 * KiB,
   contractKeyColumnsMax: 32,
   contractRelationshipsMax: 100,
   catalogAnswerBytesMax: 64 * MiB,
-  /** What one such database may work with: its memory, 400 MiB of it for 5,000 tables, and its temporary files. */
+  /** Memory of one catalog database, of which 5,000 tables take 400 MiB, and its temporary files. */
   catalogHeapBytesMax: 1024 * MiB,
   catalogTempBytesMax: 64 * MiB,
-  /** Databases that hold a catalog at once; each takes about 300 MiB. */
+  /** Concurrent catalog databases; each takes about 300 MiB. */
   catalogWorkersMax: 2,
-  /** Milliseconds without a statement after which one is ended. */
+  /** Milliseconds without a statement after which a catalog database is stopped. */
   catalogIdleMs: 600_000,
-  /** Statements about the catalog of one tenant that wait for one of them. */
+  /** Statements about the catalog of one tenant that wait for a catalog database. */
   catalogWaitingMax: 200,
-  /** Milliseconds after which one of them turns to the next tenant that waits. */
+  /** Milliseconds after which a catalog database switches to the next waiting tenant. */
   catalogTurnMs: 1_000,
-  /** Tables and principals that one of them is given before it is replaced, since it grows with each. */
+  /** Tables and principals that a catalog database loads before it is replaced, because it grows with each. */
   catalogChangesMax: 10_000,
-  /** Tables above which it is replaced rather than emptied. */
+  /** Tables above which a catalog database is replaced instead of emptied. */
   catalogDropMax: 1_000,
-  /** Milliseconds for which a catalog that could not be loaded is not tried again. */
+  /** Milliseconds after which a catalog that could not be loaded is retried. */
   catalogRetryMs: 10_000,
-  /** Milliseconds: one statement about the catalog; its wait; loading what it shows; starting a database. */
+  /** Milliseconds: one statement about the catalog; its wait; loading its tables; starting a database. */
   catalogStatementMs: 10_000,
   catalogWaitMs: 30_000,
   catalogLoadMs: 30_000,
   catalogStartMs: 60_000,
-  /** Milliseconds for which the columns that a catalog shows may be out of date. */
+  /** Milliseconds for which the columns in a catalog may be out of date. */
   catalogColumnsMs: 5_000,
 
   /** Milliseconds. */
   upstreamLoadMs: 30_000,
   upstreamCommitMs: 60_000,
   storeStatementMs: 10_000,
-  /** How long an intent belongs to the process that wrote it. Longer than load and commit together. */
+  /** The lease of an intent: how long its process owns it. Longer than load and commit together. */
   intentLeaseMs: 120_000,
-  /** A commit whose intent is older than this is no longer forwarded: its lease could run out on the way. */
+  /** A commit with an older intent is not forwarded, because its lease could expire meanwhile. */
   forwardWithinMs: 50_000,
-  /** For looking whether a commit was made whose answer was lost, before the client is answered. */
+  /** For resolving a lost answer, before the client receives a response. */
   lostAnswerWithinMs: 5_000,
-  /** Upstreams that recovery looks into at once, and milliseconds that a run has for each: less than to the next one. */
+  /**
+   * Upstreams that recovery handles concurrently, and milliseconds that one run has for each: less than until the next
+   * run.
+   */
   recoveryUpstreamsMax: 8,
   recoveryUpstreamMs: 45_000,
   drainMs: 25_000,
-  /** For the last answers to leave after the drain. */
+  /** For sending the last responses after the drain. */
   flushMs: 2_000,
 
-  /** A session's subject, an organization's id, a provider's name of a login: they stand in index entries. */
+  /** A session's subject, an organization's id, a provider's name of a login. They are parts of index entries. */
   subjectBytesMax: 1_024,
-  /** Milliseconds from a login to its end, used or not. */
+  /** Milliseconds from a login to its end, active or not. */
   browserSessionMs: 12 * HOUR,
-  /** Milliseconds without a request after which a browser session is over. */
+  /** Milliseconds without a request after which a browser session expires. */
   browserSessionIdleMs: 1 * HOUR,
   /** Milliseconds between /login and /callback. */
   loginMs: 600_000,
   accessTokenMs: 1 * HOUR,
-  /** Age in milliseconds at which a key that signs access tokens is followed by a new one. */
+  /** Age in milliseconds at which a key that signs access tokens is rotated. */
   signingKeyMs: 30 * 24 * HOUR,
   /** Milliseconds by which a webhook's signature may be older or newer than the clock. */
   webhookToleranceMs: 300_000,
@@ -222,33 +228,33 @@ export const limits = {
   identityProviderMs: 10_000,
 
   upstreamResponseBytesMax: 256 * MiB,
-  /** Of a response that is no success; a longer one counts as empty. */
+  /** Of a response other than a success; a longer one is treated as empty. */
   upstreamErrorBytesMax: 64 * KiB,
   /** Milliseconds for which a resolved and checked upstream address is used. */
   upstreamAddressMs: 60_000,
-  /** Open catalogs whose configuration and tokens are kept. */
+  /** Cached open catalogs with their configuration and tokens. */
   catalogPoolCount: 1_000,
-  /** Tables whose vended storage credentials are kept. */
+  /** Tables with cached vended storage credentials. */
   vendedCredentialsCount: 1_000,
-  /** Milliseconds for which they are kept at most, whatever the upstream says of their end. */
+  /** Longest time in milliseconds for which they are cached, whatever expiry the upstream names. */
   vendedCredentialsMs: 300_000,
-  /** Milliseconds before their end from which they are asked for anew: longer than a scan takes. */
+  /** Milliseconds before their expiry from which they are requested again: longer than a scan takes. */
   vendedMarginMs: 150_000,
 
-  /** Milliseconds between two looks of the baseline poller (docs/reference/detection.md 1.2). */
+  /** Milliseconds between two polls of the baseline poller (docs/reference/detection.md 1.2). */
   detectionPollMs: 30_000,
-  /** Milliseconds without a request to the gateway after which what is not urgent goes on, and for which it waits at most. */
+  /** Milliseconds without a gateway request after which background work continues, and its longest wait. */
   backgroundQuietMs: 100,
   backgroundWaitMs: 10_000,
   /** Milliseconds that a worker may take for one snapshot. */
   detectionScanMs: 120_000,
-  /** Milliseconds for which a claimed snapshot belongs to its claimer. */
+  /** The lease of a claimed snapshot, in milliseconds. */
   detectionLeaseMs: 240_000,
-  /** Attempts after which a snapshot that cannot be scanned has failed. */
+  /** Attempts after which the scan of a snapshot has failed. */
   detectionTriesMax: 3,
   /** Attempts after which an alert is given up. */
   detectionAlertTriesMax: 10,
-  /** What one snapshot's scan reads of data files, and how many of them. */
+  /** Bytes and number of data files that the scan of one snapshot reads. */
   detectionBytesMax: 64 * MiB,
   detectionFilesMax: 64,
   /** Characters of the reason of a steward's decision. */
@@ -257,9 +263,9 @@ export const limits = {
   detectionRowGroupsMax: 4,
   /** Values of one column. */
   detectionValuesMax: 10_000,
-  /** Findings of one snapshot: they are written within its lease, some milliseconds each. */
+  /** Findings of one snapshot; they are written within its lease, some milliseconds each. */
   detectionFindingsMax: 2_000,
-  /** What one scan keeps of values, roughly, and the values of one column chunk, decoded. */
+  /** Estimated memory of values in one scan, and text of the decoded values of one column chunk. */
   detectionSampleBytesMax: 256 * MiB,
   detectionChunkTextMax: 32 * MiB,
   /** One page of a column, compressed or not. */
@@ -270,7 +276,7 @@ export const limits = {
   detectionManifestsMax: 10_000,
   detectionColumnsMax: 5_000,
   metadataCacheBytes: 128 * MiB,
-  /** Callers of the gateway whose session and credential are kept for a speculative start of their next commit. */
+  /** Returning callers of the gateway whose session and credential are cached for a speculative start. */
   returningCallersMax: 10_000,
   cachedGovernanceBytes: 32 * MiB,
 
@@ -282,24 +288,24 @@ export const limits = {
   engineFilesMax: 100_000,
   /** Rows that one deletion vector may delete. */
   engineDeletedRowsMax: 16_000_000,
-  /** Bytes asked of storage at once for a data file, and files fetched at once by all queries. */
+  /** Bytes requested at once for a data file, and concurrent fetches of all queries. */
   engineFetchBytes: 8 * MiB,
   engineFetchesMax: 8,
-  /** Of plans of snapshots that are kept, roughly. */
+  /** Estimated memory of cached plans of snapshots. */
   enginePlanBytes: 256 * MiB,
-  /** Connections that wait with their relations for the next statement, and characters of these relations' SQL. */
-  engineKeptConnections: 64,
-  engineKeptRelationsLength: 4 * MiB,
-  /** Bytes of statements that are known to read their session's relations alone. */
+  /** Idle connections that hold relations for the next statement, and characters of these relations' SQL. */
+  engineIdleConnections: 64,
+  engineIdleRelationsLength: 4 * MiB,
+  /** Cached bytes of statements that are proved to read only their session's relations. */
   engineProofBytes: 16 * MiB,
-  /** Memory of DuckDB that hangs on garbage before it is collected. */
+  /** Memory of DuckDB that garbage holds before it is collected. */
   engineGarbageBytes: 16 * MiB,
 
-  /** Errors that wait to be looked into (query/tripwire.ts); milliseconds after the answer before, and until, one is. */
+  /** Errors that wait to be checked (query/tripwire.ts); milliseconds from the response to the check, and until its end. */
   tripwireQueueMax: 8,
   tripwireDelayMs: 1_000,
   tripwireMs: 60_000,
-  /** Rows, and bytes of their text, that are copied for one look. */
+  /** Rows, and bytes of their text, that are copied for one check. */
   tripwireRowsMax: 2_000_000,
   tripwireBytesMax: 64 * MiB,
 } as const
@@ -307,14 +313,16 @@ export const limits = {
 if (limits.intentLeaseMs <= limits.upstreamLoadMs + limits.upstreamCommitMs)
   throw new Error('limits: an intent must outlive the upstream calls it covers')
 if (limits.forwardWithinMs + limits.upstreamCommitMs + limits.lostAnswerWithinMs >= limits.intentLeaseMs)
-  throw new Error('limits: a forward must end, and be settled, within the lease of its intent')
+  throw new Error(
+    'limits: a forward must end, and its lost answer be resolved, within the lease of its intent',
+  )
 if (limits.graphHopsDefault > limits.graphHopsMax) throw new Error('limits: hop bounds')
 if (limits.vendedMarginMs <= limits.detectionScanMs)
-  throw new Error('limits: vended credentials would end while a scan runs')
+  throw new Error('limits: vended credentials would expire while a scan runs')
 if (limits.detectionScanMs * 1.5 > limits.detectionLeaseMs)
   throw new Error('limits: a scan must end well within the lease of its snapshot')
 if (limits.detectionScanMs + limits.backgroundWaitMs * 2 >= limits.detectionLeaseMs)
-  throw new Error('limits: a scan that stands back for commits must end within its lease, too')
+  throw new Error('limits: a scan that waits for commits must end within its lease, too')
 if (limits.policyInlineMs >= limits.policyWorkerMs) throw new Error('limits: policy time bounds')
 if (limits.browserSessionIdleMs > limits.browserSessionMs || limits.accessTokenMs >= limits.signingKeyMs)
   throw new Error('limits: session and token times')
@@ -325,9 +333,10 @@ if (limits.pgwireTenantConnectionsMax > limits.pgwireConnectionsMax)
 if (limits.queryMs + limits.engineCloseMs + 2 * limits.storeStatementMs >= limits.queryLeaseMs)
   throw new Error('limits: a run must end, and be recorded, within its lease')
 if (limits.tripwireDelayMs * 10 > limits.tripwireMs)
-  throw new Error('limits: most of the time for a look must be left for the look')
-if (limits.queryIdleMs >= limits.queryMs) throw new Error('limits: an idle run would end by its time first')
+  throw new Error('limits: most of the time for a check must be left for the check')
+if (limits.queryIdleMs >= limits.queryMs)
+  throw new Error('limits: an idle run would reach its time limit first')
 if (limits.governanceAskMs >= limits.governanceStaleMs)
-  throw new Error('limits: a version must be asked for before rows may no longer rest on it')
+  throw new Error('limits: a version must be read again before rows may no longer rely on it')
 if (limits.pgwireStatementMs > limits.pgwireStatementMsMax || limits.pgwireStatementMsMax > limits.queryMs)
   throw new Error('limits: statement times')

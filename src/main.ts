@@ -1,4 +1,4 @@
-/** config → store → app → listen → drain. */
+/** Starts the service process: reads the configuration, opens the store, starts the app, and drains it on a signal. */
 
 import { join } from 'node:path'
 import { startApp } from './app.ts'
@@ -8,7 +8,7 @@ import { openConfiguredStore } from './open-store.ts'
 import { createLogger } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 
-/** sysexits.h: a restart will not help, since the words or the configuration are wrong. */
+/** From sysexits.h: a restart will not help, because the arguments or the configuration are wrong. */
 const exitUsage = 64
 const exitConfig = 78
 
@@ -31,15 +31,22 @@ async function main(): Promise<void> {
   const log = createLogger({ level: config.logLevel })
   const metrics = createMetrics()
   const store = await openConfiguredStore(config, metrics, log)
-  const catalogDirectory = keptCatalog(config)
+  const catalogDirectory = catalogDirectoryOf(config)
   const app = await startApp({ config, store, metrics, log, ...(catalogDirectory && { catalogDirectory }) })
   log.info(
     { url: app.url.href, metrics: app.metricsUrl.href, pgwirePort: app.pgwirePort, store: store.backend },
     'listening',
   )
 
-  // Whoever needs it before tries again, and hears of the failure.
-  app.warm().catch((error: unknown) => log.warn({ err: error }, 'the database of pg_catalog is not ready'))
+  // A statement that needs it earlier retries, and reports the failure to its client.
+  app
+    .warm()
+    .catch((error: unknown) =>
+      log.warn(
+        { err: error },
+        'the database of pg_catalog is not ready; the first statement that needs it starts it',
+      ),
+    )
 
   let stopping = false
   const stop = async (signal: string) => {
@@ -55,8 +62,11 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => void stop('SIGINT'))
 }
 
-/** Below a directory that the service has anyway; a replica without one makes its catalog anew. */
-function keptCatalog({ readEngine, store }: Config): string | undefined {
+/**
+ * The directory for the catalog's initial contents, below one that the service already has. Without one, a replica
+ * makes the contents again at each start.
+ */
+function catalogDirectoryOf({ readEngine, store }: Config): string | undefined {
   const parent = readEngine.directory ?? (store.kind === 'embedded' ? store.dataDir : undefined)
   return parent && join(parent, 'pg-catalog')
 }

@@ -1,4 +1,4 @@
-/** The command `bun run migrate`: brings the database up to date, or says what is pending. */
+/** Runs `bun run migrate`: applies pending migrations to the database, or lists them. */
 
 import postgres from 'postgres'
 import { tellOperator } from './base/fault.ts'

@@ -1,4 +1,4 @@
-/** The store that the configuration names, for the service and the command line tools. */
+/** Opens the store that the configuration names, for the service and the command line tools. */
 
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -30,7 +30,7 @@ export async function openConfiguredStore(config: Config, metrics: Metrics, log:
   return await openStore({
     ...shared,
     dataDirectory: join(store.dataDir, 'store'),
-    secretsKey: store.secretsKey?.reveal() ?? (await keptKey(join(store.dataDir, 'secrets.key'))),
+    secretsKey: store.secretsKey?.reveal() ?? (await secretsKeyIn(join(store.dataDir, 'secrets.key'))),
   })
 }
 
@@ -45,25 +45,25 @@ async function makeDataDirectory(path: string): Promise<void> {
 const keyBytes = 32
 
 /**
- * The key kept in the file; made, readable by its owner alone, where there is none yet. It is there whole or not at
- * all, whenever the process dies, and of processes that make one at once all get the same.
- * @throws Fault `misconfigured` where the file holds something else
+ * Reads the key in the file, or makes it, readable by its owner only. The file is complete or absent, whenever the
+ * process dies. Processes that make it at the same time all get the same key.
+ * @throws Fault `misconfigured` where the file holds anything else
  */
-export async function keptKey(path: string): Promise<Uint8Array> {
-  const kept = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+export async function secretsKeyIn(path: string): Promise<Uint8Array> {
+  const stored = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (kept === undefined) {
+  if (stored === undefined) {
     await makeKey(path)
-    return await keptKey(path)
+    return await secretsKeyIn(path)
   }
-  if (kept.length !== keyBytes)
+  if (stored.length !== keyBytes)
     throw new Fault(
       'misconfigured',
-      `${path} holds no secrets key of ${keyBytes} bytes. Bring it back from a backup; where nothing was ever stored, remove it.`,
+      `${path} holds no secrets key of ${keyBytes} bytes. Restore it from a backup; if nothing was ever stored, remove it.`,
     )
-  return kept
+  return stored
 }
 
 async function makeKey(path: string): Promise<void> {
@@ -76,7 +76,7 @@ async function makeKey(path: string): Promise<void> {
     } finally {
       await file.close()
     }
-    // Not renamed: that would put it in the place of a key that another process made and uses.
+    // Linked, not renamed, because a rename would replace a key that another process made and uses.
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })

@@ -1,4 +1,4 @@
-/** The audit log and open commit intents: to read, never to change. */
+/** Commands that read the audit log and open commit intents. They change nothing. */
 
 import { Fault } from '../base/fault.ts'
 import { decisions } from '../core/decision.ts'
@@ -33,7 +33,7 @@ export const auditCommands: readonly Command[] = [
   {
     words: 'audit list',
     usage: `--tenant ID [--table ns.table] [--decision ${decisions.join('|')}] [--limit ${entriesDefault}] [--after NEXT]`,
-    summary: 'Shows decisions, newest first. `next`, where it is there, is the --after of the next page.',
+    summary: 'Shows decisions, newest first. If there is a next page, `next` is its --after.',
     fields: ['items', 'next'],
     prepare(flags) {
       const table = flags.table()
@@ -53,14 +53,13 @@ export const auditCommands: readonly Command[] = [
   {
     words: 'audit show',
     usage: '--tenant ID --id DECISION',
-    summary:
-      'Shows one decision (X-Svc-Decision-Id): the policies as they stood, and what each saw and said.',
+    summary: 'Shows one decision (X-Svc-Decision-Id): its policies at that time, their inputs and outcomes.',
     fields: shownMembers,
     prepare(flags) {
       const id = flags.required('id')
       return onTenant(flags, async (store, tenant) => {
         const record = await findAudit(store, tenant, id)
-        if (record === undefined) throw new Fault('not_found', 'The tenant has no such decision on record.')
+        if (record === undefined) throw new Fault('not_found', 'The tenant has no such decision.')
         const { body: _, ...shown } = record
         return shown
       })
@@ -69,7 +68,7 @@ export const auditCommands: readonly Command[] = [
   {
     words: 'intent count',
     usage: '',
-    summary: 'Counts commit intents of all tenants: open, and stale, which is left for recovery.',
+    summary: 'Counts commit intents of all tenants: open ones, and stale ones, which await recovery.',
     fields: ['open', 'stale'],
     prepare: () => countIntents,
   },

@@ -1,4 +1,4 @@
-/** One call of the command line: its words in, its output and exit status out. */
+/** Runs one call of the command line: takes its arguments, gives its output and exit status. */
 
 import { Fault, tellOperator } from '../base/fault.ts'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
@@ -20,7 +20,10 @@ const exitFailed = 1
 const exitUsage = 64
 const exitConfig = 78
 
-/** Runs one call. @returns its exit status; it never throws */
+/**
+ * Runs one call. It never throws.
+ * @returns the exit status
+ */
 export async function runCall(words: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
     await run(words, surroundings)

@@ -1,4 +1,7 @@
-/** Catalog credentials: register, list, remove. Secrets come by file or standard input, never by argument. */
+/**
+ * Commands for catalog credentials: put, list, remove. Secrets come from a file or standard input, never from an
+ * argument.
+ */
 
 import { Fault } from '../base/fault.ts'
 import { liveCatalogKinds } from '../core/catalog-kinds.ts'
@@ -16,7 +19,7 @@ export const catalogCommands: readonly Command[] = [
   {
     words: 'catalog put',
     usage: `--tenant ID --nickname N --kind ${liveCatalogKinds.join('|')} --endpoint URL --config FILE`,
-    summary: 'Registers a catalog under a {prefix}, or rotates it. FILE is config_json; - is standard input.',
+    summary: 'Adds a catalog under a {prefix}, or replaces it. FILE is config_json; - is standard input.',
     fields: ['id', 'version'],
     async prepare(flags) {
       const credential = await credentialOf(flags)
@@ -33,7 +36,7 @@ export const catalogCommands: readonly Command[] = [
   {
     words: 'catalog remove',
     usage: '--tenant ID --nickname N',
-    summary: 'Removes a catalog credential. Commits whose state is open can then no longer be settled.',
+    summary: 'Removes a catalog credential. Commits with an unknown outcome can then no longer be resolved.',
     prepare(flags) {
       const nickname = flags.required('nickname')
       return onTenant(flags, async (store, tenant) =>
@@ -46,11 +49,14 @@ export const catalogCommands: readonly Command[] = [
   },
 ]
 
-/** A credential that adapter and read engine can use: one that they cannot would fail every commit or query. */
+/**
+ * Reads a credential and checks it for adapter and read engine, because an invalid one would fail every commit or
+ * query.
+ */
 async function credentialOf(flags: Flags): Promise<NewCatalogCredential> {
   const credential = {
     nickname: flags.required('nickname'),
-    // A stub kind would keep the service from starting.
+    // A stored stub kind would prevent the next start.
     kind: flags.requiredChoice('kind', liveCatalogKinds),
     endpoint: flags.required('endpoint'),
     config: jsonObject(await flags.file('config')),

@@ -1,4 +1,4 @@
-/** The frame of the administration commands: words to a command, its help, what it gives to print. */
+/** Finds and prepares the administration command that the arguments name, and writes its help and its output. */
 
 import { parseArgs } from 'node:util'
 import { Fault } from '../base/fault.ts'
@@ -10,28 +10,25 @@ import { getTenant } from '../store/tenant/tenants.ts'
 import { Flags, UsageError } from './flags.ts'
 
 /**
- * What a command does once its flags have proved good.
+ * Runs a command after its flags were checked.
  * @param config of the service whose store it is
- * @returns what to print: an object or an array as JSON, a string as it is, undefined for nothing
+ * @returns the output: an object or an array is printed as JSON, a string unchanged, undefined not at all
  */
 export type Action = (store: Store, config: Config) => Promise<unknown>
 
 export interface Command {
   /** The words that name it, such as `session create`. */
   readonly words: string
-  /** Its flags as the help shows them; what is named here is what is accepted. */
+  /** Its flags as the help shows them; only these are accepted. */
   readonly usage: string
   readonly summary: string
-  /** What --field may name in its result; none where that is a list, or nothing. */
+  /** The fields that --field may select; none where the result is a list, or nothing. */
   readonly fields?: readonly string[]
-  /**
-   * Reads and checks every flag, before the store is opened.
-   * Throws UsageError where one is missing or wrong.
-   */
+  /** Reads and checks every flag, before the store is opened. Throws UsageError where one is missing or wrong. */
   readonly prepare: (flags: Flags) => Action | Promise<Action>
 }
 
-/** An action on a tenant that exists. */
+/** An action that first checks that the tenant exists. */
 export function onTenant(flags: Flags, run: (store: Store, tenant: TenantId) => Promise<unknown>): Action {
   const tenant = flags.tenant()
   return async (store) => {
@@ -41,13 +38,13 @@ export function onTenant(flags: Flags, run: (store: Store, tenant: TenantId) => 
   }
 }
 
-/** Everything that a paged listing holds. */
+/** All items of a paged listing. */
 export function everyPage<T>(load: (page: PageRequest) => Promise<Page<T>>): Promise<readonly T[]> {
   return Array.fromAsync(everyItem(load))
 }
 
 /**
- * For what changes something and has nothing to show.
+ * Checks the result of a change that returns nothing to print.
  * @throws Fault `not_found` with `message` where there was nothing to change
  */
 export function assertFound(found: boolean, message: string): void {
@@ -56,13 +53,13 @@ export function assertFound(found: boolean, message: string): void {
 
 export interface Call {
   readonly action: Action
-  /** The one field to print, where --field asks for it. */
+  /** The one field to print, if --field is given. */
   readonly field: string | undefined
 }
 
 /**
  * Finds the command that `words` begin with and has it check its flags.
- * @param stdin what a flag's `-` stands for
+ * @param stdin the text that a flag's `-` refers to
  * @throws UsageError where there is none, or a flag is unknown, missing or wrong
  */
 export async function prepareCall(
@@ -91,7 +88,7 @@ function readFlags(args: readonly string[], command: Command, stdin: () => Promi
     const message = error instanceof Error ? error.message : String(error)
     throw new UsageError(message.split(/\.? To specify a positional|\n/)[0] ?? message)
   }
-  // Not repeated: it may be a secret in the wrong place.
+  // Not quoted, because it may be a secret in the wrong place.
   if (read.positionals.length > 0) throw new UsageError(`\`${command.words}\` takes flags only`)
   const given = read.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
   const repeated = given.find((name, index) => given.indexOf(name) < index)
@@ -117,7 +114,7 @@ function unknownCommand(names: readonly string[], commands: readonly Command[]):
 }
 
 /**
- * The help on the commands that `words` name: one, a group such as `tenant`, or all.
+ * The help for the commands that `words` name: one, a group such as `tenant`, or all.
  * @throws UsageError where they name none
  */
 export function helpText(words: readonly string[], commands: readonly Command[]): string {
@@ -130,12 +127,12 @@ export function helpText(words: readonly string[], commands: readonly Command[])
 
 ${lines.join('\n')}
 
-Prints JSON; with --field the value of that field alone, nothing where it has none. Works on the store that SVC_DATABASE_URL or
+Prints JSON; with --field, only the value of that field, or nothing if it is empty. Works on the store that SVC_DATABASE_URL or
 SVC_DATA_DIR names. The embedded store has one owner at a time: stop the service first.
 Exit status: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration.`
 }
 
-/** What a command's result looks like on standard output; undefined for nothing. */
+/** A command's result as text for standard output; undefined for nothing. */
 export function printable(result: unknown, field: string | undefined): string | undefined {
   const shown = field === undefined ? result : fieldOf(result as Readonly<Record<string, unknown>>, field)
   if (shown === undefined || typeof shown === 'string') return shown

@@ -1,4 +1,4 @@
-/** The administration commands, in the order of the help. */
+/** Lists the administration commands in the order of the help. */
 
 import { auditCommands } from './audit-commands.ts'
 import { catalogCommands } from './catalog-commands.ts'

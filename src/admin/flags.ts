@@ -1,10 +1,10 @@
-/** The flags of one administration command, as values. Problems are one sentence and repeat no value. */
+/** Reads the flags of one administration command. A problem is one sentence and never quotes a value. */
 
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 
-/** The user's words were wrong; the message says how. */
+/** The arguments are wrong; the message says how. */
 export class UsageError extends Error {}
 
 export class Flags {
@@ -13,14 +13,20 @@ export class Flags {
     readonly stdin: () => Promise<string>,
   ) {}
 
-  /** @throws UsageError where the flag is missing or empty */
+  /**
+   * A required flag.
+   * @throws UsageError where it is missing or empty
+   */
   required(name: string): string {
     const value = this.optional(name)
     if (value === undefined) throw new UsageError(`--${name} is required`)
     return value
   }
 
-  /** @throws UsageError where the flag is there and empty */
+  /**
+   * An optional flag.
+   * @throws UsageError where it is given but empty
+   */
   optional(name: string): string | undefined {
     const value = this.values[name]
     if (value === '') throw new UsageError(`--${name} is empty`)
@@ -33,25 +39,37 @@ export class Flags {
     return items?.map((item) => item.trim()).filter((item) => item !== '')
   }
 
-  /** A comma-separated list of some of `choices`. @throws UsageError where an item is none of them, or none is there */
+  /**
+   * A comma-separated list of some of `choices`.
+   * @throws UsageError where an item is not among them, or the list is empty
+   */
   choices<T extends string>(name: string, choices: readonly T[]): readonly T[] | undefined {
     const items = this.list(name)?.map((item) => oneOf(name, item, choices))
     if (items?.length === 0) throw new UsageError(`--${name} is empty`)
     return items
   }
 
-  /** @throws UsageError where the flag is there and not one of `choices` */
+  /**
+   * One of `choices`.
+   * @throws UsageError where the flag is given but not one of them
+   */
   choice<T extends string>(name: string, choices: readonly T[]): T | undefined {
     const value = this.optional(name)
     return value === undefined ? undefined : oneOf(name, value, choices)
   }
 
-  /** @throws UsageError where the flag is missing or not one of `choices` */
+  /**
+   * One of `choices`, required.
+   * @throws UsageError where the flag is missing or not one of them
+   */
   requiredChoice<T extends string>(name: string, choices: readonly T[]): T {
     return oneOf(name, this.required(name), choices)
   }
 
-  /** @throws UsageError where the flag is there and no whole number from `min` to `max` */
+  /**
+   * A whole number from `min` to `max`.
+   * @throws UsageError where the flag is given but not such a number
+   */
   integer(name: string, min: number, max: number): number | undefined {
     const value = this.optional(name)
     if (value === undefined) return undefined
@@ -61,14 +79,20 @@ export class Flags {
     return number
   }
 
-  /** @throws UsageError where --tenant is not a UUID version 4 */
+  /**
+   * The required --tenant.
+   * @throws UsageError where it is not a UUID version 4
+   */
   tenant(): TenantId {
     const tenant = parseTenantId(this.required('tenant'))
     if (tenant === undefined) throw new UsageError('--tenant must be a UUID version 4')
     return tenant
   }
 
-  /** @throws UsageError where --table is there and not `namespace.table`, the namespace of one or more levels */
+  /**
+   * The optional --table.
+   * @throws UsageError where it is given but not `namespace.table`, with one or more namespace levels
+   */
   table(): TableRef | undefined {
     const text = this.optional('table')
     const table = text === undefined ? undefined : parseTableName(text)
@@ -77,7 +101,10 @@ export class Flags {
     return table
   }
 
-  /** @throws UsageError as `table`, and where --table is missing */
+  /**
+   * The required --table.
+   * @throws UsageError as `table`, and where --table is missing
+   */
   requiredTable(): TableRef {
     this.required('table')
     return this.table() as TableRef
@@ -85,12 +112,12 @@ export class Flags {
 
   /**
    * The text of the file that the flag names; `-` is standard input.
-   * @throws UsageError where there is no such file, or it is larger than any of ours may be
+   * @throws UsageError where there is no such file, or it is too large
    */
   async file(name: string): Promise<string> {
     const path = this.required(name)
     const file = Bun.file(path)
-    // The path is not repeated: whoever put the secret itself here must not find it in a log.
+    // The path is not quoted, because a user may have put the secret itself here.
     if (path !== '-' && !(await file.exists()))
       throw new UsageError(
         `--${name} takes the name of a file, or - for standard input; there is no such file`,
@@ -102,7 +129,10 @@ export class Flags {
   }
 }
 
-/** @returns undefined where `text` is not `namespace.table`, the namespace of one or more levels */
+/**
+ * Parses a table's name.
+ * @returns undefined where `text` is not `namespace.table`, with one or more namespace levels
+ */
 export function parseTableName(text: string): TableRef | undefined {
   const levels = text.split('.')
   const fit = (part: string) => isPathIdentifier(part) && part.length <= limits.identifierLengthMax

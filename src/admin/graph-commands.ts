@@ -1,4 +1,4 @@
-/** Looking into a tenant's graph, within the bounds of docs/reference/limits.md 2.1. */
+/** Commands that read a tenant's graph, within the bounds of docs/reference/limits.md 2.1. */
 
 import { tableKey } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
@@ -15,7 +15,7 @@ export const graphCommands: readonly Command[] = [
   {
     words: 'graph traverse',
     usage: `--tenant ID --label LABEL --id ID [--hops ${limits.graphHopsDefault}] [--direction ${directions.join('|')}] [--edges A,B]`,
-    summary: `Lists what is within reach of a node, nearest first; at most ${limits.graphHopsMax} hops. A Table’s id is ns.table.`,
+    summary: `Lists the nodes within reach of a node, nearest first; at most ${limits.graphHopsMax} hops. A Table’s id is ns.table.`,
     prepare(flags) {
       const label = flags.requiredChoice('label', vertexLabels)
       const id = label === 'Table' ? tableId(flags) : flags.required('id')
@@ -39,7 +39,7 @@ export const graphCommands: readonly Command[] = [
   {
     words: 'graph match',
     usage: "--tenant ID --query 'MATCH (t:Table) RETURN t'",
-    summary: 'Runs a reading Cypher query: MATCH with labelled nodes and relationships of fixed length.',
+    summary: 'Runs a read-only Cypher query: MATCH with labelled nodes and relationships of fixed length.',
     prepare(flags) {
       const text = flags.required('query')
       checkCypher(text)
@@ -49,7 +49,7 @@ export const graphCommands: readonly Command[] = [
   },
 ]
 
-/** The name that people write has dots where the id has U+001F, which no shell types easily. */
+/** Converts `namespace.table` to the node id, which has U+001F instead of dots. */
 function tableId(flags: Flags): string {
   const table = parseTableName(flags.required('id'))
   if (table === undefined) throw new UsageError('--id of a Table must be `namespace.table`')

@@ -1,4 +1,4 @@
-/** Policies: attach, list, remove. */
+/** Commands for policies: put, list, delete. */
 
 import { type Policy, policyKinds, policyModes } from '../core/policy.ts'
 import { checkPolicy } from '../policy/check.ts'

@@ -1,12 +1,12 @@
-/** What to call the columns that a Cypher query returns. The query itself is checked elsewhere (store/graph/cypher.ts). */
+/** Names the columns that a Cypher query returns. The query itself is checked elsewhere (store/graph/cypher.ts). */
 
 const token = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z0-9_]*|[^\s]/g
 const isName = (text: string | undefined) => text !== undefined && /^[A-Za-z_]/.test(text)
 
 /**
- * One name for each item after RETURN: its alias, else its last name (`t.name` is `name`), else its place.
- * @param text a query that `checkCypher` admits
- * @returns distinct names that `cypher` takes, at least one
+ * One name for each item after RETURN: its alias, else its last name (`t.name` is `name`), else its position.
+ * @param text a query that `checkCypher` accepts
+ * @returns distinct names that `cypher` accepts, at least one
  */
 export function returnColumns(text: string): readonly string[] {
   const tokens = [...text.matchAll(token)].map(([part]) => part)

@@ -1,4 +1,4 @@
-/** Service sessions: make, list, revoke. */
+/** Commands for service sessions: create, list, revoke. */
 
 import { sessionScopes } from '../core/session.ts'
 import { createServiceSession, listServiceSessions, revokeServiceSession } from '../store/session/sessions.ts'
@@ -13,7 +13,7 @@ export const sessionCommands: readonly Command[] = [
     words: 'session create',
     usage: `--tenant ID --name NAME [--sub SUBJECT] [--roles a,b] [--scopes ${sessionScopes.join(',')}] [--days ${daysDefault}]`,
     summary:
-      'Makes a service session, for commits unless --scopes says otherwise. Its secret is shown this once.',
+      'Makes a service session, for commits unless --scopes says otherwise. Its secret is shown only once.',
     fields: ['id', 'secret'],
     prepare(flags) {
       const name = flags.required('name')
@@ -46,7 +46,7 @@ export const sessionCommands: readonly Command[] = [
       return onTenant(flags, async (store, tenant) =>
         assertFound(
           await revokeServiceSession(store, tenant, id),
-          'The tenant has no such session in force.',
+          'The tenant has no such session, or it was already revoked.',
         ),
       )
     },

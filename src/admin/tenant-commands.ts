@@ -1,4 +1,4 @@
-/** Tenants: make, list, suspend, resume. */
+/** Commands for tenants: create, list, suspend, resume. */
 
 import { systemClock } from '../base/clock.ts'
 import { readInstalledLicense } from '../license/installed-license.ts'
@@ -18,7 +18,7 @@ export const tenantCommands: readonly Command[] = [
   {
     words: 'tenant create',
     usage: '--name NAME [--organization org_…]',
-    summary: 'Makes a tenant with its own schema and graph, where the installed license has room for it.',
+    summary: 'Makes a tenant with its own schema and graph, if the license allows one more.',
     fields: ['id', 'organizationId', 'name', 'state', 'createdAt'] satisfies (keyof Tenant)[],
     prepare(flags) {
       const tenant = { name: flags.required('name'), organizationId: flags.optional('organization') }
@@ -37,7 +37,7 @@ export const tenantCommands: readonly Command[] = [
   {
     words: 'tenant suspend',
     usage: '--tenant ID',
-    summary: 'Refuses every session of the tenant from the next request on. Nothing is deleted.',
+    summary: 'Suspends a tenant: all its sessions are refused from the next request on. Nothing is deleted.',
     prepare(flags) {
       const tenant = flags.tenant()
       return async (store) => assertFound(await suspendTenant(store, tenant), unknownTenant)
@@ -46,7 +46,7 @@ export const tenantCommands: readonly Command[] = [
   {
     words: 'tenant resume',
     usage: '--tenant ID',
-    summary: 'Undoes `tenant suspend`.',
+    summary: 'Resumes a suspended tenant.',
     prepare(flags) {
       const tenant = flags.tenant()
       return async (store) => assertFound(await resumeTenant(store, tenant), unknownTenant)

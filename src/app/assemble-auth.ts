@@ -1,4 +1,4 @@
-/** Puts together who calls: sessions, principals, access tokens. Routes and listeners decide what a caller may do. */
+/** Assembles authentication: sessions, principals, access tokens. Routes and listeners decide what a caller may do. */
 
 import { AccessTokens } from '../auth/access-token.ts'
 import {
@@ -17,12 +17,12 @@ import type { Clock } from '../base/clock.ts'
 import type { Config } from '../config.ts'
 import type { Store } from '../store/store.ts'
 
-/** What routes ask about their caller. */
+/** The functions by which routes identify their caller. */
 export interface Auth {
   readonly findSession: FindSession
   readonly readSessionKey: ReadSessionKey
   readonly identify: IdentifyPrincipal
-  /** What {catalog-uri}/v1/oauth/tokens answers with. */
+  /** Serves {catalog-uri}/v1/oauth/tokens. */
   readonly issueToken: IssueToken
 }
 
@@ -33,7 +33,7 @@ export interface AssembledAuth {
   readonly verifyToken: VerifyToken | undefined
 }
 
-/** Sessions and principals over a store; nothing is asked yet. */
+/** Assembles authentication over a store; reads nothing yet. */
 export function assembleAuth(config: Config, store: Store, clock: Clock): AssembledAuth {
   const tokens = new AccessTokens(store, clock)
   const verifyToken = config.jwt && tokenVerifier({ ...config.jwt, url: config.jwt.jwksUrl })

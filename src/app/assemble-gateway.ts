@@ -1,4 +1,4 @@
-/** Puts the commit pipeline together. Its routes are added with all others. */
+/** Assembles the commit pipeline. Its routes are added with all others. */
 
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
@@ -8,18 +8,18 @@ import { limits } from '../limits.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
 import { isMaskedFor } from '../store/governance/governed-table.ts'
 
-/** What the pipeline shares with the rest of the process. */
+/** The parts that the pipeline shares with the rest of the process. */
 type Shared = Pick<
   GatewayParts,
   'store' | 'catalogs' | 'policies' | 'metrics' | 'log' | 'clock' | 'commits' | 'demo'
 >
 
-/** What a test brings in place of the service's own. */
+/** Parts that a test replaces. */
 type Overrides = {
   readonly [Name in 'intentTimes' | 'lostAnswerWaitsMs' | 'passCrashPoint']?: GatewayParts[Name] | undefined
 }
 
-/** The pipeline's parts, with caches of its own. */
+/** The pipeline's parts, with its own caches. */
 export function assembleGateway(shared: Shared, overrides: Overrides): GatewayParts {
   return {
     ...shared,
@@ -27,7 +27,7 @@ export function assembleGateway(shared: Shared, overrides: Overrides): GatewayPa
     speculative: new SpeculativeCache(),
     intentTimes: overrides.intentTimes ?? intentTimes,
     lostAnswerWaitsMs: overrides.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
-    // Roles that nobody verified exempt from nothing.
+    // Unverified roles must not exempt from masks.
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(shared.store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
     passCrashPoint: overrides.passCrashPoint ?? (() => {}),

@@ -1,9 +1,9 @@
-/** Puts the read path together: table states, engines, the tripwire and what runs statements. Surfaces are added later. */
+/** Assembles the read path: table states, engines, the tripwire and the query service. Surfaces are added later. */
 
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import type { AddressRules } from '../catalog/address.ts'
-import type { CatalogPool } from '../catalog/open-catalog.ts'
+import type { OpenCatalogs } from '../catalog/open-catalog.ts'
 import { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
@@ -18,14 +18,14 @@ import type { Metrics } from '../telemetry/metrics.ts'
 interface Shared {
   readonly config: Config
   readonly store: Store
-  readonly catalogs: CatalogPool
+  readonly catalogs: OpenCatalogs
   readonly addressRules: AddressRules
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock
 }
 
-/** What a test brings in place of the service's own. */
+/** Parts that a test replaces. */
 interface Overrides {
   readonly engines?: EngineKinds | undefined
   readonly queries?: QueryService | undefined
@@ -38,7 +38,7 @@ export interface ReadPath {
   readonly queries: QueryService
 }
 
-/** The read path over a store; engines open when they are first asked. */
+/** Assembles the read path over a store; an engine opens when it is first used. */
 export function assembleReadPath(shared: Shared, overrides: Overrides): ReadPath {
   const { config, store, catalogs, addressRules, metrics, log, clock } = shared
   const states = new TableStates(catalogs, limits.tableStateBytes)

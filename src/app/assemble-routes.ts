@@ -1,4 +1,4 @@
-/** Puts all routes of the public listener together; what each does is in its feature. */
+/** Assembles all routes of the public listener. Each feature implements its own. */
 
 import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
@@ -38,7 +38,7 @@ interface RouteParts {
   readonly states: TableStates
   readonly detection: Detection
   readonly drain: Drain
-  /** Where clients reach the service; asked once it listens. */
+  /** The address that clients use; called only once the service listens. */
   readonly publicUrl: () => URL
 }
 

@@ -1,4 +1,4 @@
-/** The recurring jobs and their schedules; what each does is in its feature. */
+/** Starts the recurring jobs and holds their schedules. Each feature implements its own. */
 
 import type { Logger } from 'pino'
 import type { TenantId } from '../core/tenant.ts'
@@ -46,7 +46,7 @@ export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
         schedule: '* * * * *',
         run: async (signal) => {
           const count = await closeDeadQueries(store, signal)
-          if (count > 0) log.warn({ count }, 'queries of processes that are gone were recorded as failed')
+          if (count > 0) log.warn({ count }, 'queries of processes that ended were recorded as failed')
         },
       },
       {
@@ -74,15 +74,18 @@ export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
   )
 }
 
-/** docs/reference/operations.md 3.2: drift between the graph and its relational projection is a `breach`. */
+/**
+ * Compares the graph of each tenant with its relational projection. Drift is a `breach` (docs/reference/operations.md
+ * 3.2).
+ */
 async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: AbortSignal): Promise<void> {
   for await (const tenant of eachTenant(store, signal)) {
     try {
       await reconcileOne(store, tenant, metrics, log, signal)
     } catch (err) {
       signal.throwIfAborted()
-      // The others are to be compared all the same.
-      log.error({ err, tenant }, 'a tenant could not be reconciled')
+      // The other tenants must still be compared.
+      log.error({ err, tenant }, 'a tenant could not be reconciled; the next run retries')
     }
   }
 }

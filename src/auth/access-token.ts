@@ -1,6 +1,7 @@
 /**
- * Access tokens of ours (docs/reference/identity.md 7): JWTs bound to a service session. The signature proves that a
- * token was issued here; whether it still counts is the session's affair and is asked on every request.
+ * Issues and verifies this service's access tokens (docs/reference/identity.md 7): JWTs bound to a service session. A
+ * valid signature proves only who issued the token. Every request also looks up the session, because it may have been
+ * revoked.
  */
 
 import { createHash } from 'node:crypto'
@@ -12,10 +13,10 @@ import { limits } from '../limits.ts'
 import { loadSigningKeys } from '../store/session/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 
-/** The `iss` and `aud` of every token of ours; a token that names it is verified or refused. */
+/** The `iss` and `aud` of this service's tokens. A token that names it must verify here. */
 export const tokenIssuer = 'urn:covenant:access-token'
 const algorithm = 'ES256'
-/** Milliseconds between two reads of the key table for keys that it does not hold. */
+/** Least milliseconds between two reads of the key table for a key that is not cached. */
 const reloadMs = 1_000
 const verifiedMax = 10_000
 
@@ -26,10 +27,10 @@ export interface AccessTokenClaims {
   readonly expiresAtMs: number
 }
 
-/** Signs and verifies with the keys of the store, which it keeps; each replica has one. */
+/** Signs and verifies with the store's keys, which it caches. Each replica has one. */
 export class AccessTokens {
   readonly #public = new Map<string, CryptoKey>()
-  /** Tokens that have verified, by their digest: an engine sends the same one thousands of times. */
+  /** Claims of verified tokens by digest, because an engine sends the same token thousands of times. */
   readonly #verified = new Lru<string, AccessTokenClaims>(verifiedMax)
   #loadedAtMs = Number.NEGATIVE_INFINITY
   #loading: Promise<void> | undefined
@@ -40,7 +41,7 @@ export class AccessTokens {
   ) {}
 
   /**
-   * A token for the session, with `scopes` of the session's or fewer.
+   * Issues a token for the session with `scopes`, which the session must hold.
    * @returns the JWT and its life in seconds
    */
   async issue(
@@ -62,11 +63,11 @@ export class AccessTokens {
     return { token, expiresInSeconds }
   }
 
-  /** What a token of ours says; undefined where its signature, form or time does not hold. */
+  /** The claims of a token; undefined where its signature, form or time is invalid. */
   async verify(token: string): Promise<AccessTokenClaims | undefined> {
     const digest = createHash('sha256').update(token).digest('base64')
-    const known = this.#verified.get(digest)
-    if (known !== undefined) return known.expiresAtMs > this.clock.now() ? known : undefined
+    const cached = this.#verified.get(digest)
+    if (cached !== undefined) return cached.expiresAtMs > this.clock.now() ? cached : undefined
     const claims = await this.#verifySignature(token)
     if (claims !== undefined) this.#verified.set(digest, claims)
     return claims
@@ -97,14 +98,14 @@ export class AccessTokens {
 
   async #publicKey(id: string | undefined): Promise<CryptoKey | undefined> {
     if (id === undefined) return undefined
-    const known = this.#public.get(id)
-    if (known !== undefined) return known
+    const cached = this.#public.get(id)
+    if (cached !== undefined) return cached
     if (this.#loading === undefined) {
       if (this.clock.now() - this.#loadedAtMs < reloadMs) return undefined
       this.#loadedAtMs = this.clock.now()
       this.#loading = this.#load()
         .catch((error: unknown) => {
-          // A store that does not answer says nothing about the key: ask again, and do not call it unknown.
+          // A failed read does not show that the key is missing, so the next request reads again.
           this.#loadedAtMs = Number.NEGATIVE_INFINITY
           throw error
         })

@@ -1,4 +1,4 @@
-/** Who may call an operation: its declared access held against a request, in one place for all of them. */
+/** Checks each request against the access that its operation declares. All operations are checked here. */
 
 import { Fault, toFault } from '../base/fault.ts'
 import { sameSecret } from '../base/same-secret.ts'
@@ -14,17 +14,21 @@ export interface AdmitParts {
   readonly findSession: FindSession
   readonly identify: IdentifyPrincipal
   readonly licensed: Pick<Licensed, 'require'>
-  /** Undefined: nobody administers over HTTP. */
+  /** Undefined: /admin refuses everyone. */
   readonly internalAdminOrgId: string | undefined
 }
 
 /**
- * @returns who calls; undefined where the access asks for no session, or for none that has a principal
- * @throws Fault `unauthenticated` and `forbidden`, in the order session, scope, license, principal, role
+ * Checks one request.
+ * @returns the caller; undefined where the access needs no session, or a session without a principal
+ * @throws Fault `unauthenticated` or `forbidden`; checks session, scope, license, principal and role in this order
  */
 export type Admit = (request: Request, access: Access) => Promise<Caller | undefined>
 
-/** @param tenantSession the tenant middleware: the session of a request, which must hold the scope */
+/**
+ * Makes the check.
+ * @param tenantSession the tenant middleware: finds the session of a request, which must hold the scope
+ */
 export function admitter(
   parts: AdmitParts,
   tenantSession: (request: Request, scope: SessionScope) => Promise<Session | undefined> = (request, scope) =>
@@ -45,7 +49,10 @@ export function admitter(
   }
 }
 
-/** @throws Fault `forbidden` for every reason there is, so that /admin says nothing about sessions */
+/**
+ * Checks that the session is one of the internal admin organization.
+ * @throws Fault `forbidden` for every refusal, so that /admin does not reveal which sessions exist
+ */
 export async function requireInternalAdmin(
   { findSession, internalAdminOrgId: internal }: AdmitParts,
   request: Request,

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens (docs/reference/identity.md 3.3). Without a verifier a token's claims are read unverified,
- * and count for the write gateway alone; with one, signature, issuer and audience must hold.
+ * Reads bearer tokens (docs/reference/identity.md 3.3). With a verifier, signature, issuer and audience must be valid.
+ * Without one, claims are unverified and only the write gateway uses them.
  */
 
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
@@ -14,7 +14,10 @@ export interface BearerPrincipal {
   readonly verified: boolean
 }
 
-/** @returns undefined where there is no bearer to speak of and the chain goes on */
+/**
+ * Reads the bearer of one request.
+ * @returns undefined where there is none to read, and the principal chain tries its next step
+ */
 export type ReadBearer = (
   authorization: string | null,
   session: Session,
@@ -24,11 +27,11 @@ export interface JwksOptions {
   readonly url: string
   readonly issuer: string
   readonly audience: string
-  /** Milliseconds between two fetches of the key set for keys it does not hold; 30 s where absent. */
+  /** Least milliseconds between two fetches of the key set for an unknown key; 30 s where absent. */
   readonly cooldownMs?: number
 }
 
-/** Reads claims without verifying them: a proxy or the identity provider in front is trusted to have. */
+/** Reads claims without verifying them. It trusts the proxy or identity provider in front to have verified the token. */
 export const readUnverifiedBearer: ReadBearer = async (authorization) => {
   const token = bearerToken(authorization)
   if (token === undefined) return undefined
@@ -43,11 +46,11 @@ export const readUnverifiedBearer: ReadBearer = async (authorization) => {
 
 /**
  * Verifies one token.
- * @throws Fault `unauthenticated` where anything of it does not hold, `unavailable` where its key cannot be had
+ * @throws Fault `unauthenticated` for an invalid token, `unavailable` where its key cannot be fetched
  */
 export type VerifyToken = (token: string) => Promise<JWTPayload>
 
-/** Verifies tokens against a JWKS, which is cached and fetched again when a key is unknown. */
+/** Verifies tokens against a JWKS, which is cached and fetched again for an unknown key. */
 export function tokenVerifier(options: JwksOptions): VerifyToken {
   const keys = keySet(options)
   const { issuer, audience } = options
@@ -61,7 +64,7 @@ export function tokenVerifier(options: JwksOptions): VerifyToken {
   }
 }
 
-/** What a key set that was read says of a token: it holds no key for it, or several. */
+/** Errors about the token rather than about fetching the key set. */
 const aboutToken = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
 
 function keySet({ url, cooldownMs = 30_000 }: JwksOptions): JWTVerifyGetKey {
@@ -71,7 +74,7 @@ function keySet({ url, cooldownMs = 30_000 }: JwksOptions): JWTVerifyGetKey {
       return await keys(header, token)
     } catch (cause) {
       if (aboutToken.some((kind) => cause instanceof kind)) throw cause
-      throw new Fault('unavailable', 'The keys that verify bearer tokens cannot be had. Try again.', {
+      throw new Fault('unavailable', 'The keys that verify bearer tokens could not be fetched. Try again.', {
         cause,
       })
     }
@@ -92,10 +95,10 @@ const algorithms = [
 ] as const
 
 /**
- * Reads bearers that verify against a JWKS. Roles are those of the organization that a token names: one of another
- * organization than the session's tenant says nothing about who acts here.
- * @param organizationClaim the claim that names it
- * The returned function throws Fault as `VerifyToken` for all but an absent bearer or the literal `None`.
+ * Reads bearers that verify against a JWKS. A token's roles belong to the organization that it names. So a token of
+ * another organization than the session's is refused. The returned function throws Fault as `VerifyToken` for all but
+ * an absent bearer or the literal `None`.
+ * @param organizationClaim the claim that names the organization
  */
 export function verifyingBearerReader(verify: VerifyToken, organizationClaim: string): ReadBearer {
   return async (authorization, { organizationId }) => {
@@ -105,15 +108,15 @@ export function verifyingBearerReader(verify: VerifyToken, organizationClaim: st
     const claims = await verify(token)
     const named = claims[organizationClaim]
     if (named !== undefined && named !== organizationId)
-      throw new Fault('unauthenticated', 'The bearer token is of another organization than the session.')
+      throw new Fault('unauthenticated', 'The bearer token belongs to another organization than the session.')
     return { principal: principalOf(claims), verified: true }
   }
 }
 
 /**
- * Lets access tokens of ours through only where they verify and belong to the request's session; their
- * subject is the session's. Other tokens go on to `otherwise`.
- * The returned function throws Fault `unauthenticated` for a token that claims to be ours and is not.
+ * Reads this service's access tokens, which must verify and belong to the request's session. Their subject is the
+ * session's. Other tokens go on to `otherwise`. The returned function throws Fault `unauthenticated` for an invalid
+ * token that names this service as its issuer.
  */
 export function ownBearerReader(tokens: AccessTokens, otherwise: ReadBearer): ReadBearer {
   return async (authorization, session) => {
@@ -126,9 +129,9 @@ export function ownBearerReader(tokens: AccessTokens, otherwise: ReadBearer): Re
   }
 }
 
-/** Whether a token names this service as its issuer, said without any proof. */
+/** Whether a token names this service as its issuer; verifies nothing. */
 export function claimsToBeOurs(token: string): boolean {
-  // A session's secret is asked about at every request: the error of decoding it costs more than the rest.
+  // Every request checks its session secret here, and the thrown decoding error would cost more than all else.
   if (token.split('.').length !== 3) return false
   try {
     return decodeJwt(token).iss === tokenIssuer
@@ -143,7 +146,10 @@ export function bearerToken(authorization: string | null): string | undefined {
   return match?.[1]
 }
 
-/** Whom claims speak of. @throws Fault `unauthenticated` where they name no subject */
+/**
+ * The principal that claims name.
+ * @throws Fault `unauthenticated` where they name no subject
+ */
 export function principalOf(claims: JWTPayload): Principal {
   const { sub, email } = claims
   if (typeof sub !== 'string' || sub === '')
@@ -156,8 +162,8 @@ export function principalOf(claims: JWTPayload): Principal {
 }
 
 /**
- * Roles of a claim that is a string array or a space-delimited string (docs/reference/identity.md 3.3); undefined for
- * anything else.
+ * Roles of a claim that is a string array or a space-delimited string (docs/reference/identity.md 3.3).
+ * @returns undefined for anything else
  */
 export function rolesOf(claim: unknown): readonly string[] | undefined {
   if (typeof claim === 'string') return claim.split(' ').filter((role) => role !== '')

@@ -1,24 +1,24 @@
-/** What a request may name its session by: the header, an access token of ours, or the browser's cookie. */
+/** Finds the session credential of a request: the header, an access token of this service, or the browser's cookie. */
 
 import { Fault } from '../base/fault.ts'
 import { browserSecretPrefix, isSessionSecret } from '../store/session/session-secret.ts'
 import { bearerToken, claimsToBeOurs } from './bearer.ts'
 
-/** `__Host-`: Secure, of this host alone, and never to be set by another host of the domain. */
+/** `__Host-` makes the cookie Secure and limits it to this host; another host of the domain cannot set it. */
 export const sessionCookie = '__Host-svc_session'
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * The one credential that decides a request's session: X-Svc-Session, else a bearer that claims to be
- * ours, else the cookie. A cookie counts for a request that changes something only from our own pages.
+ * The credential that decides a request's session: X-Svc-Session, else an access token, else the cookie. With the
+ * cookie, a request that changes something must come from this service's own pages.
  * @returns undefined where there is none
  * @throws Fault `forbidden` for a changing request that another site's page may have caused
  */
 export function sessionCredential(request: Request): string | undefined {
   const { headers } = request
   const secret = headers.get('x-svc-session')
-  // A browser's secret in the header would go round the check of where the request came from.
+  // A browser's secret in the header would bypass the same-origin check.
   if (secret !== null && secret !== '')
     return isSessionSecret(browserSecretPrefix, secret) ? undefined : secret
   const token = bearerToken(headers.get('authorization'))
@@ -30,15 +30,15 @@ export function sessionCredential(request: Request): string | undefined {
 }
 
 /**
- * Refuses what a page of another origin made the browser send (cross-site request forgery). Browsers
- * set Sec-Fetch-Site and Origin themselves; a request with neither comes from no browser of our users.
+ * Refuses requests that a page of another origin made the browser send (cross-site request forgery). Browsers set
+ * Sec-Fetch-Site or Origin themselves, so a request with neither does not come from a user's browser.
  * @throws Fault `forbidden`
  */
 export function assertSameOrigin({ headers }: Request): void {
   const site = headers.get('sec-fetch-site')
   if (site === 'same-origin') return
   if (site === null && originHost(headers.get('origin')) === headers.get('host')?.toLowerCase()) return
-  throw new Fault('forbidden', 'A session cookie counts for this request only from a page of this service.')
+  throw new Fault('forbidden', 'This request may use the session cookie only from a page of this service.')
 }
 
 function originHost(origin: string | null): string {
@@ -59,7 +59,7 @@ export function setCookie(name: string, value: string, maxAgeMs: number): string
   return `${name}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; Secure; SameSite=Lax`
 }
 
-/** A Set-Cookie value that makes the browser forget the cookie. */
+/** A Set-Cookie value that makes the browser delete the cookie. */
 export function clearCookie(name: string): string {
   return setCookie(name, '', 0)
 }

@@ -1,4 +1,4 @@
-/** One credential, one look-up: which session a secret or an access token stands for right now. */
+/** Looks up the session that a secret or an access token stands for now. */
 
 import type { Session, SessionScope } from '../core/session.ts'
 import type { SessionKey } from '../store/commit/begin-commit.ts'
@@ -21,8 +21,9 @@ export function sessionFinder(store: Store, tokens: AccessTokens): FindSession {
 }
 
 /**
- * What the service session of a credential is looked up by, and which of its scopes count where not all of them do.
- * Undefined for a credential of another kind, and for one that is none of ours: whether the session holds is not asked.
+ * Reads the key by which a credential's service session is looked up. `scopes` limits the session's scopes where the
+ * credential has fewer. Does not check that the session exists or is valid.
+ * @returns undefined for another kind of credential, or an invalid one
  */
 export type ReadSessionKey = (
   credential: string,
@@ -45,7 +46,7 @@ export function sessionKeyReader(store: Store, tokens: AccessTokens): ReadSessio
   }
 }
 
-/** A token's scopes are those it was issued with, as far as its session still has them. */
+/** Limits the session's scopes to those that the token was issued with. */
 async function findByToken(
   store: Store,
   tokens: AccessTokens,

@@ -1,6 +1,6 @@
 /**
- * X-Forwarded-Client-Cert as Envoy writes it: elements split by commas, `key=value` pairs split by
- * semicolons, values optionally quoted. Only the last element counts: the nearest terminator wrote it.
+ * Reads X-Forwarded-Client-Cert as Envoy writes it: elements split by commas, `key=value` pairs split by semicolons,
+ * values optionally quoted. Only the last element is used, because the nearest terminator wrote it.
  */
 
 /**

@@ -1,23 +1,21 @@
-/**
- * The tenant middleware (docs/reference/identity.md 2.1): which session a request belongs to, before anything else is
- * looked at.
- */
+/** The tenant middleware (docs/reference/identity.md 2.1): finds the session of a request before anything else is read. */
 
 import { Fault } from '../base/fault.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import { sessionCredential } from './credentials.ts'
 
 /**
- * @param credential a service session's secret, a browser session's, or an access token of ours
- * @param prefix a {prefix} to look up for its tenant on the way, where that costs nothing: see `registered`
- * @returns undefined where it is not known, or not valid any more
+ * Looks up the session of a credential.
+ * @param credential a service session's secret, a browser session's secret, or an access token of this service
+ * @param prefix a {prefix} to look up in the same round trip, where the store can: see `registered`
+ * @returns undefined where the session is unknown, expired or revoked
  */
 export type FindSession = (credential: string, prefix?: string) => Promise<Session | undefined>
 
 /**
- * The session that a request carries in `X-Svc-Session`, in an access token of ours or in its cookie.
- * @throws Fault `unauthenticated` without a session that is known, unexpired and unrevoked;
- *   `forbidden` where its scopes do not hold `scope`, or another site's page sent the cookie
+ * The session that a request carries in `X-Svc-Session`, in an access token or in its cookie.
+ * @throws Fault `unauthenticated` without a session that is known, unexpired and unrevoked; `forbidden` where it lacks
+ *   `scope`, or another site's page sent the cookie
  */
 export async function requireSession(
   request: Request,
@@ -39,7 +37,7 @@ export async function requireSession(
 }
 
 /**
- * What the tenant middleware found, in a handler that cannot do without (docs/reference/gateway.md 1.8).
+ * The session that the tenant middleware found, for a handler that needs one (docs/reference/gateway.md 1.8).
  * @throws Fault `tenant_context_missing`
  */
 export function tenantContext(session: Session | undefined): Session {

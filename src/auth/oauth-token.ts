@@ -1,6 +1,6 @@
 /**
- * `{catalog-uri}/v1/oauth/tokens`: OAuth2 client credentials (RFC 6749, 4.4) for engines. The client is a
- * service session: its id and its secret. Answers are OAuth's, errors too (RFC 6749, 5.2).
+ * Serves `{catalog-uri}/v1/oauth/tokens`: OAuth2 client credentials (RFC 6749, 4.4) for engines. The client is a
+ * service session: its id and its secret. Responses have OAuth's form, errors too (RFC 6749, 5.2).
  */
 
 import { sameSecret } from '../base/same-secret.ts'
@@ -10,25 +10,25 @@ import { findServiceSession } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from './access-token.ts'
 
-/** An HTTP answer; `body` is JSON. */
-export interface TokenAnswer {
+/** An HTTP response; `body` is JSON. */
+export interface TokenResponse {
   readonly status: number
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }
 
 /**
- * Answers one token request.
+ * Responds to one token request.
  * @param form the form-encoded body
  * @param prefix the {prefix} of the catalog URI; the client's tenant must own it
- * @param authorization the header, where the client authenticates by it (RFC 6749, 2.3.1)
- * @throws Fault where the store does not answer
+ * @param authorization the header, where the client authenticates with it (RFC 6749, 2.3.1)
+ * @throws Fault where the store fails
  */
 export type IssueToken = (
   form: URLSearchParams,
   prefix: string,
   authorization: string | null,
-) => Promise<TokenAnswer>
+) => Promise<TokenResponse>
 
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
@@ -43,7 +43,7 @@ export function oauthTokenIssuer(store: Store, tokens: AccessTokens): IssueToken
       return refuse(
         400,
         'unsupported_grant_type',
-        'Tokens are not exchanged here; ask for a new one with grant_type=client_credentials.',
+        'Token exchange is not supported; request a new token with grant_type=client_credentials.',
       )
     if (grant !== 'client_credentials')
       return refuse(400, 'unsupported_grant_type', 'Use grant_type=client_credentials.')
@@ -52,15 +52,15 @@ export function oauthTokenIssuer(store: Store, tokens: AccessTokens): IssueToken
     if (client === undefined)
       return refuse(400, 'invalid_request', 'Give client_id and client_secret once, in the form or by Basic.')
     const session = await findServiceSession(store, client.secret)
-    const known = session !== undefined && (client.id === '' || sameSecret(client.id, session.sessionId))
-    if (!known || !(await hasCatalogCredential(store, session.tenant, prefix)))
+    const valid = session !== undefined && (client.id === '' || sameSecret(client.id, session.sessionId))
+    if (!valid || !(await hasCatalogCredential(store, session.tenant, prefix)))
       return refuse(401, 'invalid_client', 'The client is unknown, or has no catalog of this prefix.')
 
     const scopes = grantedScopes(form.get('scope'), session)
     if (scopes.length === 0)
-      return refuse(400, 'invalid_scope', 'The session of this client has none of the scopes asked for.')
+      return refuse(400, 'invalid_scope', 'The session of this client has none of the requested scopes.')
     const { token, expiresInSeconds } = await tokens.issue(session, scopes)
-    return answer(200, {
+    return respond(200, {
       access_token: token,
       token_type: 'bearer',
       expires_in: expiresInSeconds,
@@ -70,7 +70,7 @@ export function oauthTokenIssuer(store: Store, tokens: AccessTokens): IssueToken
   }
 }
 
-/** Undefined where there is no secret, or two ways at once. */
+/** Undefined without a secret, or where form and header both give one. */
 function clientOf(
   form: URLSearchParams,
   authorization: string | null,
@@ -94,21 +94,21 @@ function formDecoded(text: string): string {
 }
 
 /**
- * The scopes asked for that are ours and the session's. Iceberg clients ask for scopes of other catalogs
- * (`catalog`, `PRINCIPAL_ROLE:ALL`): those alone mean what a catalog client needs, so never `admin`.
+ * The requested scopes that the session holds. Iceberg clients request scopes of other catalogs (`catalog`,
+ * `PRINCIPAL_ROLE:ALL`). A request of only those gets every scope of the session but `admin`.
  */
-function grantedScopes(asked: string | null, session: Session): readonly SessionScope[] {
-  const names = (asked ?? '').split(' ')
+function grantedScopes(requested: string | null, session: Session): readonly SessionScope[] {
+  const names = (requested ?? '').split(' ')
   const ours = sessionScopes.filter((scope) => names.includes(scope))
   const wanted = ours.length > 0 ? ours : sessionScopes.filter((scope) => scope !== 'admin')
   return wanted.filter((scope) => session.scopes.includes(scope))
 }
 
-function refuse(status: number, error: string, description: string): TokenAnswer {
-  return answer(status, { error, error_description: description })
+function refuse(status: number, error: string, description: string): TokenResponse {
+  return respond(status, { error, error_description: description })
 }
 
-function answer(status: number, body: object): TokenAnswer {
+function respond(status: number, body: object): TokenResponse {
   const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="covenant"' } : {}
   return { status, body: JSON.stringify(body), headers: { 'cache-control': 'no-store', ...challenge } }
 }

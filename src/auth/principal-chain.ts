@@ -1,4 +1,4 @@
-/** Who commits: the three steps of docs/reference/identity.md 3.1 in order; the first that yields a subject wins. */
+/** Identifies who commits by the steps of docs/reference/identity.md 3.1 in order. The first that yields a subject wins. */
 
 import { type BlockList, isIP } from 'node:net'
 import { Fault } from '../base/fault.ts'
@@ -8,10 +8,10 @@ import type { ReadBearer } from './bearer.ts'
 import { clientCertificateSubject } from './forwarded-client-cert.ts'
 
 export interface PrincipalChainOptions {
-  /** Peers whose X-Forwarded-Client-Cert is believed. */
+  /** Peers whose X-Forwarded-Client-Cert is trusted. */
   readonly trustedProxies: BlockList
   readonly readBearer: ReadBearer
-  /** Honours X-Svc-Principal: local walkthroughs only. */
+  /** Reads X-Svc-Principal: for local walkthroughs only. */
   readonly demo: boolean
 }
 
@@ -22,8 +22,8 @@ export type IdentifyPrincipal = (
 ) => Promise<IdentifiedPrincipal>
 
 /**
- * The chain of docs/reference/identity.md 3.1 as one function of a request.
- * It throws Fault `unauthenticated` where a step's credential is present but names no subject.
+ * The principal chain as one function of a request. It throws Fault `unauthenticated` where a step's credential is
+ * present but names no subject.
  */
 export function principalChain(options: PrincipalChainOptions): IdentifyPrincipal {
   return async (headers, peerAddress, session) => {

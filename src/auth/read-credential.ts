@@ -1,6 +1,6 @@
 /**
- * Credentials of connections that send one at their start and stay: who reads, of which tenant, and whether
- * that still counts. The tenant comes from the credential alone, and the credential must be verified.
+ * Checks the credentials of long-lived connections, which send one at their start: principal, tenant, still valid. The
+ * tenant comes from the credential alone, and the credential must be verified.
  */
 
 import type { JWTPayload } from 'jose'
@@ -20,38 +20,38 @@ export interface ReadCredential {
   readonly tenant: TenantId
   readonly principal: Principal
   readonly principalSource: PrincipalSource
-  /** Milliseconds since 1970 from which it is not valid; absent where it only ends by being revoked. */
+  /** Milliseconds since 1970 at which it expires; absent where it only ends when it is revoked. */
   readonly expiresAtMs?: number | undefined
   /**
-   * Whether the credential counts now: not revoked or expired, its tenant active, its scope `read`.
-   * @throws Fault where that cannot be told; then nothing may be answered
+   * Whether the credential is valid now: not revoked or expired, its tenant active, its scope `read`.
+   * @throws Fault where that cannot be checked; then the request must be refused
    */
   readonly stillValid: () => Promise<boolean>
   /**
-   * The service session of its tenant on which alone `stillValid` depends now, for whoever asks the store about it;
-   * undefined where it depends on more.
+   * The id of the service session that alone decides `stillValid` now, so that a store query can check it instead.
+   * Undefined where more decides it.
    */
-  readonly sessionToAsk?: () => string | undefined
+  readonly sessionToCheck?: () => string | undefined
 }
 
 export interface CredentialParts {
   readonly store: Store
   readonly tokens: AccessTokens
-  /** Absent: tokens of identity providers are not taken. */
+  /** Absent: identity providers' tokens are refused. */
   readonly verifyToken?: VerifyToken | undefined
-  /** The claim of such a token that names the organization, which is the tenant's. */
+  /** The claim of such a token that names the tenant's organization. */
   readonly organizationClaim: string
   readonly clock: Clock
 }
 
 export interface CredentialReader {
   /**
-   * Whom a secret stands for: a service session's secret, an access token of ours, or an identity provider's
-   * token; undefined for anything that does not count, whatever the reason.
-   * @throws Fault where that cannot be told
+   * Reads a service session's secret, an access token of this service, or an identity provider's token.
+   * @returns undefined for anything invalid, whatever the reason
+   * @throws Fault where validity cannot be checked
    */
   readonly bySecret: (secret: string) => Promise<ReadCredential | undefined>
-  /** The service session of an id, with what SCRAM checks its secret by. */
+  /** The service session of an id, with the verifier that SCRAM checks its secret against. */
   readonly byVerifier: (
     sessionId: string,
   ) => Promise<{ readonly credential: ReadCredential; readonly verifier: ScramVerifier } | undefined>
@@ -90,7 +90,7 @@ function ofSession(
     principal: session.principal,
     principalSource: 'session',
     expiresAtMs: Math.min(session.expiresAtMs ?? Number.POSITIVE_INFINITY, tokenEndsMs),
-    sessionToAsk: () => (alsoValid() ? session.sessionId : undefined),
+    sessionToCheck: () => (alsoValid() ? session.sessionId : undefined),
     async stillValid() {
       if (!alsoValid()) return false
       const now = await findServiceSessionById(store, session.sessionId)
@@ -110,7 +110,7 @@ function isToken(text: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
 }
 
-/** The provider's organization is what a login would take the tenant from (docs/reference/identity.md 6.2). */
+/** Takes the tenant from the token's organization, as a login does (docs/reference/identity.md 6.2). */
 async function byProviderToken(
   { store, verifyToken, organizationClaim, clock }: CredentialParts,
   token: string,

@@ -1,7 +1,6 @@
 /**
- * Who reads, and who holds a privileged role (docs/reference/identity.md 4.2): only what was verified here counts.
- * Claims that nobody verified are the write gateway's alone (docs/reference/identity.md 4.1) and are as good as absent
- * here.
+ * Finds the principal of reads and privileged actions (docs/reference/identity.md 4.2), from verified credentials only.
+ * Unverified claims are for the write gateway (docs/reference/identity.md 4.1) and are ignored here.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -9,7 +8,7 @@ import type { IdentifiedPrincipal, Principal, PrivilegedRole } from '../core/pri
 import type { Session } from '../core/session.ts'
 
 /**
- * The principal of a read or of a privileged action: the verified certificate's or bearer's; else the
+ * The principal of a read or of a privileged action. It is that of the verified certificate or bearer. Else it is the
  * session's own subject, whom a tenant administrator or the identity provider named.
  */
 export function verifiedPart(identified: IdentifiedPrincipal, session: Session): Principal {
@@ -17,12 +16,12 @@ export function verifiedPart(identified: IdentifiedPrincipal, session: Session):
 }
 
 /**
- * Lets one of some privileged roles through; a scope grants none.
+ * Requires one of some privileged roles. A scope never stands in for a role.
  * @param principal verified
  * @throws Fault `forbidden` where it has none of the roles
  */
 export function requireRole(principal: Principal, ...roles: readonly PrivilegedRole[]): void {
   if (roles.some((role) => principal.roles.includes(role))) return
   const names = roles.map((role) => `\`${role}\``).join(' or ')
-  throw new Fault('forbidden', `This takes the role ${names}, from a verified credential.`)
+  throw new Fault('forbidden', `This request needs the role ${names}, from a verified credential.`)
 }

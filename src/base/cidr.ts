@@ -1,16 +1,17 @@
-/** Address ranges in CIDR notation (RFC 4632, RFC 4291), as `node:net` BlockList takes them. */
+/** Parses address ranges in CIDR notation (RFC 4632, RFC 4291) for the BlockList of `node:net`. */
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 export interface Cidr {
   readonly family: 'ipv4' | 'ipv6'
   readonly address: string
-  /** Leading bits that count: 0–32 for ipv4, 0–128 for ipv6. */
+  /** Leading bits that are compared: 0–32 for ipv4, 0–128 for ipv6. */
   readonly prefixLength: number
 }
 
 /**
- * @param text `10.0.0.0/8`, `fd00::/8`, or a single address, which is the range of itself
+ * Parses one range.
+ * @param text `10.0.0.0/8`, `fd00::/8`, or a single address, which is a range of one
  * @returns undefined where `text` is neither
  */
 export function parseCidr(text: string): Cidr | undefined {
@@ -23,7 +24,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family, address, prefixLength: Number(prefix) }
 }
 
-/** The ranges as one list to check addresses against; it knows v4-mapped addresses. */
+/** The ranges as one list to check addresses against. It also matches v4-mapped addresses. */
 export function blockList(ranges: readonly Cidr[]): BlockList {
   const list = new BlockList()
   for (const { address, prefixLength, family } of ranges) list.addSubnet(address, prefixLength, family)

@@ -1,4 +1,4 @@
-/** Time as an argument, so that tests move it by hand. */
+/** A clock that is passed as an argument, so that tests set the time. */
 
 export interface Clock {
   /** Milliseconds since the Unix epoch. */

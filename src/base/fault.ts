@@ -1,7 +1,7 @@
 /**
- * The one error type of the service. A failure anywhere becomes a Fault of a closed list of kinds; each
- * surface maps kinds to its own status in a total table, so a new kind breaks compilation there.
- * Only `kind` and `publicMessage` may reach a client; `detail` and `cause` are for the log.
+ * The one error type of the service. Every failure becomes a Fault of a closed list of kinds. Each surface maps kinds
+ * to its own status in a total table, so a new kind breaks compilation there. Only `kind` and `publicMessage` may reach
+ * a client; `detail` and `cause` are for the log.
  */
 
 export type FaultKind =
@@ -21,24 +21,24 @@ export type FaultKind =
   | 'internal'
   | 'not_implemented'
   | 'upstream_failed'
-  /** The upstream may or may not have taken the commit: never retried blindly, never cleaned up. */
+  /** The upstream may or may not have applied the commit: never retried blindly, never cleaned up. */
   | 'commit_unknown'
   | 'policy_engine_unavailable'
   | 'unavailable'
 
 export interface FaultOptions {
-  /** What the log may say beyond the public message; never sent. */
+  /** More for the log than the public message says; never sent. */
   readonly detail?: string
   readonly cause?: unknown
-  /** The Iceberg ErrorModel `type`, where a client expects a certain one (NoSuchTableException, …). */
+  /** The Iceberg ErrorModel `type`, where a client expects a specific one (NoSuchTableException, …). */
   readonly type?: string
-  /** Further members of the error object, for clients that read them: SQLSTATE and position of a statement's error. */
+  /** Further members of the error object: SQLSTATE and position of a statement's error. */
   readonly members?: Readonly<Record<string, unknown>>
 }
 
 export class Fault extends Error {
   override readonly name = 'Fault'
-  /** Names this occurrence in the log. */
+  /** Identifies this occurrence in the log. */
   readonly id: string = crypto.randomUUID()
   readonly detail: string | undefined
   readonly type: string | undefined
@@ -60,17 +60,17 @@ export class Fault extends Error {
   }
 }
 
-/** Any thrown value as a Fault: a Fault unchanged, all else `internal` with the value as its cause. */
+/** Any thrown value as a Fault: a Fault unchanged, anything else `internal` with the value as its cause. */
 export function toFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
   return new Fault('internal', 'Internal error.', { cause: thrown })
 }
 
-/** What the operator of a process that failed reads at its terminal: what went wrong, and why. Never for clients. */
+/** The message for the operator at the terminal of a process that failed: what went wrong, and why. Never for clients. */
 export function tellOperator(thrown: unknown): string {
   if (!(thrown instanceof Fault)) return thrown instanceof Error ? thrown.message : String(thrown)
   const { publicMessage, cause, detail } = thrown
-  // A Fault told in other words is the same told twice.
+  // A cause that is a Fault repeats the message, so it is left out.
   const why = cause instanceof Error && !(cause instanceof Fault) ? cause.message : ''
   return [publicMessage, why || detail].filter(Boolean).join('\n')
 }

@@ -1,4 +1,4 @@
-/** Bounded concurrency over a list. */
+/** Runs work over a list with bounded concurrency. */
 
 /** Runs `work` on each item, at most `countMax` at once. @returns the results in the order of the items */
 export async function inParallel<T, R>(

@@ -1,4 +1,4 @@
-/** The ranges of integers of 64 bits. */
+/** The ranges of 64-bit integers. */
 
 export const int64Min = -(2n ** 63n)
 export const int64Max = 2n ** 63n - 1n

@@ -1,7 +1,7 @@
 /**
- * Strict JSON for untrusted bodies: exact integers, no duplicate keys, bounded depth, valid UTF-8.
- * Objects become Maps, so a key such as `__proto__` or `constructor` is only a key, and so that
- * policies read them without conversion. Integers become bigint, other numbers stay doubles.
+ * Parses and writes strict JSON for untrusted bodies: exact integers, no duplicate keys, bounded depth, valid UTF-8.
+ * Objects become Maps, so `__proto__` is an ordinary key and policies read them without conversion. Integers become
+ * bigint, other numbers stay doubles.
  */
 
 import type { Fault } from './fault.ts'
@@ -12,7 +12,7 @@ import { nextTurn } from './turn.ts'
 export type JsonValue = null | boolean | string | number | bigint | readonly JsonValue[] | JsonObject
 export type JsonObject = ReadonlyMap<string, JsonValue>
 
-/** How deep `stringifyJson` and a recursive reader of parsed values may have to go at most. */
+/** The greatest depth that `stringifyJson` and recursive readers of parsed values must handle. */
 const depthMaxCeiling = 1_000
 const depthMaxDefault = 128
 
@@ -21,7 +21,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return value instanceof Map
 }
 
-/** An object of known keys; a key whose value is undefined is left out. */
+/** An object of these members; a member whose value is undefined is left out. */
 export function jsonObject(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const object = new Map<string, JsonValue>()
   for (const [key, value] of Object.entries(members)) if (value !== undefined) object.set(key, value)
@@ -29,14 +29,13 @@ export function jsonObject(members: Readonly<Record<string, JsonValue | undefine
 }
 
 /**
- * Parses one JSON text (RFC 8259), stricter where the RFC leaves a reader free: duplicate keys, lone
- * surrogates, a byte order mark, integers outside int64 and numbers too large for a double are refused.
- * An integer is a number without fraction and exponent; `-0` is the integer 0, `1.0` and `1e2` are doubles.
- *
+ * Parses one JSON text (RFC 8259), more strictly than the RFC. It refuses duplicate keys, lone surrogates, a byte order
+ * mark, integers outside int64 and numbers too large for a double. An integer is a number without fraction and
+ * exponent; `-0` is the integer 0, `1.0` and `1e2` are doubles.
  * @param input UTF-8 bytes, or a string already decoded
  * @param options.depthMax levels of arrays and objects, at most 1,000; 128 where absent
  * @returns the value; its strings may share memory with the whole decoded text
- * @throws Fault bad_request saying what is wrong and at which byte of the (UTF-8) text
+ * @throws Fault `bad_request` that says what is wrong and at which byte of the (UTF-8) text
  */
 export function parseJson(
   input: Uint8Array | string,
@@ -46,8 +45,8 @@ export function parseJson(
 }
 
 /**
- * The same for a text that may be large: after every part of it the event loop has a turn, so that nobody else
- * waits for the whole.
+ * As {@link parseJson}, for a text that may be large. It yields to the event loop after every part, so that other
+ * requests do not wait for the whole.
  * @throws Fault as {@link parseJson} does
  */
 export async function parseJsonInTurns(
@@ -68,9 +67,8 @@ function scannerOf(input: Uint8Array | string, options: { readonly depthMax?: nu
 }
 
 /**
- * Writes a value as JSON without white space; `parseJson` of the result gives an equal value, so a
- * double that holds a whole number keeps a fraction (`1.0`).
- *
+ * Writes a value as JSON without white space. `parseJson` of the result gives an equal value, so a double with a whole
+ * value keeps a fraction (`1.0`).
  * @throws RangeError for NaN and infinities, which JSON does not have
  */
 export function stringifyJson(value: JsonValue): string {
@@ -96,18 +94,18 @@ function stringifyDouble(value: number): string {
 
 /** Characters that are parsed in one turn: one or two milliseconds. */
 const turnLength = 64 * 1024
-/** Levels whose members a turn may end between; what is deeper is small in every document that is large. */
+/** A turn may end between members of this many outer levels; deeper values are small in every large document. */
 const turnLevels = 4
 
 const keyQuotedMax = 64
 /** A power of two. */
 const keySlots = 256
 
-/** Digits that a double always holds exactly, and that int64 can have at most. */
+/** The digits that a double always holds exactly, and the most digits of an int64. */
 const exactDigits = 15
 const int64Digits = 19
 
-/** Most integers of Iceberg metadata are ids: sharing the small ones spares an allocation each. */
+/** Most integers of Iceberg metadata are small ids. Sharing them saves an allocation each. */
 const smallIntegers = Array.from({ length: 1_024 }, (_, i) => BigInt(i))
 
 const QUOTE = 0x22
@@ -139,7 +137,10 @@ class Scanner {
   #at = 0
   #keyAt = 0
   #turnEnd = 0
-  /** Keys seen, by a cheap hash: documents repeat few keys often, and a key met before is hashed already. */
+  /**
+   * Keys seen, by a cheap hash, because documents repeat few keys often. A repeated string is already hashed for the
+   * Map.
+   */
   readonly #keys: (string | undefined)[] = new Array(keySlots)
 
   constructor(
@@ -153,7 +154,7 @@ class Scanner {
     return value
   }
 
-  /** As `document`, but stops after each part; the caller goes on when it likes. */
+  /** As `document`, but yields after each part; the caller decides when to continue. */
   *turns(): Generator<undefined, JsonValue> {
     this.#turnEnd = turnLength
     const value = yield* this.#valueInTurns(this.depthMax, turnLevels)
@@ -223,13 +224,13 @@ class Scanner {
       const key = this.#memberKey()
       const keyAt = this.#keyAt
       members.set(key, this.#value(levelsLeft - 1))
-      // One hash per key: a set that did not add means that the key was there before.
+      // A set that did not add an entry shows a duplicate key, which saves a second hash.
       if (members.size !== count) throw this.#duplicate(key, keyAt)
       if (!this.#goesOn(CLOSE_OBJECT)) return members
     }
   }
 
-  /** Passes an array's or object's opening; whether anything is in it. An empty one is passed whole. */
+  /** Skips the opening of an array or object, or a whole empty one. Returns whether anything is in it. */
   #opens(close: number): boolean {
     this.#at++
     if (this.#peek() !== close) return true
@@ -237,7 +238,7 @@ class Scanner {
     return false
   }
 
-  /** Passes what follows a member or item; whether another one does. */
+  /** Skips the character after a member or item. Returns whether another one follows. */
   #goesOn(close: number): boolean {
     const code = this.#peek()
     this.#at++
@@ -246,7 +247,7 @@ class Scanner {
     throw this.#unexpected(close === CLOSE_OBJECT ? '"," or "}"' : '"," or "]"', this.#at - 1)
   }
 
-  /** Passes a key, which begins at `#keyAt`, and its colon. */
+  /** Reads a key, which begins at `#keyAt`, and skips its colon. */
   #memberKey(): string {
     if (this.#peek() !== QUOTE) throw this.#unexpected('a key')
     this.#keyAt = this.#at
@@ -270,7 +271,7 @@ class Scanner {
     return items
   }
 
-  /** Where the run of characters that stand for themselves ends, from `at` on. */
+  /** The end of the run of characters from `at` on that need no decoding. */
   #plainEnd(at: number): number {
     const text = this.text
     let end = at
@@ -365,7 +366,7 @@ class Scanner {
     return value
   }
 
-  /** A number with fraction or exponent; the integer part is behind. */
+  /** Reads a number with fraction or exponent, whose integer part was already skipped. */
   #double(start: number): number {
     const text = this.text
     if (text.charCodeAt(this.#at) === POINT) this.#digits(this.#at + 1, start)
@@ -379,7 +380,7 @@ class Scanner {
     return value
   }
 
-  /** Moves past at least one digit that stands at `from`. */
+  /** Skips the digits at `from`, at least one. */
   #digits(from: number, numberStart: number): void {
     let at = from
     let code = this.text.charCodeAt(at)

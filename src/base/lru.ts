@@ -1,4 +1,4 @@
-/** A least-recently-used map with a bound on the sum of its entries' sizes. */
+/** A least-recently-used cache with a bound on the sum of its entries' sizes. */
 
 interface Entry<V> {
   readonly value: V
@@ -28,7 +28,7 @@ export class Lru<K, V> {
     return entry.value
   }
 
-  /** Stores `value`; one larger than the whole bound is not kept. */
+  /** Stores `value`, unless it alone exceeds the bound. */
   set(key: K, value: V, size = 1): void {
     this.delete(key)
     if (size > this.sizeMax) return

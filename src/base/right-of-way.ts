@@ -1,18 +1,18 @@
-/** Who goes first: what a client waits for, and what stands back for it in the same process. */
+/** Gives work that a client waits for priority over background work in the same process. */
 
-/** Milliseconds on a clock that never goes back, and waiting by it; a test moves it by hand. */
+/** A monotonic clock in milliseconds, and sleeping by it; tests set the time. */
 export interface Pace {
   now(): number
   sleep(ms: number): Promise<void>
 }
 
-/** The process's own. */
+/** The process's own clock. */
 export const processPace: Pace = { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) }
 
 export interface RightOfWayOptions {
-  /** Milliseconds without anything at work after which what stands back goes on. */
+  /** Milliseconds without client work after which background work continues. */
   readonly quietMs: number
-  /** Milliseconds for which it stands back at most, however busy the process is. */
+  /** Longest wait of background work in milliseconds, however busy the process is. */
   readonly waitMsMax: number
 }
 
@@ -26,7 +26,10 @@ export class RightOfWay {
     private readonly pace: Pace = processPace,
   ) {}
 
-  /** Does work that a client waits for. @throws what the work throws */
+  /**
+   * Runs work that a client waits for.
+   * @throws what the work throws
+   */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#underWay++
     try {
@@ -37,17 +40,17 @@ export class RightOfWay {
     }
   }
 
-  /** From now on nothing stands back any more: for shutdown. */
+  /** Ends all waiting from now on: for shutdown. */
   end(): void {
     this.#ended = true
   }
 
-  /** For one that stands back. */
+  /** Makes the waiting side for one background job. */
   standBack(): StandBack {
     return new StandBack(this, this.pace)
   }
 
-  /** Milliseconds that are missing until it has been quiet for long enough; 0 where it has. */
+  /** Milliseconds until the process has been quiet for long enough; 0 where it has. */
   get restMs(): number {
     const { quietMs } = this.options
     if (this.#ended) return 0
@@ -56,7 +59,7 @@ export class RightOfWay {
   }
 }
 
-/** One that stands back: its patience begins with its first wait and ends for good, until it is renewed. */
+/** The wait of one background job. Its longest wait starts with the first `clear()` and is not reset until `renew()`. */
 export class StandBack {
   #sinceMs: number | undefined
 
@@ -65,7 +68,7 @@ export class StandBack {
     private readonly pace: Pace,
   ) {}
 
-  /** Resolves once it has been quiet for long enough, or patience has run out: at once where nothing is at work. */
+  /** Resolves once the process has been quiet for long enough, or the longest wait is over; at once where it is idle. */
   async clear(): Promise<void> {
     for (;;) {
       const { restMs } = this.way
@@ -78,7 +81,7 @@ export class StandBack {
     }
   }
 
-  /** What it had to do is done: it has all its patience again. */
+  /** Resets the longest wait, after the job did its piece of work. */
   renew(): void {
     this.#sinceMs = undefined
   }

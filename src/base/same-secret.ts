@@ -1,8 +1,8 @@
-/** The one comparison of secrets, signatures and digests: constant in time, whatever their lengths. */
+/** Compares secrets, signatures and digests in constant time, whatever their lengths. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-/** Whether two secrets are equal, compared by their SHA-256 so that neither length nor content shows in time. */
+/** Whether two secrets are equal. It compares their SHA-256, so that timing reveals neither length nor content. */
 export function sameSecret(one: string | Uint8Array, other: string | Uint8Array): boolean {
   return timingSafeEqual(digestOf(one), digestOf(other))
 }

@@ -1,6 +1,6 @@
 /**
- * A value that must not be printed. `reveal()` is the only way to it, so every use can be searched for;
- * JSON, templates, console.log, pino and structured cloning see a placeholder or nothing.
+ * A value that must not be printed. Only `reveal()` returns it, so every use can be searched for. JSON, templates,
+ * console.log, pino and structured cloning see a placeholder or nothing.
  */
 
 const placeholder = '[secret]'

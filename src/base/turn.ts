@@ -1,20 +1,20 @@
-/** Turns of the event loop: what is to be sent first, and what can wait until it was. */
+/** Waits for turns of the event loop, so that messages are sent before other work runs. */
 
-/** Resolves in the next turn, when what this one has written is on its way. */
+/** Resolves in the next turn, when the writes of this turn have been sent. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
 /**
- * Resolves once what was just asked of store and upstream is on its way: the database client holds a short message
- * back for a turn, so that more may join it.
+ * Resolves once the requests just made to store and upstream are sent. It takes two turns, because the database client
+ * delays a short message by a turn to join others to it.
  */
 export async function afterSending(): Promise<void> {
   await nextTurn()
   await nextTurn()
 }
 
-/** Keeps books that no answer waits for. What `work` throws has nobody to go to, and must not end the process. */
+/** Runs bookkeeping that no response waits for. Errors of `work` are dropped, because no caller is left to receive them. */
 export function inNextTurn(work: () => void): void {
   setImmediate(() => {
     try {

@@ -1,8 +1,8 @@
-/** Waiting no longer than a signal lets it. */
+/** Waits for work until a signal aborts the wait. */
 
 /**
- * The outcome of `work`, or the signal's reason as soon as it fires; what becomes of the work then, its failure
- * included, is nobody's concern any more.
+ * The outcome of `work`, or a rejection with the signal's reason as soon as it fires. The outcome of `work` after that,
+ * failure included, is ignored.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {

@@ -1,7 +1,6 @@
 /**
- * Where an upstream may be: http or https, never a private, link-local or metadata address unless an operator
- * allow-listed it. A name is resolved here and the connection goes to the address that was checked, so that a
- * second answer of the name service (DNS rebinding) cannot lead elsewhere.
+ * Checks upstream addresses: http or https, never private, link-local or metadata addresses unless an operator allows
+ * them. Names are resolved here, and connections go to the checked address, so DNS rebinding cannot redirect them.
  */
 
 import { lookup as dnsLookup } from 'node:dns/promises'
@@ -11,7 +10,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { limits } from '../limits.ts'
 
-/** Special-purpose ranges (IANA registries of RFC 6890) and cloud addresses that are no upstream catalog. */
+/** Special-purpose ranges (IANA registries of RFC 6890) and cloud addresses, which are never upstream catalogs. */
 const privateRanges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -31,14 +30,14 @@ const privateRanges = [
   '2002::/16',
   '3fff::/20',
 ]
-/** Refused even for an allow-listed host name; only an allow-listed range admits them. */
+/** Refused even for an allow-listed host name; only an allow-listed range allows them. */
 const neverByName = rangeList([
   '169.254.0.0/16',
   '100.100.100.200/32',
   '168.63.129.16/32',
   'fe80::/10',
   'fd00:ec2::/32',
-  // The first three by way of NAT64 (RFC 6052).
+  // The first three through NAT64 (RFC 6052).
   '64:ff9b::a9fe:0/112',
   '64:ff9b::6464:64c8/128',
   '64:ff9b::a83f:8110/128',
@@ -47,10 +46,10 @@ const refused = rangeList(privateRanges)
 /** All other IPv6 space is unassigned or local (RFC 4291), mapped and translated IPv4 included. */
 const globalV6 = rangeList(['2000::/3'])
 
-/** What an operator allows beside public addresses. */
+/** The addresses that an operator allows besides public ones. */
 export interface AddressRules {
   readonly ranges: BlockList
-  /** In lower case. A host's private addresses are accepted, link-local and metadata ones by a range only. */
+  /** In lower case. A host's private addresses are accepted; link-local and metadata addresses need a range. */
   readonly hosts: ReadonlySet<string>
 }
 
@@ -78,11 +77,11 @@ export function isAddressAllowed(address: string, host: string, rules: AddressRu
 }
 
 /**
- * An upstream base address that an administrator registered.
- * @param text http or https, with neither credentials, query nor fragment
+ * Parses the base address of an upstream.
+ * @param text http or https, without credentials, query or fragment
  * @param what names the setting in the error
  * @returns the URL, its path without a trailing slash
- * @throws Fault `misconfigured`; it never repeats the text, which may hold a secret
+ * @throws Fault `misconfigured`, which never quotes the text, because it may hold a secret
  */
 export function parseEndpoint(text: string, what: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -106,7 +105,7 @@ export type Lookup = (host: string) => Promise<readonly { readonly address: stri
 
 const systemLookup: Lookup = (host) => dnsLookup(host, { all: true })
 
-/** One upstream host: its checked addresses, kept for a while so that connections stay in use. */
+/** One upstream host with its checked addresses, which are cached so that connections are reused. */
 export class PinnedHost {
   readonly host: string
   #addresses: readonly string[] = []
@@ -123,8 +122,8 @@ export class PinnedHost {
   }
 
   /**
-   * Addresses to try, in order; at least one. Resolved and checked anew after `limits.upstreamAddressMs`; an
-   * address that is still in the answer stays first.
+   * Addresses to try, in order; at least one. They are resolved and checked again after `limits.upstreamAddressMs`; an
+   * address that is still valid keeps its place.
    * @throws Fault `upstream_failed` where the name does not resolve or no address is allowed
    */
   addresses(): readonly string[] | Promise<readonly string[]> {
@@ -135,7 +134,7 @@ export class PinnedHost {
     return this.#resolving
   }
 
-  /** Puts an address that took no connection last; the next call resolves again. */
+  /** Moves an address that refused a connection to the end; the next call resolves again. */
   failed(address: string): void {
     this.#addresses = [...this.#addresses.filter((other) => other !== address), address]
     this.#resolvedAtMs = Number.NEGATIVE_INFINITY
@@ -148,8 +147,8 @@ export class PinnedHost {
       throw new Fault('upstream_failed', 'The upstream address is not allowed: it is private or reserved.', {
         detail: `${this.host} resolved to ${found.join(', ') || 'nothing'}`,
       })
-    const known = this.#addresses.filter((address) => allowed.includes(address))
-    this.#addresses = [...known, ...allowed.filter((address) => !known.includes(address))]
+    const cached = this.#addresses.filter((address) => allowed.includes(address))
+    this.#addresses = [...cached, ...allowed.filter((address) => !cached.includes(address))]
     this.#resolvedAtMs = this.clock.now()
     return this.#addresses
   }

@@ -1,25 +1,28 @@
-/** The alpha adapter: Apache Polaris and what speaks like it. No branches; vends credentials. */
+/** The alpha adapter: Apache Polaris and compatible catalogs. It has no branches and vends credentials. */
 
 import type { CatalogCredential } from '../core/catalog.ts'
 import type { Catalog } from './catalog.ts'
 import { parseRestCatalogConfig } from './config.ts'
 import { openRestCatalog } from './rest-client.ts'
-import type { Dialect, RestCatalogOptions } from './rest-session.ts'
+import type { CatalogVariant, RestCatalogOptions } from './rest-session.ts'
 
-const alpha: Dialect = {
+const alpha: CatalogVariant = {
   kind: 'alpha',
   configPath: () => '/v1/config',
-  // Polaris gives its catalog's name as it is.
+  // Polaris sends its catalog's name unencoded.
   prefixPath: (prefix) => (/^\.{1,2}$/.test(prefix) ? undefined : encodeURIComponent(prefix)),
   isTableNotFound: () => false,
   committedState: () => undefined,
   assertsAbsentRefs: true,
 }
 
-/** Polaris grants nothing without a role; this one stands for all roles of the client. */
+/** Polaris grants nothing without a role; this scope selects all roles of the client. */
 const scopeDefault = 'PRINCIPAL_ROLE:ALL'
 
-/** @throws Fault `misconfigured` where the credential's configuration cannot be used */
+/**
+ * Opens an alpha catalog.
+ * @throws Fault `misconfigured` where the credential's configuration is invalid
+ */
 export function openAlpha(credential: CatalogCredential, options: RestCatalogOptions): Catalog {
   return openRestCatalog(alpha, parseRestCatalogConfig(credential, scopeDefault), options)
 }

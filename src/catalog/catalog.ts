@@ -1,6 +1,6 @@
 /**
- * What every upstream catalog offers: the six operations of docs/reference/catalogs.md 3.1, a pass-through for the rest
- * of the Iceberg REST API, four sentinels. It knows no protocol; the adapters do.
+ * The interface of every upstream catalog: the six operations of docs/reference/catalogs.md 3.1, a pass-through for the
+ * rest of the Iceberg REST API, and four sentinels. It knows no protocol; the adapters do.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -15,12 +15,12 @@ export type CatalogErrorCode =
   | 'ErrCredentialsExpired'
   | 'ErrAdapterStub'
 
-/** What the upstream answered, where it answered. */
-export interface UpstreamAnswer {
+/** What the upstream replied, where it replied. */
+export interface UpstreamReply {
   readonly status: number
-  /** The ErrorModel `type`, where there was one. */
+  /** The ErrorModel `type`, if any. */
   readonly type?: string
-  /** The ErrorModel `message`, shortened and cleared of our own credentials. */
+  /** The ErrorModel `message`, shortened and without our own credentials. */
   readonly message?: string
 }
 
@@ -31,12 +31,12 @@ export class CatalogError extends Error {
   /**
    * @param code the sentinel
    * @param publicMessage one sentence for the client; holds no secret
-   * @param upstream what the upstream answered, where it answered
+   * @param upstream the upstream's reply, if any
    */
   constructor(
     readonly code: CatalogErrorCode,
     readonly publicMessage: string,
-    readonly upstream?: UpstreamAnswer,
+    readonly upstream?: UpstreamReply,
   ) {
     super(`${code}: ${publicMessage}`)
   }
@@ -61,7 +61,7 @@ export interface TablePage {
 export interface TableSummary {
   readonly table: TableRef
   readonly metadataLocation: string
-  /** Absent in tables of format version 1 that never got one. */
+  /** Absent in tables of format version 1 without one. */
   readonly tableUuid: string | undefined
   /** Absent where the table has no current snapshot. */
   readonly currentSnapshotId: bigint | undefined
@@ -70,7 +70,7 @@ export interface TableSummary {
 export interface LoadTableOptions extends CallOptions {
   /** 'refs' leaves out snapshots that no branch or tag names. The upstream's default is 'all'. */
   readonly snapshots?: 'all' | 'refs' | undefined
-  /** An ETag of an earlier answer for the same `snapshots`. */
+  /** An ETag of an earlier response for the same `snapshots`. */
   readonly ifNoneMatch?: string | undefined
   /** Forwarded as `X-Iceberg-Access-Delegation` where the kind vends credentials, dropped otherwise. */
   readonly accessDelegation?: string | undefined
@@ -99,13 +99,13 @@ export interface CommittedResponse {
   /** The upstream's LoadTableResult, byte for byte. */
   readonly body: Uint8Array
   /**
-   * `body`, parsed: an answer that does not parse is `commit_unknown`. Its metadata location is the one that a load of
-   * this state names, which `body` may not (Nessie); where that cannot be had, it is the one in `body`.
+   * `body`, parsed; one that does not parse is `commit_unknown`. Its metadata location is the one that a load of this
+   * state names, because `body` may name another (Nessie). If that load fails, it is the one in `body`.
    */
   readonly result: LoadTableResult
 }
 
-/** What the upstream says of itself. */
+/** What the upstream supports, as its configuration says. */
 export interface CatalogOffer {
   /** `METHOD /v1/{prefix}/…` of each operation; undefined where the upstream does not say. */
   readonly endpoints: readonly string[] | undefined
@@ -113,7 +113,7 @@ export interface CatalogOffer {
 
 export interface ForwardRequest extends CallOptions {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE'
-  /** Below `/v1/{prefix}`: a word, or the levels of a namespace. Decoded; encoded anew by the adapter. */
+  /** Below `/v1/{prefix}`: words, or the levels of a namespace. Decoded; the adapter encodes them again. */
   readonly path: readonly (string | readonly string[])[]
   /** Decoded. */
   readonly query?: Readonly<Record<string, string>>
@@ -121,7 +121,10 @@ export interface ForwardRequest extends CallOptions {
   readonly accessDelegation?: string | undefined
   /** JSON. */
   readonly body?: Uint8Array | undefined
-  /** Whether the upstream's state may change: then a lost answer is `commit_unknown`, and the body is whole. */
+  /**
+   * Whether the upstream's state may change. Then a lost reply is `commit_unknown`, and the response body is not
+   * streamed.
+   */
   readonly mutates: boolean
   /** Named in errors: `Table a.b`. */
   readonly subject: string
@@ -132,27 +135,27 @@ export interface ForwardedResponse {
   readonly status: number
   /** By allow-list; names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** As it came; a stream only where the request does not mutate. */
+  /** Unchanged; a stream only where the request does not mutate. */
   readonly body: Uint8Array | ReadableStream<Uint8Array>
 }
 
 /**
  * One open upstream catalog. Every operation throws a `CatalogError` for a sentinel, and otherwise a `Fault`:
- * - `bad_request`: a name or a namespace depth that this kind cannot take; nothing was sent
- * - `upstream_failed`: the upstream failed or refused. A commit was **surely not made**: it was never sent
- *   (name resolution, connection refused, TLS, no token), or it was refused with a 3xx or 4xx
- * - `commit_unknown`: only from CommitTable, ExpireSnapshots and mutating forwards, after the request was sent: 5xx, 408, a
- *   time-out, a dropped connection, or a success that is not a readable 200. It may have been committed
+ * - `bad_request`: a name or a namespace depth that this kind does not support; nothing was sent
+ * - `upstream_failed`: the upstream failed or refused. A commit was **certainly not made**: it was never sent (name
+ *   resolution, connection refused, TLS, no token), or it was refused with a 3xx or 4xx
+ * - `commit_unknown`: only from CommitTable, ExpireSnapshots and mutating forwards, after the request was sent: 5xx,
+ *   408, a timeout, a dropped connection, or a success that is not a readable 200. It may have been committed
  */
 export interface Catalog {
   readonly kind: CatalogKind
-  /** Whether the upstream holds a commit to `assert-ref-snapshot-id` with a null id: the ref must not exist. */
+  /** Whether the upstream checks `assert-ref-snapshot-id` with a null id: the ref must not exist. */
   readonly assertsAbsentRefs: boolean
   /** Capabilities (docs/reference/catalogs.md 2.1). */
   capabilities(): CatalogCapabilities
   /** ListTables: one page of the tables of a namespace. */
   listTables(namespace: readonly string[], options?: ListTablesOptions): Promise<TablePage>
-  /** GetTable: what identifies a table's present state. */
+  /** GetTable: what identifies a table's current state. */
   getTable(table: TableRef, options?: CallOptions): Promise<TableSummary>
   /** LoadTable: the whole metadata as raw bytes; conditional where `ifNoneMatch` is given. */
   loadTable(table: TableRef, options?: LoadTableOptions): Promise<LoadedTable>
@@ -164,21 +167,21 @@ export interface Catalog {
     snapshotIds: readonly bigint[],
     options?: CommitTableOptions,
   ): Promise<CommittedResponse>
-  /** What the upstream serves, as its configuration says. */
+  /** The operations that the upstream supports, from its configuration. */
   offer(options?: CallOptions): Promise<CatalogOffer>
   /**
-   * Passes one other request of the Iceberg REST API on. A refusal is a Fault of the kind that its status says
-   * (`bad_request`, `not_found`, `conflict`, `not_acceptable`, `unprocessable`, `not_implemented`), with the
-   * upstream's ErrorModel type; else as the operations above.
+   * Forwards any other request of the Iceberg REST API. A refusal is a Fault of the kind for its status (`bad_request`,
+   * `not_found`, `conflict`, `not_acceptable`, `unprocessable`, `not_implemented`), with the upstream's ErrorModel
+   * type; other failures are as above.
    */
   forward(request: ForwardRequest): Promise<ForwardedResponse>
-  /** Forgets tokens and ends their renewal; requests under way finish. */
+  /** Drops tokens and ends their renewal; requests in flight finish. */
   close(): void
 }
 
 /**
- * Refuses what a catalog of this kind cannot hold, before anything is sent. The identifier pattern also keeps
- * `table@branch`, which beta upstreams would read as another branch, and dot segments out of upstream paths.
+ * Refuses names that a catalog of this kind cannot hold, before anything is sent. The identifier pattern also refuses
+ * `table@branch`, which beta upstreams would read as another branch, and dot segments in upstream paths.
  * @throws Fault `bad_request`
  */
 export function assertNames(kind: CatalogKind, namespace: readonly string[], name?: string): void {

@@ -1,5 +1,5 @@
 /**
- * A catalog credential's `config_json` (docs/reference/catalogs.md 1.4) as the adapters use it. No error here repeats a
+ * Reads a catalog credential's `config_json` (docs/reference/catalogs.md 1.4) for the adapters. No error quotes a
  * value.
  */
 
@@ -16,7 +16,7 @@ export interface ClientCredentials {
   readonly scope: string | undefined
 }
 
-/** How the adapter proves itself to the upstream. */
+/** How the adapter authenticates to the upstream. */
 export type UpstreamAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: string }
@@ -33,9 +33,8 @@ export interface RestCatalogConfig {
 const branchPattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$/
 
 /**
- * Reads what an adapter needs: `endpoint`, `warehouse`, `branch` where the kind has branches, and one of
- * `credential` (`id:secret`), `client_id` with `client_secret`, or `token`; `oauth2-server-uri` and `scope` as
- * in the Iceberg catalog properties of the same names.
+ * Reads an adapter's settings: `endpoint`, `warehouse`, `branch` where the kind has branches, `oauth2-server-uri` and
+ * `scope`. They authenticate by one of `credential` (`id:secret`), `client_id` with `client_secret`, or `token`.
  * @param scopeDefault the scope where the config names none
  * @throws Fault `misconfigured` with every problem found; it names settings, never their values
  */
@@ -76,7 +75,7 @@ export function parseRestCatalogConfig(
   if (branch !== undefined && !capabilities.branches)
     problems.push(`A catalog of kind ${credential.kind} has no branches.`)
   else if (branch !== undefined && !branchPattern.test(branch))
-    problems.push('The branch is not a branch name.')
+    problems.push('The branch is not a valid branch name.')
 
   const token = text('token')
   const pair = text('credential')

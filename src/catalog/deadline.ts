@@ -1,6 +1,6 @@
 /**
- * The deadline of one exchange. `AbortSignal.timeout` keeps its timer, and all that hangs on its signal, until the
- * time is over: a minute of commits would stay in memory.
+ * The deadline of one exchange, which can be disposed. `AbortSignal.timeout` holds its timer, and all that its signal
+ * references, until the time is over: a minute of commits would stay in memory.
  */
 
 export interface Deadline extends Disposable {
@@ -8,7 +8,7 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal
 }
 
-/** Starts it; disposing of it ends it, and the signal is never aborted after that. */
+/** Starts a deadline. Disposing of it stops the timer, and the signal is never aborted afterwards. */
 export function startDeadline(ms: number, callerSignal: AbortSignal | undefined): Deadline {
   const controller = new AbortController()
   const onAbort = () => controller.abort(callerSignal?.reason)

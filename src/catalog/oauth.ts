@@ -1,4 +1,7 @@
-/** Tokens towards an upstream: OAuth2 client credentials (RFC 6749, section 4.4), renewed early, one request at a time. */
+/**
+ * Fetches tokens for an upstream by OAuth2 client credentials (RFC 6749, section 4.4). It renews them early, with one
+ * request at a time.
+ */
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
@@ -6,7 +9,7 @@ import { CatalogError } from './catalog.ts'
 import type { ClientCredentials } from './config.ts'
 import { raceSignal, toUpstreamFault, type UpstreamResponse } from './upstream-http.ts'
 
-/** Sends the form to the token endpoint; the deadline is the sender's own, because callers share the request. */
+/** Sends the form to the token endpoint. The sender sets the deadline, because callers share the request. */
 export type SendTokenRequest = (form: URLSearchParams) => Promise<UpstreamResponse>
 
 interface Token {
@@ -19,7 +22,7 @@ interface Token {
 const renewBeforeMsMax = 60_000
 const bearerText = /^[\x21-\x7e]+$/
 
-/** Holds one token and renews it: in the background near its end, in the foreground once it has ended. */
+/** Holds one token and renews it: in the background shortly before it expires, in the foreground afterwards. */
 export class OAuthTokens {
   #token: Token | undefined
   #request: Promise<Token> | undefined
@@ -32,7 +35,7 @@ export class OAuthTokens {
   ) {}
 
   /**
-   * The present access token.
+   * The current access token.
    * @throws CatalogError `ErrCredentialsExpired` where the token service refuses the client credentials
    * @throws Fault `upstream_failed` where it fails otherwise
    */
@@ -40,19 +43,19 @@ export class OAuthTokens {
     const token = this.#token
     const now = this.clock.now()
     if (token !== undefined && now < token.expiresAtMs) {
-      // A failure here is met again, and then told, once the token has ended.
+      // A failure here occurs again, and is then reported, once the token has expired.
       if (now >= token.renewAtMs && !this.#closed) this.#renew().catch(() => {})
       return token.text
     }
     return (await raceSignal(this.#renew(), signal)).text
   }
 
-  /** Drops `text` if it is still the present token: the upstream refused it. */
+  /** Drops `text` if it is still the current token, because the upstream refused it. */
   invalidate(text: string): void {
     if (this.#token?.text === text) this.#token = undefined
   }
 
-  /** What must not appear in anything that is shown; none is empty. */
+  /** The secrets that no shown text may contain; none is empty. */
   secrets(): readonly string[] {
     const { clientSecret } = this.credentials
     return this.#token === undefined ? [clientSecret] : [clientSecret, this.#token.text]
@@ -78,20 +81,20 @@ export class OAuthTokens {
       client_secret: clientSecret,
     })
     if (scope !== undefined) form.set('scope', scope)
-    const askedAtMs = this.clock.now()
+    const requestedAtMs = this.clock.now()
     let response: UpstreamResponse
     try {
       response = await this.send(form)
     } catch (thrown) {
       throw toUpstreamFault(thrown)
     }
-    const token = parseTokenResponse(response, askedAtMs)
+    const token = parseTokenResponse(response, requestedAtMs)
     if (!this.#closed) this.#token = token
     return token
   }
 }
 
-function parseTokenResponse(response: UpstreamResponse, askedAtMs: number): Token {
+function parseTokenResponse(response: UpstreamResponse, requestedAtMs: number): Token {
   const { status } = response
   const fields = jsonFields(response.body)
   if (status === 200) {
@@ -112,11 +115,11 @@ function parseTokenResponse(response: UpstreamResponse, askedAtMs: number): Toke
     const lifeMs = seconds * 1000
     return {
       text,
-      renewAtMs: askedAtMs + lifeMs - Math.min(renewBeforeMsMax, lifeMs / 4),
-      expiresAtMs: askedAtMs + lifeMs,
+      renewAtMs: requestedAtMs + lifeMs - Math.min(renewBeforeMsMax, lifeMs / 4),
+      expiresAtMs: requestedAtMs + lifeMs,
     }
   }
-  // RFC 6749 section 5.2 names the codes; anything else in that field is not repeated.
+  // RFC 6749 section 5.2 lists the codes; anything else in that field is not quoted.
   const error =
     typeof fields.error === 'string' && /^[a-z_]{1,40}$/.test(fields.error) ? ` (${fields.error})` : ''
   if (status === 400 || status === 401 || status === 403)

@@ -1,4 +1,4 @@
-/** From a catalog credential to an open catalog, and the pool that keeps connections and tokens in use. */
+/** Opens the catalog of a credential, and caches open catalogs so that connections and tokens are reused. */
 
 import { Fault } from '../base/fault.ts'
 import { Lru } from '../base/lru.ts'
@@ -22,8 +22,8 @@ type OpenAdapter = (credential: CatalogCredential, options: RestCatalogOptions) 
 const adapters: Readonly<Record<LiveCatalogKind, OpenAdapter>> = { alpha: openAlpha, beta: openBeta }
 
 /**
- * Opens the upstream catalog that a credential names; nothing is sent yet.
- * @throws Fault `misconfigured` where the credential's configuration cannot be used
+ * Opens the upstream catalog of a credential; sends nothing yet.
+ * @throws Fault `misconfigured` where the credential's configuration is invalid
  */
 export function openCatalog(credential: CatalogCredential, options: RestCatalogOptions): Catalog {
   const { kind } = credential
@@ -32,7 +32,7 @@ export function openCatalog(credential: CatalogCredential, options: RestCatalogO
 
 /**
  * The start-up check of docs/reference/catalogs.md 2.2.
- * @throws Fault `misconfigured` where a configured catalog is of a kind that is not live
+ * @throws Fault `misconfigured` where a configured catalog is of a kind without an adapter
  */
 export function assertNoStubKinds(kinds: Iterable<CatalogKind>): void {
   const stubs = [...new Set(kinds)].filter((kind) => !isLiveCatalogKind(kind))
@@ -43,8 +43,8 @@ export function assertNoStubKinds(kinds: Iterable<CatalogKind>): void {
     )
 }
 
-/** Open catalogs, each for as long as its credential's version is in use. */
-export class CatalogPool {
+/** A cache of open catalogs by credential and its version. */
+export class OpenCatalogs {
   readonly #open: Lru<string, Catalog>
 
   constructor(
@@ -55,26 +55,26 @@ export class CatalogPool {
   }
 
   /**
-   * The open catalog of a credential. Its holder must not close it.
-   * @throws Fault `misconfigured` where the credential's configuration cannot be used
+   * The open catalog of a credential. The caller must not close it.
+   * @throws Fault `misconfigured` where the credential's configuration is invalid
    */
   get(tenantId: TenantId, credential: CatalogCredential): Catalog {
-    const key = poolKey(tenantId, credential.id, credential.version)
-    const known = this.#open.get(key)
-    if (known !== undefined) return known
+    const key = cacheKey(tenantId, credential.id, credential.version)
+    const cached = this.#open.get(key)
+    if (cached !== undefined) return cached
     const catalog = openCatalog(credential, this.options)
     this.#open.set(key, catalog)
-    // What the version before gave, its tokens above all, is of no more use.
-    this.#open.delete(poolKey(tenantId, credential.id, credential.version - 1))
+    // The catalog of the previous version, with its tokens, is no longer used.
+    this.#open.delete(cacheKey(tenantId, credential.id, credential.version - 1))
     return catalog
   }
 
-  /** Forgets every catalog with its tokens; requests under way finish. */
+  /** Drops every catalog with its tokens; requests in flight finish. */
   close(): void {
     this.#open.clear()
   }
 }
 
-function poolKey(tenantId: TenantId, credentialId: string, version: number): string {
+function cacheKey(tenantId: TenantId, credentialId: string, version: number): string {
   return JSON.stringify([tenantId, credentialId, version])
 }

@@ -1,6 +1,6 @@
 /**
- * The Iceberg REST catalog protocol as its adapters share it: the operations, and what each answer means.
- * What differs between them is their `Dialect`.
+ * The Iceberg REST catalog protocol that the adapters share: the operations, and what each reply means. Adapters differ
+ * only in their `CatalogVariant`.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -29,49 +29,49 @@ import type { RestCatalogConfig } from './config.ts'
 import { changeUnknown, forwardPath, forwardRefusal, leavesOpen } from './rest-forward.ts'
 import { parseTablePage, readResult } from './rest-responses.ts'
 import {
-  answered,
+  type CatalogVariant,
   credentialsExpired,
-  type Dialect,
   type RestCatalogOptions,
   type RestRequest,
-  RestSession,
+  replyClause,
+  UpstreamSession,
 } from './rest-session.ts'
 import {
   type StreamedResponse,
   toUpstreamFault,
-  UpstreamError,
+  UpstreamHttpError,
   type UpstreamResponse,
 } from './upstream-http.ts'
 
 /** Response headers that leave the adapter. */
 const responseHeaders = ['content-type', 'etag'] as const
 
-/** Opens a catalog that speaks the Iceberg REST protocol; nothing is sent before the first operation. */
+/** Opens a catalog that speaks the Iceberg REST protocol; sends nothing before the first operation. */
 export function openRestCatalog(
-  dialect: Dialect,
+  variant: CatalogVariant,
   config: RestCatalogConfig,
   options: RestCatalogOptions,
 ): Catalog {
-  return new RestCatalog(dialect, config, options)
+  return new RestCatalog(variant, config, options)
 }
 
 class RestCatalog implements Catalog {
   readonly kind: CatalogKind
   readonly assertsAbsentRefs: boolean
-  readonly #session: RestSession
+  readonly #session: UpstreamSession
   readonly #loadMs: number
   readonly #commitMs: number
 
   constructor(
-    readonly dialect: Dialect,
+    readonly variant: CatalogVariant,
     config: RestCatalogConfig,
     options: RestCatalogOptions,
   ) {
-    this.kind = dialect.kind
-    this.assertsAbsentRefs = dialect.assertsAbsentRefs
+    this.kind = variant.kind
+    this.assertsAbsentRefs = variant.assertsAbsentRefs
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
     this.#commitMs = options.commitMs ?? limits.upstreamCommitMs
-    this.#session = new RestSession(dialect, config, options)
+    this.#session = new UpstreamSession(variant, config, options)
   }
 
   capabilities(): CatalogCapabilities {
@@ -81,7 +81,7 @@ class RestCatalog implements Catalog {
   async listTables(namespace: readonly string[], options: ListTablesOptions = {}): Promise<TablePage> {
     assertNames(this.kind, namespace)
     const query = new URLSearchParams()
-    // The Iceberg REST specification: pageToken, even empty, is how a client asks for pages.
+    // In the Iceberg REST specification a client requests pages by sending pageToken, even empty.
     if (options.pageToken !== undefined || options.pageSize !== undefined)
       query.set('pageToken', options.pageToken ?? '')
     if (options.pageSize !== undefined) query.set('pageSize', String(options.pageSize))
@@ -94,7 +94,10 @@ class RestCatalog implements Catalog {
   async getTable(table: TableRef, options: CallOptions = {}): Promise<TableSummary> {
     const loaded = await this.loadTable(table, { signal: options.signal, snapshots: 'refs' })
     if (loaded.status !== 'loaded')
-      throw new Fault('upstream_failed', 'The upstream catalog answered 304 unasked.')
+      throw new Fault(
+        'upstream_failed',
+        'The upstream catalog answered 304 to a request that was not conditional.',
+      )
     const { metadataLocation, metadata } = await readResult(loaded.body)
     const tableUuid = metadata.get('table-uuid')
     return {
@@ -132,13 +135,13 @@ class RestCatalog implements Catalog {
         options.signal,
       )
     } catch (thrown) {
-      if (thrown instanceof UpstreamError && thrown.sent)
+      if (thrown instanceof UpstreamHttpError && thrown.sent)
         throw commitUnknown(table, thrown.publicMessage, thrown)
       throw toUpstreamFault(thrown)
     }
     if (response.status !== 200) {
-      const answer = this.#session.answer(response)
-      if (leavesOpen(answer)) throw commitUnknown(table, answered(answer))
+      const reply = this.#session.replyOf(response)
+      if (leavesOpen(reply)) throw commitUnknown(table, replyClause(reply))
       throw this.#refusal(response, `Table ${tableName(table)}`)
     }
     let result: LoadTableResult
@@ -149,15 +152,15 @@ class RestCatalog implements Catalog {
     }
     return {
       status: 200,
-      headers: keptHeaders(response.headers),
+      headers: allowedHeaders(response.headers),
       body: response.body,
       result: await this.#located(path, result),
     }
   }
 
-  /** The commit's result with the metadata file that a load of it names; as it is where that cannot be had. */
+  /** The commit's result with the metadata location that a load of it names; unchanged where that load fails. */
   async #located(path: string, result: LoadTableResult): Promise<LoadTableResult> {
-    const state = this.dialect.committedState(result)
+    const state = this.variant.committedState(result)
     if (state === undefined) return result
     try {
       const request = { method: 'GET', path: `${path}${encodeURIComponent(state)}` } as const
@@ -182,7 +185,7 @@ class RestCatalog implements Catalog {
         'The upstream table has no uuid, so its snapshots cannot be expired safely.',
       )
     const requirements = [jsonObject({ type: 'assert-table-uuid', uuid: tableUuid })]
-    // One update for each, because servers before Iceberg 1.9 take a single id.
+    // One update for each, because servers before Iceberg 1.9 accept a single id.
     const updates = snapshotIds.map((id) => jsonObject({ action: 'remove-snapshots', 'snapshot-ids': [id] }))
     const body = new TextEncoder().encode(stringifyJson(jsonObject({ requirements, updates })))
     return this.commitTable(table, body, options)
@@ -208,17 +211,18 @@ class RestCatalog implements Catalog {
         ? await this.#session.call(sent, this.#commitMs, signal)
         : await this.#session.stream(sent, this.#loadMs, signal)
     } catch (thrown) {
-      if (mutates && thrown instanceof UpstreamError && thrown.sent)
+      if (mutates && thrown instanceof UpstreamHttpError && thrown.sent)
         throw changeUnknown(subject, thrown.publicMessage, thrown)
       throw toUpstreamFault(thrown)
     }
     const { status, headers } = response
-    if (status >= 200 && status < 300) return { status, headers: keptHeaders(headers), body: response.body }
-    const answer = this.#session.answer({
+    if (status >= 200 && status < 300)
+      return { status, headers: allowedHeaders(headers), body: response.body }
+    const reply = this.#session.replyOf({
       status,
       body: response.body instanceof Uint8Array ? response.body : new Uint8Array(0),
     })
-    throw forwardRefusal(this.dialect, answer, request)
+    throw forwardRefusal(this.variant, reply, request)
   }
 
   close(): void {
@@ -233,7 +237,7 @@ class RestCatalog implements Catalog {
     return headers
   }
 
-  /** A call that changes nothing. */
+  /** Sends a request that changes nothing. */
   async #read(request: RestRequest, signal: AbortSignal | undefined): Promise<UpstreamResponse> {
     try {
       return await this.#session.call(request, this.#loadMs, signal)
@@ -243,36 +247,36 @@ class RestCatalog implements Catalog {
   }
 
   /**
-   * What an answer that is no success means (docs/reference/catalogs.md 3.2). Where the upstream says why, its sentence
-   * stands alone, because clients show it and some read it.
+   * The error that a reply other than a success means (docs/reference/catalogs.md 3.2). An upstream's own message is
+   * used unchanged, because clients show it and some parse it.
    */
   #refusal(response: UpstreamResponse, subject: string): CatalogError | Fault {
-    const answer = this.#session.answer(response)
-    const { status, message } = answer
-    if (status === 401 || status === 419) return credentialsExpired(answer)
-    if (status === 404 || this.dialect.isTableNotFound(answer))
+    const reply = this.#session.replyOf(response)
+    const { status, message } = reply
+    if (status === 401 || status === 419) return credentialsExpired(reply)
+    if (status === 404 || this.variant.isTableNotFound(reply))
       return new CatalogError(
         'ErrTableNotFound',
         message ?? `${subject} does not exist in the upstream catalog.`,
-        answer,
+        reply,
       )
     if (status === 409)
       return new CatalogError(
         'ErrCommitConflict',
         message ?? `${subject} has changed in the upstream catalog; rebase and retry.`,
-        answer,
+        reply,
       )
-    return new Fault('upstream_failed', `The upstream catalog ${answered(answer)}.`)
+    return new Fault('upstream_failed', `The upstream catalog ${replyClause(reply)}.`)
   }
 }
 
-function keptHeaders(headers: Headers): Readonly<Record<string, string>> {
-  const kept: Record<string, string> = {}
+function allowedHeaders(headers: Headers): Readonly<Record<string, string>> {
+  const allowed: Record<string, string> = {}
   for (const name of responseHeaders) {
     const value = headers.get(name)
-    if (value !== null) kept[name] = value
+    if (value !== null) allowed[name] = value
   }
-  return kept
+  return allowed
 }
 
 function commitUnknown(table: TableRef, clause: string, cause?: unknown): Fault {

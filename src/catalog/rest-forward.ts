@@ -1,17 +1,17 @@
-/** The pass-through to an Iceberg REST upstream: paths rebuilt from validated parts, and what a refusal means. */
+/** Forwards other requests to an Iceberg REST upstream: builds paths from validated parts, and maps refusals to Faults. */
 
 import { Fault, type FaultKind } from '../base/fault.ts'
 import type { CatalogKind } from '../core/catalog-kinds.ts'
 import { namespaceKey } from '../core/table-ref.ts'
-import { assertNames, type CatalogError, type ForwardRequest, type UpstreamAnswer } from './catalog.ts'
-import { answered, credentialsExpired, type Dialect } from './rest-session.ts'
+import { assertNames, type CatalogError, type ForwardRequest, type UpstreamReply } from './catalog.ts'
+import { type CatalogVariant, credentialsExpired, replyClause } from './rest-session.ts'
 
 /** Words of the API, names, plan ids: characters that need no encoding, and no dot segment. */
 const wordPattern = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,1024}$/
 
 /**
  * The path text below `/v1/{prefix}`.
- * @throws Fault `bad_request` for a part that cannot stand in a path, or a namespace too deep for the kind
+ * @throws Fault `bad_request` for a part that is not allowed in a path, or a namespace too deep for the kind
  */
 export function forwardPath(kind: CatalogKind, path: ForwardRequest['path']): string {
   return path
@@ -27,7 +27,7 @@ export function forwardPath(kind: CatalogKind, path: ForwardRequest['path']): st
     .join('')
 }
 
-/** Statuses with which the upstream says that it did nothing, and why. */
+/** Statuses with which the upstream refuses and has done nothing. */
 const refusals: ReadonlyMap<number, FaultKind> = new Map([
   [400, 'bad_request'],
   [404, 'not_found'],
@@ -37,30 +37,30 @@ const refusals: ReadonlyMap<number, FaultKind> = new Map([
   [501, 'not_implemented'],
 ])
 
-/** What an answer that is no success means for the request that it answers. */
+/** The error that a reply other than a success means for its request. */
 export function forwardRefusal(
-  dialect: Dialect,
-  answer: UpstreamAnswer,
+  variant: CatalogVariant,
+  reply: UpstreamReply,
   { mutates, subject }: Pick<ForwardRequest, 'mutates' | 'subject'>,
 ): CatalogError | Fault {
-  const { status, type, message } = answer
-  if (status === 401 || status === 419) return credentialsExpired(answer)
-  const kind = dialect.isTableNotFound(answer) ? 'not_found' : refusals.get(status)
+  const { status, type, message } = reply
+  if (status === 401 || status === 419) return credentialsExpired(reply)
+  const kind = variant.isTableNotFound(reply) ? 'not_found' : refusals.get(status)
   if (kind !== undefined && type !== 'CommitStateUnknownException')
     return new Fault(kind, message ?? `The upstream catalog answered ${status} for ${subject}.`, {
       ...(type === undefined ? {} : { type }),
     })
-  if (mutates && leavesOpen(answer)) return changeUnknown(subject, answered(answer))
-  return new Fault('upstream_failed', `The upstream catalog ${answered(answer)}.`)
+  if (mutates && leavesOpen(reply)) return changeUnknown(subject, replyClause(reply))
+  return new Fault('upstream_failed', `The upstream catalog ${replyClause(reply)}.`)
 }
 
-/** Whether an answer that is no success leaves open whether the change that it answers was made. */
-export function leavesOpen({ status, type }: UpstreamAnswer): boolean {
-  // 408 comes from a proxy that may have passed the request on.
+/** Whether a reply other than a success leaves open whether the change was made. */
+export function leavesOpen({ status, type }: UpstreamReply): boolean {
+  // 408 comes from a proxy that may have forwarded the request.
   return status < 300 || status >= 500 || status === 408 || type === 'CommitStateUnknownException'
 }
 
-/** The Fault of a change whose answer was lost. */
+/** The Fault of a change whose reply was lost. */
 export function changeUnknown(subject: string, clause: string, cause?: unknown): Fault {
   return new Fault(
     'commit_unknown',

@@ -1,4 +1,4 @@
-/** Reads the successful answers of an Iceberg REST catalog. What cannot be read is `upstream_failed`. */
+/** Reads the successful replies of an Iceberg REST catalog. An unreadable reply is `upstream_failed`. */
 
 import { Fault } from '../base/fault.ts'
 import { type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
@@ -12,7 +12,10 @@ function unreadable(what: string, cause?: unknown): Fault {
   })
 }
 
-/** @throws Fault `upstream_failed` */
+/**
+ * Reads a LoadTableResult.
+ * @throws Fault `upstream_failed`
+ */
 export async function readResult(body: Uint8Array): Promise<LoadTableResult> {
   try {
     return await readLoadTableResult(body)
@@ -32,25 +35,25 @@ function parseObject(body: Uint8Array, what: string): JsonObject {
   return value
 }
 
-/** U+001F, what the Iceberg REST specification has where a catalog names no other. */
+/** U+001F, the separator of the Iceberg REST specification where a catalog names no other. */
 export const defaultSeparator = '%1F'
-/** One character, encoded, that no name holds and that ends no path segment. */
+/** One encoded character that no name contains and that ends no path segment. */
 const separatorPattern = /^%(?:1[Ff]|2[EeCcBb]|3[AaBbDd]|40|7[Ee])$/
 
-/** What is kept of an upstream's ConfigResponse; everything else in it is ignored. */
+/** The parts of an upstream's ConfigResponse that are used; all else is ignored. */
 export interface UpstreamConfig {
   readonly prefix: string | undefined
-  /** Stands between the levels of a namespace in a path, encoded as the upstream gave it. */
+  /** Separates the levels of a namespace in a path, encoded as the upstream sent it. */
   readonly namespaceSeparator: string
   /** `METHOD /v1/{prefix}/…` of each operation; undefined where the upstream does not say. */
   readonly endpoints: readonly string[] | undefined
 }
 
 /**
- * A ConfigResponse; overrides win over defaults.
+ * Reads a ConfigResponse; overrides win over defaults.
  * @throws Fault `upstream_failed`
  */
-export function parseConfig(body: Uint8Array): UpstreamConfig {
+export function parseConfigResponse(body: Uint8Array): UpstreamConfig {
   const config = parseObject(body, 'ConfigResponse')
   const property = (key: string): string | undefined =>
     ['overrides', 'defaults']
@@ -72,7 +75,7 @@ export function parseConfig(body: Uint8Array): UpstreamConfig {
 }
 
 /**
- * A ListTablesResponse. Tables whose names the product cannot address are left out.
+ * Reads a ListTablesResponse. Tables whose names the product cannot address are left out.
  * @throws Fault `upstream_failed`
  */
 export function parseTablePage(body: Uint8Array): TablePage {

@@ -1,6 +1,6 @@
 /**
- * A standing relation to one Iceberg REST upstream: its configuration, asked for once, and tokens. Upstream-supplied
- * addresses, tokens and storage settings are ignored; of the configuration only the prefix and what is served are used.
+ * Holds the configuration, fetched once, and the token of one Iceberg REST upstream, and sends its requests. Of the
+ * configuration only prefix, separator and endpoints are used; addresses, tokens and storage settings are ignored.
  */
 
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -10,11 +10,11 @@ import { limits } from '../limits.ts'
 import { parseErrorModel } from '../wire/iceberg/error-model.ts'
 import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import { type AddressRules, type Lookup, PinnedHost } from './address.ts'
-import { CatalogError, type UpstreamAnswer } from './catalog.ts'
+import { CatalogError, type UpstreamReply } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
 import { startDeadline } from './deadline.ts'
 import { OAuthTokens } from './oauth.ts'
-import { defaultSeparator, parseConfig, type UpstreamConfig } from './rest-responses.ts'
+import { defaultSeparator, parseConfigResponse, type UpstreamConfig } from './rest-responses.ts'
 import {
   raceSignal,
   type StreamedResponse,
@@ -26,20 +26,20 @@ import {
   type UpstreamResponse,
 } from './upstream-http.ts'
 
-export interface Dialect {
+export interface CatalogVariant {
   readonly kind: CatalogKind
   /** Below the endpoint's path; begins with '/'. */
   configPath(config: RestCatalogConfig): string
-  /** The prefix of the upstream's configuration as path text, or undefined where it cannot stand in a path. */
+  /** The prefix of the upstream's configuration as path text; undefined where it is not allowed in a path. */
   prefixPath(prefix: string): string | undefined
-  /** Whether an answer other than 404 also says that the table does not exist. */
-  isTableNotFound(answer: UpstreamAnswer): boolean
+  /** Whether a reply other than 404 also means that the table does not exist. */
+  isTableNotFound(reply: UpstreamReply): boolean
   /**
-   * What follows the table's name in a load of exactly the state that a commit answered, where that answer names no
+   * The suffix of the table's name that loads exactly the state that a commit's reply describes, if that names no
    * metadata file; else undefined. Decoded.
    */
   committedState(result: LoadTableResult): string | undefined
-  /** Whether a commit's `assert-ref-snapshot-id` with a null id is held to. */
+  /** Whether the upstream checks a commit's `assert-ref-snapshot-id` with a null id. */
   readonly assertsAbsentRefs: boolean
 }
 
@@ -49,7 +49,7 @@ export interface RestCatalogOptions {
   readonly clock?: Clock
   /** Milliseconds for ListTables, GetTable, LoadTable and a token; `limits.upstreamLoadMs`. */
   readonly loadMs?: number
-  /** Milliseconds for one commit with all that it waits for; `limits.upstreamCommitMs`. */
+  /** Milliseconds for one commit, token and configuration included; `limits.upstreamCommitMs`. */
   readonly commitMs?: number
   /** `limits.upstreamResponseBytesMax`. */
   readonly responseBytesMax?: number
@@ -66,15 +66,15 @@ export interface RestRequest {
 type Transport<R> = (host: PinnedHost, request: UpstreamRequest) => Promise<R>
 
 interface Configured extends UpstreamConfig {
-  /** The path text of the prefix, '' where there is none. */
+  /** The path text of the prefix; '' without one. */
   readonly prefixPath: string
 }
 
 const sentenceLengthMax = 1_000
 const errorType = /^[A-Za-z_]{1,100}$/
 
-/** Sends requests to one upstream and reads what its refusals say. */
-export class RestSession {
+/** Sends requests to one upstream and reads its refusals. */
+export class UpstreamSession {
   readonly #host: PinnedHost
   readonly #tokens: OAuthTokens | undefined
   readonly #loadMs: number
@@ -83,7 +83,7 @@ export class RestSession {
   #configuring: Promise<Configured> | undefined
 
   constructor(
-    readonly dialect: Dialect,
+    readonly variant: CatalogVariant,
     readonly config: RestCatalogConfig,
     options: RestCatalogOptions,
   ) {
@@ -99,9 +99,9 @@ export class RestSession {
   }
 
   /**
-   * Sends one request below the upstream's prefix; again, once, where the upstream refuses the token.
-   * @param deadlineMs over configuration, token and request together, so that a commit never outlives its intent
-   * @throws UpstreamError where the exchange failed; a commit may have been made only where it says `sent`
+   * Sends one request below the upstream's prefix, and retries once where the upstream refuses the token.
+   * @param deadlineMs covers configuration, token and request together, so that a commit never outlives its intent
+   * @throws UpstreamHttpError where the exchange failed; a commit may have been made only if `sent` is true
    * @throws CatalogError `ErrCredentialsExpired` and Fault `upstream_failed`; the request was not sent, or refused
    */
   async call(
@@ -114,7 +114,7 @@ export class RestSession {
   }
 
   /**
-   * As `call`, but a success is handed on while it arrives; the deadline covers its end too.
+   * As `call`, but streams the body of a success; the deadline covers the whole body.
    * @throws as `call` does
    */
   async stream(
@@ -127,7 +127,7 @@ export class RestSession {
     return await this.#callBy(streamUpstream, request, signal)
   }
 
-  /** The upstream's configuration, asked for once; a failure is not kept. */
+  /** The upstream's configuration, fetched once; a failure is not cached. */
   async configuration(callerSignal: AbortSignal | undefined): Promise<UpstreamConfig> {
     using deadline = startDeadline(this.#loadMs, callerSignal)
     return await this.#configure(deadline.signal)
@@ -154,22 +154,22 @@ export class RestSession {
   async #fetchConfig(): Promise<Configured> {
     const { warehouse } = this.config
     const query = warehouse === undefined ? '' : `?warehouse=${encodeURIComponent(warehouse)}`
-    const path = `${this.dialect.configPath(this.config)}${query}`
+    const path = `${this.variant.configPath(this.config)}${query}`
     let response: UpstreamResponse
     try {
       response = await this.#send(sendUpstream, { method: 'GET', path }, AbortSignal.timeout(this.#loadMs))
     } catch (thrown) {
       throw toUpstreamFault(thrown)
     }
-    if (response.status === 401 || response.status === 419) throw credentialsExpired(this.answer(response))
+    if (response.status === 401 || response.status === 419) throw credentialsExpired(this.replyOf(response))
     if (response.status !== 200)
       throw new Fault(
         'upstream_failed',
-        `The upstream catalog gave no configuration for the warehouse: it ${answered(this.answer(response))}.`,
+        `The upstream catalog gave no configuration for the warehouse: it ${replyClause(this.replyOf(response))}.`,
       )
-    const config = parseConfig(response.body)
+    const config = parseConfigResponse(response.body)
     const { prefix } = config
-    const prefixPath = prefix === undefined || prefix === '' ? '' : this.dialect.prefixPath(prefix)
+    const prefixPath = prefix === undefined || prefix === '' ? '' : this.variant.prefixPath(prefix)
     if (prefixPath === undefined)
       throw new Fault(
         'upstream_failed',
@@ -179,7 +179,7 @@ export class RestSession {
     return this.#configured
   }
 
-  /** Sends with the present token; once more with a new one where the upstream refuses it. */
+  /** Sends with the current token; retries once with a new one where the upstream refuses it. */
   async #send<R extends { readonly status: number }>(
     transport: Transport<R>,
     request: RestRequest,
@@ -230,8 +230,8 @@ export class RestSession {
     })
   }
 
-  /** What the upstream said. A refused token is not unlikely to be repeated in the answer, so 401 says nothing. */
-  answer({ status, body }: Pick<UpstreamResponse, 'status' | 'body'>): UpstreamAnswer {
+  /** What the upstream replied. The text of a 401 is dropped, because it may quote the refused token. */
+  replyOf({ status, body }: Pick<UpstreamResponse, 'status' | 'body'>): UpstreamReply {
     if (status === 401 || status === 419) return { status }
     const { type, message } = parseErrorModel(body)
     let sentence = message ?? ''
@@ -258,7 +258,10 @@ export class RestSession {
   }
 }
 
-/** Names hold no U+001F, so that in a path, and in the parameter `parent`, it is a separator wherever it stands. */
+/**
+ * Replaces the namespace separator. Names hold no U+001F, so in a path and in the parameter `parent` it always
+ * separates.
+ */
 function separated(path: string, separator: string): string {
   if (separator === defaultSeparator) return path
   const [names = '', ...query] = path.split('?')
@@ -271,16 +274,19 @@ function separated(path: string, separator: string): string {
   return `${replaced}?${parameters.join('&')}`
 }
 
-/** @param answer the upstream's 401 or 419 */
-export function credentialsExpired(answer: UpstreamAnswer): CatalogError {
+/**
+ * The error for credentials that the upstream refused.
+ * @param reply the upstream's 401 or 419
+ */
+export function credentialsExpired(reply: UpstreamReply): CatalogError {
   return new CatalogError(
     'ErrCredentialsExpired',
     "The upstream catalog refused this catalog's credentials; an administrator must renew them.",
-    answer,
+    reply,
   )
 }
 
-/** What the upstream answered as a clause: `answered 403 (…)`. */
-export function answered(answer: UpstreamAnswer): string {
-  return `answered ${answer.status}${answer.message === undefined ? '' : ` (${answer.message})`}`
+/** The reply as a clause: `answered 403 (…)`. */
+export function replyClause(reply: UpstreamReply): string {
+  return `answered ${reply.status}${reply.message === undefined ? '' : ` (${reply.message})`}`
 }

@@ -1,9 +1,12 @@
-/** What stands in for the adapter of a kind that is not live. Every operation but Capabilities is refused. */
+/** The stub for a catalog kind without an adapter. It refuses every operation but Capabilities. */
 
 import { type CatalogKind, capabilitiesOf } from '../core/catalog-kinds.ts'
 import { type Catalog, CatalogError } from './catalog.ts'
 
-/** A catalog whose operations fail with `ErrAdapterStub`, reads too: an empty answer would look like a fact. */
+/**
+ * A catalog whose operations fail with `ErrAdapterStub`. Reads fail too, because an empty response would look like a
+ * fact.
+ */
 export function openStub(kind: CatalogKind): Catalog {
   const refuse = async (): Promise<never> => {
     throw new CatalogError('ErrAdapterStub', `Catalogs of kind ${kind} are not supported yet.`)

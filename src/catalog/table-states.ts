@@ -1,6 +1,6 @@
 /**
- * What reading needs of tables' current metadata, by the catalog that served it. An entry only saves the work
- * of parsing: whether it is still current is asked of the upstream each time.
+ * Caches what reading needs of tables' current metadata, by the catalog that served it. An entry only saves parsing:
+ * every load asks the upstream whether it is still current.
  */
 
 import { Lru } from '../base/lru.ts'
@@ -10,16 +10,16 @@ import type { TenantId } from '../core/tenant.ts'
 import { parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import { type TableState, tableStateOf } from '../wire/iceberg/table-state.ts'
 import type { Catalog } from './catalog.ts'
-import type { CatalogPool } from './open-catalog.ts'
+import type { OpenCatalogs } from './open-catalog.ts'
 
 interface Entry {
   readonly etag: string | undefined
-  /** As the upstream sent it; kept only where it gives no ETag to ask by. */
+  /** As the upstream sent it; cached only where it sends no ETag. */
   readonly body: Uint8Array | undefined
   readonly state: TableState
 }
 
-/** Parsed state weighs about as much as the text that it was parsed from. */
+/** Parsed state takes about as much memory as its text. */
 const parsedWeight = 1
 
 export class TableStates {
@@ -27,14 +27,14 @@ export class TableStates {
 
   /** @param bytesMax bound on the estimated memory of all entries */
   constructor(
-    readonly catalogs: CatalogPool,
+    readonly catalogs: OpenCatalogs,
     bytesMax: number,
   ) {
     this.#entries = new Lru(bytesMax)
   }
 
   /**
-   * The state of a table now.
+   * The current state of a table.
    * @throws CatalogError ErrTableNotFound and the other sentinels; Fault of the upstream; the signal's reason
    */
   async load(
@@ -44,14 +44,14 @@ export class TableStates {
     signal?: AbortSignal,
   ): Promise<TableState> {
     const key = `${tenant}/${credential.id}/${credential.version}/${tableKey(table)}`
-    const known = this.#entries.get(key)
-    const loaded = await this.#ask(this.catalogs.get(tenant, credential), table, known?.etag, signal)
+    const cached = this.#entries.get(key)
+    const loaded = await this.#ask(this.catalogs.get(tenant, credential), table, cached?.etag, signal)
     if (loaded.status === 'not-modified') {
-      if (known !== undefined) return known.state
+      if (cached !== undefined) return cached.state
       throw new Error('the upstream answered 304 to an unconditional load')
     }
     const { body, etag } = loaded
-    if (known?.body !== undefined && Buffer.compare(known.body, body) === 0) return known.state
+    if (cached?.body !== undefined && Buffer.compare(cached.body, body) === 0) return cached.state
     const state = tableStateOf(parseLoadTableResult(body))
     this.#entries.set(
       key,

@@ -1,6 +1,6 @@
 /**
- * One HTTP request to an upstream: pinned address, no redirects, a deadline over the whole exchange, a bound on
- * the response. Its one subtlety is `UpstreamError.sent`: whether the upstream may have acted on the request.
+ * Sends one HTTP request to an upstream: pinned address, no redirects, a deadline over the whole exchange, a bound on
+ * the response. Its errors say by `sent` whether the upstream may have acted on the request.
  */
 
 import { isIP } from 'node:net'
@@ -17,7 +17,7 @@ export interface UpstreamRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string
-  /** Ends everything, the reading of the response included. */
+  /** Aborts everything, including the reading of the response. */
   readonly signal: AbortSignal
   readonly responseBytesMax: number
 }
@@ -29,20 +29,20 @@ export interface UpstreamResponse {
   readonly body: Uint8Array
 }
 
-/** A response whose body is still to come, where its status is a success. */
+/** A response whose body is streamed if its status is a success. */
 export interface StreamedResponse {
   readonly status: number
   readonly headers: Headers
-  /** A stream for a success; it fails where it breaks off or grows beyond the bound. */
+  /** A stream for a success, which fails if it breaks off or exceeds the bound. */
   readonly body: Uint8Array | ReadableStream<Uint8Array>
 }
 
-/** The exchange did not end in a response that can be used. */
-export class UpstreamError extends Error {
-  override readonly name = 'UpstreamError'
+/** The exchange did not end in a usable response. */
+export class UpstreamHttpError extends Error {
+  override readonly name = 'UpstreamHttpError'
 
   /**
-   * @param sent false only where the upstream surely never saw the request
+   * @param sent false only where the upstream certainly never saw the request
    * @param publicMessage a clause about the upstream, without a full stop
    */
   constructor(
@@ -55,8 +55,8 @@ export class UpstreamError extends Error {
 }
 
 /**
- * Failures of name resolution, connect and TLS handshake: no byte of the request has left. ECONNRESET and
- * ETIMEDOUT are not among them, because they also end exchanges that had begun.
+ * Failures of name resolution, connect and TLS handshake, before any byte of the request was sent. ECONNRESET and
+ * ETIMEDOUT are not listed, because they also end exchanges that had begun.
  */
 const connectFailures = new Set([
   'ECONNREFUSED',
@@ -71,18 +71,18 @@ const tlsFailure =
   /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|HOSTNAME_MISMATCH)/
 
 /**
- * Sends one request. The addresses of the host are tried in turn as long as a connection is refused; nothing is
- * repeated once a request may have been sent.
- * @throws UpstreamError
- * @throws Fault `upstream_failed` where the host has no address that is allowed; nothing was sent
+ * Sends one request. It tries the addresses of the host in turn while connections are refused. It never retries once a
+ * request may have been sent.
+ * @throws UpstreamHttpError
+ * @throws Fault `upstream_failed` where the host has no allowed address; nothing was sent
  */
 export async function sendUpstream(host: PinnedHost, request: UpstreamRequest): Promise<UpstreamResponse> {
   return await readWhole(await openResponse(host, request), request)
 }
 
 /**
- * As {@link sendUpstream}, but a success is handed on while it arrives.
- * @throws UpstreamError, Fault as sendUpstream does
+ * As {@link sendUpstream}, but streams the body of a success.
+ * @throws as sendUpstream does
  */
 export async function streamUpstream(host: PinnedHost, request: UpstreamRequest): Promise<StreamedResponse> {
   const response = await openResponse(host, request)
@@ -108,20 +108,20 @@ function byteBound(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
 }
 
 async function openResponse(host: PinnedHost, request: UpstreamRequest): Promise<Response> {
-  const known = host.addresses()
-  const addresses = known instanceof Promise ? await raceSignal(known, request.signal) : known
-  let failure: UpstreamError | undefined
+  const found = host.addresses()
+  const addresses = found instanceof Promise ? await raceSignal(found, request.signal) : found
+  let failure: UpstreamHttpError | undefined
   for (const address of addresses) {
     if (request.signal.aborted) throw aborted(false, request.signal)
     try {
       return await connect(host, address, request)
     } catch (thrown) {
-      if (!(thrown instanceof UpstreamError) || thrown.sent) throw thrown
+      if (!(thrown instanceof UpstreamHttpError) || thrown.sent) throw thrown
       failure = thrown
       host.failed(address)
     }
   }
-  throw failure ?? new UpstreamError(false, 'has no address')
+  throw failure ?? new UpstreamHttpError(false, 'has no address')
 }
 
 async function connect(host: PinnedHost, address: string, request: UpstreamRequest): Promise<Response> {
@@ -130,13 +130,13 @@ async function connect(host: PinnedHost, address: string, request: UpstreamReque
   const target = `${url.protocol}//${authority}${url.port === '' ? '' : `:${url.port}`}${url.pathname === '/' ? '' : url.pathname}${request.path}`
   const init: BunFetchRequestInit = {
     method: request.method,
-    // Identity, so that the bound counts what is kept and the bytes can be echoed as they came.
+    // Identity, so that the bound covers the stored bytes and they can be passed on unchanged.
     headers: { ...request.headers, host: url.host, 'accept-encoding': 'identity' },
     redirect: 'manual',
     signal: request.signal,
     decompress: false,
   }
-  // On a connection that is kept, fetch sends a DELETE again where the connection drops before the answer.
+  // On a reused connection, fetch retries a DELETE if the connection drops before the reply.
   if (request.method === 'DELETE') init.keepalive = false
   if (request.body !== undefined) init.body = request.body
   if (url.protocol === 'https:' && isIP(host.host) === 0) init.tls = { serverName: host.host }
@@ -146,7 +146,7 @@ async function connect(host: PinnedHost, address: string, request: UpstreamReque
     if (request.signal.aborted) throw aborted(true, request.signal)
     const code = errorCode(thrown)
     const sent = !connectFailures.has(code) && !tlsFailure.test(code)
-    throw new UpstreamError(sent, sent ? 'dropped the connection' : 'cannot be reached', thrown)
+    throw new UpstreamHttpError(sent, sent ? 'dropped the connection' : 'cannot be reached', thrown)
   }
 }
 
@@ -157,21 +157,21 @@ async function readWhole(response: Response, request: UpstreamRequest): Promise<
     const bytesMax = response.ok ? request.responseBytesMax : limits.upstreamErrorBytesMax
     return { status, headers, body: await readBody(response, bytesMax) }
   } catch (thrown) {
-    // The status alone already says that nothing was done.
+    // The status alone already shows that nothing was done.
     if (!response.ok) return { status, headers, body: new Uint8Array(0) }
-    if (thrown instanceof UpstreamError) throw thrown
+    if (thrown instanceof UpstreamHttpError) throw thrown
     if (request.signal.aborted) throw aborted(true, request.signal)
-    throw new UpstreamError(true, 'broke off its response', thrown)
+    throw new UpstreamHttpError(true, 'broke off its response', thrown)
   }
 }
 
 function assertPlain(response: Response): void {
   if (response.headers.has('content-encoding'))
-    throw new UpstreamError(true, 'sent an encoding that was not asked for')
+    throw new UpstreamHttpError(true, 'sent an encoding that was not requested')
 }
 
-function tooLarge(bytesMax: number): UpstreamError {
-  return new UpstreamError(true, `sent more than ${bytesMax} bytes`)
+function tooLarge(bytesMax: number): UpstreamHttpError {
+  return new UpstreamHttpError(true, `sent more than ${bytesMax} bytes`)
 }
 
 async function readBody(response: Response, bytesMax: number): Promise<Uint8Array> {
@@ -196,8 +196,8 @@ async function readBody(response: Response, bytesMax: number): Promise<Uint8Arra
 }
 
 /**
- * Waits for `promise` no longer than the signal lets it: for work that several callers share.
- * @throws UpstreamError with `sent` false once the signal is aborted
+ * Waits for `promise` until the signal aborts; for work that several callers share.
+ * @throws UpstreamHttpError with `sent` false once the signal is aborted
  */
 export async function raceSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   try {
@@ -207,16 +207,20 @@ export async function raceSignal<T>(promise: Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** An UpstreamError as the Fault of an exchange whose loss is harmless: a load, a list, a token. */
+/** An UpstreamHttpError as the Fault of an exchange whose loss is harmless: a load, a list, a token. */
 export function toUpstreamFault(thrown: unknown): unknown {
-  return thrown instanceof UpstreamError
+  return thrown instanceof UpstreamHttpError
     ? new Fault('upstream_failed', `The upstream catalog ${thrown.publicMessage}.`, { cause: thrown })
     : thrown
 }
 
-function aborted(sent: boolean, signal: AbortSignal): UpstreamError {
+function aborted(sent: boolean, signal: AbortSignal): UpstreamHttpError {
   const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
-  return new UpstreamError(sent, late ? 'did not answer in time' : 'was no longer waited for', signal.reason)
+  return new UpstreamHttpError(
+    sent,
+    late ? 'did not answer in time' : 'did not answer before the request was cancelled',
+    signal.reason,
+  )
 }
 
 function errorCode(thrown: unknown): string {

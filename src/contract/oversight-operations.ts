@@ -3,13 +3,13 @@
 import { pageRequest } from '../http/page-view.ts'
 import {
   anyObject,
+  described,
   flag,
   maybe,
   object,
   oneOf,
   pageInput,
   pageOf,
-  said,
   text,
   time,
 } from '../http/schemas.ts'
@@ -59,8 +59,8 @@ export const oversightOperations = [
         at: time,
         actor: text,
         action: oneOf(contractActions),
-        subject: said(anyObject, 'what was changed, by name'),
-        value: maybe(said(anyObject, 'what was put there')),
+        subject: described(anyObject, 'what was changed, by name'),
+        value: maybe(described(anyObject, 'what was put there')),
       }),
     ),
     run: ({ parts, caller }, page) => listChanges(parts.store, caller.tenant, pageRequest(page)),

@@ -3,6 +3,7 @@
 import { pageRequest } from '../http/page-view.ts'
 import {
   addressed,
+  described,
   int64,
   maybe,
   nonEmpty,
@@ -11,7 +12,6 @@ import {
   ordinal,
   pageInput,
   pageOf,
-  said,
   tableAddress,
   text,
 } from '../http/schemas.ts'
@@ -23,10 +23,10 @@ import { unpinSnapshot } from './unpin-table.ts'
 const pin = object({
   sequence: ordinal,
   kind: oneOf(['pin', 'unpin']),
-  snapshot_id: maybe(said(text, 'decimal')),
+  snapshot_id: maybe(described(text, 'decimal')),
   catalog: maybe(text),
   by: text,
-  at: said(text, 'RFC 3339'),
+  at: described(text, 'RFC 3339'),
 })
 const tag = 'contracts'
 
@@ -53,7 +53,7 @@ export const pinOperations = [
     access: changing,
     input: object({
       ...tableAddress,
-      catalog: said(nonEmpty, 'nickname of the catalog that holds the snapshot'),
+      catalog: described(nonEmpty, 'nickname of the catalog that holds the snapshot'),
       snapshot_id: int64,
     }),
     output: pin,

@@ -1,7 +1,17 @@
 /** Operations on what protects columns and rows: row filters and masks of tables, columns and tags, and tags of columns. */
 
 import { maskActions } from '../core/mask.ts'
-import { addressed, list, maybe, nonEmpty, object, oneOf, said, tableAddress, text } from '../http/schemas.ts'
+import {
+  addressed,
+  described,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  tableAddress,
+  text,
+} from '../http/schemas.ts'
 import type { FilterTarget, MaskTarget } from '../store/contract/targets.ts'
 import { deleteMask } from './delete-mask.ts'
 import { deleteRowFilter } from './delete-row-filter.ts'
@@ -39,7 +49,7 @@ type Place = { namespace: readonly string[]; table: string; column?: string; tag
 const unknownColumn = { not_found: 'There is no such column.' }
 const inapplicable = { unprocessable: 'It cannot be applied to a table that it then governs.' }
 const nothing = { not_found: 'There is no such thing to remove.' }
-const exemptRoles = maybe(said(list(text), 'roles that it does not concern'))
+const exemptRoles = maybe(described(list(text), 'roles that it does not concern'))
 
 const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, address, target }) => [
   operation({
@@ -79,7 +89,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
       ...address,
       id: text,
       action: oneOf(maskActions),
-      expression: maybe(said(text, 'with apply-expression, and with no other')),
+      expression: maybe(described(text, 'with apply-expression, and with no other')),
       exempt_roles: exemptRoles,
     }),
     faults: { ...(noun === 'column' && unknownColumn), ...inapplicable },

@@ -10,14 +10,14 @@ import {
   type SchemaRelationship,
 } from '../core/contract-schema.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
-import { flag, list, maybe, nonEmpty, object, oneOf, said, text } from '../http/schemas.ts'
+import { described, flag, list, maybe, nonEmpty, object, oneOf, text } from '../http/schemas.ts'
 import { limits } from '../limits.ts'
 
-const description = maybe(said(text, `At most ${limits.contractDescriptionBytesMax} bytes`))
+const description = maybe(described(text, `At most ${limits.contractDescriptionBytesMax} bytes`))
 const foreignKey = maybe(oneOf(['foreignKey'], { default: 'foreignKey' }))
-const reference = said(nonEmpty, '`table.column` or `namespace.table.column`')
+const reference = described(nonEmpty, '`table.column` or `namespace.table.column`')
 const property = object({
-  name: said(nonEmpty, 'a column’s name'),
+  name: described(nonEmpty, 'a column’s name'),
   description,
   primaryKey: maybe(flag),
   primaryKeyPosition: maybe(Type.Integer({ minimum: -1, default: -1 })),
@@ -30,8 +30,8 @@ const columns = Type.Unsafe<string | readonly string[]>({
 })
 const relationship = object({
   type: foreignKey,
-  from: said(columns, 'Columns of the table itself'),
-  to: said(columns, 'As many columns of one table'),
+  from: described(columns, 'Columns of the table itself'),
+  to: described(columns, 'As many columns of one table'),
 })
 
 /** Members of a contract that declare its schema: the schema object of the Open Data Contract Standard 3.1, in its words. */

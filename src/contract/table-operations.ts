@@ -3,6 +3,7 @@
 import { pageRequest } from '../http/page-view.ts'
 import {
   addressed,
+  described,
   flag,
   list,
   maybe,
@@ -11,7 +12,6 @@ import {
   ordinal,
   pageInput,
   pageOf,
-  said,
   tableAddress,
   tableIdentifier,
   text,
@@ -23,7 +23,7 @@ import { putContract } from './put-contract.ts'
 import { readContractSchema, schemaMembers } from './read-schema.ts'
 import { showTable } from './show-table.ts'
 
-const origin = { tag: maybe(said(text, 'by which it came')) }
+const origin = { tag: maybe(described(text, 'by which it came')) }
 const mask = object({
   id: text,
   action: text,
@@ -41,7 +41,7 @@ const rowFilter = object({
 const table = object({
   table: tableIdentifier,
   contract: maybe(object({ id: text, version: ordinal, state: text, ...schemaMembers })),
-  pinned_snapshot_id: maybe(said(text, 'decimal')),
+  pinned_snapshot_id: maybe(described(text, 'decimal')),
   columns: list(
     object({
       name: text,

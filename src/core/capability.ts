@@ -1,21 +1,21 @@
 /**
- * What a license opens (docs/reference/license.md 1). Checks are no capabilities: no license, valid or not, switches
- * one off. docs/license.md says which routes each opens today; most are of parts that are not there yet.
+ * Lists the capabilities that a license enables (docs/reference/license.md 1). Detection's checks are not capabilities:
+ * no license switches them off. docs/license.md lists the routes of each; most capabilities are not built yet.
  */
 
-/** Run without a license, with what the read path of `pgwire` needs: contracts, pins, explain, usage. */
+/** Available without a license, with what the read path of `pgwire` needs: contracts, pins, explain, usage. */
 export const communityCapabilities = ['gateway', 'lineage', 'policies', 'pgwire'] as const
 
-/** Run where a license names them. */
+/** Available where a license names them. */
 export const commercialCapabilities = [
   'xmla',
   'graphql',
   'mcp',
   'vending',
   'transform',
-  /** Runs, findings, decisions and rescans over REST. Scanning and alerting is a check. */
+  /** Runs, findings, decisions and rescans over REST. Scanning and alerting need no license. */
   'detection',
-  /** The life cycle of contracts; putting a table under one is the community's. */
+  /** The life cycle of contracts. Putting a table under a contract needs no license. */
   'contracts',
   'semantic-layer',
   'metrics',
@@ -28,7 +28,7 @@ export type Capability = (typeof communityCapabilities)[number] | CommercialCapa
 
 const community: ReadonlySet<string> = new Set(communityCapabilities)
 
-/** Whether the capability runs without a license. */
+/** Whether the capability is available without a license. */
 export function isCommunity(capability: Capability): boolean {
   return community.has(capability)
 }

@@ -1,6 +1,6 @@
 /**
- * The kinds of upstream catalogs, one descriptor each (docs/reference/catalogs.md 2.1). A live kind also has an adapter,
- * which src/catalog/open-catalog.ts names; everything else that depends on the kind is derived from here.
+ * Describes the kinds of upstream catalogs (docs/reference/catalogs.md 2.1). A live kind also has an adapter, which
+ * src/catalog/open-catalog.ts names. Everything else that depends on the kind is derived from here.
  */
 
 export interface CatalogCapabilities {
@@ -75,7 +75,7 @@ export function isCatalogKind(text: string): text is CatalogKind {
   return (catalogKinds as readonly string[]).includes(text)
 }
 
-/** False too for a kind that only a later version has. */
+/** Whether this version has an adapter for the kind. */
 export function isLiveCatalogKind(kind: CatalogKind): kind is LiveCatalogKind {
   return (liveCatalogKinds as readonly CatalogKind[]).includes(kind)
 }

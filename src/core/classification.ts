@@ -1,4 +1,4 @@
-/** What a classifier sees of a column and what it says about it (docs/reference/detection.md 4.1). */
+/** The input of a classifier, samples of a column, and its output, findings (docs/reference/detection.md 4.1). */
 
 export const classes = ['us_ssn', 'email', 'credit_card', 'phone', 'iban'] as const
 export type SensitiveClass = (typeof classes)[number]

@@ -1,6 +1,4 @@
-/**
- * One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4).
- */
+/** One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4). */
 
 import type { Decision, PolicyOutcome } from './decision.ts'
 import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
@@ -8,7 +6,7 @@ import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
 
 /**
- * What changes a catalog: the operations of the Iceberg REST specification, written like its update actions.
+ * The actions that change a catalog: operations of the Iceberg REST specification, named like its update actions.
  * `update-table` is a commit; policies see the others as a commit whose one update has this action.
  */
 export type CatalogAction =
@@ -27,12 +25,12 @@ export type CatalogAction =
   | 'drop-namespace'
   | 'update-properties'
 
-/** Whether an accepted action leaves the table with new metadata, whose location the audit then names. */
+/** Whether an accepted action writes new metadata, whose location the audit then records. */
 export function writesMetadata(action: CatalogAction): boolean {
   return action === 'update-table' || action === 'create-table' || action === 'register-table'
 }
 
-/** What a snapshot and its table looked like after an accepted commit; read from the upstream's answer. */
+/** A table and its snapshot after an accepted commit, read from the upstream's reply. */
 export interface CommittedTable {
   readonly metadataLocation: string
   readonly tableUuid: string | undefined
@@ -61,38 +59,41 @@ export interface Column {
   readonly required: boolean
 }
 
-/** Durable before anything is forwarded; removed by the transaction that writes the verdict. */
+/** The durable row written before anything is forwarded. The transaction that writes the verdict removes it. */
 export interface CommitIntent {
   /** UUID; also the id of the WriteEvent and its edges. */
   readonly commitId: string
-  /** Also a view's name, or a namespace with the name ''. */
+  /** The table; for other actions a view, or a namespace with the name ''. */
   readonly table: TableRef
   /** `update-table` where absent. */
   readonly action?: CatalogAction
   /** The catalog credential that names the upstream. */
   readonly credentialId: string
-  /** Which one that was, as `catalogOf` tells: the credential may lead to another since. Intents of before lack it. */
+  /** The catalog at that time, from `catalogOf`, because the credential may have changed since. Older intents lack it. */
   readonly catalog?: string
   readonly principal: Principal
   readonly principalSource: PrincipalSource
   /** Hex SHA-256 of `body` before its compression. */
   readonly bodySha256: string
-  /** The commit request as judged, compressed by zstd: of an `update-table` the request body. Kept for replay and for recovery's comparison. */
+  /**
+   * The commit request as judged, compressed with zstd; for `update-table` the request body. Replay and recovery read
+   * it.
+   */
   readonly body: Uint8Array
   /** Empty for a table that did not exist. */
   readonly baseMetadataLocation: string
-  /** Of an action on a table that is there: it stays the same while metadata files come and go. */
+  /** The table's UUID, for an action on an existing table. It stays the same while metadata files come and go. */
   readonly baseTableUuid?: string
-  /** Snapshot ids that the body's `add-snapshot` updates name. */
+  /** Snapshot ids in the body's `add-snapshot` updates. */
   readonly snapshotIds: readonly bigint[]
   /** Milliseconds since the Unix epoch, by this process's clock; `commit.received_at`. */
   readonly receivedAtMs: number
 }
 
-/** An intent without its body, which may have megabytes. */
+/** An intent without its body, which may be megabytes long. */
 export type IntentHead = Omit<CommitIntent, 'body'>
 
-/** A policy as it stood when it decided: what a later replay needs. */
+/** A policy at the time of its decision, so that the decision can be replayed. */
 export interface AppliedPolicy {
   readonly id: string
   readonly kind: PolicyKind
@@ -100,12 +101,12 @@ export interface AppliedPolicy {
   readonly definitionCel: string
 }
 
-/** What is kept of a policy that took part in a decision. */
+/** The parts of a policy that are stored with its decision. */
 export function appliedPolicy({ id, kind, mode, definitionCel }: Policy): AppliedPolicy {
   return { id, kind, mode, definitionCel }
 }
 
-/** Everything one verdict leaves behind: WriteEvent, edges, audit_log row and, if approved, the snapshot. */
+/** Everything that is written with one verdict: WriteEvent, edges, audit_log row and, if approved, the snapshot. */
 export interface VerdictRecord {
   readonly intent: CommitIntent
   readonly decision: Decision

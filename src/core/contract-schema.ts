@@ -1,6 +1,6 @@
 /**
- * What a contract declares of its table, in the words of the Open Data Contract Standard 3.1: a schema object
- * with its properties (columns), keys and relationships (foreign keys).
+ * The schema that a contract declares for its table, as in the Open Data Contract Standard 3.1. It is a schema object
+ * with properties (columns), keys and relationships (foreign keys).
  */
 
 import type { TableRef } from './table-ref.ts'
@@ -19,7 +19,7 @@ export interface SchemaProperty {
   readonly name: string
   readonly description?: string
   readonly primaryKey?: true
-  /** From 1; absent where the order of the properties is the key's. */
+  /** From 1; absent where the key has the order of the properties. */
   readonly primaryKeyPosition?: number
   /** Foreign keys of this column alone. */
   readonly relationships?: readonly { readonly type: 'foreignKey'; readonly to: string }[]
@@ -44,8 +44,8 @@ export interface ForeignKey {
 }
 
 /**
- * What a reference means: the last part is a column, the one before it a table, any before that the table's
- * namespace, else that of `home`. A column whose name holds a dot cannot be referred to.
+ * Reads a reference: the last part is a column, the one before it a table, any before that the table's namespace, else
+ * that of `home`. A column whose name holds a dot cannot be referred to.
  * @returns undefined for text of fewer than two parts, or with an empty one
  */
 function columnReference(text: string, home: TableRef): ColumnReference | undefined {
@@ -56,7 +56,7 @@ function columnReference(text: string, home: TableRef): ColumnReference | undefi
   return { table: { namespace: namespace.length > 0 ? namespace : home.namespace, name }, column }
 }
 
-/** Names of the columns of the primary key in its order; none where none is declared. */
+/** Names of the primary key's columns, in key order; empty where none is declared. */
 export function primaryKeyOf({ properties = [] }: ContractSchema): readonly string[] {
   return properties
     .filter(({ primaryKey }) => primaryKey)

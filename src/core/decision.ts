@@ -1,4 +1,4 @@
-/** What the policy gate decided about one commit on one table (docs/reference/gateway.md 5.1). */
+/** The decision of the policies about one commit on one table (docs/reference/gateway.md 5.1). */
 
 import type { PolicyMode } from './policy.ts'
 
@@ -12,7 +12,7 @@ export interface PolicyOutcome {
   readonly mode: PolicyMode
   readonly value?: boolean
   readonly error?: PolicyErrorCode
-  /** Of a second look, once the commit was made: another had landed between verdict and forward. */
+  /** From the second evaluation after the commit, because another commit had landed between verdict and forward. */
   readonly raced?: boolean
   /** For stewards only: the failing sub-expression and the values seen. */
   readonly explanation?: string

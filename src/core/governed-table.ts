@@ -1,6 +1,6 @@
 /**
- * A table as the read path is given it: its columns, where an engine finds it, and the row filters and
- * column masks that apply to one principal. Filled by whoever knows the graph; nothing is read here.
+ * A table as the read path receives it: its columns, where an engine finds it, and the row filters and column masks
+ * that apply to one principal. The caller fills it from the graph; nothing is read here.
  */
 
 import type { IcebergType } from './iceberg-type.ts'
@@ -14,8 +14,8 @@ export type PolicyOrigin =
   | { readonly kind: 'tag'; readonly tag: string }
 
 /**
- * Field ids of the columns that a policy's expression names, as they were when it was saved: a column that is
- * renamed stays the one that is meant, and one that takes its name does not become it.
+ * Field ids of the columns that a policy's expression named when it was saved. A renamed column stays bound, and
+ * another column that takes its name does not become bound.
  */
 export type BoundNames = Readonly<Record<string, number>>
 
@@ -29,11 +29,9 @@ export interface AttachedMask extends ColumnMask {
 export interface RowFilter {
   readonly policyId: string
   readonly origin: PolicyOrigin
-  /**
-   * A boolean SQL expression in the PostgreSQL dialect over the raw columns (docs/reference/masks-and-filters.md 1.1).
-   */
+  /** A boolean SQL expression in the PostgreSQL dialect over the raw columns (docs/reference/masks-and-filters.md 1.1). */
   readonly expression: string
-  /** Field id of the column that it is attached to, itself or by its tag: `this_column` in the expression. */
+  /** Field id of the column that it is attached to, directly or by a tag: `this_column` in the expression. */
   readonly fieldId?: number
   /** Absent for a policy of a tag, as in {@link AttachedMask}. */
   readonly names?: BoundNames
@@ -44,7 +42,7 @@ export interface GovernedColumn {
   readonly fieldId: number
   readonly type: IcebergType
   readonly required: boolean
-  /** Its name in policies that bind no names, where that is another, as in an older schema; null: it has none. */
+  /** The column's name in policies without bound names, if another, as in an older schema; null: it has none. */
   readonly policyName?: string | null
   /** All that apply to the principal; the stricter wins, an ambiguous pair refuses. */
   readonly masks: readonly AttachedMask[]
@@ -52,10 +50,10 @@ export interface GovernedColumn {
 
 export interface GovernedTable {
   readonly ref: TableRef
-  /** How statements name it: case-sensitive, as PostgreSQL's catalog would hold it. */
+  /** Its name in statements: case-sensitive, as in PostgreSQL's catalog. */
   readonly schemaName: string
   readonly tableName: string
-  /** Identifier parts by which each engine knows the physical table, outermost first. */
+  /** The physical table's identifier parts in each engine, outermost first. */
   readonly relation: { readonly duckdb?: readonly string[]; readonly trino?: readonly string[] }
   readonly columns: readonly GovernedColumn[]
   /** All that apply to the principal; a row must pass every one, and NULL drops it. */

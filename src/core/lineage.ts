@@ -1,6 +1,4 @@
-/**
- * A lineage event (docs/reference/lineage.md 1) as far as the service reads it; everything else stays in its raw body.
- */
+/** A lineage event (docs/reference/lineage.md 1) as far as the service reads it. Everything else stays in its raw body. */
 
 export const lineageEventTypes = ['START', 'RUNNING', 'COMPLETE', 'ABORT', 'FAIL'] as const
 export type LineageEventType = (typeof lineageEventTypes)[number]
@@ -14,9 +12,7 @@ export interface LineageName {
   readonly name: string
 }
 
-/**
- * A table that a dataset may be: it is one where `prefix` is a catalog of the tenant (docs/reference/catalogs.md 1.1).
- */
+/** A table that a dataset may name. It does where `prefix` is a catalog of the tenant (docs/reference/catalogs.md 1.1). */
 export interface TableClaim {
   readonly prefix: string
   /** The last level is the table. */
@@ -62,7 +58,7 @@ export interface LineageEvent {
   readonly body: Uint8Array
 }
 
-/** Column lineage between one input and one output, by their places in the event. */
+/** Column lineage between one input and one output, each by its index in the event. */
 export interface PairColumns {
   readonly input: number
   readonly output: number

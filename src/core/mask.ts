@@ -1,13 +1,13 @@
 /**
- * The column masks of Iceberg `read-restrictions`: one vocabulary and one result for the SQL proxy, the
- * writer transform, MCP and the catalog. `applyMask` is the definition; every engine's SQL must agree with
- * it byte for byte. NULL stays NULL under every action, and a mask never changes a column's type.
+ * The column masks of Iceberg `read-restrictions`, with one vocabulary and one result for every surface. `applyMask` is
+ * the definition; every engine's SQL must agree with it byte for byte. NULL stays NULL under every action, and a mask
+ * never changes a column's type.
  */
 
 import { createHash } from 'node:crypto'
 import type { IcebergType } from './iceberg-type.ts'
 
-/** From the strictest down: the earlier of two wins. */
+/** In order of strictness: the earlier of two wins. */
 export const maskActions = [
   'replace-with-null',
   'mask-to-fixed-value',
@@ -23,18 +23,18 @@ export const maskActions = [
 export type MaskAction = (typeof maskActions)[number]
 
 export interface ColumnMask {
-  /** One of maskActions; any other text is an unknown action and refuses. */
+  /** One of maskActions; any other text is refused. */
   readonly action: string
   /** With apply-expression only: a SQL expression over the raw columns, of the column's type. */
   readonly expression?: string
-  /** Field ids of the columns that the expression names; absent where they are today's. */
+  /** Field ids of the columns that the expression names; absent where names mean today's columns. */
   readonly names?: Readonly<Record<string, number>>
 }
 
 /**
- * A value under a mask: boolean; number for int, float, double and date (days since 1970-01-01); bigint
- * for long, time and timestamps (micro- or nanoseconds since midnight or 1970-01-01); string for string,
- * decimal and uuid; bytes for binary and fixed.
+ * A value under a mask. Boolean is boolean; int, float, double and date (days since 1970-01-01) are numbers. Long, time
+ * and timestamps (micro- or nanoseconds since midnight or 1970-01-01) are bigints. String, decimal and uuid are
+ * strings; binary and fixed are bytes.
  */
 export type MaskValue = boolean | number | bigint | string | Uint8Array | null
 
@@ -87,8 +87,8 @@ export function maskFits(action: MaskAction, type: IcebergType): boolean {
 }
 
 /**
- * The one mask that several on a column come to. The strictest wins; two that no order ranks are a problem,
- * as is an unknown action or one that is not defined for the type: at save an error, at run a refusal.
+ * Chooses the one mask that applies of several on a column: the strictest. It reports a problem for two masks without
+ * an order, an unknown action, or one that is not defined for the type. At save that is an error, at run a refusal.
  */
 export function chooseMask<M extends ColumnMask>(
   masks: readonly M[],
@@ -119,7 +119,7 @@ function strictness(mask: ColumnMask): number {
   return (maskActions as readonly string[]).indexOf(mask.action)
 }
 
-/** One text means two things where its names are bound to other columns. */
+/** The same text means different things where its names are bound to different columns. */
 function meaningOf({ expression, names }: ColumnMask): string | undefined {
   return expression === undefined ? undefined : JSON.stringify([expression, names])
 }
@@ -127,7 +127,7 @@ function meaningOf({ expression, names }: ColumnMask): string | undefined {
 function ambiguous(a: ColumnMask, b: ColumnMask): boolean {
   if (a.action === b.action) return meaningOf(a) !== meaningOf(b)
   const actions = [a.action, b.action]
-  // NULL says nothing at all, so it is stricter than any expression.
+  // NULL reveals nothing, so it is stricter than any expression.
   if (actions.includes('replace-with-null')) return false
   if (actions.includes('apply-expression')) return true
   return actions.includes('show-first-4') && actions.includes('show-last-4')
@@ -138,8 +138,7 @@ function typeName(type: IcebergType): string {
 }
 
 /**
- * What a reader sees in place of `value`.
- *
+ * What a reader sees instead of `value`.
  * @param type the column's Iceberg type; the action must fit it
  * @param salt bytes drawn once per query, at least saltBytesMin; needed by sha-256-query-local only
  * @throws RangeError where the action does not fit the type, is apply-expression, or has no salt

@@ -1,6 +1,6 @@
 /**
- * What an operation of our own API says of itself, once: its route, its validation, the OpenAPI document and later its
- * MCP tool are derived from that. Types only; `http/declare.ts` infers them, and `server/rest` serves them.
+ * Types of the operations of our own API. Each declares itself once: the route, its validation, the OpenAPI document
+ * and later its MCP tool follow from it. `http/declare.ts` infers the types, and `server/rest` serves the operations.
  */
 
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
@@ -10,47 +10,53 @@ import type { IdentifiedPrincipal, Principal, PrivilegedRole } from './principal
 import type { Session, SessionScope } from './session.ts'
 import type { TenantId } from './tenant.ts'
 
-/** A session with this scope, whose verified principal has one of the roles, where a license opens the capability. */
+/** Needs a session with this scope, a verified principal with one of the roles, and a license for the capability. */
 export interface SessionAccess {
   readonly scope: SessionScope
-  /** One of them is enough; none are needed where absent. */
+  /** One of them is enough; none is needed where absent. */
   readonly roles?: readonly PrivilegedRole[]
   readonly capability?: Capability
 }
 
-/** Who may call an operation; checked before anything of the request is read. */
+/** Who may call an operation; checked before anything else of the request is read. */
 export type Access =
   | SessionAccess
   /** A session of the internal admin organization (docs/reference/identity.md 3.1). */
   | { readonly organization: 'internal admin' }
-  /** No session is asked for: the operation is open, or checks a signature or the browser's cookie itself. */
+  /** No session is needed: the operation is open, or checks a signature or the browser's cookie itself. */
   | { readonly open: 'everyone' | 'signature' | 'browser' }
 
-/** Who calls, as far as a session says it. */
+/** The caller, as the session identifies it. */
 export interface Caller {
   readonly session: Session
   readonly tenant: TenantId
   /** Verified; unverified claims are left out (docs/reference/identity.md 4.2). */
   readonly principal: Principal
-  /** What the principal chain of docs/reference/identity.md 3.1 found, unverified claims included. */
+  /** The result of the principal chain (docs/reference/identity.md 3.1), unverified claims included. */
   readonly identified: IdentifiedPrincipal
 }
 
-/** What `run` gets besides its input. @typeParam Parts what the feature was assembled with */
+/**
+ * The context of `run` besides its input.
+ * @typeParam Parts what the feature was assembled with
+ */
 export type OperationContext<Parts, A extends Access = Access> = {
   readonly parts: Parts
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 } & (A extends SessionAccess ? { readonly caller: Caller } : unknown)
 
 /** As {@link OperationContext}, for an operation that reads its request itself. */
 export type RawContext<Parts, A extends Access = Access> = OperationContext<Parts, A> & {
   readonly request: Request
-  /** Checks access once more: it may have ended while a body came slowly. @throws Fault */
+  /**
+   * Checks access again, because it may have ended while a body arrived slowly.
+   * @throws Fault
+   */
   readonly again: () => Promise<unknown>
 }
 
-/** All that an operation says of itself; what it does is in {@link Operation}. */
+/** The declaration of an operation; its implementation is in {@link Operation}. */
 export interface Declaration<
   A extends Access = Access,
   I extends TObject = TObject,
@@ -68,22 +74,25 @@ export interface Declaration<
   readonly path: `/${string}`
   readonly access: A
   /**
-   * Members that the path names come from there, the others of a GET or DELETE from the query, those of any other
-   * method from the body.
+   * Members that the path names come from the path. The others come from the query for GET and DELETE, else from the
+   * body.
    */
   readonly input?: I
-  /** Body of the answer; it has none where absent. */
+  /** The response body; absent: the response has none. */
   readonly output?: O
-  /** 200 with an output and 204 without where absent. */
+  /** Default: 200 with an output, 204 without. */
   readonly status?: 200 | 201 | 202 | 204 | 302
-  /** Why it may fail, by kind, besides what follows from `access` and `input`. */
+  /** Reasons to fail by kind, besides those that follow from `access` and `input`. */
   readonly faults?: Partial<Record<FaultKind, string>>
   readonly examples?: readonly { readonly input: object; readonly output?: object }[]
   /** Offered to AI agents as a tool. Default: not. */
   readonly mcp?: true
 }
 
-/** An operation. @typeParam Parts what it is assembled with: store, clock and the like */
+/**
+ * An operation.
+ * @typeParam Parts what it is assembled with: store, clock and the like
+ */
 export type Operation<
   Parts = unknown,
   A extends Access = Access,
@@ -96,11 +105,11 @@ export type Operation<
         run(context: OperationContext<Parts, A>, input: Static<I>): Promise<Static<O>>
       }
     | {
-        /** Headers that it reads, by name. */
+        /** Request headers that it reads, by name. */
         readonly headers?: Readonly<
           Record<string, { readonly description: string; readonly required?: true }>
         >
-        /** For what no schema says: raw bytes, redirects, cookies. Input and output only describe. */
-        answer(context: RawContext<Parts, A>): Promise<Response>
+        /** For responses that no schema describes: raw bytes, redirects, cookies. Input and output only document. */
+        respond(context: RawContext<Parts, A>): Promise<Response>
       }
   )

@@ -1,7 +1,7 @@
 /** A policy as it is stored (docs/reference/policies.md 1.2). */
 
 export const policyKinds = ['schema', 'write_acl', 'retention'] as const
-/** P1, P2 and P3 of docs/reference/policies.md 4.1, as they are stored. */
+/** P1, P2 and P3 of docs/reference/policies.md 4.1, as stored. */
 export type PolicyKind = (typeof policyKinds)[number]
 
 export const policyModes = ['enforce', 'warn', 'shadow'] as const
@@ -13,7 +13,7 @@ export interface Policy {
   readonly mode: PolicyMode
   /** Shown to a writer who is denied. */
   readonly name: string
-  /** What the writer should do about a denial; '' where the author left none. */
+  /** What the writer should do about a denial; '' where the author wrote nothing. */
   readonly message: string
   readonly definitionCel: string
 }

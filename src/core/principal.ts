@@ -1,4 +1,4 @@
-/** Who acts (docs/reference/policies.md 2.3) and how that was learned (docs/reference/identity.md 3.1). */
+/** Who acts (docs/reference/policies.md 2.3), and how the principal was identified (docs/reference/identity.md 3.1). */
 
 export interface Principal {
   readonly sub: string
@@ -6,7 +6,7 @@ export interface Principal {
   readonly roles: readonly string[]
 }
 
-/** Roles that open more than a tenant's own reading and writing. */
+/** Roles that allow more than a tenant's own reading and writing. */
 export type PrivilegedRole = 'steward' | 'administrator'
 
 export const principalSources = ['mtls_san', 'auth_header', 'session'] as const
@@ -15,6 +15,6 @@ export type PrincipalSource = (typeof principalSources)[number]
 export interface IdentifiedPrincipal {
   readonly principal: Principal
   readonly source: PrincipalSource
-  /** True only where the credential was verified here; unverified claims count for the write gateway alone. */
+  /** True only where the credential was verified here. Unverified claims are for the write gateway alone. */
   readonly verified: boolean
 }

@@ -1,4 +1,4 @@
-/** Which compute engine reads a catalog's tables: `read_engine` of its credential's configuration. */
+/** Names the compute engine that reads a catalog's tables: `read_engine` of its credential's configuration. */
 
 import { Fault } from '../base/fault.ts'
 
@@ -6,7 +6,7 @@ const readEngineNames = ['duckdb', 'trino'] as const
 export type ReadEngineName = (typeof readEngineNames)[number]
 
 /**
- * The engine that a catalog credential's configuration names; `duckdb` where it names none.
+ * The engine that a catalog credential's configuration names; default: `duckdb`.
  * @throws Fault `bad_request` for another name
  */
 export function readEngineOf(config: Readonly<Record<string, unknown>>): ReadEngineName {

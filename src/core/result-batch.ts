@@ -1,13 +1,13 @@
 /**
- * Query results as columns: what engines produce and every read surface encodes. A batch is a few thousand
- * rows, so nothing is allocated per row on the way to the wire.
+ * Query results as columns, which engines produce and every read surface encodes. A batch is a few thousand rows, so
+ * nothing is allocated per row on the way to the wire.
  */
 
 import type { VariableWidth } from './variable-width.ts'
 
-/** One column of a batch. Values where the row is NULL are there and mean nothing. */
+/** One column of a batch. A NULL row also has a value, which is meaningless. */
 export type ColumnVector = ColumnValues & {
-  /** One bit a row, least significant first, set where there is a value; undefined where no row is NULL. */
+  /** One bit a row, least significant first, set where the row is not NULL; undefined where no row is NULL. */
   readonly validity?: Uint8Array | undefined
 }
 
@@ -36,7 +36,7 @@ export type ColumnValues =
     }
   /** Text is UTF-8. */
   | ({ readonly type: 'text' | 'varchar' | 'json' | 'jsonb' | 'bytea' } & VariableWidth)
-  /** In the canonical form with hyphens, lower case. */
+  /** In canonical form with hyphens, in lower case. */
   | { readonly type: 'uuid'; readonly values: readonly string[] }
   /** Row `r` holds the elements from `offsets[r]` to before `offsets[r + 1]`. */
   | { readonly type: 'array'; readonly offsets: Uint32Array; readonly elements: ColumnVector }
@@ -47,7 +47,7 @@ export interface ResultBatch {
   readonly columns: readonly ColumnVector[]
 }
 
-/** Whether a column has no value in a row. */
+/** Whether a column is NULL in a row. */
 export function isNull({ validity }: ColumnVector, row: number): boolean {
   return validity !== undefined && ((validity[row >> 3] ?? 0) & (1 << (row & 7))) === 0
 }

@@ -1,4 +1,4 @@
-/** A session as every surface sees it: which tenant, on whose behalf, for what (docs/reference/identity.md 2). */
+/** A session as every surface sees it: tenant, principal and scopes (docs/reference/identity.md 2). */
 
 import type { SealedCatalogCredential } from './catalog.ts'
 import type { Principal } from './principal.ts'
@@ -15,13 +15,13 @@ export interface Session {
   /** Whom the session was minted for. The write gateway uses its roles only (docs/reference/identity.md 3.1). */
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
-  /** Milliseconds since 1970; absent where it ends by being revoked alone, or that was not asked. */
+  /** Milliseconds since 1970; absent where it only ends when it is revoked, or where the look-up did not read it. */
   readonly expiresAtMs?: number
-  /** Where the session was looked up together with a {prefix}: what the tenant had registered there just then. */
+  /** The catalog credential under a {prefix}, where the session was looked up together with it. */
   readonly registered?: {
     readonly prefix: string
     readonly credential: SealedCatalogCredential | undefined
-    /** Of session and credential together: the same for as long as neither has changed. */
+    /** Covers session and credential: it changes when either changes. */
     readonly fingerprint: string
   }
 }

@@ -22,13 +22,13 @@ export const scalarTypes = [
 ] as const
 export type ScalarType = (typeof scalarTypes)[number]
 export type ArrayType = `${ScalarType}[]`
-/** `unknown` is a string literal, NULL or parameter that its place has not given a type yet. */
+/** `unknown` is a string literal, NULL or parameter whose context has not given it a type yet. */
 export type SqlType = ScalarType | ArrayType | 'unknown'
 
-/** Precision and scale of a numeric, where the type says them. */
+/** Precision and scale of a numeric, where the type has them. */
 export type NumericSize = readonly [precision: number, scale: number]
 
-/** Type OIDs of PostgreSQL's pg_type, of the type and of its array. */
+/** OIDs of PostgreSQL's pg_type: of the type and of its array. */
 const oids: Readonly<Record<ScalarType, readonly [number, number]>> = {
   bool: [16, 1000],
   bytea: [17, 1001],
@@ -56,7 +56,7 @@ export function typeOid(type: SqlType): number {
   return isArray(type) ? oids[elementOf(type)][1] : oids[type][0]
 }
 
-/** The type of an OID that a client named in Parse; undefined for one that is not served, and for 0. */
+/** The type of an OID that a client named in Parse; undefined for an unsupported one, and for 0. */
 export function typeOfOid(oid: number): SqlType | undefined {
   for (const type of scalarTypes) {
     if (oids[type][0] === oid) return type
@@ -65,7 +65,7 @@ export function typeOfOid(oid: number): SqlType | undefined {
   return undefined
 }
 
-/** Whether a type is an array's. */
+/** Whether a type is an array. */
 export function isArray(type: SqlType): type is ArrayType {
   return type.endsWith('[]')
 }
@@ -75,10 +75,10 @@ export function elementOf(type: ArrayType): ScalarType {
   return type.slice(0, -2) as ScalarType
 }
 
-/** Whether a name is that of a scalar type served. */
+/** Whether a name is that of a supported scalar type. */
 export function isScalar(type: string): type is ScalarType {
   return (scalarTypes as readonly string[]).includes(type)
 }
 
-/** The SQL dialects that the read path writes, by the engine that runs them. */
+/** The SQL dialects that the read path generates, by the engine that runs them. */
 export type DialectName = 'duckdb' | 'trino'

@@ -1,7 +1,4 @@
-/**
- * A table's identity: namespace and name (docs/reference/policies.md 4.2). Policies attach to it, never to a {prefix}
- * alias.
- */
+/** A table's identity: namespace and name (docs/reference/policies.md 4.2). Policies attach to it, never to a {prefix}. */
 
 const identifierPattern = /^[a-zA-Z0-9_-]+$/
 
@@ -11,7 +8,7 @@ export interface TableRef {
   readonly name: string
 }
 
-/** Whether `text` may stand as {prefix}, {namespace} or {table} in a path (docs/reference/gateway.md 1.3). */
+/** Whether `text` is valid as {prefix}, {namespace} or {table} in a path (docs/reference/gateway.md 1.3). */
 export function isPathIdentifier(text: string): boolean {
   return identifierPattern.test(text)
 }
@@ -23,7 +20,7 @@ export function namespaceKey(namespace: readonly string[]): string {
   return namespace.join(levelSeparator)
 }
 
-/** One string per identity: namespace levels and name joined by U+001F. Also the table's graph `id`. */
+/** One string per table: namespace levels and name joined by U+001F. Also the table's graph `id`. */
 export function tableKey(table: TableRef): string {
   return `${namespaceKey(table.namespace)}${levelSeparator}${table.name}`
 }

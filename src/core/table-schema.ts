@@ -8,6 +8,6 @@ export interface SchemaColumn {
   readonly name: string
   readonly type: IcebergType
   readonly required: boolean
-  /** Field ids of everything inside it. */
+  /** Field ids of all fields nested in it. */
   readonly nestedIds: readonly number[]
 }

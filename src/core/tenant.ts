@@ -1,4 +1,4 @@
-/** A tenant and its names (docs/reference/identity.md 1.1). */
+/** The identifiers of a tenant (docs/reference/identity.md 1.1). */
 
 declare const tenantIdBrand: unique symbol
 /** A UUID version 4, lower case. */
@@ -13,7 +13,7 @@ export function parseTenantId(text: string): TenantId | undefined {
   return uuidV4.test(lower) ? (lower as TenantId) : undefined
 }
 
-/** A tenant id that nobody has yet. */
+/** A new tenant id. */
 export function newTenantId(): TenantId {
   return crypto.randomUUID() as TenantId
 }

@@ -1,6 +1,6 @@
 /**
- * What one query of the read path did (docs/reference/read-path.md 5.4): no value, no literal, no text of the
- * statement.
+ * The record of one query of the read path (docs/reference/read-path.md 5.4). It holds no value, no literal and no text
+ * of the statement.
  */
 
 import type { TableRef } from './table-ref.ts'
@@ -8,7 +8,7 @@ import type { TableRef } from './table-ref.ts'
 export const usageOutcomes = ['completed', 'refused', 'failed', 'cancelled'] as const
 export type UsageOutcome = (typeof usageOutcomes)[number]
 
-/** One table that a query read; of a refused query, one that it names. */
+/** One table that a query read; for a refused query, one that it names. */
 export interface TableUsage extends TableRef {
   readonly columns: readonly string[]
   /** Decimal; absent where the table had no snapshot, or none was chosen. */
@@ -32,18 +32,18 @@ export interface UsageRecord {
   /** The step that gave the principal (docs/reference/identity.md 3.1). */
   readonly principalSource: string
   readonly surface: string
-  /** Nickname of the catalog credential; undefined where there is none of that name. */
+  /** Nickname of the catalog credential; undefined where none has that name. */
   readonly catalog: string | undefined
   /** The engine's dialect; undefined where the query ended before one was chosen. */
   readonly engine: string | undefined
   readonly contracts: readonly { readonly id: string; readonly version: number }[]
   readonly reads: readonly TableUsage[]
   readonly policies: readonly PolicyUsage[]
-  /** What the surface took, whether or not it got to the client. */
+  /** Rows that the surface received from the engine, whether or not they reached the client. */
   readonly rowsOut: number
-  /** Of the values in memory, text as one byte a UTF-16 unit. */
+  /** Size of the values in memory; text has one byte a UTF-16 unit. */
   readonly bytesOut: number
-  /** Of data files; undefined where the engine does not tell. */
+  /** Bytes of data files; undefined where the engine does not report them. */
   readonly bytesScanned: number | undefined
   readonly queueMs: number
   readonly planMs: number
@@ -51,6 +51,6 @@ export interface UsageRecord {
   readonly outcome: UsageOutcome
   /** Undefined where it completed. */
   readonly sqlState: string | undefined
-  /** Of the statement without its literals; undefined for text that is no statement. */
+  /** Fingerprint of the statement without its literals; undefined for text that is no statement. */
   readonly fingerprint: string | undefined
 }

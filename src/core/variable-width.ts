@@ -1,12 +1,15 @@
-/** Values of any length one after the other, as Arrow lays them out: engines fill it without a string a value. */
+/**
+ * Values of any length one after the other, as Arrow lays them out. Engines fill it without allocating a string a
+ * value.
+ */
 
 export interface VariableWidth {
   readonly bytes: Uint8Array
-  /** The value of row `r` is from `offsets[r]` to before `offsets[r + 1]`; one more than there are rows. */
+  /** Row `r` holds the bytes from `offsets[r]` to before `offsets[r + 1]`, so there is one offset more than rows. */
   readonly offsets: Uint32Array
 }
 
-/** What the offsets can count. */
+/** The greatest length that an offset can hold. */
 export const variableBytesMax = 2 ** 32 - 1
 
 /** Texts as UTF-8. */
@@ -14,7 +17,10 @@ export function utf8Values(texts: readonly string[]): VariableWidth {
   return byteValues(texts.map((text) => Buffer.from(text)))
 }
 
-/** Byte strings, copied. @throws RangeError for more than the offsets can count */
+/**
+ * Byte strings, copied.
+ * @throws RangeError for more bytes than an offset can hold
+ */
 export function byteValues(values: readonly Uint8Array[]): VariableWidth {
   const offsets = new Uint32Array(values.length + 1)
   let length = 0

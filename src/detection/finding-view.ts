@@ -3,16 +3,16 @@
 import { classes } from '../core/classification.ts'
 import { findingStatuses } from '../core/detection.ts'
 import {
-  count,
+  described,
   maybe,
   number,
   object,
   oneOf,
-  said,
   tableIdentifier,
   text,
   time,
   uuid,
+  wholeNumber,
 } from '../http/schemas.ts'
 import type { ListedFinding } from '../store/detection/findings.ts'
 
@@ -20,14 +20,14 @@ export const findingSchema = object({
   id: uuid,
   run_id: uuid,
   table: maybe(tableIdentifier),
-  column: said(text, 'dotted path, into nested fields and JSON'),
+  column: described(text, 'dotted path, into nested fields and JSON'),
   class: oneOf(classes),
   shape: oneOf(['name', 'value', 'name_and_value']),
-  confidence: said(number, '0.55, 0.65 or 0.92'),
-  matched: said(count, 'values of the sample that match'),
-  sampled: count,
-  masked_sample: maybe(said(text, 'never the value itself')),
-  status: said(oneOf(findingStatuses), 'by the latest decision'),
+  confidence: described(number, '0.55, 0.65 or 0.92'),
+  matched: described(wholeNumber, 'values of the sample that match'),
+  sampled: wholeNumber,
+  masked_sample: maybe(described(text, 'never the value itself')),
+  status: described(oneOf(findingStatuses), 'by the latest decision'),
   decision: maybe(object({ reason: text, decided_by: text, decided_at: time })),
   found_at: time,
 })

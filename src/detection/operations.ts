@@ -66,7 +66,7 @@ export const detectionOperations = [
       unauthenticated: 'No secret is configured, or the signature does not match.',
       gone: 'The webhook is switched off.',
     },
-    answer: async ({ parts, request }) => {
+    respond: async ({ parts, request }) => {
       await receiveAlphaWebhook(parts, request)
       return new Response(null, { status: 200 })
     },

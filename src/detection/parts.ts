@@ -3,13 +3,13 @@
 import type { Logger } from 'pino'
 import type { RightOfWay } from '../base/right-of-way.ts'
 import type { AddressRules } from '../catalog/address.ts'
-import type { CatalogPool } from '../catalog/open-catalog.ts'
+import type { OpenCatalogs } from '../catalog/open-catalog.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 export interface DetectionParts {
   readonly store: Store
-  readonly catalogs: CatalogPool
+  readonly catalogs: OpenCatalogs
   readonly metrics: Metrics
   readonly log: Logger
   /** Where storage endpoints may be. */

@@ -3,33 +3,35 @@
 import type { ScanReport } from '../core/detection.ts'
 import { hitSources, runStates } from '../core/detection.ts'
 import {
-  count,
+  described,
   list,
   maybe,
   object,
   oneOf,
-  said,
   tableIdentifier,
   text,
   time,
   uuid,
+  wholeNumber,
 } from '../http/schemas.ts'
 import type { DetectionAttempt, DetectionRun } from '../store/detection/run-list.ts'
 
-const report = said(
+const report = described(
   object({
-    snapshot_ids: maybe(said(list(text), 'decimal')),
+    snapshot_ids: maybe(described(list(text), 'decimal')),
     table_uuid: maybe(text),
-    files_added: maybe(count),
-    files_scanned: maybe(count),
-    files_left_out: maybe(said(count, 'by the file and byte budgets')),
-    files_unsupported: maybe(said(count, 'ORC, Avro and encrypted files')),
-    files_failed: maybe(count),
-    bytes_read: maybe(count),
-    values_sampled: maybe(count),
-    columns: maybe(count),
-    findings_left_out: maybe(said(count, 'of the least confidence, where there were more than 2,000')),
-    problems: maybe(said(list(object({ file: text, reason: text })), 'the first of them')),
+    files_added: maybe(wholeNumber),
+    files_scanned: maybe(wholeNumber),
+    files_left_out: maybe(described(wholeNumber, 'by the file and byte budgets')),
+    files_unsupported: maybe(described(wholeNumber, 'ORC, Avro and encrypted files')),
+    files_failed: maybe(wholeNumber),
+    bytes_read: maybe(wholeNumber),
+    values_sampled: maybe(wholeNumber),
+    columns: maybe(wholeNumber),
+    findings_left_out: maybe(
+      described(wholeNumber, 'of the least confidence, where there were more than 2,000'),
+    ),
+    problems: maybe(described(list(object({ file: text, reason: text })), 'the first of them')),
   }),
   'What the scan covered; empty until there was one',
 )
@@ -39,14 +41,14 @@ const runMembers = {
   source: oneOf(hitSources),
   table: maybe(tableIdentifier),
   state: oneOf(runStates),
-  attempt: count,
-  reason: said(text, 'why it failed; empty otherwise'),
+  attempt: wholeNumber,
+  reason: described(text, 'why it failed; empty otherwise'),
   report,
   created_at: time,
   finished_at: maybe(time),
 }
 const attempt = object({
-  attempt: count,
+  attempt: wholeNumber,
   cause: oneOf(['trigger', 'retry', 'rescan']),
   requested_by: maybe(text),
   started_at: time,

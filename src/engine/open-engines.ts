@@ -7,7 +7,7 @@ import { Fault } from '../base/fault.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { CatalogPool } from '../catalog/open-catalog.ts'
+import type { OpenCatalogs } from '../catalog/open-catalog.ts'
 import type { ReadEngineName } from '../core/read-engine.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
@@ -22,7 +22,7 @@ import { openTrino } from './trino/trino-engine.ts'
 export interface EngineOptions {
   readonly addressRules: AddressRules
   /** Catalogs that load the metadata of tables that Trino reads, with the same credential. */
-  readonly catalogs: CatalogPool
+  readonly catalogs: OpenCatalogs
   /** The process makes its own folder in it; undefined: the directory of temporary files. */
   readonly directory: string | undefined
   readonly memoryBytes: number

@@ -1,14 +1,17 @@
-/** The edge of every route here: what a handler throws is logged and becomes an answer without its cause. */
+/**
+ * Turns what a handler throws into a log line and an ErrorModel response. Every route goes through it; the cause of an
+ * error reaches only the log.
+ */
 
 import type { Logger } from 'pino'
 import { Fault, type FaultKind, toFault } from '../base/fault.ts'
 import { errorResponse } from './fault-response.ts'
 
-/** What nobody but we can mend. */
+/** Kinds that only the service or its operator can fix: they are logged as errors. */
 const ours: ReadonlySet<FaultKind> = new Set(['internal', 'misconfigured', 'tenant_context_missing'])
 
-/** The response of `work`, or the ErrorModel answer to what it threw. */
-export async function answerFaults(log: Logger, work: () => Promise<Response>): Promise<Response> {
+/** The response of `work`, or the ErrorModel response to what it threw. */
+export async function respondWithFaults(log: Logger, work: () => Promise<Response>): Promise<Response> {
   try {
     return await work()
   } catch (thrown) {
@@ -21,7 +24,7 @@ export async function answerFaults(log: Logger, work: () => Promise<Response>): 
   }
 }
 
-/** The 405 of a path that takes some methods (RFC 9110, 15.5.6). */
+/** The 405 response of a path that supports only these methods (RFC 9110, 15.5.6). */
 export function wrongMethod(methods: readonly string[]): Response {
   const allow = [...new Set(methods)].join(', ')
   const response = errorResponse(new Fault('method_not_allowed', `This route takes ${allow}.`))

@@ -1,4 +1,7 @@
-/** Declares operations: gives `run` the types of its input and output from their schemas, and nothing else. */
+/**
+ * Declares operations. It gives `run` the types of its input and output, inferred from their schemas, and does nothing
+ * else.
+ */
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { Access, Operation } from '../core/operation.ts'
@@ -9,7 +12,10 @@ export interface BoundOperation {
   readonly parts: unknown
 }
 
-/** A function that declares operations of a feature. @typeParam Parts what the feature is assembled with */
+/**
+ * Returns a function that declares the operations of a feature.
+ * @typeParam Parts what the feature is assembled with
+ */
 export function operationsOf<Parts>() {
   return <const A extends Access, I extends TObject = TObject, O extends TSchema = TSchema>(
     operation: Operation<Parts, A, I, O>,

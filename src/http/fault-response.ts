@@ -1,5 +1,5 @@
 /**
- * Faults as HTTP answers with an Iceberg ErrorModel body: the one table from kinds to statuses
+ * Turns Faults into HTTP responses with an Iceberg ErrorModel body. Holds the one table from kinds to statuses
  * (docs/reference/errors.md 2).
  */
 
@@ -59,7 +59,7 @@ export function faultStatus(kind: FaultKind): number {
   return statuses[kind]
 }
 
-/** The Iceberg ErrorModel answer, in JSON. */
+/** The Iceberg ErrorModel response, in JSON. */
 export function errorResponse(fault: Fault): Response {
   const status = statuses[fault.kind]
   return new Response(

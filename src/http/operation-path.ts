@@ -1,20 +1,20 @@
-/** Paths of operations: `{name}` is one segment, `{name+}` several; and which paths a route's pattern stands for. */
+/** Reads path templates of operations, where `{name}` is one segment and `{name+}` several, and matches paths to them. */
 
 const member = /\{(\w+)(\+?)\}/g
 
-/** Names of the members that a path holds, in their order. */
+/** Names of the members in a path template, in their order. */
 export function pathMembers(path: string): readonly string[] {
   return [...path.matchAll(member)].map(([, name = '']) => name)
 }
 
-/** Matches the paths that a template stands for, a slash at the end or not; a group for each member. */
+/** Matches the paths of a template, with or without a slash at the end; a group for each member. */
 export function pathPattern(path: string): RegExp {
   return new RegExp(
     `^${path.replaceAll(member, (_, name, many) => `(?<${name}>${many ? '.+' : '[^/]+'})`)}/?$`,
   )
 }
 
-/** The router's patterns of a template: where a member may hold slashes, there is one for that as well. */
+/** The router's patterns of a template. A member that may hold slashes adds a pattern with `*`. */
 export function routerPaths(path: string): readonly string[] {
   const plain = path.replaceAll(member, (_, name) => `:${name}`)
   const open = path.indexOf('+}')
@@ -22,8 +22,8 @@ export function routerPaths(path: string): readonly string[] {
 }
 
 /**
- * Whether `pathname` is one of `pattern`'s, with a slash at its end or without: the router takes both.
- * @param pattern a router's path with `:name` segments, a `*` at its end
+ * Whether `pathname` matches `pattern`, with or without a slash at its end: the router accepts both.
+ * @param pattern a router's path with `:name` segments, or a `*` at its end
  */
 export function pathMatches(pattern: string, pathname: string): boolean {
   const wanted = pattern.split('/')

@@ -1,8 +1,8 @@
-/** The address of a request's direct peer, which only the socket knows; handlers see only the request. */
+/** Remembers the address of a request's direct peer, because only the socket knows it and handlers see only the request. */
 
 const peers = new WeakMap<Request, string>()
 
-/** Notes where a request came from; called by the listener alone. */
+/** Records the peer's address. Only the listener calls this. */
 export function rememberPeer(request: Request, address: string | undefined): void {
   if (address !== undefined) peers.set(request, address)
 }

@@ -1,22 +1,22 @@
-/** A request's body under its cap, and its SHA-256 (docs/reference/gateway.md 1.5). */
+/** Reads a request's body up to its size limit, and computes its SHA-256 (docs/reference/gateway.md 1.5). */
 
 import { Fault } from '../base/fault.ts'
 import { nextTurn } from '../base/turn.ts'
 
-export interface Body {
+export interface RequestBody {
   readonly bytes: Uint8Array
   /** Hex. */
   readonly sha256: string
 }
 
-/** Above this many bytes a digest would hold the HTTP thread for too long. */
+/** Above this many bytes an inline digest would block the HTTP thread for too long. */
 const inlineDigestBytesMax = 256 * 1024
 
 /**
- * Reads a request's body without ever holding more than `bytesMax`.
- * @throws Fault `payload_too_large` above the cap, `bad_request` where the client stopped in the middle
+ * Reads a request's body and never holds more than `bytesMax`.
+ * @throws Fault `payload_too_large` above the limit, `bad_request` where the client stopped in the middle
  */
-export async function readBody(request: Request, bytesMax: number): Promise<Body> {
+export async function readBody(request: Request, bytesMax: number): Promise<RequestBody> {
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const bytes = Number.isNaN(declared) ? await readStream(request, bytesMax) : await readWhole(request)
@@ -27,30 +27,30 @@ export async function readBody(request: Request, bytesMax: number): Promise<Body
 
 const whenRead = new WeakMap<Request, () => void>()
 
-/** Has `act` called once the request's body is read whole, from when on its client waits for us; for the listener alone. */
+/** Calls `act` once the request's body is read whole, when its client begins to wait for us. For the listener only. */
 export function onBodyRead(request: Request, act: () => void): void {
   whenRead.set(request, act)
 }
 
 /**
- * As `readBody`, of a caller who has been looked up: where the body was not there by then, whether he still may is
- * asked again once it is whole, since a session may end while it comes slowly.
- * @param again throws where he may no more
+ * As `readBody`, for a caller who was already checked. If the body was not there yet, it checks the caller again once
+ * the body is whole, because a session may end while a body arrives slowly.
+ * @param again throws where the caller has lost access
  */
 export async function readBodyOf(
   request: Request,
   bytesMax: number,
   again: () => Promise<unknown>,
-): Promise<Body> {
+): Promise<RequestBody> {
   const reading = readBody(request, bytesMax)
-  const wasThere = await Promise.race([reading.then(() => true), nextTurn().then(() => false)])
+  const hadArrived = await Promise.race([reading.then(() => true), nextTurn().then(() => false)])
   const body = await reading
-  if (!wasThere) await again()
+  if (!hadArrived) await again()
   return body
 }
 
 /** Bytes with their digest. */
-export async function bodyOf(bytes: Uint8Array): Promise<Body> {
+export async function bodyOf(bytes: Uint8Array): Promise<RequestBody> {
   return { bytes, sha256: await sha256Hex(bytes) }
 }
 

@@ -1,4 +1,4 @@
-/** The input of an operation from its request: members that the path names, then the query or the body. */
+/** Reads the input of an operation from its request: path members, then the query or the body. */
 
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
@@ -11,7 +11,7 @@ import { type ReadableSchema, readValue } from './read-value.ts'
 /** Levels of a namespace in a path or query, as in the Iceberg REST specification. */
 const levelSeparator = '\u001f'
 
-/** Where the members of an operation's input are, by name. */
+/** Where each member of an operation's input comes from, by name. */
 export function placesOf({
   method,
   path,
@@ -24,8 +24,8 @@ export function placesOf({
 }
 
 /**
- * The checked input of a request.
- * @param again checks the caller once more, where the body came slowly
+ * Reads and checks the input of a request.
+ * @param again checks the caller again if the body arrived slowly
  * @throws Fault `bad_request` naming the member, `payload_too_large`, and what `again` throws
  */
 export async function readInput(
@@ -62,7 +62,7 @@ async function readObject(request: Request, again: () => Promise<unknown>): Prom
   return value
 }
 
-/** Text of a path or query as the JSON that its schema speaks of; text where it is none. */
+/** Converts text of a path or query to the JSON type of its schema; text that does not fit stays text. */
 function asJson({ type }: ReadableSchema, value: string): JsonValue {
   if (type === 'array') return value.split(levelSeparator)
   if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value)
@@ -71,7 +71,7 @@ function asJson({ type }: ReadableSchema, value: string): JsonValue {
   return value
 }
 
-/** Text that is no percent-encoded UTF-8 names nothing. */
+/** Decodes a path segment. Text that is not percent-encoded UTF-8 becomes '', which matches nothing. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)

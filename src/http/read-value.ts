@@ -1,6 +1,7 @@
 /**
- * A parsed JSON value checked against a schema and made plain: objects of known members, times as Dates, 64-bit integers
- * as bigints. Knows the part of JSON Schema that `schemas.ts` writes; every refusal names the member and what it must be.
+ * Checks a parsed JSON value against a schema and converts it: known members only, times as Dates, 64-bit integers as
+ * bigints. Supports the part of JSON Schema that `schemas.ts` writes. Every refusal names the member and what it must
+ * be.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -8,7 +9,7 @@ import { int64Max, int64Min } from '../base/int64.ts'
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from '../base/json.ts'
 import { parseRfc3339 } from '../base/rfc3339.ts'
 
-/** The keywords that are read here; others only describe. */
+/** The supported keywords. Others only describe and are ignored. */
 export interface ReadableSchema {
   readonly type?: string | readonly string[]
   readonly anyOf?: readonly ReadableSchema[]
@@ -27,13 +28,14 @@ export interface ReadableSchema {
 }
 
 /**
+ * Checks and converts one value.
  * @param at the member that holds the value, as `columns[2].name`; '' for a whole body
- * @returns null and undefined as they are; null only where no object is wanted
+ * @returns null and undefined unchanged; null is refused where an object is wanted
  * @throws Fault `bad_request`
  */
 export function readValue(schema: ReadableSchema, value: JsonValue | undefined, at: string): unknown {
   if (schema.anyOf !== undefined) return readAny(schema.anyOf, value, at)
-  // Of a principal or a configuration, null must not mean what leaving it out means.
+  // For a principal or a configuration, null must not mean the same as leaving it out.
   if (value === null && schema.type === 'object') throw refusal(at, 'must be an object')
   if (value === undefined || value === null) return value
   const read = readers[kindOf(schema)](schema, value, at)
@@ -50,7 +52,7 @@ function kindOf({ type, format }: ReadableSchema): Kind {
   return type as Kind
 }
 
-/** Each gives undefined for a value that is not what its schema says. */
+/** A reader returns undefined for a value that does not match its schema. */
 const readers: Readonly<Record<Kind, Reader>> = {
   null: () => undefined,
   boolean: (_, value) => (typeof value === 'boolean' ? value : undefined),
@@ -106,7 +108,7 @@ function readMembers(
   if ([...value.keys()].some((name) => !names.includes(name)))
     throw new Fault(
       'bad_request',
-      `${at === '' ? 'The body' : `\`${at}\``} has an unknown member; known are ${names.join(', ') || 'none'}.`,
+      `${at === '' ? 'The body' : `\`${at}\``} has an unknown member; supported are ${names.join(', ') || 'none'}.`,
     )
   const members = Object.entries(properties).map(([name, schema]) => {
     const where = at === '' ? name : `${at}.${name}`
@@ -131,7 +133,7 @@ function readAny(schemas: readonly ReadableSchema[], value: JsonValue | undefine
   throw refusal(at, `must be ${schemas.map(expected).join(' or ')}`)
 }
 
-/** What a value of the schema is, in words. */
+/** Describes in words what the schema allows. */
 function expected(schema: ReadableSchema): string {
   const { enum: values, pattern, minLength = 0, maxLength, minimum, maximum, minItems = 0, maxItems } = schema
   const kind = kindOf(schema)

@@ -1,4 +1,4 @@
-/** The words that operations write their schemas with. Times are Dates, and 64-bit integers bigints, once read. */
+/** The parts that operations build their schemas from. Once read, times are Dates and 64-bit integers are bigints. */
 
 import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 
@@ -14,16 +14,19 @@ export const time = Type.Unsafe<Date>({ type: 'string', format: 'date-time' })
 /** A UUID in lower case. */
 export const uuid = Type.String({ format: 'uuid' })
 /** A whole number from 0. */
-export const count = Type.Integer({ minimum: 0 })
+export const wholeNumber = Type.Integer({ minimum: 0 })
 /** A whole number from 1. */
 export const ordinal = Type.Integer({ minimum: 1 })
 /** Any number. */
 export const number = Type.Number()
 /** True or false. */
 export const flag = Type.Boolean()
-/** A 64-bit integer: in answers as digits, since JSON readers round it; in requests a number does as well. */
+/**
+ * A 64-bit integer. Responses write it as a string of digits, because JSON readers round it; requests may send a
+ * number.
+ */
 export const int64 = Type.Unsafe<bigint>({ type: ['string', 'integer'], format: 'int64' })
-/** An object whose members nobody here knows. */
+/** An object with any members. */
 export const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' })
 
 /** One of these strings. */
@@ -31,8 +34,8 @@ export function oneOf<const T extends string>(values: readonly T[], options: obj
   return Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
 }
 
-/** The schema with what it means. */
-export function said<T extends TSchema>(schema: T, description: string): T {
+/** The schema with a description. */
+export function described<T extends TSchema>(schema: T, description: string): T {
   return { ...schema, description }
 }
 
@@ -41,7 +44,7 @@ export function list<T extends TSchema>(items: T, options: object = {}): TUnsafe
   return Type.Unsafe<readonly Static<T>[]>({ type: 'array', items, ...options })
 }
 
-/** A member that may be absent; null in a request is as absent, but for an object. */
+/** A member that may be absent. Null in a request means absent, except for an object. */
 export function maybe<T extends TSchema>(schema: T): TOptional<TUnsafe<Static<T> | undefined>> {
   return Type.Optional(Type.Unsafe<Static<T> | undefined>(schema))
 }
@@ -59,15 +62,15 @@ export function object<const T extends Readonly<Record<string, TSchema>>>(member
   })
 }
 
-/** Which page of a listing a request asks for. */
+/** Members of a request that select a page of a listing. */
 export const pageInput = {
   limit: maybe(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-  page_token: maybe(said(text, '`next_page_token` of the page before; opaque')),
+  page_token: maybe(described(text, '`next_page_token` of the previous page; opaque')),
 }
 
-/** Members of an answer that is one page of a listing. */
+/** Members of a response that is one page of a listing. */
 export function pageMembers<T extends TSchema>(items: T) {
-  return { items: list(items), next_page_token: maybe(said(text, 'absent on the last page')) }
+  return { items: list(items), next_page_token: maybe(described(text, 'absent on the last page')) }
 }
 
 /** One page of a listing. */
@@ -77,29 +80,32 @@ export function pageOf<T extends TSchema>(items: T) {
 
 const identifier = Type.String({ pattern: '^[a-zA-Z0-9_-]+$' })
 
-/** A table in a path: `{namespace}/{table}`, the levels of its namespace joined by %1F, as Iceberg REST has it. */
+/** A table in a path: `{namespace}/{table}`, with namespace levels joined by %1F as in Iceberg REST. */
 export const tableAddress = {
-  namespace: said(list(identifier, { minItems: 1 }), 'its levels joined by %1F'),
+  namespace: described(list(identifier, { minItems: 1 }), 'its levels joined by %1F'),
   table: identifier,
 }
 
-/** What a table's address names. */
+/** The table that an address names. */
 export function addressed({ namespace, table }: { namespace: readonly string[]; table: string }): TableRef {
   return { namespace, name: table }
 }
 
-/** A table in a body or an answer: Iceberg's identifier. */
+/** A table in a request or response body: Iceberg's identifier. */
 export const tableIdentifier = object({ namespace: list(nonEmpty, { minItems: 1 }), name: nonEmpty })
 
-/** A table that a listing is narrowed to, in a query. */
+/** Query members that limit a listing to one table. */
 export const tableFilter = {
   namespace: maybe(
-    said(list(nonEmpty, { minItems: 1 }), 'of the table, its levels joined by %1F; goes with `table`'),
+    described(list(nonEmpty, { minItems: 1 }), 'of the table, its levels joined by %1F; goes with `table`'),
   ),
-  table: maybe(said(nonEmpty, 'goes with `namespace`')),
+  table: maybe(described(nonEmpty, 'goes with `namespace`')),
 }
 
-/** The table that a filter names. @throws Fault `bad_request` where one of the two is missing */
+/**
+ * The table that a filter names.
+ * @throws Fault `bad_request` where one of the two is missing
+ */
 export function filteredTable({
   namespace,
   table,

@@ -1,4 +1,4 @@
-/** The license that is installed: text from the environment, or a file. */
+/** Reads the installed license from the environment or a file. */
 
 import { Fault } from '../base/fault.ts'
 import type { Secret } from '../base/secret.ts'
@@ -9,8 +9,8 @@ export type LicenseSource = { readonly text: Secret } | { readonly file: string 
 
 /**
  * Reads and verifies the installed license.
- * @param development whether the development key counts
- * @param keys those of the program unless a test brings its own
+ * @param development whether a license signed with the development key is valid
+ * @param keys the program's keys; a test passes its own
  * @returns undefined where none is installed
  * @throws Fault `misconfigured` for a license that cannot be read or does not verify
  */

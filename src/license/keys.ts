@@ -1,6 +1,6 @@
 /**
- * The public keys by which licenses are verified. They are part of the program: a key that could be
- * configured would let anyone sign. `bun run license keygen` makes a pair; the public half goes here.
+ * The public keys that verify licenses. They are part of the program, because with a configurable key anyone could
+ * sign. `bun run license keygen` makes a pair; the public half goes here.
  */
 
 export interface LicenseKey {
@@ -8,7 +8,7 @@ export interface LicenseKey {
   readonly id: string
   /** An Ed25519 key (RFC 8037). */
   readonly publicJwk: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string }
-  /** Its private half is public, so it counts in local walkthroughs only. */
+  /** Its private half is public, so it is valid in local walkthroughs only. */
   readonly development: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The license: a compact JWS (RFC 7515) signed by Ed25519, verified once at start. What it says about time is
- * asked at every use, so that a running service notices its end.
+ * Verifies the license, a compact JWS (RFC 7515) signed with Ed25519, once at start. Its expiry is checked at every use
+ * instead, so a running service notices it.
  */
 
 import { createPublicKey, verify } from 'node:crypto'
@@ -12,7 +12,7 @@ export interface License {
   readonly id: string
   readonly licensee: string
   readonly capabilities: readonly CommercialCapability[]
-  /** Tenants that may exist; undefined: any number. */
+  /** How many tenants may exist; undefined: any number. */
   readonly tenantsMax: number | undefined
   /** Milliseconds since the Unix epoch. */
   readonly issuedAtMs: number
@@ -23,16 +23,16 @@ export interface License {
   readonly development: boolean
 }
 
-/** The media type of the JWS header, so that no other token of anyone's is taken for a license. */
+/** The media type in the JWS header. It prevents another kind of token from being accepted as a license. */
 export const licenseType = 'covenant-license'
 
 const textMax = 16_384
 const day = 86_400_000
 
 /**
- * Verifies a license's signature and form; its expiry is no part of this.
- * @param development whether the development key counts: local walkthroughs only
- * @throws Fault `misconfigured` saying what is wrong with it, without quoting it
+ * Verifies a license's signature and form, not its expiry.
+ * @param development whether the development key is valid: local walkthroughs only
+ * @throws Fault `misconfigured` that says what is wrong, without quoting the license
  */
 export function verifyLicense(
   text: string,
@@ -45,19 +45,19 @@ export function verifyLicense(
   const { alg, typ, kid } = decode(header)
   if (alg !== 'EdDSA' || typ !== licenseType) throw invalid('it is not a signed license')
   const key = keys.find(({ id }) => id === kid)
-  if (key === undefined) throw invalid('it is signed with a key that this version does not know')
+  if (key === undefined) throw invalid('it is signed with a key that this version does not have')
   const publicKey = createPublicKey({ key: { ...key.publicJwk }, format: 'jwk' })
   const signed = Buffer.from(`${header}.${payload}`)
   if (!verify(null, signed, publicKey, Buffer.from(signature, 'base64url')))
-    throw invalid('its signature does not hold')
+    throw invalid('its signature is invalid')
   if (key.development && !development)
-    throw invalid('it is a development license, which counts under SVC_DEMO=1 only')
+    throw invalid('it is a development license, which is valid only under SVC_DEMO=1')
   return readClaims(decode(payload), key.development)
 }
 
 function readClaims(claims: Readonly<Record<string, unknown>>, development: boolean): License {
   const { id, licensee, capabilities, tenants_max: tenants, issued_at, expires_at, grace_days } = claims
-  const known = new Set<unknown>(commercialCapabilities)
+  const supported = new Set<unknown>(commercialCapabilities)
   const [issuedAtMs, expiresAtMs] = [issued_at, expires_at].map((time) =>
     typeof time === 'string' ? Date.parse(time) : Number.NaN,
   )
@@ -76,7 +76,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, development: bool
     id,
     licensee,
     // A newer license may name capabilities that this version does not have.
-    capabilities: capabilities.filter((name): name is CommercialCapability => known.has(name)),
+    capabilities: capabilities.filter((name): name is CommercialCapability => supported.has(name)),
     tenantsMax: tenants === undefined ? undefined : Number(tenants),
     issuedAtMs,
     expiresAtMs,

@@ -1,33 +1,34 @@
-/** What may run here and now: the license, or its absence, as answers to features. */
+/** Decides whether a feature may run now, from the installed license or its absence. */
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { type Capability, type CommercialCapability, isCommunity } from '../core/capability.ts'
 import type { License } from './license.ts'
 
-/** The ErrorModel type of a refusal by which a client tells it from a lack of rights. */
+/** The ErrorModel type of a refusal; a client tells it from missing rights by this type. */
 export const notLicensedType = 'CapabilityNotLicensedException'
 
 export type LicenseState = 'none' | 'valid' | 'grace' | 'expired'
 
 export interface Licensed {
   readonly license: License | undefined
-  /** `grace`: expired, and its capabilities still run. */
+  /** `grace`: expired, but its capabilities still run. */
   state(): LicenseState
   /**
-   * Lets a capability through. Asked after the caller's session and scope, and never by a check (ADR 5).
-   * @throws Fault `forbidden` of the type `notLicensedType`, with a sentence that says which capability and why
+   * Checks that a capability is licensed. Callers check session and scope before. Detection's checks never call it (ADR
+   * 5).
+   * @throws Fault `forbidden` of type `notLicensedType`, with a sentence that names the capability and the reason
    */
   require(capability: Capability): void
   /**
-   * Lets one more tenant be made.
+   * Checks that one more tenant may be made.
    * @param count tenants that exist
    * @throws Fault `forbidden` where the license's limit is reached
    */
   readonly requireRoomForTenant: (count: number) => void
 }
 
-/** The answers for a license, or for none. */
+/** Makes the checks for a license, or for none. */
 export function licensedBy(license: License | undefined, clock: Clock): Licensed {
   const state = (): LicenseState => {
     if (license === undefined) return 'none'
@@ -53,7 +54,7 @@ export function licensedBy(license: License | undefined, clock: Clock): Licensed
     requireRoomForTenant(count) {
       const max = license?.tenantsMax
       if (max !== undefined && count >= max)
-        throw new Fault('forbidden', `The installed license is for ${max} tenants, and there are ${count}.`)
+        throw new Fault('forbidden', `The installed license allows ${max} tenants, and ${count} exist.`)
     },
   }
 }

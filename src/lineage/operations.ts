@@ -10,7 +10,7 @@ import { operationsOf } from '../http/declare.ts'
 import { pageRequest } from '../http/page-view.ts'
 import {
   anyObject,
-  count,
+  described,
   flag,
   list,
   maybe,
@@ -20,11 +20,11 @@ import {
   oneOf,
   pageInput,
   pageMembers,
-  said,
   tableIdentifier,
   text,
   time,
   uuid,
+  wholeNumber,
 } from '../http/schemas.ts'
 import { limits } from '../limits.ts'
 import { lineageDirections } from '../store/lineage/graph.ts'
@@ -40,32 +40,32 @@ const transformations = list(
   object({ type: maybe(text), subtype: maybe(text), description: maybe(text), masking: maybe(flag) }),
 )
 const node = object({
-  node: said(text, 'by which it is asked for'),
+  node: described(text, 'by which it is asked for'),
   kind: oneOf(['dataset', 'job', 'column', 'table']),
-  namespace: maybe(said(text, 'of a dataset, job or column')),
+  namespace: maybe(described(text, 'of a dataset, job or column')),
   name: maybe(text),
   column: maybe(text),
-  table: maybe(said(tableIdentifier, 'of a table')),
+  table: maybe(described(tableIdentifier, 'of a table')),
 })
 const edge = object({
   label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS']),
   from: text,
   to: text,
-  hops: said(count, 'LINEAGE_OF edges between the node and the farther end'),
-  column_count: maybe(count),
+  hops: described(wholeNumber, 'LINEAGE_OF edges between the node and the farther end'),
+  column_count: maybe(wholeNumber),
   columns: maybe(
-    said(
+    described(
       list(
         object({
           input: text,
-          output: said(nullable(text), 'null: the whole dataset, by a filter or join'),
+          output: described(nullable(text), 'null: the whole dataset, by a filter or join'),
           transformations,
         }),
       ),
       'the first 100',
     ),
   ),
-  transformations: maybe(said(transformations, 'of an edge between columns')),
+  transformations: maybe(described(transformations, 'of an edge between columns')),
 })
 const lineageName = object({ namespace: text, name: text })
 const event = object({
@@ -78,10 +78,10 @@ const event = object({
   principal_source: oneOf(principalSources),
   state: oneOf(['pending', 'merged', 'refused']),
   refusal: maybe(
-    said(object({ cycle: maybe(list(lineageName)), reason: maybe(text) }), 'why it was refused'),
+    described(object({ cycle: maybe(list(lineageName)), reason: maybe(text) }), 'why it was refused'),
   ),
-  body_sha256: said(text, 'hex'),
-  body: said(text, 'as received'),
+  body_sha256: described(text, 'hex'),
+  body: described(text, 'as received'),
 })
 
 export const lineageOperations = [
@@ -110,7 +110,7 @@ export const lineageOperations = [
       unprocessable: 'An edge would close a cycle; the message names the pair.',
       unavailable: 'The event was not stored, or is stored and will be merged later.',
     },
-    answer: async (context) => {
+    respond: async (context) => {
       await receiveEvent(context)
       return new Response(null, { status: 202 })
     },
@@ -124,7 +124,7 @@ export const lineageOperations = [
     path: '/api/v1/lineage/graph',
     access: { scope: 'read' },
     input: object({
-      node: said(
+      node: described(
         nonEmpty,
         'dataset/{namespace}/{name}, job/…, column/…/{column} or table/{namespace}/{table}; each part percent-encoded',
       ),
@@ -155,7 +155,7 @@ export const lineageOperations = [
     path: '/api/v1/lineage/runs/{producer+}/{run_id}',
     access: { scope: 'read' },
     input: object({
-      producer: said(text, 'percent-encoded or as it is'),
+      producer: described(text, 'percent-encoded or as it is'),
       run_id: uuid,
       ...pageInput,
       limit: maybe(Type.Integer({ minimum: 1, maximum: 20, default: 20 })),

@@ -6,6 +6,7 @@ import type { DialectName } from '../core/sql-type.ts'
 import { operationsOf } from '../http/declare.ts'
 import {
   anyObject,
+  described,
   flag,
   list,
   maybe,
@@ -14,7 +15,6 @@ import {
   object,
   oneOf,
   ordinal,
-  said,
   tableIdentifier,
   text,
 } from '../http/schemas.ts'
@@ -28,15 +28,15 @@ const dialectNames = Object.keys(dialects) as DialectName[]
 const explained = object({
   dialect: oneOf(dialectNames),
   principal: object({ sub: text, roles: list(text) }),
-  sql: maybe(said(text, 'SQL for the engine; only for stewards')),
-  parameters: said(list(text), 'types of `$1` and so on'),
+  sql: maybe(described(text, 'SQL for the engine; only for stewards')),
+  parameters: described(list(text), 'types of `$1` and so on'),
   columns: list(object({ name: text, type: text })),
   reads: list(
     object({
       table: tableIdentifier,
       contract: maybe(object({ id: text, version: ordinal })),
       columns: list(text),
-      snapshot: maybe(object({ id: said(nullable(text), 'decimal'), pinned: flag })),
+      snapshot: maybe(object({ id: described(nullable(text), 'decimal'), pinned: flag })),
     }),
   ),
   policies: list(
@@ -46,7 +46,7 @@ const explained = object({
       table: tableIdentifier,
       column: maybe(text),
       action: maybe(text),
-      origin: maybe(said(anyObject, 'where it is attached; only for stewards')),
+      origin: maybe(described(anyObject, 'where it is attached; only for stewards')),
     }),
   ),
   fingerprint: text,
@@ -63,7 +63,7 @@ export const explainOperations = [
     access: { scope: 'read' },
     input: object({
       statement: nonEmpty,
-      catalog: maybe(said(text, 'explains a run in this catalog; give this or `dialect`')),
+      catalog: maybe(described(text, 'explains a run in this catalog; give this or `dialect`')),
       dialect: maybe(oneOf(dialectNames)),
       search_path: maybe(list(text)),
       principal: maybe(object({ sub: nonEmpty, roles: maybe(list(text)) })),

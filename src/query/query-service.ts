@@ -10,7 +10,7 @@ import type { ResultColumn } from './compile.ts'
 export type ReadSurface = 'pgwire' | 'xmla' | 'graphql' | 'mcp' | 'rest'
 
 /** The part of a read session (server/read-session.ts) that an open run checks again. */
-export type Reader = Pick<ReadCredential, 'stillValid' | 'sessionToAsk' | 'expiresAtMs'>
+export type Reader = Pick<ReadCredential, 'stillValid' | 'sessionToCheck' | 'expiresAtMs'>
 
 /** The principal, the catalog and the settings of a connection or a request. */
 export interface QueryContext {

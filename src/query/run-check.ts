@@ -86,7 +86,7 @@ export class RunCheck {
     const { tenant, catalog, reader } = this.context
     const { loaded, compiled } = this.load
     const refs = compiled.reads.map(({ table }) => table.ref)
-    const sessionId = reader.sessionToAsk?.()
+    const sessionId = reader.sessionToCheck?.()
     const askedMs = pace.now()
     const call = loadRead(store, tenant, catalog, refs, { sessionId, before: loaded.credential })
     const [now, isValid] = await Promise.all([

@@ -27,8 +27,9 @@ export class ReadSession implements Reader {
     return this.#credential.stillValid()
   }
 
-  sessionToAsk(): string | undefined {
-    return this.#credential.sessionToAsk?.()
+  /** As in Reader. */
+  sessionToCheck(): string | undefined {
+    return this.#credential.sessionToCheck?.()
   }
 
   /** The context of this session's statements. Tenant and principal always come from the session. */
@@ -66,7 +67,7 @@ export class ReadSessionCheck implements SessionCheck {
 
   take(): string | undefined {
     if (this.#isTaken || this.#isAsked) return undefined
-    const sessionId = this.#session.sessionToAsk()
+    const sessionId = this.#session.sessionToCheck()
     this.#isTaken = sessionId !== undefined
     return sessionId
   }

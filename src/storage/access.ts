@@ -1,6 +1,6 @@
 /**
- * Which catalog credential a run reads by, and what that credential lets it read: its registered storage
- * roots and its own storage credentials, never those of this process.
+ * Finds the catalog credential for a detection run and what it may read: its registered storage roots, with its own
+ * storage credentials. This process's own credentials are never used.
  */
 
 import { type AddressRules, PinnedHost } from '../catalog/address.ts'
@@ -17,15 +17,15 @@ import { parseRoots, rootMatchLength } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
 import { bucketUrl, type S3Access, type StorageAccess } from './storage.ts'
 
-/** The registered roots of a credential, as they were written. */
+/** The registered roots of a credential, as configured. */
 export function storageRoots(config: Readonly<Record<string, unknown>>): readonly string[] {
   const roots = config.storage_roots
   return Array.isArray(roots) ? roots.filter((root) => typeof root === 'string') : []
 }
 
 /**
- * The credential that a run is read by where its trigger named none, or one that was removed: the one with the longest
- * storage root above the location.
+ * The credential for a run whose trigger named none, or one that was removed. It has the longest storage root above the
+ * location.
  * @throws ReadFailure where there is none
  */
 export async function credentialAbove(store: Store, run: ClaimedRun): Promise<CatalogCredential> {
@@ -34,7 +34,7 @@ export async function credentialAbove(store: Store, run: ClaimedRun): Promise<Ca
   throw new ReadFailure('no catalog credential registers a storage root above the metadata location')
 }
 
-/** The tenant's credential whose storage root covers a location best, or undefined. */
+/** The tenant's credential with the longest storage root above a location, or undefined. */
 export async function credentialByRoot(
   store: Store,
   tenant: TenantId,
@@ -49,7 +49,7 @@ export async function credentialByRoot(
 }
 
 /**
- * What may be read by a credential's own storage credentials.
+ * What a credential may read with its own storage credentials.
  * @throws ReadFailure where its storage endpoint may not be reached
  */
 export async function storageAccess(
@@ -61,7 +61,7 @@ export async function storageAccess(
   return { roots, s3: s3 && (await reachable(s3, roots, rules, 'of the catalog credential')) }
 }
 
-/** The settings by the names that Iceberg clients give them; undefined where there are no keys among them. */
+/** The S3 settings, which have the names of Iceberg clients; undefined where the keys are missing. */
 export function s3Access(config: Readonly<Record<string, unknown>>): S3Access | undefined {
   const text = (...names: readonly string[]) =>
     names
@@ -73,7 +73,7 @@ export function s3Access(config: Readonly<Record<string, unknown>>): S3Access | 
   const region = text('s3.region', 'client.region', 'region') ?? 'us-east-1'
   const endpoint = text('s3.endpoint')
   return {
-    // Named outright: an absent one would be taken from the environment.
+    // Always set, because an absent endpoint would come from the environment.
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
     region,
     accessKeyId,
@@ -84,9 +84,9 @@ export function s3Access(config: Readonly<Record<string, unknown>>): S3Access | 
 }
 
 /**
- * The access with the addresses of the hosts at which the buckets of `roots` are asked, checked.
- * @param whose said in the failure
- * @throws ReadFailure where one has none that is allowed
+ * Adds the checked addresses of the hosts that serve the buckets of `roots`.
+ * @param whose completes the failure's sentence
+ * @throws ReadFailure where a host has no allowed address
  */
 export async function reachable(
   s3: S3Access,

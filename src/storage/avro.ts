@@ -1,6 +1,6 @@
 /**
- * Avro object container files as Iceberg writes manifests (specification, Appendix A): header and blocks are
- * read here, so that every size is checked before anything is allocated; avsc decodes the records.
+ * Reads Avro object container files as Iceberg writes manifests (specification, Appendix A). Header and blocks are read
+ * here, so that every size is checked before memory is allocated; avsc decodes the records.
  */
 
 import { brotliDecompressSync, inflateRawSync, zstdDecompressSync } from 'node:zlib'
@@ -8,7 +8,7 @@ import avro from 'avsc'
 import { snappyUncompress } from 'hyparquet'
 import { ReadFailure } from './read-failure.ts'
 
-/** What a record decodes to: longs are bigints, bytes are Buffers. */
+/** A decoded record: longs are bigints, bytes are Buffers. */
 export type AvroRecord = Readonly<Record<string, unknown>>
 
 export interface AvroFile {
@@ -20,7 +20,7 @@ export interface AvroFile {
 export interface AvroBounds {
   /** Bytes of all blocks once decompressed. */
   readonly bytesMax: number
-  /** Records, and blocks without any. */
+  /** Most records, where an empty block counts as one. */
   readonly recordsMax: number
 }
 
@@ -40,7 +40,7 @@ const longType = avro.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 })
 
-/** An avsc type whose longs are bigints, since snapshot ids do not fit a double, and whose lists and maps are bounded. */
+/** An avsc type with bigint longs, because snapshot ids do not fit a double, and with bounded lists and maps. */
 function avroType(schema: unknown, budget: ItemBudget): avro.Type {
   return avro.Type.forSchema(schema as avro.Schema, {
     typeHook: (part, options) => {
@@ -54,7 +54,7 @@ function avroType(schema: unknown, budget: ItemBudget): avro.Type {
 
 /**
  * Reads a container file.
- * @throws ReadFailure where it is no such file; its records throw it where a block is corrupt or too large
+ * @throws ReadFailure where it is none; its records throw it where a block is corrupt or too large
  */
 export function readAvro(bytes: Uint8Array, bounds: AvroBounds): AvroFile {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -94,7 +94,7 @@ function* readBlocks(
     records += Math.max(count, 1)
     if (count < 0 || records > recordsMax)
       throw new ReadFailure(`a manifest holds more than ${recordsMax} entries`)
-    // A writer may end a block that it put nothing into; nothing tells how often.
+    // A writer may end an empty block, and the number of empty blocks has no other bound.
     if (count === 0) continue
     const block = decompress(codec, packed, bytesMax - bytes)
     if (block === undefined) throw new ReadFailure(`a manifest decompresses to more than ${bytesMax} bytes`)
@@ -108,7 +108,7 @@ function* readBlocks(
       } catch {
         throw corrupt()
       }
-      // avsc says -1 where the bytes ended early, and a record of no bytes would never end.
+      // avsc returns -1 where the bytes ended early. A record of no bytes would never end.
       if (decoded.offset <= at || decoded.offset > block.length) throw corrupt()
       at = decoded.offset
       yield decoded.value as AvroRecord
@@ -123,7 +123,7 @@ function decompress(codec: string, block: Buffer, bytesMax: number): Buffer | un
 }
 
 function inflate(codec: string, block: Buffer, bytesMax: number): Buffer | undefined {
-  // The least that zlib takes as a bound.
+  // zlib accepts no lower bound than 1.
   const bound = { maxOutputLength: Math.max(bytesMax, 1) }
   try {
     switch (codec) {
@@ -136,7 +136,7 @@ function inflate(codec: string, block: Buffer, bytesMax: number): Buffer | undef
       case 'brotli':
         return brotliDecompressSync(block, bound)
       case 'snappy':
-        // Four bytes of checksum follow.
+        // The last four bytes are a checksum.
         return unsnap(block.subarray(0, -4), bytesMax)
     }
   } catch (thrown) {
@@ -154,14 +154,14 @@ function unsnap(block: Buffer, bytesMax: number): Buffer | undefined {
   return output
 }
 
-/** Items of all lists and maps of one record; a manifest's entry has six for each column. */
+/** Most items of all lists and maps of one record; a manifest's entry has six for each column. */
 const itemsMax = 200_000
 
 interface ItemBudget {
   left: number
 }
 
-/** What avsc reads from; the two members are as its own types use them. */
+/** The object that avsc reads from, with the members that its own types use. */
 interface Tap {
   readonly buf: Buffer
   readonly pos: number
@@ -173,8 +173,8 @@ type Readable = { _read(tap: Tap): unknown }
 type ConstructorOf = new (schema: avro.Schema, options: object) => avro.types.ArrayType & avro.types.MapType
 
 /**
- * A list that reads no more items than there are bytes left: the library makes room for as many as are claimed, and
- * reads on beyond the end, before it says that the bytes ended early.
+ * A list that reads at most as many items as there are bytes left. avsc itself allocates the claimed number of items.
+ * It also reads beyond the end before it reports that the bytes ended early.
  */
 function boundedList(schema: avro.Schema, options: object, budget: ItemBudget): avro.Type {
   return new (class extends (avro.types.ArrayType as unknown as ConstructorOf) {
@@ -187,7 +187,7 @@ function boundedList(schema: avro.Schema, options: object, budget: ItemBudget): 
   })(schema, options)
 }
 
-/** The same of a map. */
+/** A map with the same bound. */
 function boundedMap(schema: avro.Schema, options: object, budget: ItemBudget): avro.Type {
   return new (class extends (avro.types.MapType as unknown as ConstructorOf) {
     _read(tap: Tap): unknown {
@@ -199,7 +199,10 @@ function boundedMap(schema: avro.Schema, options: object, budget: ItemBudget): a
   })(schema, options)
 }
 
-/** Items come in blocks, each after its count, or after that as a negative and its bytes; the last has none. */
+/**
+ * Reads items, which come in blocks after their count, or after a negative count and a byte length. A count of 0 ends
+ * them.
+ */
 function eachItem(tap: Tap, budget: ItemBudget, read: () => void): void {
   for (;;) {
     let count = tap.readLong()
@@ -243,7 +246,7 @@ function readHeader(cursor: Cursor): ReadonlyMap<string, Buffer> {
   }
 }
 
-/** An Avro long that counts something here, so that a double holds it. */
+/** An Avro long that is a count or length here, so a double holds it. */
 function readLong(cursor: Cursor): number {
   const raw = readVarint(cursor)
   return raw % 2 === 0 ? raw / 2 : -(raw + 1) / 2
@@ -260,13 +263,13 @@ function readVarint(cursor: Cursor): number {
   throw corrupt()
 }
 
-/** Values of one record beside the items of its lists and maps, and of one such item. */
+/** Most values of one record besides the items of its lists and maps, and most values of one such item. */
 const recordValuesMax = 10_000
 const itemValuesMax = 32
 
 /**
- * Items without bytes would let a few bytes claim any number of them; records that each hold two of another kind, any
- * number of values.
+ * Refuses schemas whose values could far outgrow their bytes. Items without bytes would let a few bytes claim any
+ * number of items. Records that each hold two of another kind would multiply their values.
  */
 function assertBounded(schema: unknown): void {
   const parts = partsOf(schema, 0)
@@ -298,13 +301,16 @@ function partsOf(schema: unknown, depth: number): readonly SchemaPart[] {
   return [schema as SchemaPart, ...[type, items, values, ...own].flatMap((part) => partsOf(part, depth + 1))]
 }
 
-/** Without its namespace: of types that share one, each must take bytes. */
+/** A name without its namespace. Of types that share one, each must take bytes. */
 const simpleName = (name: string) => name.slice(name.lastIndexOf('.') + 1)
 
-/** Every value of these takes a byte or more. */
+/** Types whose every value takes at least one byte. */
 const sizedTypes = new Set('boolean int long float double bytes string array map enum'.split(' '))
 
-/** @param known names that were looked at, or are: what only holds itself is taken to hold nothing */
+/**
+ * Whether every value of a schema takes at least one byte.
+ * @param known results by name; false while a name is in progress, because a type that only holds itself has no bytes
+ */
 function takesBytes(
   schema: unknown,
   named: ReadonlyMap<string, readonly unknown[]>,
@@ -313,15 +319,15 @@ function takesBytes(
   if (typeof schema === 'string') {
     if (sizedTypes.has(schema)) return true
     const name = simpleName(schema)
-    const answer = known.get(name)
-    if (answer !== undefined) return answer
+    const result = known.get(name)
+    if (result !== undefined) return result
     known.set(name, false)
     const meant = named.get(name) ?? []
     const isSized = meant.length > 0 && meant.every((one) => takesBytes(one, named, known))
     known.set(name, isSized)
     return isSized
   }
-  // A union says which branch it is.
+  // A union's value starts with its branch number.
   if (Array.isArray(schema)) return true
   if (typeof schema !== 'object' || schema === null) return false
   const { type, fields, size } = schema as SchemaPart
@@ -331,8 +337,8 @@ function takesBytes(
 }
 
 /**
- * The most values that one value of a schema is made of; a list or map counts as one.
- * @param known names that were counted, or are being: what holds itself does so through a union, list or map
+ * The most values that one value of a schema consists of; a list or map counts as one.
+ * @param known counts by name; 1 while a name is in progress, because a type holds itself through a union, list or map
  */
 function valueCount(
   schema: unknown,

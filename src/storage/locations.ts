@@ -1,6 +1,6 @@
 /**
- * Where a scan may read (docs/reference/catalogs.md 5.1): a location counts only below a storage root that an
- * administrator registered with the catalog credential. Pure; symbolic links are storage.ts's matter.
+ * Decides which locations may be read (docs/reference/catalogs.md 5.1): only those below a storage root that an
+ * administrator registered with the catalog credential. Pure: storage.ts resolves symbolic links.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -14,9 +14,9 @@ const bucketPattern = /^[a-z0-9][a-z0-9._-]{1,62}$/i
 const controlCharacter = /\p{Cc}/u
 
 /**
- * A location in its one canonical form.
+ * A location in canonical form.
  * @param text `file:` URL, absolute path, or `s3:`, `s3a:`, `s3n:` address
- * @returns undefined where it is none of these, or holds dot segments or control characters
+ * @returns undefined for anything else, or where it holds dot segments or control characters
  */
 export function parseLocation(text: string): Location | undefined {
   if (controlCharacter.test(text) || !text.isWellFormed()) return undefined
@@ -33,7 +33,7 @@ export function parseLocation(text: string): Location | undefined {
 
 function filePath(text: string): string | undefined {
   if (text.startsWith('/')) return text
-  // Checked before URL parsing, which would resolve dot segments, and in its encoded forms after it.
+  // Checked before URL parsing, which would resolve dot segments; the caller checks their encoded forms afterwards.
   if (!/^file:\/(?:\/\/)?[^/]/.test(text) || hasDotSegment(text.slice('file:'.length))) return undefined
   try {
     return fileURLToPath(text)
@@ -46,7 +46,7 @@ function hasDotSegment(path: string): boolean {
   return path.split(/[/\\]/).some((segment) => segment === '.' || segment === '..')
 }
 
-/** The roots that can be read below; what is no location at all is left out. */
+/** The roots as locations; roots that are no location are left out. */
 export function parseRoots(texts: readonly string[]): readonly Location[] {
   return texts.map((text) => parseLocation(text.replace(/\/+$/, ''))).filter((root) => root !== undefined)
 }
@@ -68,7 +68,7 @@ function isPathBelow(path: string, root: string): boolean {
 }
 
 /**
- * A location that may be read.
+ * Parses a location and checks that it may be read.
  * @throws ReadFailure where it is malformed, of an unsupported store, or below none of the roots
  */
 export function admitLocation(text: string, roots: readonly Location[]): Location {
@@ -87,7 +87,7 @@ export function admitLocation(text: string, roots: readonly Location[]): Locatio
   return location
 }
 
-/** Characters of the longest root above a location; 0 where there is none. */
+/** Length in characters of the longest root above a location; 0 where there is none. */
 export function rootMatchLength(text: string, roots: readonly string[]): number {
   const location = parseLocation(text)
   if (location === undefined) return 0

@@ -1,11 +1,11 @@
-/** Why a scan, or one file of it, came to nothing. A reason is our own words: never content, never a path. */
+/** The error of a scan, or of one file in it. Its reason holds our own words only: never content, never a path. */
 
 export class ReadFailure extends Error {
   override readonly name = 'ReadFailure'
 
   /**
    * @param reason a clause for the run's record
-   * @param passing whether another attempt may do better
+   * @param passing whether a retry may succeed
    */
   constructor(
     readonly reason: string,
@@ -16,16 +16,16 @@ export class ReadFailure extends Error {
 }
 
 /**
- * What may be kept of any thrown value. Libraries quote what they could not read, so nothing of their
- * messages is kept.
- * @param what the document that was being read
+ * Any thrown value as a ReadFailure. Libraries quote the content that they could not read, so their messages are
+ * dropped.
+ * @param what names the document that was read
  */
 export function toReadFailure(thrown: unknown, what: string): ReadFailure {
   if (thrown instanceof ReadFailure) return thrown
   return new ReadFailure(`${what} cannot be read: it is corrupt or truncated`)
 }
 
-/** The last segment of a location: the folders above may spell out partition values, which are data. */
+/** The last segment of a location. The folders above may contain partition values, which are data. */
 export function fileName(location: string): string {
   return location.slice(location.lastIndexOf('/') + 1).slice(0, 200)
 }

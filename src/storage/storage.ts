@@ -1,7 +1,7 @@
 /**
- * Ranged, counted reads of admitted locations: local files and S3. S3 gets exactly the credentials that the
- * catalog credential holds, or that its catalog vends; what the process finds in its environment is never used for
- * a tenant.
+ * Reads byte ranges of admitted locations in local files and S3, and counts the bytes. S3 receives only credentials
+ * that the catalog credential holds or its catalog vends. Credentials in the process's environment are never used for a
+ * tenant.
  */
 
 import { open, realpath, stat } from 'node:fs/promises'
@@ -10,17 +10,17 @@ import { AwsClient } from 'aws4fetch'
 import { admitLocation, type Location, parseRoots } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
 
-/** Plain data: it crosses to the worker. */
+/** Plain data, because it is sent to the worker. */
 export interface StorageAccess {
   readonly roots: readonly string[]
-  /** For every location that no entry of `vended` covers. */
+  /** Used for every location that no entry of `vended` covers. */
   readonly s3: S3Access | undefined
-  /** Of those whose prefix an address begins with, the longest counts. */
+  /** Of the entries whose prefix matches an address, the longest is used. */
   readonly vended?: readonly VendedS3[]
 }
 
 export interface VendedS3 {
-  /** `s3://bucket/…`, a prefix by characters as the Iceberg REST specification has it. */
+  /** `s3://bucket/…`, compared by characters, as in the Iceberg REST specification. */
   readonly prefix: string
   readonly s3: S3Access
 }
@@ -28,15 +28,15 @@ export interface VendedS3 {
 export interface S3Access {
   readonly endpoint: string
   /**
-   * Checked addresses by host name: connections go there and nowhere else, whatever the names resolve to by then.
-   * Undefined: not checked, which the caller answers for.
+   * Checked addresses by host name. Connections go only there, whatever the names resolve to later. Undefined: not
+   * checked, which is the caller's responsibility.
    */
   readonly addresses?: Readonly<Record<string, readonly string[]>> | undefined
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken: string | undefined
-  /** Whether the bucket stands in the host name rather than in the path. */
+  /** Whether the bucket is part of the host name instead of the path. */
   readonly virtualHosted: boolean
 }
 
@@ -56,7 +56,7 @@ export interface Storage {
   open(location: string): Promise<StoredFile>
   /** A whole file. @throws ReadFailure where it is larger than `bytesMax` */
   readAll(location: string, bytesMax: number): Promise<Uint8Array>
-  /** Closes what is open. */
+  /** Closes all open files. */
   close(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export function openStorage(access: StorageAccess): Storage {
     const location = admitLocation(text, roots)
     if (location.kind === 's3') return counted(await openS3(s3For(access, location), location))
     const { file, close } = await openLocal(location.path, roots)
-    // Whoever closed it does not wait for what was still being opened.
+    // close() did not wait for files that were still being opened.
     if (isClosed) {
       await close()
       throw new ReadFailure('storage was closed', true)
@@ -115,7 +115,7 @@ function s3For({ s3, vended = [] }: StorageAccess, { bucket, key }: S3Location):
   return best?.s3 ?? s3
 }
 
-/** Links are resolved before the roots are asked again, so that none leads out of them. */
+/** Resolves symbolic links before it checks the roots, so that no link leads out of them. */
 async function openLocal(
   path: string,
   roots: readonly Location[],
@@ -126,7 +126,7 @@ async function openLocal(
       roots.flatMap((root) => (root.kind === 'file' ? [realpath(root.path).catch(() => root.path)] : [])),
     )
     admitLocation(real, parseRoots(realRoots))
-    // Asked before it is opened: opening a pipe would wait for its writer.
+    // Checked before it is opened, because opening a pipe would wait for its writer.
     if (!(await stat(real)).isFile()) throw new ReadFailure('a location is not a file')
     const handle = await open(real, 'r')
     const { size } = await handle.stat()
@@ -152,8 +152,8 @@ async function openLocal(
 }
 
 /**
- * Not Bun.S3Client: it adds the session token of this process's environment to requests that were given
- * credentials of their own.
+ * Opens an S3 object. It does not use Bun.S3Client, which adds the session token of this process's environment to
+ * requests with other credentials.
  */
 async function openS3(access: S3Access | undefined, { bucket, key }: S3Location): Promise<StoredFile> {
   if (access === undefined)
@@ -183,12 +183,12 @@ async function openS3(access: S3Access | undefined, { bucket, key }: S3Location)
       const length = Number(response.headers.get('content-length') ?? Number.NaN)
       if (length !== end - start) {
         await response.body?.cancel()
-        throw new ReadFailure('storage did not serve the range that was asked for', true)
+        throw new ReadFailure('storage did not serve the requested range', true)
       }
       try {
         return await response.bytes()
       } catch {
-        throw new ReadFailure('storage broke off its answer', true)
+        throw new ReadFailure('storage broke off its reply', true)
       }
     },
   }
@@ -220,7 +220,7 @@ async function send(
     try {
       return await fetch(target, init)
     } catch {
-      // The next address may do better.
+      // The next address may succeed.
     }
   throw new ReadFailure('storage could not be reached', true)
 }
@@ -237,7 +237,7 @@ function targets(url: string, addresses: S3Access['addresses']): readonly string
 
 const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1')
 
-/** Where a bucket is asked. */
+/** The URL of a bucket. */
 export function bucketUrl({ endpoint, virtualHosted }: S3Access, bucket: string): URL {
   const url = new URL(endpoint)
   if (virtualHosted) url.hostname = `${bucket}.${url.hostname}`
@@ -252,7 +252,7 @@ function objectUrl(access: S3Access, bucket: string, key: string): string {
   return `${url.origin}${base}/${virtualHosted ? '' : `${bucket}/`}${path}`
 }
 
-/** As SigV4 wants it: all but the unreserved characters of RFC 3986. */
+/** Encodes as SigV4 requires: all but the unreserved characters of RFC 3986. */
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replace(
     /[!'()*]/g,
@@ -262,22 +262,23 @@ function encodeSegment(segment: string): string {
 
 const errorBytesMax = 16 * 1024
 
-/** What S3 calls session credentials that have ended: another attempt may have newer ones. */
+/** S3's codes for expired session credentials; a retry may have newer ones. */
 const endedCodes: ReadonlySet<string> = new Set(['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired'])
 
-/** The answer to a HEAD has no body: a read of one byte says why it was refused. */
+/** The failure that a refused request means. A HEAD has no body, so a read of one byte fetches the reason. */
 async function refusal(response: Response, ask: Ask): Promise<ReadFailure> {
   const { status } = response
   if (status === 404) return new ReadFailure('a file is not there')
-  const told = response.body === null ? await ask('GET', 'bytes=0-0') : response
-  const code = /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(await beginning(told))?.[1] ?? `status ${status}`
+  const explained = response.body === null ? await ask('GET', 'bytes=0-0') : response
+  const code =
+    /<Code>([A-Za-z0-9.]{1,60})<\/Code>/.exec(await bodyStart(explained))?.[1] ?? `status ${status}`
   if (status === 401 || status === 403 || status === 400)
     return new ReadFailure(`storage refused access (${code})`, endedCodes.has(code))
   return new ReadFailure(`storage failed (${code})`, true)
 }
 
-/** As much of an answer as says why it was refused; the rest, which may have no end, is not read. */
-async function beginning({ body }: Response): Promise<string> {
+/** Reads the start of a body, which holds the reason. The rest is not read, because it may never end. */
+async function bodyStart({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   try {
@@ -288,7 +289,7 @@ async function beginning({ body }: Response): Promise<string> {
       if (sizeBytes >= errorBytesMax) break
     }
   } catch {
-    // What came before it broke off does.
+    // The part that arrived is enough.
   }
   return Buffer.concat(chunks).toString('utf8', 0, errorBytesMax)
 }

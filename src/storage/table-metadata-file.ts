@@ -8,7 +8,7 @@ import { ReadFailure, toReadFailure } from './read-failure.ts'
 import type { Storage } from './storage.ts'
 
 /**
- * Reads a metadata file of a format version that is known.
+ * Reads a metadata file of a supported format version.
  * @throws ReadFailure
  */
 export async function readMetadata(storage: Storage, location: string): Promise<JsonObject> {
@@ -17,7 +17,7 @@ export async function readMetadata(storage: Storage, location: string): Promise<
     const gzip = bytes[0] === 0x1f && bytes[1] === 0x8b
     const text = gzip ? gunzipSync(bytes, { maxOutputLength: limits.tableMetadataBytesMax }) : bytes
     const metadata = parseJson(text, { depthMax: limits.jsonDepthMax })
-    if (!isJsonObject(metadata)) throw new ReadFailure('the metadata file holds no object')
+    if (!isJsonObject(metadata)) throw new ReadFailure('the metadata file is not a JSON object')
     formatVersion(metadata)
     return metadata
   } catch (thrown) {

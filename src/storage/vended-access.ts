@@ -1,6 +1,6 @@
 /**
- * Reading by credentials that the upstream vends with a table: where the catalog credential holds none, its kind
- * vends, and a registered storage root is on S3. They are kept in memory until shortly before they end.
+ * Reads tables with credentials that the upstream vends. It does so where the catalog credential holds none, its kind
+ * vends, and a registered storage root is on S3. They are cached in memory until shortly before they expire.
  */
 
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -8,7 +8,7 @@ import { isJsonObject, type JsonValue, parseJson } from '../base/json.ts'
 import { Lru } from '../base/lru.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import { CatalogError } from '../catalog/catalog.ts'
-import type { CatalogPool } from '../catalog/open-catalog.ts'
+import type { OpenCatalogs } from '../catalog/open-catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { capabilitiesOf } from '../core/catalog-kinds.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
@@ -22,15 +22,15 @@ import { ReadFailure } from './read-failure.ts'
 import type { StorageAccess, VendedS3 } from './storage.ts'
 
 export interface TableAccessParts {
-  readonly catalogs: CatalogPool
+  readonly catalogs: OpenCatalogs
   readonly addressRules: AddressRules
   readonly clock?: Clock
 }
 
 /**
- * What may be read of a table by a credential.
- * @param table undefined where it is not known: then nothing is vended
- * @param anew asks the upstream whatever is kept, as after a refusal
+ * What a credential may read of a table.
+ * @param table undefined where it is unknown; then nothing is vended
+ * @param refresh ignores the cache, as after a refusal
  * @throws ReadFailure where storage may not be reached or nothing usable is vended
  * @throws Fault where the upstream fails
  */
@@ -38,16 +38,16 @@ export type TableAccess = (
   tenant: TenantId,
   credential: CatalogCredential,
   table: TableRef | undefined,
-  anew?: boolean,
+  refresh?: boolean,
 ) => Promise<StorageAccess>
 
 interface Vended {
   readonly s3: readonly VendedS3[]
-  /** Milliseconds since the Unix epoch after which they are asked for anew. */
+  /** Milliseconds since the Unix epoch after which they are requested again. */
   readonly freshUntilMs: number
 }
 
-/** Makes it, with a cache of its own. */
+/** Makes the function, with its own cache. */
 export function tableAccess({ catalogs, addressRules, clock = systemClock }: TableAccessParts): TableAccess {
   const cache = new Lru<string, Vended>(limits.vendedCredentialsCount)
 
@@ -65,17 +65,20 @@ export function tableAccess({ catalogs, addressRules, clock = systemClock }: Tab
       throw new ReadFailure(
         'the catalog credential holds no storage credentials, and the upstream catalog vends none',
       )
-    const endsMs = Math.min(...configs.map(({ config }) => endOf(config)))
-    const keptMs = Math.min(endsMs - limits.vendedMarginMs, clock.now() + limits.vendedCredentialsMs)
-    return { s3, freshUntilMs: keptMs }
+    const expiresAtMs = Math.min(...configs.map(({ config }) => expiryOf(config)))
+    const freshUntilMs = Math.min(
+      expiresAtMs - limits.vendedMarginMs,
+      clock.now() + limits.vendedCredentialsMs,
+    )
+    return { s3, freshUntilMs }
   }
 
-  return async (tenant, credential, table, anew = false) => {
+  return async (tenant, credential, table, refresh = false) => {
     const own = await storageAccess(credential, addressRules)
     if (own.s3 !== undefined || table === undefined || !mayVend(credential)) return own
     const key = JSON.stringify([tenant, credential.id, credential.version, tableKey(table)])
-    const known = anew ? undefined : cache.get(key)
-    if (known !== undefined && known.freshUntilMs > clock.now()) return { ...own, vended: known.s3 }
+    const cached = refresh ? undefined : cache.get(key)
+    if (cached !== undefined && cached.freshUntilMs > clock.now()) return { ...own, vended: cached.s3 }
     const vended = await vend(tenant, credential, table)
     cache.set(key, vended)
     return { ...own, vended: vended.s3 }
@@ -90,7 +93,7 @@ function mayVend({ kind, config }: CatalogCredential): boolean {
 }
 
 async function loadTable(
-  catalogs: CatalogPool,
+  catalogs: OpenCatalogs,
   tenant: TenantId,
   credential: CatalogCredential,
   table: TableRef,
@@ -113,7 +116,7 @@ interface VendedConfig {
   readonly config: Readonly<Record<string, unknown>>
 }
 
-/** The table's own configuration stands for every location that no prefix of `storage-credentials` covers. */
+/** The vended configurations. The table's own `config` applies wherever no prefix of `storage-credentials` does. */
 function vendedConfigs(body: Uint8Array): readonly VendedConfig[] {
   const members = topLevelMembers(body)
   if (isRestricted(members)) throw new ReadFailure('the upstream catalog restricts reading the table')
@@ -138,13 +141,13 @@ function plain(value: JsonValue | undefined): Readonly<Record<string, unknown>> 
   return isJsonObject(value) ? Object.fromEntries(value) : {}
 }
 
-/** Where the administrator named storage, the upstream does not say where it is. */
+/** Combines vended keys with the administrator's settings. Where those name the storage, the upstream's are ignored. */
 function withOwnSettings(
   vended: Readonly<Record<string, unknown>>,
   own: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   const region = [own['s3.region'], vended['s3.region'], vended['client.region']].find(
-    // It becomes part of a host name.
+    // The region becomes part of a host name.
     (text) => typeof text === 'string' && /^[a-z0-9-]{1,40}$/.test(text),
   )
   const ownEndpoint = own['s3.endpoint']
@@ -154,13 +157,13 @@ function withOwnSettings(
     's3.session-token': vended['s3.session-token'],
     's3.region': region,
     's3.endpoint': ownEndpoint ?? vended['s3.endpoint'],
-    // The bucket in a host name that the upstream chose would be another host than the one that is checked.
+    // With the upstream's endpoint, a bucket in the host name would be another host than the one that is checked.
     ...(ownEndpoint !== undefined && { 's3.path-style-access': own['s3.path-style-access'] }),
   }
 }
 
-/** When credentials end, in milliseconds since the Unix epoch. */
-function endOf(config: Readonly<Record<string, unknown>>): number {
+/** When credentials expire, in milliseconds since the Unix epoch. */
+function expiryOf(config: Readonly<Record<string, unknown>>): number {
   const text = config['s3.session-token-expires-at-ms']
   return text === undefined ? Number.POSITIVE_INFINITY : Number(text)
 }

@@ -1,6 +1,6 @@
 /**
- * The log: one JSON object per line on standard output. Credentials are kept out three times over: by key
- * at any depth, by what an error may carry, and by pattern in the finished line.
+ * Writes the log, one JSON object per line, to standard output. It removes credentials in three ways: by key at any
+ * depth, by listing what an error may carry, and by pattern in the finished line.
  */
 
 import { type DestinationStream, type Logger, pino } from 'pino'
@@ -15,8 +15,8 @@ const credentialKey =
   /pass(word|wd|phrase)|secret|token|cookie|authori[sz]ation|credential|api[-_]?key|private[-_]?key|secrets[-_]?key|signature|session[-_]?id|svc-session|client-cert|database[-_]?url|dsn|assertion/i
 
 /**
- * Credentials inside text; each keeps what helps to find where it came from. Callers choose what stands in a line, so
- * what is read on from a place before it turns out to be no credential has a bound: the time is linear in the text.
+ * Credentials inside text; each pattern keeps what helps to find the source. Callers choose the text of a line, so each
+ * pattern bounds how far it reads on, which keeps the time linear.
  */
 const credentialPatterns: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/[^\s:@/"\\]*):(?!\d{1,5}\/)[^\s@"\\]{1,1024}@/g, `$1:${placeholder}@`],
@@ -29,11 +29,11 @@ const credentialPatterns: readonly (readonly [RegExp, string])[] = [
 export interface LoggerOptions {
   /** A pino level, `trace` to `silent`. */
   readonly level: string
-  /** Where lines go; standard output unless a test says otherwise. */
+  /** Where lines go; default: standard output. */
   readonly destination?: DestinationStream
 }
 
-/** Makes the process's logger. Lines are written before the call returns, so a dying process loses none. */
+/** Makes the process's logger. A line is written before the call returns, so a dying process loses none. */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const logger = pino(
     {
@@ -49,7 +49,8 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
     },
     destination ?? pino.destination({ fd: 1, sync: true }),
   )
-  // pino formats a child's bindings only where the child says how; children inherit this method.
+  // pino formats a child's bindings only if the child sets formatters. Children inherit this method, which redacts
+  // them.
   const child: (this: unknown, bindings: object, options?: object) => unknown = logger.child
   logger.child = function (this: unknown, bindings: object, options?: object) {
     return child.call(this, redactFields(bindings, 0), options)
@@ -82,7 +83,7 @@ function redactValue(value: unknown, depth: number): unknown {
   return redactFields(value, depth)
 }
 
-/** Named parts only: drivers hang statements, parameters and request headers on their errors. */
+/** Copies named parts only, because drivers attach statements, parameters and request headers to their errors. */
 function describeError(error: Error, causesLeft: number): Record<string, unknown> {
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
   const fault =

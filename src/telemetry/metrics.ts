@@ -1,4 +1,7 @@
-/** What the metrics listener serves (docs/reference/operations.md 1.3). Durations are in milliseconds. */
+/**
+ * Declares the metrics that the metrics listener serves (docs/reference/operations.md 1.3). Durations are in
+ * milliseconds.
+ */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -19,20 +22,20 @@ export interface Metrics {
   readonly commitDurationMs: Histogram<'outcome'>
   readonly commitStageDurationMs: Histogram<'stage'>
   readonly cypherQueryDurationMs: Histogram
-  /** Intents whose verdict is not written yet and whose lease has passed. */
+  /** Intents without a written verdict whose lease has expired. */
   readonly commitIntents: Gauge
   readonly auditFailures: Counter
   readonly snapshotIngestFailures: Counter
-  /** `outcome`: the kind of the verdict on what came of a commit and another that landed before it unseen. */
+  /** `outcome`: the verdict on the result of a commit that an unseen concurrent commit preceded. */
   readonly racedCommits: Counter<'outcome'>
   readonly reconciliationBreaches: Counter
   /** `outcome`: merged, repeated, refused (a cycle) or pending (stored, to be merged later). */
   readonly lineageEvents: Counter<'outcome'>
-  /** Merges that were tried again because another replica was in the way. */
+  /** Merges that were retried because of a concurrent one on another replica. */
   readonly lineageRetries: Counter
-  /** Events stored and not merged, as the last run of the retry job left them. */
+  /** Events stored but not merged, counted by the last run of the retry job. */
   readonly lineagePending: Gauge
-  /** Cycles in lineage graphs, as the last sweep found them. */
+  /** Cycles in lineage graphs, counted by the last sweep. */
   readonly lineageCycles: Gauge
   readonly detectionHits: Counter<'source' | 'outcome'>
   readonly detectionRuns: Counter<'outcome'>
@@ -40,12 +43,12 @@ export interface Metrics {
   readonly detectionFindings: Counter<'class' | 'confidence'>
   readonly detectionDurationMs: Histogram
   readonly detectionQueued: Gauge
-  /** For how long the oldest snapshot that is due has waited. */
+  /** How long the oldest snapshot that is due has waited. */
   readonly detectionOldestSeconds: Gauge
   readonly detectionWorkerRestarts: Counter
   readonly detectionAlerts: Counter<'outcome'>
   readonly storageEvents: Counter<'outcome'>
-  /** Connections to the PostgreSQL wire whose client was let in. */
+  /** Authenticated connections to the PostgreSQL wire. */
   readonly pgwireConnections: Gauge<'tenant'>
   readonly pgwireRefused: Counter<'sqlstate'>
   readonly pgwireCatalogDatabases: Gauge
@@ -55,23 +58,23 @@ export interface Metrics {
   readonly pgwireBytes: Counter<'tenant'>
   /** `stage`: queue (behind earlier statements), plan, run (waiting for the engine), send (for the client). */
   readonly pgwireStageMs: Histogram<'tenant' | 'stage'>
-  /** `outcome`: same, different or unsteady (the statement itself does not end so again). */
+  /** `outcome`: same, different or unsteady (a rerun of the same statement ends differently). */
   readonly tripwireRuns: Counter<'outcome'>
   readonly tripwireSkipped: Counter<'reason'>
 }
 
-/** Why an error was not looked into; `late`: not within its time, waiting for a place included. */
+/** Why an error was not checked; `late`: not within its time limit, the wait for a place included. */
 const tripwireSkips = ['queue_full', 'too_large', 'late', 'failed', 'stopped'] as const
 export type TripwireSkip = (typeof tripwireSkips)[number]
 
 const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
 
-/** The loop is woken so often to be measured; more often, that would be most of what an idle process does. */
+/** How often the event loop is woken to be measured. More often, this would be most of an idle process's work. */
 const eventLoopSampleMs = 1_000
 
 /**
- * Makes a registry of its own, so that tests and processes do not share counts. Every series whose labels
- * are known starts at 0: a rate over a series that first appears at 1 would miss the first event.
+ * Makes a separate registry, so that tests and processes do not share counts. Every series with known labels starts at
+ * 0, because a rate over a series that first appears at 1 would miss the first event.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
@@ -98,7 +101,7 @@ export function createMetrics(): Metrics {
   }
   const tripwireSkipped = new Counter({
     name: 'svc_tripwire_skipped_total',
-    help: 'Errors of the embedded engine that were not looked into, by reason.',
+    help: 'Errors of the embedded engine that were not checked, by reason.',
     labelNames: ['reason'],
     registers,
   })
@@ -108,7 +111,7 @@ export function createMetrics(): Metrics {
     commitRejected,
     commitDurationMs: new Histogram({
       name: 'svc_gateway_commit_duration_ms',
-      help: 'Time from request to answer of a commit, in milliseconds, by outcome.',
+      help: 'Time from request to response of a commit, in milliseconds, by outcome.',
       labelNames: ['outcome'],
       buckets: commitBucketsMs,
       registers,
@@ -143,7 +146,7 @@ export function createMetrics(): Metrics {
     }),
     racedCommits: byOutcome(
       'svc_raced_commits_total',
-      'Commits that were applied to another state than was judged, by the verdict on what they made.',
+      'Commits applied to another state than was judged, by the verdict on their result.',
       ['allow', 'deny', 'unavailable'],
     ),
     reconciliationBreaches: new Counter({
@@ -154,12 +157,12 @@ export function createMetrics(): Metrics {
     lineageEvents,
     lineageRetries: new Counter({
       name: 'svc_lineage_retries_total',
-      help: 'Merges of lineage events that were tried again because of a concurrent one.',
+      help: 'Merges of lineage events that were retried because of a concurrent one.',
       registers,
     }),
     lineagePending: new Gauge({
       name: 'svc_lineage_pending',
-      help: 'Lineage events that are stored and could not be merged yet.',
+      help: 'Lineage events that are stored but could not be merged yet.',
       registers,
     }),
     lineageCycles: new Gauge({
@@ -169,7 +172,7 @@ export function createMetrics(): Metrics {
     }),
     detectionHits: new Counter({
       name: 'svc_detection_hits_total',
-      help: 'Snapshots that a trigger told of, by trigger and what became of them.',
+      help: 'Snapshots that a trigger reported, by trigger and outcome.',
       labelNames: ['source', 'outcome'],
       registers,
     }),
@@ -203,7 +206,7 @@ export function createMetrics(): Metrics {
     }),
     detectionOldestSeconds: new Gauge({
       name: 'svc_detection_oldest_seconds',
-      help: 'For how long the oldest snapshot that is due has waited, in seconds.',
+      help: 'How long the oldest snapshot that is due has waited, in seconds.',
       registers,
     }),
     detectionWorkerRestarts: new Counter({
@@ -230,7 +233,7 @@ export function createMetrics(): Metrics {
     }),
     pgwireRefused: new Counter({
       name: 'svc_pgwire_refused_total',
-      help: 'Clients of the PostgreSQL wire that were not let in, by SQLSTATE.',
+      help: 'Clients of the PostgreSQL wire that were refused, by SQLSTATE.',
       labelNames: ['sqlstate'],
       registers,
     }),
@@ -266,7 +269,7 @@ export function createMetrics(): Metrics {
     }),
     tripwireRuns: byOutcome(
       'svc_tripwire_runs_total',
-      'Statements that failed and were run again over copies of what their readers see, by outcome.',
+      'Failed statements that were rerun over copies of the rows that their readers may see, by outcome.',
       ['same', 'different', 'unsteady'],
     ),
     tripwireSkipped,

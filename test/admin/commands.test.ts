@@ -75,7 +75,7 @@ describe('tenants', () => {
     expect(await create(limited('2'))).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'The installed license is for 2 tenants, and there are 2.\n',
+      stderr: 'The installed license allows 2 tenants, and 2 exist.\n',
     })
     expect((await create({ ...limited('3'), SVC_DEMO: '0' })).stderr).toContain('development license')
     expect(await cli.json<unknown[]>(words('tenant list'))).toHaveLength(2)
@@ -108,7 +108,7 @@ describe('sessions', () => {
     expect((await revoke(acme)).status).toBe(0)
     expect(await revoke(acme)).toMatchObject({
       status: 1,
-      stderr: 'The tenant has no such session in force.\n',
+      stderr: 'The tenant has no such session, or it was already revoked.\n',
     })
   })
 })
@@ -256,7 +256,7 @@ describe('the audit log and intents', () => {
     expect(await cli.json<unknown>(words('intent count'))).toEqual({ open: 0, stale: 0 })
     expect(await cli.run(words(`audit show --tenant ${acme} --id ${crypto.randomUUID()}`))).toMatchObject({
       status: 1,
-      stderr: 'The tenant has no such decision on record.\n',
+      stderr: 'The tenant has no such decision.\n',
     })
   })
 })

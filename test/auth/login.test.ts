@@ -149,7 +149,7 @@ describe('a callback', () => {
     browser.cookies.set(service.app.url.host, replay)
     const answer = await browser.request(callback)
     expect(answer.status).toBe(400)
-    expect(await answer.text()).toContain('over already')
+    expect(await answer.text()).toContain('already complete')
   })
 
   test('in another browser, or with another state, is refused', async () => {

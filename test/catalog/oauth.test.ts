@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { OAuthTokens } from '../../src/catalog/oauth.ts'
-import { UpstreamError, type UpstreamResponse } from '../../src/catalog/upstream-http.ts'
+import { UpstreamHttpError, type UpstreamResponse } from '../../src/catalog/upstream-http.ts'
 import { openTestCatalog, rejection, startUpstream, table, tableResult } from './upstream.ts'
 
 const credentials = {
@@ -71,7 +71,10 @@ describe('OAuthTokens', () => {
   })
 
   test('goes on with the present token while a background renewal fails', async () => {
-    const { tokens, clock } = tokensOf([token('a', 3600), new UpstreamError(true, 'dropped the connection')])
+    const { tokens, clock } = tokensOf([
+      token('a', 3600),
+      new UpstreamHttpError(true, 'dropped the connection'),
+    ])
     await tokens.token(signal)
     clock.nowMs = 3_590_000
     expect([await tokens.token(signal), await tokens.token(signal)]).toEqual(['a', 'a'])

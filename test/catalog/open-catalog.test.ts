@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/base/fault.ts'
 import { assertNames, CatalogError } from '../../src/catalog/catalog.ts'
-import { assertNoStubKinds, CatalogPool, openCatalog } from '../../src/catalog/open-catalog.ts'
+import { assertNoStubKinds, OpenCatalogs, openCatalog } from '../../src/catalog/open-catalog.ts'
 import type { CatalogCredential } from '../../src/core/catalog.ts'
 import type { CatalogKind } from '../../src/core/catalog-kinds.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
@@ -81,11 +81,11 @@ describe('stub kinds', () => {
   })
 })
 
-describe('CatalogPool', () => {
+describe('OpenCatalogs', () => {
   const tenant = newTenantId()
 
   test('keeps one open catalog for a credential version', () => {
-    const pool = new CatalogPool(options)
+    const pool = new OpenCatalogs(options)
     const first = pool.get(tenant, credentialOf('alpha'))
     expect(pool.get(tenant, credentialOf('alpha'))).toBe(first)
     expect(pool.get(tenant, credentialOf('alpha', 2))).not.toBe(first)
@@ -94,19 +94,19 @@ describe('CatalogPool', () => {
   })
 
   test('never gives one tenant the catalog of another, even under the same credential id', () => {
-    const pool = new CatalogPool(options)
+    const pool = new OpenCatalogs(options)
     expect(pool.get(newTenantId(), credentialOf('alpha'))).not.toBe(pool.get(tenant, credentialOf('alpha')))
   })
 
   test('is bounded', () => {
-    const pool = new CatalogPool(options, 1)
+    const pool = new OpenCatalogs(options, 1)
     const first = pool.get(tenant, credentialOf('alpha'))
     pool.get(tenant, { ...credentialOf('alpha'), id: 'c2' })
     expect(pool.get(tenant, credentialOf('alpha'))).not.toBe(first)
   })
 
   test('a configuration that cannot be used is an error each time', () => {
-    const pool = new CatalogPool(options)
+    const pool = new OpenCatalogs(options)
     const broken = { ...credentialOf('alpha'), config: {} }
     expect(() => pool.get(tenant, broken)).toThrow(Fault)
     expect(() => pool.get(tenant, broken)).toThrow(Fault)

@@ -70,7 +70,7 @@ describe('a refusal names the member and what was expected', () => {
     '{"name":""}': '`name` must be a string of at least 1 character.',
     '{"name":1}': '`name` must be a string of at least 1 character.',
     '{"name":"x","nmae":"y"}':
-      'The body has an unknown member; known are name, version, at, id, color, on, parts, table, note, rest.',
+      'The body has an unknown member; supported are name, version, at, id, color, on, parts, table, note, rest.',
     '{"name":"x","version":0}': '`version` must be a whole number from 1.',
     '{"name":"x","version":1.5}': '`version` must be a whole number from 1.',
     '{"name":"x","version":9007199254740993}': '`version` must be a whole number from 1.',
@@ -84,7 +84,8 @@ describe('a refusal names the member and what was expected', () => {
     '{"name":"x","parts":{}}': '`parts` must be an array of objects.',
     '{"name":"x","parts":[null]}': '`parts[0]` must be an object.',
     '{"name":"x","parts":[{"key":"a"},{}]}': '`parts[1].key` is required.',
-    '{"name":"x","parts":[{"key":"a","x":1}]}': '`parts[0]` has an unknown member; known are key, labels.',
+    '{"name":"x","parts":[{"key":"a","x":1}]}':
+      '`parts[0]` has an unknown member; supported are key, labels.',
     '{"name":"x","parts":[{"key":"a","labels":["a","b","c"]}]}':
       '`parts[0].labels` must be an array of strings, at most 2 items.',
     '{"name":"x","table":{"namespace":[],"name":"t"}}':

@@ -138,7 +138,7 @@ describe('what may run', () => {
   test('the tenant limit refuses the next tenant and says why', () => {
     at('2026-01-15').requireRoomForTenant(1)
     expect(refusal(() => at('2026-01-15').requireRoomForTenant(2))).toBe(
-      'The installed license is for 2 tenants, and there are 2.',
+      'The installed license allows 2 tenants, and 2 exist.',
     )
   })
 })

@@ -251,7 +251,7 @@ describe('a run ends at its next batch', () => {
       await createServiceSession(service.store, on.tenant, session),
     ]
     const reader = {
-      sessionToAsk: () => mine.id,
+      sessionToCheck: () => mine.id,
       stillValid: () => Promise.reject(new Error('not to be asked')),
     }
     const { next } = await opened({ reader })

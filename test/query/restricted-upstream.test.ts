@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Catalog, LoadedTable } from '../../src/catalog/catalog.ts'
-import type { CatalogPool } from '../../src/catalog/open-catalog.ts'
+import type { OpenCatalogs } from '../../src/catalog/open-catalog.ts'
 import { TableStates } from '../../src/catalog/table-states.ts'
 import { putContract } from '../../src/contract/put-contract.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 /** The service's own catalogs, whose answers to loads hold restrictions, and vary their ETag by them. */
-function restricting({ get }: CatalogPool): CatalogPool {
+function restricting({ get }: OpenCatalogs): OpenCatalogs {
   const restricted = (catalog: Catalog): Catalog => ({
     ...catalog,
     async loadTable(table, { ifNoneMatch, ...options } = {}): Promise<LoadedTable> {
@@ -50,13 +50,13 @@ function restricting({ get }: CatalogPool): CatalogPool {
       return { status: 'loaded', body, ...(tagged && { etag }) }
     },
   })
-  return { get: (tenant, credential) => restricted(get(tenant, credential)) } as CatalogPool
+  return { get: (tenant, credential) => restricted(get(tenant, credential)) } as OpenCatalogs
 }
 
 /** The SQLSTATEs of the same statement asked of one service while the upstream restricts each time otherwise. */
 async function outcomes(each: readonly (string | undefined)[]): Promise<(string | undefined)[]> {
   const pool = service.app.gateway.catalogs
-  const catalogs = restricting({ get: pool.get.bind(pool) } as CatalogPool)
+  const catalogs = restricting({ get: pool.get.bind(pool) } as OpenCatalogs)
   const scripted = scriptedEngine()
   const queries = queryService({
     store: service.store,

@@ -21,7 +21,7 @@ function sessionOf(change: Partial<ReadCredential> = {}): Asked {
     principal: { sub: 'ada', roles: ['analyst'] },
     principalSource: 'session',
     expiresAtMs: 1_000,
-    sessionToAsk: () => 'a-session',
+    sessionToCheck: () => 'a-session',
     ...change,
     stillValid,
   }
@@ -46,7 +46,7 @@ test('a context names the tenant, the principal and the end of the session', () 
     catalog: 'main',
     searchPath: ['sales'],
   })
-  expect([context.reader.expiresAtMs, context.reader.sessionToAsk?.()]).toEqual([1_000, 'a-session'])
+  expect([context.reader.expiresAtMs, context.reader.sessionToCheck?.()]).toEqual([1_000, 'a-session'])
 })
 
 describe('a check', () => {
@@ -84,7 +84,7 @@ describe('a check', () => {
   })
 
   test('of a session on which more than the store decides is left to no load', async () => {
-    const asked = sessionOf({ sessionToAsk: () => undefined })
+    const asked = sessionOf({ sessionToCheck: () => undefined })
     const check = asked.session.openCheck()
     expect(check.take()).toBeUndefined()
     check.askUnlessTaken()

@@ -1,7 +1,7 @@
 /** Reading by credentials that the upstream vends: when they are asked for, for what, and for how long. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { CatalogPool } from '../../src/catalog/open-catalog.ts'
+import { OpenCatalogs } from '../../src/catalog/open-catalog.ts'
 import type { CatalogCredential } from '../../src/core/catalog.ts'
 import { newTenantId } from '../../src/core/tenant.ts'
 import { scanSnapshot } from '../../src/detection/scan/scan-snapshot.ts'
@@ -46,7 +46,7 @@ const credential = (
   ...more,
 })
 const open = (rules = addressRules) =>
-  tableAccess({ catalogs: new CatalogPool({ addressRules }), addressRules: rules, clock })
+  tableAccess({ catalogs: new OpenCatalogs({ addressRules }), addressRules: rules, clock })
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => 'none',

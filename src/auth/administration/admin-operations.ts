@@ -1,6 +1,6 @@
 /**
- * /admin (docs/reference/identity.md 3.1): tenants, their catalogs and sessions, and the license; for the internal
- * admin organization alone.
+ * Declares /admin (docs/reference/identity.md 3.1): tenants, their catalogs and sessions, and the license. Only the
+ * internal admin organization may call it.
  */
 
 import { Type } from '@sinclair/typebox'
@@ -11,7 +11,7 @@ import { operationsOf } from '../../http/declare.ts'
 import { pageRequest } from '../../http/page-view.ts'
 import {
   anyObject,
-  count,
+  described,
   flag,
   list,
   maybe,
@@ -20,10 +20,10 @@ import {
   oneOf,
   pageInput,
   pageOf,
-  said,
   text,
   time,
   uuid,
+  wholeNumber,
 } from '../../http/schemas.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { Store } from '../../store/store.ts'
@@ -39,10 +39,10 @@ import {
   everyCredential,
   everyTenant,
   existingTenant,
-  forgetCredential,
   newTenant,
   oneTenant,
-  registerCredential,
+  putCredential,
+  removeCredential,
   rotateCredential,
   setTenantState,
   tenantOf,
@@ -57,32 +57,32 @@ const common = { tag: 'administration', access: { organization: 'internal admin'
 const tenantPath = '/admin/tenants/{tenant}' as const
 const catalogPath = `${tenantPath}/catalogs/{nickname}` as const
 const ofTenant = { tenant: text }
-const unknown = { not_found: 'There is nothing of that name.' }
+const unknown = { not_found: 'There is no such tenant, catalog or session.' }
 
 const tenant = object({
   id: uuid,
-  organization_id: maybe(said(text, 'of the identity provider')),
+  organization_id: maybe(described(text, 'of the identity provider')),
   name: text,
   state: oneOf(['active', 'suspended']),
   created_at: time,
 })
 const catalog = object({
   id: uuid,
-  version: count,
+  version: wholeNumber,
   catalog_kind: oneOf(catalogKinds),
   nickname: text,
   endpoint: text,
-  config_json: said(anyObject, 'without what is secret'),
+  config_json: described(anyObject, 'without secrets'),
 })
 const license = object({
   state: oneOf(['none', 'valid', 'grace', 'expired']),
   id: maybe(text),
   licensee: maybe(text),
   capabilities: maybe(list(oneOf(commercialCapabilities))),
-  tenants_max: maybe(count),
+  tenants_max: maybe(wholeNumber),
   issued_at: maybe(time),
   expires_at: maybe(time),
-  grace_ms: maybe(count),
+  grace_ms: maybe(wholeNumber),
   development: maybe(flag),
 })
 
@@ -90,7 +90,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'list_tenants',
-    summary: 'The tenants',
+    summary: 'Lists the tenants',
     method: 'GET',
     path: '/admin/tenants',
     input: object(pageInput),
@@ -100,16 +100,16 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'make_tenant',
-    summary: 'Makes a tenant with its own schema and graph, where the installed license has room for it',
+    summary: 'Makes a tenant with its own schema and graph, if the license allows one more',
     method: 'POST',
     path: '/admin/tenants',
     input: object({
       name: Type.String({ minLength: 1, maxLength: 255 }),
-      organization_id: maybe(said(text, '`org_…`')),
+      organization_id: maybe(described(text, '`org_…`')),
     }),
     output: tenant,
     status: 201,
-    faults: { conflict: 'Another tenant has the organization.' },
+    faults: { conflict: 'Another tenant already has this organization.' },
     examples: [{ input: { name: 'Acme', organization_id: 'org_01HACME' } }],
     run: ({ parts }, { name, organization_id: organizationId }) =>
       newTenant(parts.store, parts.licensed, { name, organizationId }),
@@ -117,7 +117,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'get_tenant',
-    summary: 'A tenant',
+    summary: 'Shows a tenant',
     method: 'GET',
     path: tenantPath,
     input: object(ofTenant),
@@ -128,7 +128,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'suspend_tenant',
-    summary: 'Refuses every session of the tenant from the next request on',
+    summary: 'Suspends a tenant: all its sessions are refused from the next request on',
     method: 'POST',
     path: `${tenantPath}/suspend`,
     input: object(ofTenant),
@@ -139,7 +139,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'resume_tenant',
-    summary: 'Ends a suspension',
+    summary: 'Resumes a suspended tenant',
     method: 'POST',
     path: `${tenantPath}/resume`,
     input: object(ofTenant),
@@ -150,7 +150,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'list_catalogs',
-    summary: 'A tenant’s catalog credentials, without secrets',
+    summary: 'Lists a tenant’s catalog credentials, without secrets',
     method: 'GET',
     path: `${tenantPath}/catalogs`,
     input: object({ ...ofTenant, ...pageInput }),
@@ -162,7 +162,7 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'put_catalog',
-    summary: 'Registers a catalog under a {prefix}, or replaces it, secrets and all',
+    summary: 'Adds a catalog under a {prefix}, or replaces it with its secrets',
     method: 'PUT',
     path: catalogPath,
     input: object({
@@ -170,10 +170,13 @@ export const adminOperations = [
       nickname: text,
       catalog_kind: oneOf(catalogKinds),
       endpoint: nonEmpty,
-      config_json: said(anyObject, 'of the adapter and the read engine; secrets are sealed, and never shown'),
+      config_json: described(
+        anyObject,
+        'of the adapter and the read engine; secrets are encrypted, and never shown',
+      ),
     }),
-    output: object({ id: uuid, version: count }),
-    faults: { ...unknown, unprocessable: 'The kind has no live adapter.' },
+    output: object({ id: uuid, version: wholeNumber }),
+    faults: { ...unknown, unprocessable: 'This catalog kind has no adapter.' },
     examples: [
       {
         input: {
@@ -186,20 +189,20 @@ export const adminOperations = [
       },
     ],
     run: async ({ parts }, { tenant: id, nickname, catalog_kind: kind, endpoint, config_json: config }) =>
-      await registerCredential(parts.store, tenantOf(id), { nickname, kind, endpoint, config }),
+      await putCredential(parts.store, tenantOf(id), { nickname, kind, endpoint, config }),
   }),
   operation({
     ...common,
     name: 'change_catalog',
-    summary: 'Changes fields of a catalog’s configuration, as when a secret is rotated',
+    summary: 'Changes fields of a catalog’s configuration, for example to rotate a secret',
     method: 'PATCH',
     path: catalogPath,
     input: object({
       ...ofTenant,
       nickname: text,
-      config_json: said(anyObject, 'fields to set; null removes one'),
+      config_json: described(anyObject, 'fields to set; null removes one'),
     }),
-    output: object({ version: count }),
+    output: object({ version: wholeNumber }),
     faults: unknown,
     run: async ({ parts }, { tenant: id, nickname, config_json: config }) =>
       await rotateCredential(parts.store, tenantOf(id), nickname, config),
@@ -213,12 +216,12 @@ export const adminOperations = [
     input: object({ ...ofTenant, nickname: text }),
     faults: unknown,
     run: async ({ parts }, { tenant: id, nickname }) =>
-      await forgetCredential(parts.store, tenantOf(id), nickname),
+      await removeCredential(parts.store, tenantOf(id), nickname),
   }),
   operation({
     ...common,
     name: 'list_sessions',
-    summary: 'A tenant’s sessions, without secrets',
+    summary: 'Lists a tenant’s sessions, without secrets',
     method: 'GET',
     path: `${tenantPath}/sessions`,
     input: object({ ...ofTenant, ...sessionFilter }),
@@ -246,17 +249,17 @@ export const adminOperations = [
   operation({
     ...common,
     name: 'end_session',
-    summary: 'Ends a session, with effect on the next request',
+    summary: 'Revokes a session, with effect on the next request',
     method: 'DELETE',
     path: `${tenantPath}/sessions/{session}`,
     input: object({ ...ofTenant, session: text }),
-    faults: { not_found: 'There is no such session in force.' },
+    faults: { not_found: 'There is no such session, or it was already revoked.' },
     run: async ({ parts }, { tenant: id, session }) => await endSession(parts.store, tenantOf(id), session),
   }),
   operation({
     ...common,
     name: 'get_license',
-    summary: 'What is licensed',
+    summary: 'Shows the installed license and its state',
     method: 'GET',
     path: '/admin/license',
     output: license,

@@ -1,4 +1,4 @@
-/** What one learns of one's own session, and what a tenant's own administrator does with its sessions. */
+/** Declares operations on the caller's own session, and on the sessions of a tenant for its own administrator. */
 
 import type { Clock } from '../../base/clock.ts'
 import { operationsOf } from '../../http/declare.ts'
@@ -14,7 +14,7 @@ import {
   sessionPage,
   wantedSession,
 } from './session-schemas.ts'
-import { endSession, listSessions, mintSession, principalView } from './sessions.ts'
+import { endSession, listSessions, mintSession, principalJson } from './sessions.ts'
 
 const operation = operationsOf<{ readonly store: Store; readonly clock: Clock }>()
 const tag = 'sessions'
@@ -24,7 +24,7 @@ export const ownOperations = [
   operation({
     name: 'get_own_session',
     tag,
-    summary: 'Who one is: the session of the request and its verified principal',
+    summary: 'Shows the session of the request and its verified principal',
     method: 'GET',
     path: '/api/v1/session',
     access: { scope: 'read' },
@@ -34,13 +34,13 @@ export const ownOperations = [
       tenant,
       organization_id: session.organizationId,
       scopes: session.scopes,
-      principal: principalView(who),
+      principal: principalJson(who),
     }),
   }),
   operation({
     name: 'list_own_sessions',
     tag,
-    summary: 'The own tenant’s sessions, without secrets',
+    summary: 'Lists the sessions of the caller’s tenant, without secrets',
     method: 'GET',
     path: '/api/v1/sessions',
     access: administering,
@@ -52,7 +52,7 @@ export const ownOperations = [
   operation({
     name: 'mint_own_session',
     tag,
-    summary: 'Makes a service session of the own tenant',
+    summary: 'Makes a service session of the caller’s tenant',
     method: 'POST',
     path: '/api/v1/sessions',
     access: administering,
@@ -65,12 +65,12 @@ export const ownOperations = [
   operation({
     name: 'end_own_session',
     tag,
-    summary: 'Ends a session of the own tenant, with effect on the next request',
+    summary: 'Revokes a session of the caller’s tenant, with effect on the next request',
     method: 'DELETE',
     path: '/api/v1/sessions/{session}',
     access: administering,
     input: object({ session: text }),
-    faults: { not_found: 'There is no such session in force.' },
+    faults: { not_found: 'There is no such session, or it was already revoked.' },
     run: ({ parts, caller }, { session }) => endSession(parts.store, caller.tenant, session),
   }),
 ]

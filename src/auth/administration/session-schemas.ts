@@ -1,8 +1,9 @@
-/** What the API takes and shows of sessions, under /admin and for a tenant's own administrator. */
+/** Schemas of sessions in requests and responses, under /admin and for a tenant's own administrator. */
 
 import { Type } from '@sinclair/typebox'
 import { sessionScopes } from '../../core/session.ts'
 import {
+  described,
   list,
   maybe,
   nonEmpty,
@@ -10,7 +11,6 @@ import {
   oneOf,
   pageInput,
   pageOf,
-  said,
   text,
   time,
   uuid,
@@ -20,18 +20,18 @@ import { sessionKinds } from './sessions.ts'
 export const scopes = list(oneOf(sessionScopes))
 export const principal = object({ sub: text, email: maybe(text), roles: list(text) })
 
-/** What a new session is made from. */
+/** The members of a request for a new session. */
 export const wantedSession = {
   name: Type.String({ minLength: 1, maxLength: 255 }),
-  sub: maybe(said(text, 'the subject; the name where it is absent')),
+  sub: maybe(described(text, 'the subject; default: the name')),
   email: maybe(text),
   roles: maybe(list(text)),
   scopes: list(oneOf(sessionScopes), { minItems: 1 }),
-  expires_at: maybe(said(time, 'in the future; never where it is absent')),
+  expires_at: maybe(described(time, 'in the future; default: never')),
 }
-export const mintedSession = object({ id: uuid, secret: said(nonEmpty, 'shown this once') })
+export const mintedSession = object({ id: uuid, secret: described(nonEmpty, 'shown only in this response') })
 
-/** Which sessions are listed. */
+/** Query members that select sessions. */
 export const sessionFilter = {
   kind: maybe(oneOf(sessionKinds, { default: 'service' })),
   ...pageInput,
@@ -39,15 +39,15 @@ export const sessionFilter = {
 export const sessionPage = pageOf(
   object({
     id: uuid,
-    name: maybe(said(text, 'of a service session')),
+    name: maybe(described(text, 'of a service session')),
     principal,
     scopes,
     created_at: time,
-    seen_at: maybe(said(time, 'of a browser session')),
+    seen_at: maybe(described(time, 'of a browser session')),
     expires_at: maybe(time),
     revoked_at: maybe(time),
   }),
 )
 
-/** An example of what a new session is made from. */
+/** An example request for a new session. */
 export const sessionExample = { name: 'spark-nightly', scopes: ['commit'], roles: ['etl'] }

@@ -1,4 +1,4 @@
-/** Sessions as administration sees them: minted, listed, ended; secrets are shown once and never again. */
+/** Mints, lists and revokes sessions for administrators. Only the response to minting holds the secret. */
 
 import { Fault } from '../../base/fault.ts'
 import { type SessionScope, sessionScopes } from '../../core/session.ts'
@@ -18,7 +18,7 @@ import {
 } from '../../store/session/sessions.ts'
 import type { Store } from '../../store/store.ts'
 
-/** A session to make. */
+/** A request for a new session. */
 export interface WantedSession {
   readonly name: string
   readonly sub?: string | undefined
@@ -30,7 +30,7 @@ export interface WantedSession {
 
 /**
  * Makes a service session; the answer holds its secret.
- * @throws Fault `bad_request` where it would expire before now, or a name is too long
+ * @throws Fault `bad_request` where it would already have expired, or a name is too long
  */
 export async function mintSession(store: Store, tenant: TenantId, nowMs: number, wanted: WantedSession) {
   const { name, sub = name, email, roles = [], scopes, expires_at: expiresAt } = wanted
@@ -59,18 +59,21 @@ export async function listSessions(
   return pageView(await listServiceSessions(store, tenant, page), serviceView)
 }
 
-/** Ends a session of either kind, with effect on the next request. @throws Fault `not_found` */
+/**
+ * Revokes a session of either kind, with effect on the next request.
+ * @throws Fault `not_found`
+ */
 export async function endSession(store: Store, tenant: TenantId, id: string): Promise<void> {
   const ended =
     (await revokeServiceSession(store, tenant, id)) || (await revokeBrowserSession(store, tenant, id))
-  if (!ended) throw new Fault('not_found', 'There is no such session, or it was revoked before.')
+  if (!ended) throw new Fault('not_found', 'There is no such session, or it was already revoked.')
 }
 
 function serviceView({ id, name, principal, scopes, createdAt, expiresAt, revokedAt }: ServiceSession) {
   return {
     id,
     name,
-    principal: principalView(principal),
+    principal: principalJson(principal),
     scopes,
     created_at: createdAt,
     expires_at: expiresAt,
@@ -81,7 +84,7 @@ function serviceView({ id, name, principal, scopes, createdAt, expiresAt, revoke
 function browserView({ id, principal, scopes, createdAt, seenAt, expiresAt, revokedAt }: BrowserSession) {
   return {
     id,
-    principal: principalView(principal),
+    principal: principalJson(principal),
     scopes,
     created_at: createdAt,
     seen_at: seenAt,
@@ -90,7 +93,7 @@ function browserView({ id, principal, scopes, createdAt, seenAt, expiresAt, revo
   }
 }
 
-/** A principal, as the API shows it. */
-export function principalView({ sub, email, roles }: ServiceSession['principal']) {
+/** A principal's members in responses of the API. */
+export function principalJson({ sub, email, roles }: ServiceSession['principal']) {
   return { sub, email, roles }
 }

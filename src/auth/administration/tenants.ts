@@ -1,4 +1,4 @@
-/** Tenants and their catalog credentials as administration sees them; secrets go in and never come out. */
+/** Makes, lists and changes tenants and their catalog credentials for administrators. No response holds a secret. */
 
 import { Fault } from '../../base/fault.ts'
 import { type CatalogKind, isLiveCatalogKind } from '../../core/catalog-kinds.ts'
@@ -27,14 +27,20 @@ import {
 const noTenant = () => new Fault('not_found', 'There is no such tenant.')
 const noCredential = () => new Fault('not_found', 'The tenant has no catalog credential of this nickname.')
 
-/** The tenant that a path names. @throws Fault `not_found` */
+/**
+ * The tenant id in a path; does not check that the tenant exists.
+ * @throws Fault `not_found` for text that is no tenant id
+ */
 export function tenantOf(text: string): TenantId {
   const tenant = parseTenantId(text)
   if (tenant === undefined) throw noTenant()
   return tenant
 }
 
-/** As `tenantOf`, and it exists. */
+/**
+ * The tenant id in a path, of a tenant that exists.
+ * @throws Fault `not_found`
+ */
 export async function existingTenant(store: Store, text: string): Promise<TenantId> {
   const tenant = tenantOf(text)
   if ((await getTenant(store, tenant)) === undefined) throw noTenant()
@@ -62,20 +68,20 @@ export async function oneTenant(store: Store, tenant: TenantId) {
   return tenantView(found)
 }
 
-/** Suspends or resumes; all sessions of a suspended tenant are refused on their next request. */
+/** Suspends or resumes a tenant. The sessions of a suspended tenant are refused on their next request. */
 export async function setTenantState(store: Store, tenant: TenantId, state: Tenant['state']) {
   const change = state === 'active' ? resumeTenant : suspendTenant
   if (!(await change(store, tenant))) throw noTenant()
   return await oneTenant(store, tenant)
 }
 
-/** A tenant's credentials without what is secret, in pages. */
+/** A tenant's catalog credentials without secrets, in pages. */
 export async function everyCredential(store: Store, tenant: TenantId, page: PageRequest) {
   return pageView(await listCatalogCredentials(store, tenant, page), credentialView)
 }
 
-/** Registers the credential of this nickname, or replaces it. */
-export async function registerCredential(
+/** Stores the catalog credential of this nickname, or replaces it. */
+export async function putCredential(
   store: Store,
   tenant: TenantId,
   credential: {
@@ -90,16 +96,13 @@ export async function registerCredential(
   return await putCatalogCredential(store, tenant, credential)
 }
 
-/**
- * docs/reference/catalogs.md 2.2: start-up rejects these kinds, so a registered one would keep the service from
- * starting again.
- */
+/** Refuses kinds without an adapter (docs/reference/catalogs.md 2.2), because a stored one would stop the next start. */
 function assertLive(kind: CatalogKind): void {
   if (!isLiveCatalogKind(kind))
-    throw new Fault('unprocessable', `The catalog kind ${kind} has no live adapter yet.`)
+    throw new Fault('unprocessable', `The catalog kind ${kind} has no adapter yet.`)
 }
 
-/** Changes fields of a credential's configuration, null removing one, as when a secret is rotated. */
+/** Changes fields of a credential's configuration, for example to rotate a secret; null removes a field. */
 export async function rotateCredential(
   store: Store,
   tenant: TenantId,
@@ -115,7 +118,7 @@ export async function rotateCredential(
 }
 
 /** Removes a credential; its {prefix} is 404 from then on. @throws Fault `not_found` */
-export async function forgetCredential(store: Store, tenant: TenantId, nickname: string): Promise<void> {
+export async function removeCredential(store: Store, tenant: TenantId, nickname: string): Promise<void> {
   if (!(await removeCatalogCredential(store, tenant, nickname))) throw noCredential()
 }
 

@@ -1,4 +1,4 @@
-/** The identity provider behind /login: any OpenID Connect provider, by discovery, code flow and PKCE. */
+/** Logs in through any OpenID Connect provider, by discovery, authorization code flow and PKCE. */
 
 import * as oidc from 'openid-client'
 import { Fault } from '../../base/fault.ts'
@@ -10,13 +10,13 @@ import { rolesOf } from '../bearer.ts'
 export interface IdentityProviderOptions {
   readonly issuerUrl: string
   readonly clientId: string
-  /** Absent for a public client, which PKCE alone protects. */
+  /** Absent for a public client, which only PKCE protects. */
   readonly clientSecret: Secret | undefined
   /** The claim that names the organization. */
   readonly organizationClaim: string
 }
 
-/** What one login is checked against when it comes back. */
+/** The values that the callback of one login is checked against. */
 export interface LoginChecks {
   readonly state: string
   readonly nonce: string
@@ -25,18 +25,18 @@ export interface LoginChecks {
 
 export interface CompletedLogin {
   readonly principal: Principal
-  /** As the provider says it, not yet looked at. */
+  /** As the provider sends it; not validated. */
   readonly organizationId: string
   readonly providerSid: string | undefined
 }
 
-/** One provider; its metadata is fetched at the first login, so that its outage does not stop a start. */
+/** One provider. Its metadata is fetched at the first login, so its outage does not prevent a start. */
 export class IdentityProvider {
   #configuration: Promise<oidc.Configuration> | undefined
 
   constructor(readonly options: IdentityProviderOptions) {}
 
-  /** Where to send the browser, and what to keep until it comes back. */
+  /** The URL to send the browser to, and the checks to keep until it returns. */
   async begin(redirectUri: string): Promise<{ readonly url: URL; readonly checks: LoginChecks }> {
     const configuration = await this.#discovered()
     const checks: LoginChecks = {
@@ -56,10 +56,10 @@ export class IdentityProvider {
   }
 
   /**
-   * Trades the code for an ID token and verifies it: signature, issuer, audience, nonce, times.
-   * @param callbackUrl as the browser called it, under our public address
-   * @throws Fault `unauthenticated` where the provider refused or anything does not hold,
-   *   `unavailable` where it does not answer
+   * Exchanges the code for an ID token and verifies its signature, issuer, audience, nonce and times.
+   * @param callbackUrl as the browser called it, under this service's public address
+   * @throws Fault `unauthenticated` where the provider refused or a check failed, `unavailable` where the provider does
+   *   not respond
    */
   async complete(callbackUrl: URL, checks: LoginChecks): Promise<CompletedLogin> {
     const configuration = await this.#discovered()
@@ -78,9 +78,9 @@ export class IdentityProvider {
           : await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
       return this.#loginOf({ ...userInfo, ...idToken }, idToken.sub)
     } catch (cause) {
-      const unanswered = unansweredIn(cause)
-      if (unanswered !== undefined) throw noAnswer(unanswered)
-      throw new Fault('unauthenticated', 'The login did not succeed. Begin again at /login.', {
+      const noReply = noReplyIn(cause)
+      if (noReply !== undefined) throw unavailable(noReply)
+      throw new Fault('unauthenticated', 'The login failed. Start again at /login.', {
         cause: bare(cause),
       })
     }
@@ -103,7 +103,7 @@ export class IdentityProvider {
   #discovered(): Promise<oidc.Configuration> {
     this.#configuration ??= discover(this.options).catch((cause: unknown) => {
       this.#configuration = undefined
-      throw noAnswer(cause)
+      throw unavailable(cause)
     })
     return this.#configuration
   }
@@ -111,7 +111,7 @@ export class IdentityProvider {
 
 async function discover(options: IdentityProviderOptions): Promise<oidc.Configuration> {
   const issuer = new URL(options.issuerUrl)
-  // Configuration admits plain http on loopback only.
+  // Configuration allows plain http only on loopback.
   const insecure = issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : []
   const timeout = limits.identityProviderMs / 1000
   const found = await oidc.discovery(issuer, options.clientId, undefined, oidc.None(), {
@@ -121,9 +121,9 @@ async function discover(options: IdentityProviderOptions): Promise<oidc.Configur
   const metadata = found.serverMetadata()
   const configuration = new oidc.Configuration(metadata, options.clientId, {}, clientAuth(options, metadata))
   configuration.timeout = timeout
-  configuration[oidc.customFetch] = fetchAnswer
+  configuration[oidc.customFetch] = fetchReply
   for (const apply of insecure) apply(configuration)
-  // By default a token that came straight from the provider is believed unsigned; here it is verified.
+  // By default the library accepts a token that came directly from the provider without a valid signature; not here.
   oidc.enableNonRepudiationChecks(configuration)
   return configuration
 }
@@ -139,30 +139,30 @@ function clientAuth(
     : oidc.ClientSecretPost(clientSecret.reveal())
 }
 
-/** What the provider did not answer: nobody's login was refused. */
-class Unanswered extends Error {}
+/** A request that got no usable reply from the provider, which does not mean that it refused the login. */
+class NoReply extends Error {}
 
-async function fetchAnswer(url: string, options: oidc.CustomFetchOptions): Promise<Response> {
+async function fetchReply(url: string, options: oidc.CustomFetchOptions): Promise<Response> {
   const response = await fetch(url, options as RequestInit).catch((cause: unknown) => {
-    throw new Unanswered(bare(cause).message)
+    throw new NoReply(bare(cause).message)
   })
-  if (response.status >= 500 || response.status === 429) throw new Unanswered(`status ${response.status}`)
+  if (response.status >= 500 || response.status === 429) throw new NoReply(`status ${response.status}`)
   return response
 }
 
-/** The library wraps what a request threw. */
-function unansweredIn(thrown: unknown): Unanswered | undefined {
-  if (thrown instanceof Unanswered) return thrown
-  return thrown instanceof Error ? unansweredIn(thrown.cause) : undefined
+/** Finds the error in the causes, because the library wraps what a request threw. */
+function noReplyIn(thrown: unknown): NoReply | undefined {
+  if (thrown instanceof NoReply) return thrown
+  return thrown instanceof Error ? noReplyIn(thrown.cause) : undefined
 }
 
-function noAnswer(cause: unknown): Fault {
-  return new Fault('unavailable', 'The identity provider does not answer. Begin again at /login.', {
+function unavailable(cause: unknown): Fault {
+  return new Fault('unavailable', 'The identity provider does not respond. Start again at /login.', {
     cause: bare(cause),
   })
 }
 
-/** The library's errors carry responses and parameters; the log gets what went wrong alone. */
+/** Keeps only message and code for the log, because the library's errors carry responses and parameters. */
 function bare(cause: unknown): Error {
   if (!(cause instanceof Error)) return new Error('unknown')
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined

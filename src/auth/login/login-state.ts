@@ -1,6 +1,6 @@
 /**
- * What a login is checked against between /login and /callback: sealed in a cookie of the browser that
- * began it, so that /login writes nothing and another browser's callback is worth nothing.
+ * Seals the state of a login between /login and /callback in a cookie of the browser that started it. So /login writes
+ * nothing to the store, and a callback in another browser fails.
  */
 
 import { sameSecret } from '../../base/same-secret.ts'
@@ -22,7 +22,7 @@ export function sealLogin(key: Uint8Array, state: LoginState): string {
 }
 
 /**
- * The login that `cookie` began, where it is the one that `state` names and not too old.
+ * Opens the login state in `cookie`, if it matches `state` and has not expired.
  * @param state the query parameter of the callback
  * @returns undefined for anything else
  */
@@ -42,7 +42,7 @@ export function openLogin(
   return sameSecret(login.state, state) && login.expiresAtMs > nowMs ? login : undefined
 }
 
-/** A browser keeps cookies of 4096 bytes (RFC 6265, 6.1), and the sealed state is one. */
+/** A browser need not store a cookie above 4096 bytes (RFC 6265, 6.1), and the sealed state is a cookie. */
 const pathLengthMax = 1_000
 
 /** `text` as a path of this service to return to after a login; `fallback` where it leads elsewhere. */
@@ -51,6 +51,6 @@ export function localPath(text: string | null, fallback: string): string {
   const url = text?.startsWith('/') ? URL.parse(text, base) : null
   if (url === null || url.origin !== base) return fallback
   const path = `${url.pathname}${url.search}`
-  // `/.//host` has the path `//host`, which a browser takes for another host's address.
+  // `/.//host` has the path `//host`, which a browser reads as another host's address.
   return path.startsWith('//') || path.length > pathLengthMax ? fallback : path
 }

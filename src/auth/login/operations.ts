@@ -1,10 +1,10 @@
-/** /login, /callback and /logout (docs/reference/identity.md 6): a browser's way to a session. */
+/** Declares /login, /callback and /logout (docs/reference/identity.md 6), which give a browser a session and end it. */
 
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { SessionScope } from '../../core/session.ts'
 import { operationsOf } from '../../http/declare.ts'
-import { maybe, object, said, text } from '../../http/schemas.ts'
+import { described, maybe, object, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { createBrowserSession, endBrowserSession } from '../../store/session/browser-sessions.ts'
 import { useOnce } from '../../store/session/used-once.ts'
@@ -42,32 +42,32 @@ export const loginOperations = [
     method: 'GET',
     path: '/login',
     access: { open: 'everyone' },
-    input: object({ return_to: maybe(said(text, 'path on this service to come back to')) }),
+    input: object({ return_to: maybe(described(text, 'path on this service to return to')) }),
     status: 302,
     faults: unavailable,
-    answer: ({ parts, request }) => begin(parts, request),
+    respond: ({ parts, request }) => begin(parts, request),
   }),
   operation({
     name: 'complete_login',
     tag,
-    summary: 'Where the identity provider returns to: makes the session, and its cookie',
+    summary: 'Completes a login when the identity provider returns: makes the session and its cookie',
     method: 'GET',
     path: '/callback',
     access: { open: 'everyone' },
     input: object({ code: maybe(text), state: maybe(text) }),
     status: 302,
     faults: {
-      bad_request: 'The login was not begun in this browser, is over, or too long ago.',
-      unauthenticated: 'The identity provider refused.',
+      bad_request: 'The login was not started in this browser, is already complete, or has expired.',
+      unauthenticated: 'The identity provider refused the login, or its token is invalid.',
       forbidden: 'The organization has no active tenant.',
       ...unavailable,
     },
-    answer: ({ parts, request }) => complete(parts, request),
+    respond: ({ parts, request }) => complete(parts, request),
   }),
   operation({
     name: 'log_out',
     tag,
-    summary: 'Ends the session of the browser',
+    summary: 'Revokes the session of the browser',
     method: 'POST',
     path: '/logout',
     access: { open: 'browser' },
@@ -75,7 +75,7 @@ export const loginOperations = [
       unauthenticated: 'There is no session to end.',
       forbidden: 'The request comes from another site’s page.',
     },
-    answer: ({ parts, request }) => logOut(parts, request),
+    respond: ({ parts, request }) => logOut(parts, request),
   }),
 ]
 
@@ -103,9 +103,12 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
   const cookie = readCookie(request.headers, loginCookie)
   const login = openLogin(store.secretsKey, cookie, searchParams.get('state'), parts.clock.now())
   if (login === undefined)
-    throw new Fault('bad_request', 'This login was not begun in this browser, or too long ago.')
+    throw new Fault(
+      'bad_request',
+      'This login was not started in this browser, or it has expired. Start again at /login.',
+    )
   if (!(await store.adminTransaction((tx) => useOnce(tx, 'login', login.state, 2 * limits.loginMs))))
-    throw new Fault('bad_request', 'This login is over already. Begin again at /login.')
+    throw new Fault('bad_request', 'This login is already complete. Start again at /login.')
   const completed = await provider.complete(new URL(`${redirectUri(parts)}${search}`), login)
   const tenant = await findTenantByOrganization(store, completed.organizationId)
   const replaced = readCookie(request.headers, sessionCookie)
@@ -117,7 +120,7 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
       { ...completed, scopes: scopesOf(parts, completed) },
       replaced,
     ))
-  // Unknown and suspended read the same: who has no tenant here learns nothing of those who have.
+  // An unknown and a suspended tenant get the same message, so that a login does not reveal which tenants exist.
   if (secret === undefined)
     throw new Fault('forbidden', 'Your organization has no active tenant in this service.')
   return redirect(login.returnTo, [
@@ -126,7 +129,10 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
   ])
 }
 
-/** docs/reference/identity.md 5.1 opens /admin by organization; elsewhere `admin` takes the role as well. */
+/**
+ * The organization opens /admin (docs/reference/identity.md 5.1). All else with the scope `admin` needs the role as
+ * well.
+ */
 function scopesOf(parts: LoginParts, { principal, organizationId }: CompletedLogin): readonly SessionScope[] {
   const administers = principal.roles.includes('administrator') || organizationId === parts.internalAdminOrgId
   return administers ? ['read', 'admin'] : ['read']

@@ -1,5 +1,5 @@
 /**
- * Deliveries of the identity provider (WorkOS's events) and the billing provider (Stripe's) as our events. A Standard
+ * Reads deliveries of the identity provider (WorkOS events) and the billing provider (Stripe events). A Standard
  * Webhooks message has its id in a header and its kind in `type`.
  */
 
@@ -11,7 +11,7 @@ import type { Effect, ProviderEvent } from '../../store/session/provider-events.
 const textMax = 255
 
 /**
- * Reads a verified delivery of the identity provider. Of the person only the ids are kept.
+ * Reads a verified delivery of the identity provider. Only ids of the person are stored.
  * @param messageId where the delivery's headers name the event
  * @throws Fault `bad_request` where it is not JSON or has no id or type
  */
@@ -39,7 +39,7 @@ export function readIdentityEvent(body: Uint8Array, messageId?: string): Provide
   }
 }
 
-/** Whoever's membership changed logs in again, with the roles of then; who is no member loses all. */
+/** Revokes sessions: after a membership change the user logs in again with the new roles; a former member loses all. */
 function effectOf(type: string, about: JsonObject, userId: string | undefined): Effect | undefined {
   if (type === 'organization.deleted') return { kind: 'suspend-tenant' }
   if (type === 'session.revoked' || type === 'session.deleted') {
@@ -55,7 +55,7 @@ function effectOf(type: string, about: JsonObject, userId: string | undefined): 
 }
 
 /**
- * Reads a verified delivery of the billing provider; it is kept whole.
+ * Reads a verified delivery of the billing provider, which is stored whole.
  * @param messageId where the delivery's headers name the event
  * @throws Fault `bad_request` where it is not JSON or has no id or type
  */

@@ -1,6 +1,6 @@
 /**
- * /webhooks/identity-provider and /webhooks/billing (docs/reference/identity.md 8): the signature is verified before
- * any toggle is looked at, and a delivery counts once.
+ * Declares /webhooks/identity-provider and /webhooks/billing (docs/reference/identity.md 8). The signature is verified
+ * before the on/off setting is checked, and each delivery takes effect once.
  */
 
 import type { Logger } from 'pino'
@@ -40,15 +40,15 @@ const standardHeaders = {
 }
 const common = {
   tag: 'webhooks',
-  description: 'Signed by the provider’s own scheme, or by Standard Webhooks: one of the two is there.',
+  description: 'Signed by the provider’s own scheme, or by Standard Webhooks; one of the two is required.',
   method: 'POST',
   access: { open: 'signature' },
   input: object({ data: maybe(anyObject) }, { additionalProperties: true }),
   output: object({ received: oneOf(['recorded', 'known']) }),
   faults: {
     bad_request: 'There is no signature header, or the event is malformed.',
-    unauthenticated: 'No secret is configured, or the signature does not hold.',
-    conflict: 'This delivery was received before.',
+    unauthenticated: 'No secret is configured, or the signature is invalid.',
+    conflict: 'This delivery was already received.',
     gone: 'The webhook is switched off.',
     payload_too_large: 'The body is too large.',
   },
@@ -61,7 +61,7 @@ export const webhookOperations = [
     summary: 'Events of the identity provider',
     path: '/webhooks/identity-provider',
     headers: { 'WorkOS-Signature': { description: '`t=<ms>, v1=<hex>`' }, ...standardHeaders },
-    answer: ({ parts, request }) =>
+    respond: ({ parts, request }) =>
       receive(
         parts,
         { ...parts.identityProvider, schemes: [workos, standard], read: readIdentityEvent },
@@ -74,7 +74,7 @@ export const webhookOperations = [
     summary: 'Events of the billing provider',
     path: '/webhooks/billing',
     headers: { 'Stripe-Signature': { description: '`t=<s>,v1=<hex>`' }, ...standardHeaders },
-    answer: ({ parts, request }) =>
+    respond: ({ parts, request }) =>
       receive(parts, { ...parts.billing, schemes: [stripe, standard], read: readBillingEvent }, request),
   }),
 ]
@@ -85,14 +85,14 @@ async function receive(parts: WebhookParts, kind: Kind, request: Request): Promi
   const verified = await verifySignature(request.headers, bytes, schemes, secret, parts.clock.now())
   if (!kind.enabled) throw new Fault('gone', 'This webhook is switched off.')
   const event = kind.read(bytes, verified.messageId)
-  // A stamp may lie ahead of the clock by the tolerance and is believed for as long after it.
+  // A time stamp may be early by the tolerance and is accepted for as long after it, so replays are remembered longer.
   const recorded = await recordProviderEvent(
     parts.store,
     event,
     verified.replayKey,
     3 * limits.webhookToleranceMs,
   )
-  if (recorded === 'replayed') throw new Fault('conflict', 'This delivery was received before.')
+  if (recorded === 'replayed') throw new Fault('conflict', 'This delivery was already received.')
   const { provider, id, type, effect } = event
   parts.log.info({ provider, eventId: id, type, recorded, effect: effect?.kind }, 'webhook')
   return Response.json({ received: recorded })

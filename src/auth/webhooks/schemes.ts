@@ -1,6 +1,6 @@
 /**
- * The signature formats that providers use, each verified by its provider's own library. The libraries come with
- * whole API clients, so each is loaded by the first delivery that needs it
+ * Verifies the signature formats of providers, each with its provider's own library. A library is loaded by the first
+ * delivery that needs it, because it brings a whole API client
  * (docs/adr/0006-webhook-signatures-are-verified-by-their-libraries.md).
  */
 
@@ -11,19 +11,19 @@ export interface Scheme {
   readonly header: string
   /** Milliseconds of one unit of the time stamp. */
   readonly unitMs: 1 | 1_000
-  /** What of the delivery's headers is signed with the body; undefined where they are not of this format. */
+  /** Reads the headers that are signed with the body; undefined where they are not of this format. */
   readonly stampOf: (headers: Headers) => Stamp | undefined
   /** Loads the library. */
   readonly load: () => Promise<Verify>
 }
 
-/** Throws, or answers anything but true, where the signature does not hold. */
+/** Checks a signature. It throws, or returns anything but true, where the signature is invalid. */
 export type Verify = (delivery: Delivery, secret: string) => Promise<boolean | undefined>
 
 export interface Stamp {
   /** The provider's time stamp, a decimal integer in the scheme's unit. */
   readonly time: string
-  /** The id by which all deliveries of one message are known, where the headers carry it. */
+  /** The id that all deliveries of one message share, where the headers carry it. */
   readonly messageId: string | undefined
 }
 
@@ -35,7 +35,7 @@ export interface Delivery {
 }
 
 const toleranceS = limits.webhookToleranceMs / 1_000
-/** Strict, so that the library can read neither another time stamp than the one that was checked nor another scheme. */
+/** Strict, so that the library cannot read another time stamp or another scheme than was checked here. */
 const workosForm = /^t=([1-9][0-9]{0,14}), ?v1=[0-9A-Za-z]+$/
 const stripeForm = /^t=([1-9][0-9]{0,14})(?:,v[0-9]=[0-9A-Za-z]*)+$/
 const timeForm = /^[1-9][0-9]{0,14}$/
@@ -55,9 +55,9 @@ export const workos: Scheme = {
   stampOf: stampOfPairs('workos-signature', workosForm),
   async load() {
     const { WorkOS } = await import('@workos-inc/node')
-    // The client is made for its verifier alone; named keys keep it from looking for others in the environment.
+    // Only the verifier of this client is used. The given keys stop it from reading keys from the environment.
     const { webhooks } = new WorkOS({ apiKey: 'unused', clientId: 'unused' })
-    // The age of a delivery is measured by the caller's clock.
+    // The caller checks the age of a delivery with its own clock.
     const tolerance = Number.MAX_SAFE_INTEGER
     return async ({ headers, body: payload }, secret) => {
       const sigHeader = headers.get('workos-signature') ?? ''
@@ -66,7 +66,7 @@ export const workos: Scheme = {
   },
 }
 
-/** `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`; several v1 stand for several secrets during a rotation. */
+/** `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`; during a rotation there is one v1 for each secret. */
 export const stripe: Scheme = {
   header: 'stripe-signature',
   unitMs: 1_000,

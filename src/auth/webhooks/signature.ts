@@ -1,4 +1,4 @@
-/** Whether a webhook delivery is its provider's: the signature by the provider's library, and what those leave open. */
+/** Verifies webhook deliveries: the signature with the provider's library, and the time stamp, size and encoding here. */
 
 import { Fault } from '../../base/fault.ts'
 import type { Secret } from '../../base/secret.ts'
@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts'
 import type { Scheme } from './schemes.ts'
 
 export interface Verified {
-  /** By which the same delivery is known when it comes again: what was signed. */
+  /** Identifies the signed content, so that a replay of the same delivery is found. */
   readonly replayKey: string
   /** The id of the message, where the scheme carries it beside the body. */
   readonly messageId: string | undefined
@@ -15,8 +15,8 @@ export interface Verified {
 /**
  * Verifies one delivery by the first scheme whose header it carries.
  * @param nowMs milliseconds since the Unix epoch
- * @throws Fault `bad_request` where there is no signature header, `unauthenticated` where there is no secret or
- *   nothing holds, or where the time stamp lies further than `limits.webhookToleranceMs` from `nowMs`
+ * @throws Fault `bad_request` without a signature header, `unauthenticated` without a secret or a valid signature, or
+ *   where the time stamp differs from `nowMs` by more than `limits.webhookToleranceMs`
  */
 export async function verifySignature(
   headers: Headers,
@@ -32,7 +32,7 @@ export async function verifySignature(
   const body = exactText(bytes)
   const length = headers.get(scheme.header)?.length ?? 0
   if (stamp === undefined || body === undefined || length > limits.webhookSignatureCharsMax) throw refused()
-  // The libraries leave stamps of the future open, and each has a clock of its own.
+  // The libraries accept time stamps in the future, and each reads its own clock.
   if (Math.abs(nowMs - Number(stamp.time) * scheme.unitMs) > limits.webhookToleranceMs) throw refused()
   const verify = await scheme.load()
   const holds = await verify({ headers, body, nowMs }, secret.reveal()).catch(() => false)
@@ -41,9 +41,10 @@ export async function verifySignature(
   return { replayKey: [scheme.header, messageId ?? '', time, body].join('\n'), messageId }
 }
 
-const refused = () => new Fault('unauthenticated', 'The webhook signature does not hold, or it is too old.')
+const refused = () =>
+  new Fault('unauthenticated', 'The webhook signature is invalid, or its time stamp is too old.')
 
-/** The libraries sign text: bytes that no text stands for are refused, so that what is verified is what is read. */
+/** Refuses bytes that are not UTF-8: the libraries verify text, and the verified text must be what is read. */
 function exactText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

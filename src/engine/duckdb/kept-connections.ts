@@ -46,8 +46,8 @@ export class ConnectionCache {
     this.#idle.push({ key, ...held })
     this.#keyLength += key.length
     while (
-      this.#idle.length > limits.engineKeptConnections ||
-      this.#keyLength > limits.engineKeptRelationsLength
+      this.#idle.length > limits.engineIdleConnections ||
+      this.#keyLength > limits.engineIdleRelationsLength
     )
       this.#remove(0)?.connection.closeSync()
   }

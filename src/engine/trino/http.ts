@@ -8,7 +8,7 @@ import { Fault } from '../../base/fault.ts'
 import { type AddressRules, type Lookup, PinnedHost } from '../../catalog/address.ts'
 import {
   sendUpstream,
-  UpstreamError,
+  UpstreamHttpError,
   type UpstreamMethod,
   type UpstreamResponse,
 } from '../../catalog/upstream-http.ts'
@@ -119,7 +119,7 @@ export class TrinoHttp {
       return read(await sendUpstream(host, body === undefined ? sent : { ...sent, body }))
     } catch (thrown) {
       if (thrown instanceof EngineError) throw thrown
-      if (thrown instanceof UpstreamError)
+      if (thrown instanceof UpstreamHttpError)
         return { passing: mayPass(thrown, method), error: unreachable(thrown) }
       if (thrown instanceof Fault) return { passing: false, error: unreachable(thrown) }
       throw thrown
@@ -146,11 +146,11 @@ function read({ status, body }: UpstreamResponse): Uint8Array | Failed {
  * Whether a retry may succeed. Not for a reply that is too large or encoded: such an error has no cause. Not for a
  * statement that was posted, because it may be running already.
  */
-function mayPass({ sent, cause }: UpstreamError, method: UpstreamMethod): boolean {
+function mayPass({ sent, cause }: UpstreamHttpError, method: UpstreamMethod): boolean {
   return !sent || (cause !== undefined && method !== 'POST')
 }
 
-function unreachable(cause: UpstreamError | Fault): EngineError {
+function unreachable(cause: UpstreamHttpError | Fault): EngineError {
   return new EngineError('08006', 'the engine cannot be reached', { cause })
 }
 

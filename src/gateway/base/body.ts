@@ -1,9 +1,9 @@
 /** Reads request bodies and computes their digests. Nothing else in the gateway reads a body through the HTTP kit. */
 
-import { type Body, bodyOf, readBody } from '../../http/read-body.ts'
+import { bodyOf, type RequestBody, readBody } from '../../http/read-body.ts'
 import { limits } from '../../limits.ts'
 
-export type CommitBody = Body
+export type CommitBody = RequestBody
 
 /**
  * Reads a body under the cap of docs/reference/limits.md 1 and computes its SHA-256.

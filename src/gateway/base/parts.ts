@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import type { RightOfWay } from '../../base/right-of-way.ts'
-import type { CatalogPool } from '../../catalog/open-catalog.ts'
+import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -27,7 +27,7 @@ export type MaskedFor = (
 
 export interface GatewayParts {
   readonly store: Store
-  readonly catalogs: CatalogPool
+  readonly catalogs: OpenCatalogs
   readonly policies: PolicyEngine
   readonly tables: TableCache
   readonly speculative: SpeculativeCache

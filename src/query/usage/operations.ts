@@ -4,7 +4,7 @@ import { usageOutcomes } from '../../core/usage.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { pageRequest } from '../../http/page-view.ts'
 import {
-  count,
+  described,
   flag,
   list,
   maybe,
@@ -13,11 +13,11 @@ import {
   oneOf,
   pageInput,
   pageOf,
-  said,
   tableIdentifier,
   text,
   time,
   uuid,
+  wholeNumber,
 } from '../../http/schemas.ts'
 import { usageGroups } from '../../store/query/usage.ts'
 import type { Store } from '../../store/store.ts'
@@ -30,17 +30,17 @@ const faults = { forbidden: 'The session lacks the scope `read`, or the records 
 
 const filters = {
   principal: maybe(
-    said(text, 'Subject. Without the role `steward` or `administrator` only the caller’s own'),
+    described(text, 'Subject. Without the role `steward` or `administrator` only the caller’s own'),
   ),
   outcome: maybe(oneOf(usageOutcomes)),
-  from: maybe(said(time, 'Started at this time or later')),
-  to: maybe(said(time, 'Started before this time')),
+  from: maybe(described(time, 'Started at this time or later')),
+  to: maybe(described(time, 'Started before this time')),
   ...pageInput,
 }
 const read = object({
   table: tableIdentifier,
   columns: list(text),
-  snapshot_id: maybe(said(text, 'decimal')),
+  snapshot_id: maybe(described(text, 'decimal')),
   pinned: maybe(flag),
 })
 const record = object({
@@ -51,7 +51,7 @@ const record = object({
   surface: text,
   catalog: maybe(text),
   engine: maybe(text),
-  contracts: list(object({ id: text, version: count })),
+  contracts: list(object({ id: text, version: wholeNumber })),
   reads: list(read),
   policies: list(
     object({
@@ -62,9 +62,9 @@ const record = object({
       action: maybe(text),
     }),
   ),
-  rows_out: count,
-  bytes_out: count,
-  bytes_scanned: maybe(count),
+  rows_out: wholeNumber,
+  bytes_out: wholeNumber,
+  bytes_scanned: maybe(wholeNumber),
   queue_ms: number,
   plan_ms: number,
   run_ms: number,
@@ -74,10 +74,10 @@ const record = object({
 })
 const total = object({
   key: text,
-  queries: count,
-  rows_out: count,
-  bytes_out: count,
-  bytes_scanned: maybe(said(count, 'with the role `steward` or `administrator`')),
+  queries: wholeNumber,
+  rows_out: wholeNumber,
+  bytes_out: wholeNumber,
+  bytes_scanned: maybe(described(wholeNumber, 'with the role `steward` or `administrator`')),
   run_ms: number,
 })
 

@@ -18,7 +18,7 @@ export const defaultSlots: SlotLimits = {
   connectionsMax: limits.pgwireConnectionsMax,
   tenantMax: limits.pgwireTenantConnectionsMax,
   principalMax: limits.pgwirePrincipalConnectionsMax,
-  strangersMax: limits.pgwireStrangersMax,
+  strangersMax: limits.pgwireUnauthenticatedMax,
 }
 
 export class ConnectionSlots {

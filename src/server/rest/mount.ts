@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Admit } from '../../auth/admit.ts'
 import { Fault } from '../../base/fault.ts'
 import type { RawContext } from '../../core/operation.ts'
-import { answerFaults, wrongMethod } from '../../http/answer.ts'
+import { respondWithFaults, wrongMethod } from '../../http/answer.ts'
 import type { BoundOperation } from '../../http/declare.ts'
 import { pathMatches, routerPaths } from '../../http/operation-path.ts'
 import { readInput } from '../../http/read-input.ts'
@@ -21,7 +21,7 @@ export function operationRoutes(operations: readonly BoundOperation[], admit: Ad
   for (const operation of operations) {
     const options = { parse: 'none', detail: describeOperation(operation.declaration) as object } as const
     const [plain = '', ...open] = routerPaths(operation.declaration.path)
-    const handle = ({ request }: Route) => answerFaults(log, () => serve(operation, admit, request))
+    const handle = ({ request }: Route) => respondWithFaults(log, () => serve(operation, admit, request))
     app.route(operation.declaration.method, plain, handle, options)
     for (const path of open)
       app.route(operation.declaration.method, path, handle, { parse: 'none', detail: { hide: true } })
@@ -37,7 +37,7 @@ async function serve(
   const again = () => admit(request, operation.access)
   const caller = await again()
   const context = { parts, caller, signal: request.signal, request, again } as RawContext<unknown>
-  if ('answer' in operation) return await operation.answer(context)
+  if ('respond' in operation) return await operation.respond(context)
   const output = await operation.run(context, await readInput(operation, request, again))
   if (operation.output === undefined) return new Response(null, { status: operation.status ?? 204 })
   return Response.json(output, { status: operation.status ?? 200 })
@@ -49,7 +49,7 @@ async function serve(
  */
 export function missingAdminRoutes(admin: readonly BoundOperation[], admit: Admit, log: Logger) {
   const missing = ({ request }: Route) =>
-    answerFaults(log, async () => {
+    respondWithFaults(log, async () => {
       await admit(request, { organization: 'internal admin' })
       const { pathname } = new URL(request.url)
       const methods = admin.flatMap(({ declaration: { method, path } }) =>

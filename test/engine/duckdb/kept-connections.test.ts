@@ -188,10 +188,10 @@ describe('what waits', () => {
 
   test('is bounded in number and in the length of its relations, the least recently used going first', () => {
     const kept = new ConnectionCache()
-    for (let index = 0; index <= limits.engineKeptConnections; index++)
+    for (let index = 0; index <= limits.engineIdleConnections; index++)
       kept.give(`k${index}`, { connection: connection(`c${index}`) })
-    expect([kept.count, closed.splice(0)]).toEqual([limits.engineKeptConnections, ['c0']])
-    kept.give('x'.repeat(limits.engineKeptRelationsLength), { connection: connection('long') })
+    expect([kept.count, closed.splice(0)]).toEqual([limits.engineIdleConnections, ['c0']])
+    kept.give('x'.repeat(limits.engineIdleRelationsLength), { connection: connection('long') })
     expect(kept.count).toBe(1)
     expect(closed.splice(0)).not.toContain('long')
   })

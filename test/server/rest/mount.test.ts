@@ -12,7 +12,7 @@ import { type Session, sessionScopes } from '../../../src/core/session.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
 import { detectionOperations } from '../../../src/detection/operations.ts'
 import { operationsOf } from '../../../src/http/declare.ts'
-import { count, list, maybe, object, tableAddress, text } from '../../../src/http/schemas.ts'
+import { list, maybe, object, tableAddress, text, wholeNumber } from '../../../src/http/schemas.ts'
 import { lineageOperations } from '../../../src/lineage/operations.ts'
 import { explainOperations } from '../../../src/query/explain-operation.ts'
 import { usageOperations } from '../../../src/query/usage/operations.ts'
@@ -67,7 +67,7 @@ const operations = [
     name: 'show_table',
     method: 'GET',
     path: '/tables/{namespace}/{table}',
-    input: object({ ...tableAddress, limit: maybe(count), tags: maybe(list(text)) }),
+    input: object({ ...tableAddress, limit: maybe(wholeNumber), tags: maybe(list(text)) }),
     run: (_, input) => seen(input),
   }),
   operation({
@@ -83,7 +83,7 @@ const operations = [
     name: 'make',
     method: 'POST',
     path: '/things/{name}',
-    input: object({ name: text, size: count }),
+    input: object({ name: text, size: wholeNumber }),
     status: 201,
     run: (_, input) => seen(input),
   }),
@@ -119,7 +119,7 @@ describe('input', () => {
     expect(await send('POST', '/things/n', '{"size":2}')).toEqual([201, { name: 'n', size: 2 }])
     expect(await send('POST', '/things/n', '{"size":2,"name":"other"}')).toEqual([
       400,
-      'The body has an unknown member; known are size.',
+      'The body has an unknown member; supported are size.',
     ])
     expect((await send('POST', '/things/n', '{"size":1,"size":2}'))[0]).toBe(400)
   })
