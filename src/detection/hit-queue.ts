@@ -1,6 +1,6 @@
 /**
- * The one queue of all triggers (docs/reference/detection.md 1.1): durable, deduplicated in this process by tenant and
- * metadata_location, and across replicas by the unique constraint on the run.
+ * The one queue of all triggers (docs/reference/detection.md 1.1). It is durable. It removes duplicates by tenant and
+ * metadata_location in this process, and across replicas by the unique constraint on runs.
  */
 
 import { Lru } from '../base/lru.ts'
@@ -16,23 +16,23 @@ const rememberedMax = 50_000
 export class HitQueue {
   readonly #known = new Lru<string, true>(rememberedMax)
 
-  /** @param wake called when something new is there to be scanned */
+  /** @param wake is called when a new run was queued */
   constructor(
     private readonly store: Store,
     private readonly metrics: Metrics,
     private readonly wake: () => void,
   ) {}
 
-  /** Whether a run of it is known here to exist already. */
+  /** Whether this process knows that a run for the location exists. */
   knows(tenant: TenantId, metadataLocation: string): boolean {
     return this.#known.get(keyOf(tenant, metadataLocation)) === true
   }
 
   /**
-   * Queues what is new. Resolves after the database has acknowledged it. Locations too long to be kept are
-   * dropped and counted.
+   * Queues the hits that are new. Resolves after the database has acknowledged them. A location that is too long to
+   * store is dropped and counted.
    * @returns how many were new
-   * @throws Fault where they could not be made durable
+   * @throws Fault when they could not be made durable
    */
   async push(tenant: TenantId, hits: readonly Hit[]): Promise<number> {
     const fresh = hits.filter((hit) => {

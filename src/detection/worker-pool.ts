@@ -1,22 +1,22 @@
 /**
- * The detection workers: one task at a time each, started as they are needed. One that dies or hangs fails
- * its task, is replaced, and takes nothing else with it.
+ * The pool of detection workers. Workers start when they are needed and run one task at a time. One that dies or hangs
+ * fails its own task only, and is replaced.
  */
 
 import { Worker } from 'node:worker_threads'
 import type { ScanTask } from './scan/scan-snapshot.ts'
-import type { ScanOutcome, WorkerMessage, WorkerRequest } from './worker-protocol.ts'
+import type { DetectionWorkerMessage, DetectionWorkerRequest, ScanOutcome } from './worker-protocol.ts'
 
 export interface WorkerPoolOptions {
   readonly workerUrl: URL
   readonly size: number
   /** Milliseconds that one task may take. */
   readonly taskMs: number
-  /** Told of each worker that died or was ended because it hung. */
+  /** Called for each worker that died, or that was ended because it hung. */
   readonly onRestart: () => void
 }
 
-/** A worker that dies before it is ready is not started again at once, so that a broken one cannot spin. */
+/** A worker that dies before it is ready is restarted after a delay, so that a broken one cannot spin. */
 const restartDelayMs = 1_000
 
 export class WorkerPool {
@@ -29,7 +29,7 @@ export class WorkerPool {
     this.#slots[0]?.start()
   }
 
-  /** Whether a worker is up: readiness (docs/reference/operations.md 1.2). */
+  /** Whether a worker is up: part of readiness (docs/reference/operations.md 1.2). */
   get ready(): boolean {
     return this.#slots.some((slot) => slot.ready)
   }
@@ -48,7 +48,7 @@ export class WorkerPool {
     })
   }
 
-  /** Ends all workers; tasks that wait or run fail. */
+  /** Ends all workers. Tasks that wait or run fail. */
   close(): void {
     this.#closed = true
     for (const slot of this.#slots) slot.close()
@@ -99,11 +99,11 @@ class Slot {
     const worker = new Worker(this.options.workerUrl)
     worker.unref()
     this.#worker = worker
-    // Events of a worker that was replaced meanwhile are not about this one.
+    // Ignores events of a worker that was replaced meanwhile.
     const current = (act: () => void) => () => {
       if (worker === this.#worker) act()
     }
-    worker.on('message', (message: WorkerMessage) => current(() => this.#receive(message))())
+    worker.on('message', (message: DetectionWorkerMessage) => current(() => this.#receive(message))())
     worker.on(
       'error',
       current(() => this.#replace('the worker crashed')),
@@ -118,7 +118,7 @@ class Slot {
     const { taskMs } = this.options
     const timer = setTimeout(() => this.#replace(`the scan took longer than ${taskMs / 1000} s`), taskMs)
     this.#running = { settle, timer }
-    const request: WorkerRequest = { taskId: ++this.#taskId, task }
+    const request: DetectionWorkerRequest = { taskId: ++this.#taskId, task }
     this.#worker?.postMessage(request)
   }
 
@@ -128,7 +128,7 @@ class Slot {
     this.#drop('the service is stopping')
   }
 
-  #receive(message: WorkerMessage): void {
+  #receive(message: DetectionWorkerMessage): void {
     if (message.kind === 'ready') this.#ready = true
     else if (message.taskId === this.#taskId) this.#settle(message.outcome)
     this.onFree()
