@@ -1,4 +1,4 @@
-/** A listener that answers bytes with the same bytes: what the runtime itself takes for a connection. */
+/** Runs a listener that echoes bytes, to show what the runtime itself needs for a connection. */
 
 import { obeyParent } from './child.ts'
 import { type Memory, type MemoryOrder, settledMemory } from './settled-memory.ts'

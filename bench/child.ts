@@ -1,16 +1,16 @@
-/** A part of a benchmark in a process of its own: the parent gives orders over IPC, one at a time, each answered. */
+/** Runs a part of a benchmark in a child process. The parent sends orders over IPC; each gets a result. */
 
-/** Both sides of what is asked and answered, by kind. */
+/** The kinds of orders. */
 type Kinds<Order extends { readonly kind: string }> = Order['kind']
 
 export interface Child<Order extends { readonly kind: string }, Answers extends Record<Kinds<Order>, unknown>>
   extends AsyncDisposable {
-  /** @throws Error with what went wrong there */
+  /** Throws an Error with what failed in the child. */
   ask<K extends Kinds<Order>>(order: Order & { readonly kind: K }): Promise<Answers[K]>
 }
 
 /**
- * Starts the process; `open` is the first thing to ask of it.
+ * Starts the process. The first order must be `open`.
  * @param what names it in errors
  */
 export function startChild<
@@ -41,14 +41,14 @@ export function startChild<
   }
 }
 
-/** What a child is once it was opened. */
+/** A child's state after `open`. */
 export interface Opened<Order> {
   readonly answer: unknown
   readonly serve: (order: Order) => Promise<unknown>
   readonly close: () => Promise<void>
 }
 
-/** The child's side: obeys until the parent is gone, then closes and exits. */
+/** The child's side: runs orders until the parent ends, then closes and exits. */
 export function obeyParent<Order extends { readonly kind: string }>(
   open: (order: Order & { readonly kind: 'open' }) => Promise<Opened<Order>>,
 ): void {
@@ -67,7 +67,7 @@ export function obeyParent<Order extends { readonly kind: string }>(
         process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     )
   })
-  // An interrupt reaches the parent too, and its end ends this process in order, with nothing left behind.
+  // An interrupt reaches the parent too, which then ends this process in order, with everything cleaned up.
   process.on('SIGINT', () => {})
   process.on('disconnect', () => {
     void Promise.resolve(opened?.close()).finally(() => process.exit(0))

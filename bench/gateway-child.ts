@@ -1,4 +1,4 @@
-/** The parent's side of the gateway's process. */
+/** Starts the gateway's process and sends it orders. */
 
 import { join } from 'node:path'
 import { type Child, startChild } from './child.ts'
@@ -6,7 +6,7 @@ import type { GatewayAnswers, GatewayOrder } from './gateway-process.ts'
 
 export type GatewayChild = Child<GatewayOrder, GatewayAnswers>
 
-/** Starts the process; `open` is the first thing to ask of it. */
+/** Starts the process. The first order must be `open`. */
 export function startGatewayChild(): GatewayChild {
   return startChild(join(import.meta.dir, 'gateway-process.ts'), "the gateway's process")
 }

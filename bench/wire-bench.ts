@@ -6,7 +6,7 @@ import { freePort } from '../test/support/free-port.ts'
 import { type LakeTable, selectList } from '../test/support/lake-tables.ts'
 import { type Child, startChild } from './child.ts'
 import type { BenchStore } from './entry.ts'
-import type { Target } from './raw-client.ts'
+import type { ServerAddress } from './raw-client.ts'
 import { startCatalogProcess } from './upstream.ts'
 import type { Login, WireAnswers, WireOrder } from './wire-process.ts'
 
@@ -14,9 +14,9 @@ export interface WireBench extends AsyncDisposable {
   readonly child: Child<WireOrder, WireAnswers>
   /** The store's name in a case. */
   readonly store: string
-  /** Where principals log in: one who sees all, one to whom filters and masks apply. */
-  readonly all: Target
-  readonly restricted: Target
+  /** Log-ins of two principals: one sees all rows; filters and masks apply to the other. */
+  readonly all: ServerAddress
+  readonly restricted: ServerAddress
 }
 
 /** Starts the development catalog and the service, each in a process of its own. */
@@ -34,7 +34,7 @@ export async function startWireBench(store: BenchStore, tables: readonly LakeTab
     catalog,
     tables,
   })
-  const target = (login: Login): Target => ({ port, database, ...login })
+  const target = (login: Login): ServerAddress => ({ port, database, ...login })
   return {
     child,
     store: engine,
@@ -45,12 +45,12 @@ export async function startWireBench(store: BenchStore, tables: readonly LakeTab
 }
 
 export interface PostgresBench extends AsyncDisposable {
-  readonly target: Target
+  readonly target: ServerAddress
 }
 
 /**
- * A PostgreSQL 18 without TLS and without governance, its tables analysed and in memory.
- * @returns undefined where the platform has no package of its binaries
+ * Starts a PostgreSQL 18 without TLS and without governance, its tables analysed and in memory.
+ * @returns undefined when there is no package of its binaries for the platform
  */
 export async function startPostgresBench(tables: readonly LakeTable[]): Promise<PostgresBench | undefined> {
   const port = freePort()
