@@ -1,6 +1,6 @@
 /**
- * The floor under precision and recall: on columns that the classifiers are not tuned on (`field/`, by somebody who has
- * not seen them), on those of known schemas, and on those that they are tuned on.
+ * The minimum precision and recall: on columns on which the classifiers are not tuned (`field/`, written independently
+ * of them), on those of known schemas, and on those on which they are tuned.
  */
 
 import { describe, expect, test } from 'bun:test'

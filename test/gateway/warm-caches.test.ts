@@ -1,6 +1,6 @@
 /**
- * What is kept between commits (parsed metadata, compiled policies, open catalogs, tokens, prepared statements)
- * saves work and never an answer: whatever changes between two commits is seen by the very next one.
+ * What is cached between commits (parsed metadata, compiled policies, open catalogs, tokens, prepared statements)
+ * never changes a response: a change between two commits is seen by the second.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
