@@ -5,7 +5,7 @@ import { type Memory, type MemoryOrder, settledMemory } from './settled-memory.t
 
 export type BareOrder = { readonly kind: 'open' } | MemoryOrder
 
-export interface BareAnswers {
+export interface BareResults {
   readonly open: { readonly port: number }
   readonly memory: Memory
 }
@@ -18,7 +18,7 @@ if (import.meta.main)
       socket: { data: (socket, chunk) => void socket.write(chunk) },
     })
     return {
-      answer: { port: listener.port },
+      result: { port: listener.port },
       serve: (order) => settledMemory(order.kind === 'memory' && order.settle),
       close: async () => listener.stop(true),
     }

@@ -3,10 +3,10 @@
 /** The kinds of orders. */
 type Kinds<Order extends { readonly kind: string }> = Order['kind']
 
-export interface Child<Order extends { readonly kind: string }, Answers extends Record<Kinds<Order>, unknown>>
+export interface Child<Order extends { readonly kind: string }, Results extends Record<Kinds<Order>, unknown>>
   extends AsyncDisposable {
   /** Throws an Error with what failed in the child. */
-  ask<K extends Kinds<Order>>(order: Order & { readonly kind: K }): Promise<Answers[K]>
+  ask<K extends Kinds<Order>>(order: Order & { readonly kind: K }): Promise<Results[K]>
 }
 
 /**
@@ -15,13 +15,13 @@ export interface Child<Order extends { readonly kind: string }, Answers extends 
  */
 export function startChild<
   Order extends { readonly kind: string },
-  Answers extends Record<Kinds<Order>, unknown>,
->(script: string, what: string): Child<Order, Answers> {
+  Results extends Record<Kinds<Order>, unknown>,
+>(script: string, what: string): Child<Order, Results> {
   let pending: PromiseWithResolvers<unknown> | undefined
   const child = Bun.spawn([process.execPath, script], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    ipc(message: { answer?: unknown; error?: string }) {
-      if (message.error === undefined) pending?.resolve(message.answer)
+    ipc(message: { result?: unknown; error?: string }) {
+      if (message.error === undefined) pending?.resolve(message.result)
       else pending?.reject(new Error(`${what}: ${message.error}`))
     },
     onExit(_process, code) {
@@ -43,7 +43,7 @@ export function startChild<
 
 /** A child's state after `open`. */
 export interface Opened<Order> {
-  readonly answer: unknown
+  readonly result: unknown
   readonly serve: (order: Order) => Promise<unknown>
   readonly close: () => Promise<void>
 }
@@ -58,11 +58,11 @@ export function obeyParent<Order extends { readonly kind: string }>(
     if (opened !== undefined) return await opened.serve(order)
     if (!isOpen(order)) throw new Error('the process is not open yet')
     opened = await open(order)
-    return opened.answer
+    return opened.result
   }
   process.on('message', (order: Order) => {
     obey(order).then(
-      (answer) => process.send?.({ answer }),
+      (result) => process.send?.({ result }),
       (error: unknown) =>
         process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     )

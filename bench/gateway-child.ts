@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import { type Child, startChild } from './child.ts'
-import type { GatewayAnswers, GatewayOrder } from './gateway-process.ts'
+import type { GatewayOrder, GatewayResults } from './gateway-process.ts'
 
-export type GatewayChild = Child<GatewayOrder, GatewayAnswers>
+export type GatewayChild = Child<GatewayOrder, GatewayResults>
 
 /** Starts the process. The first order must be `open`. */
 export function startGatewayChild(): GatewayChild {

@@ -26,7 +26,7 @@ export type GatewayOrder =
   /** Collects all garbage. */
   | { readonly kind: 'collect' }
 
-export interface GatewayAnswers {
+export interface GatewayResults {
   readonly open: {
     readonly url: string
     readonly engine: string
@@ -44,8 +44,8 @@ export interface GatewayAnswers {
   readonly collect: { readonly liveBytes: number }
 }
 
-type Answer = GatewayAnswers[keyof GatewayAnswers]
-type Serve = (order: GatewayOrder) => Promise<Answer>
+type Result = GatewayResults[keyof GatewayResults]
+type Serve = (order: GatewayOrder) => Promise<Result>
 
 async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<GatewayOrder>> {
   const opened = await openBenchStore(order.store)
@@ -95,7 +95,7 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<Gate
     await opened[Symbol.asyncDispose]()
   }
   return {
-    answer: { url: app.url.href, engine: opened.engine, databaseUrl: opened.databaseUrl },
+    result: { url: app.url.href, engine: opened.engine, databaseUrl: opened.databaseUrl },
     serve,
     close,
   }

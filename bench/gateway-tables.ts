@@ -8,8 +8,8 @@ import { type Child, startChild } from './child.ts'
 import { openLedger } from './durable.ts'
 import type { BenchStore } from './entry.ts'
 import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
-import type { GatewayAnswers } from './gateway-process.ts'
-import type { LeastAnswers, LeastOrder } from './least-process.ts'
+import type { GatewayResults } from './gateway-process.ts'
+import type { LeastOrder, LeastResults } from './least-process.ts'
 import { countSnapshots } from './measure-catalog.ts'
 import { createTableBody, type TableSize } from './sample-table.ts'
 import { type Proxies, type Route, TableWriter } from './table-writer.ts'
@@ -58,7 +58,7 @@ export async function openPlace(
   }
 }
 
-function startLeastChild(): Child<LeastOrder, LeastAnswers> {
+function startLeastChild(): Child<LeastOrder, LeastResults> {
   return startChild(join(import.meta.dir, 'least-process.ts'), "the least gateway's process")
 }
 
@@ -75,7 +75,7 @@ export interface TablesOptions {
 export interface Tables extends AsyncDisposable {
   readonly writers: ReadonlyMap<Route, readonly TableWriter[]>
   /** The number of commits through the gateway so far, and what its process has used. */
-  report(): Promise<GatewayAnswers['report'] & { readonly committed: number }>
+  report(): Promise<GatewayResults['report'] & { readonly committed: number }>
   /** Throws an Error unless every commit through the gateway is audited and no intent is open. */
   check(): Promise<void>
   /** Snapshots that the catalog shows for the table with the most commits. */

@@ -16,7 +16,7 @@ export interface LeastOrder {
   readonly databaseUrl: string
 }
 
-export interface LeastAnswers {
+export interface LeastResults {
   /** The base address. Requests have the form of requests to the upstream. */
   readonly open: { readonly url: string }
 }
@@ -58,7 +58,7 @@ async function open({ upstream, databaseUrl }: LeastOrder): Promise<Opened<Least
     },
   })
   return {
-    answer: { url: server.url.href } satisfies LeastAnswers['open'],
+    result: { url: server.url.href } satisfies LeastResults['open'],
     serve: async () => undefined,
     async close() {
       await server.stop(true)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Socket } from 'bun'
 import { ordersTable } from '../test/support/lake-tables.ts'
 import { frames } from '../test/support/wire-client.ts'
-import type { BareAnswers, BareOrder } from './bare-process.ts'
+import type { BareOrder, BareResults } from './bare-process.ts'
 import { startChild } from './child.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
 import { RawClient } from './raw-client.ts'
@@ -136,7 +136,7 @@ async function connectionKb(run: BenchRun, service: WireBench, use: Use): Promis
 async function bareConnectionKb(run: BenchRun): Promise<number> {
   const count = connectionCount(run)
   const settle = !run.smoke
-  await using child = startChild<BareOrder, BareAnswers>(
+  await using child = startChild<BareOrder, BareResults>(
     join(import.meta.dir, 'bare-process.ts'),
     'the listener',
   )

@@ -178,7 +178,7 @@ function conclude(results: readonly BenchResult[]): { readonly line: string; rea
   const reach =
     outOfReach.length === 0
       ? ''
-      : ` In ${outOfReach.length} of them it is out of reach here for any read path that asks anew on each statement: the least of them adds more, too.`
+      : ` In ${outOfReach.length} of them it is out of reach here for any read path that makes these calls on each statement, because the least of them adds more, too.`
   return {
     line: `Goal, at most ${addedUsMax} µs over the engine: ${missed.length === 0 ? 'reached' : `missed in ${missed.length} of ${results.length} cases`}.${reach}`,
     failed: false,

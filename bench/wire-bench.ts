@@ -8,10 +8,10 @@ import { type Child, startChild } from './child.ts'
 import type { BenchStore } from './entry.ts'
 import type { ServerAddress } from './raw-client.ts'
 import { startCatalogProcess } from './upstream.ts'
-import type { Login, WireAnswers, WireOrder } from './wire-process.ts'
+import type { Login, WireOrder, WireResults } from './wire-process.ts'
 
 export interface WireBench extends AsyncDisposable {
-  readonly child: Child<WireOrder, WireAnswers>
+  readonly child: Child<WireOrder, WireResults>
   /** The store's name in a case. */
   readonly store: string
   /** Log-ins of two principals: one sees all rows; filters and masks apply to the other. */
@@ -25,7 +25,7 @@ export async function startWireBench(store: BenchStore, tables: readonly LakeTab
   const { address, folder } = stack.use(await startCatalogProcess())
   const { endpoint: url, warehouse, credential } = address
   const child = stack.use(
-    startChild<WireOrder, WireAnswers>(join(import.meta.dir, 'wire-process.ts'), 'the service'),
+    startChild<WireOrder, WireResults>(join(import.meta.dir, 'wire-process.ts'), 'the service'),
   )
   const catalog = { url, warehouse, credential, folder }
   const { port, database, engine, all, restricted } = await child.ask({

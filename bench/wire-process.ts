@@ -58,7 +58,7 @@ export type WireOrder =
   | { readonly kind: 'usage-writes' }
   | MemoryOrder
 
-export interface WireAnswers {
+export interface WireResults {
   readonly open: {
     readonly port: number
     readonly database: string
@@ -125,14 +125,14 @@ async function open({
   const parts = { store, askStore, states: new TableStates(catalogs, limits.tableStateBytes), engines }
   const login = ({ PGUSER, PGPASSWORD }: Lake['env']): Login => ({ user: PGUSER, password: PGPASSWORD })
   return {
-    answer: {
+    result: {
       port: lake.app.pgwirePort,
       database: lake.catalog,
       engine: opened.engine,
       all: login(lake.env),
       restricted: login(lake.restricted),
-    } satisfies WireAnswers['open'],
-    async serve(order): Promise<WireAnswers[keyof WireAnswers]> {
+    } satisfies WireResults['open'],
+    async serve(order): Promise<WireResults[keyof WireResults]> {
       switch (order.kind) {
         case 'open':
           throw new Error('the service is open already')
@@ -226,7 +226,7 @@ async function openLeast(
   lake: Lake,
   text: string,
   closers: AsyncDisposableStack,
-): Promise<WireAnswers['least']> {
+): Promise<WireResults['least']> {
   const statement = await compileStatement(parts, lake, text)
   const { columns } = statement.compiled
   const listen = (...besides: readonly (() => Promise<unknown>)[]) => {

@@ -14,7 +14,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 const rememberedMax = 50_000
 
 export class HitQueue {
-  readonly #known = new Lru<string, true>(rememberedMax)
+  readonly #runs = new Lru<string, true>(rememberedMax)
 
   /** @param wake is called when a new run was queued */
   constructor(
@@ -23,9 +23,9 @@ export class HitQueue {
     private readonly wake: () => void,
   ) {}
 
-  /** Whether this process knows that a run for the location exists. */
-  knows(tenant: TenantId, metadataLocation: string): boolean {
-    return this.#known.get(keyOf(tenant, metadataLocation)) === true
+  /** Whether a run for the location is cached in this process. False does not mean that there is none. */
+  hasRun(tenant: TenantId, metadataLocation: string): boolean {
+    return this.#runs.get(keyOf(tenant, metadataLocation)) === true
   }
 
   /**
@@ -39,13 +39,13 @@ export class HitQueue {
       const bytes = Buffer.byteLength(hit.metadataLocation)
       const fits = bytes > 0 && bytes <= metadataLocationBytesMax && !hit.metadataLocation.includes('\0')
       if (!fits) this.metrics.detectionHits.inc({ source: hit.source, outcome: 'unusable' })
-      return fits && !(this.knows(tenant, hit.metadataLocation) && hit.table === undefined)
+      return fits && !(this.hasRun(tenant, hit.metadataLocation) && hit.table === undefined)
     })
     if (fresh.length === 0) return 0
     const added = await enqueueHits(this.store, tenant, fresh, (tx, runIds) =>
       linkFindings(tx, tenant, runIds),
     )
-    for (const hit of fresh) this.#known.set(keyOf(tenant, hit.metadataLocation), true)
+    for (const hit of fresh) this.#runs.set(keyOf(tenant, hit.metadataLocation), true)
     const source = fresh[0]?.source ?? 'baseline-poller'
     this.metrics.detectionHits.inc({ source, outcome: 'queued' }, added)
     this.metrics.detectionHits.inc({ source, outcome: 'duplicate' }, hits.length - added)

@@ -86,8 +86,8 @@ export class SnapshotPoller {
 
   /**
    * Runs one round over all active tenants: first their commits, then their upstreams. Slow tenants come last, and
-   * only as many as fit into the time of one, so that the next round does not wait for all of them. A tenant or table
-   * that fails is logged and left to the next round.
+   * only as many as fit into the time of one. The next round need not wait for all. A tenant or table that fails is
+   * logged and left to the next round.
    */
   async poll(signal: AbortSignal): Promise<void> {
     this.#standBack.renew()

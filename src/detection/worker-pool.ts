@@ -21,7 +21,7 @@ const restartDelayMs = 1_000
 
 export class WorkerPool {
   readonly #slots: Slot[]
-  #waiting: { task: ScanTask; settle: (outcome: ScanOutcome) => void }[] = []
+  #waiting: { task: ScanTask; resolve: (outcome: ScanOutcome) => void }[] = []
   #closed = false
 
   constructor(options: WorkerPoolOptions) {
@@ -42,8 +42,8 @@ export class WorkerPool {
   /** Scans one snapshot; never rejects. */
   run(task: ScanTask): Promise<ScanOutcome> {
     if (this.#closed) return Promise.resolve(lost('the service is stopping'))
-    return new Promise((settle) => {
-      this.#waiting.push({ task, settle })
+    return new Promise((resolve) => {
+      this.#waiting.push({ task, resolve })
       this.#dispatch()
     })
   }
@@ -52,7 +52,7 @@ export class WorkerPool {
   close(): void {
     this.#closed = true
     for (const slot of this.#slots) slot.close()
-    for (const { settle } of this.#waiting.splice(0)) settle(lost('the service is stopping'))
+    for (const { resolve } of this.#waiting.splice(0)) resolve(lost('the service is stopping'))
   }
 
   #dispatch(): void {
@@ -63,7 +63,7 @@ export class WorkerPool {
         return
       }
       const next = this.#waiting.shift()
-      if (next !== undefined) slot.run(next.task, next.settle)
+      if (next !== undefined) slot.run(next.task, next.resolve)
     }
   }
 }
@@ -75,7 +75,7 @@ class Slot {
   #closed = false
   #restart: Timer | undefined
   #taskId = 0
-  #running: { settle: (outcome: ScanOutcome) => void; timer: Timer } | undefined
+  #running: { resolve: (outcome: ScanOutcome) => void; timer: Timer } | undefined
 
   constructor(
     private readonly options: WorkerPoolOptions,
@@ -114,10 +114,10 @@ class Slot {
     )
   }
 
-  run(task: ScanTask, settle: (outcome: ScanOutcome) => void): void {
+  run(task: ScanTask, resolve: (outcome: ScanOutcome) => void): void {
     const { taskMs } = this.options
     const timer = setTimeout(() => this.#replace(`the scan took longer than ${taskMs / 1000} s`), taskMs)
-    this.#running = { settle, timer }
+    this.#running = { resolve, timer }
     const request: DetectionWorkerRequest = { taskId: ++this.#taskId, task }
     this.#worker?.postMessage(request)
   }
@@ -130,15 +130,15 @@ class Slot {
 
   #receive(message: DetectionWorkerMessage): void {
     if (message.kind === 'ready') this.#ready = true
-    else if (message.taskId === this.#taskId) this.#settle(message.outcome)
+    else if (message.taskId === this.#taskId) this.#finish(message.outcome)
     this.onFree()
   }
 
-  #settle(outcome: ScanOutcome): void {
+  #finish(outcome: ScanOutcome): void {
     const running = this.#running
     this.#running = undefined
     clearTimeout(running?.timer)
-    running?.settle(outcome)
+    running?.resolve(outcome)
   }
 
   #replace(reason: string): void {
@@ -159,7 +159,7 @@ class Slot {
     this.#worker = undefined
     this.#ready = false
     void worker?.terminate().catch(() => undefined)
-    this.#settle(lost(reason))
+    this.#finish(lost(reason))
   }
 }
 

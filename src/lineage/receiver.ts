@@ -84,13 +84,13 @@ export class LineageReceiver {
   async #work(tenant: TenantId, queue: Queue): Promise<void> {
     while (queue.waiting.length > 0) {
       const batch = takeBatch(queue)
-      await this.#settle(tenant, batch)
+      await this.#merge(tenant, batch)
     }
     this.#queues.delete(tenant)
   }
 
   /** Never throws: every event of the batch gets its outcome or its Fault. */
-  async #settle(tenant: TenantId, batch: readonly Waiting[]): Promise<void> {
+  async #merge(tenant: TenantId, batch: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await this.#mergeOrStore(tenant, batch)
       for (const [index, { settle }] of batch.entries())
@@ -99,7 +99,7 @@ export class LineageReceiver {
       const fault = toFault(error)
       // A failure that one event causes in the database must not fail the others.
       if (fault.kind !== 'unavailable' && batch.length > 1)
-        for (const one of batch) await this.#settle(tenant, [one])
+        for (const one of batch) await this.#merge(tenant, [one])
       else for (const { settle } of batch) settle.reject(fault)
     }
   }

@@ -1,5 +1,5 @@
 /**
- * The read path on a real Trino: governed statements run at the snapshots of real Iceberg tables, and are compared
+ * The read path on a real Trino: governed statements run at the snapshots of real Iceberg tables. Results are compared
  * with a real PostgreSQL with security-barrier views.
  */
 

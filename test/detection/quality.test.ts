@@ -1,6 +1,6 @@
 /**
- * The minimum precision and recall: on columns on which the classifiers are not tuned (`field/`, written independently
- * of them), on those of known schemas, and on those on which they are tuned.
+ * The minimum precision and recall on three sets of columns. The classifiers are tuned on one. The others, `field/`
+ * and known schemas, were written independently.
  */
 
 import { describe, expect, test } from 'bun:test'

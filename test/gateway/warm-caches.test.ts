@@ -1,6 +1,6 @@
 /**
- * What is cached between commits (parsed metadata, compiled policies, open catalogs, tokens, prepared statements)
- * never changes a response: a change between two commits is seen by the second.
+ * Caches of metadata, policies, catalogs, tokens and prepared statements never change a response. A change between two
+ * commits is seen by the second.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'

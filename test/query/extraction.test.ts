@@ -1,6 +1,6 @@
 /**
  * Failing statements do not reveal hidden values: over the wire, on files of pyarrow and Spark, through row filters,
- * masks that show some raw values, and deletes. Each attack would succeed without a barrier.
+ * partial masks and deletes. Each attack would succeed without a barrier.
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

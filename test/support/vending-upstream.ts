@@ -1,6 +1,6 @@
 /**
- * An upstream catalog that vends storage credentials for one table to every client with a token, and the S3 that
- * accepts only these: a ranged store in memory. Each token gets its own keys.
+ * An upstream catalog that vends storage credentials for one table to every client with a token. Its S3, a ranged
+ * store in memory, accepts only these. Each token gets its own keys.
  */
 
 import { IcebergWriter } from '../../demo/lake/iceberg-writer.ts'

@@ -6,7 +6,6 @@ import { detectorClasses } from './classes/detector-classes.ts'
 import { splitWords } from './split-words.ts'
 import {
   classTerms,
-  knownUnspaced,
   lookalikes,
   neutralWords,
   numbers,
@@ -15,6 +14,7 @@ import {
   otherIdentifiers,
   roles,
   shortInnerTerms,
+  unspacedWords,
 } from './vocabulary/vocabulary.ts'
 
 /**
@@ -53,7 +53,7 @@ export function readNameSignals(path: string): Readonly<Record<SensitiveClass, N
 }
 
 function wordsOf(part: string): readonly string[] {
-  return splitWords(part).flatMap((word) => word.split(knownUnspaced).filter((piece) => piece !== ''))
+  return splitWords(part).flatMap((word) => word.split(unspacedWords).filter((piece) => piece !== ''))
 }
 
 function significantWords(parts: readonly (readonly string[])[]): readonly string[] {
@@ -92,8 +92,8 @@ function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
 }
 
 /**
- * Whether the name is that of another identifier: alone, as the last term after a weaker one (`contact_order_no`, not
- * `order_contact`), or as something that is written like an email address.
+ * Whether the name is that of another identifier: alone, after a weaker term (`contact_order_no`, not
+ * `order_contact`), or of something written like an email address.
  */
 function namesAnother(words: readonly string[], each: SensitiveClass, term: Term | undefined): boolean {
   const names = (among: readonly string[], others: readonly string[]) =>

