@@ -83,10 +83,10 @@ export function checkFilterOrMask({
 }): void {
   checkName(id)
   if (Buffer.byteLength(expression) > limits.policyTextBytesMax)
-    throw new Fault('bad_request', `An expression is at most ${limits.policyTextBytesMax} bytes.`)
+    throw new Fault('bad_request', `An expression must be at most ${limits.policyTextBytesMax} bytes.`)
   if (exemptRoles.length > exemptRolesMax || exemptRoles.some((role) => role === '' || role.length > 255))
     throw new Fault(
       'bad_request',
-      `\`exempt_roles\` holds up to ${exemptRolesMax} roles of 1 to 255 characters.`,
+      `\`exempt_roles\` must hold at most ${exemptRolesMax} roles of 1 to 255 characters.`,
     )
 }

@@ -37,7 +37,7 @@ const ofTag = {
 type Place = { namespace: readonly string[]; table: string; column?: string; tag?: string }
 
 const unknownColumn = { not_found: 'There is no such column.' }
-const inapplicable = { unprocessable: 'It cannot be applied to a table that it then governs.' }
+const inapplicable = { unprocessable: 'It cannot be applied to a table that it would govern.' }
 const nothing = { not_found: 'There is nothing of that name to remove.' }
 const exemptRoles = maybe(said(list(text), 'roles that it does not concern'))
 

@@ -89,7 +89,7 @@ function readRelationship({ from, to }: Static<typeof relationship>): SchemaRela
 function checkPositions(properties: readonly SchemaProperty[]): void {
   const key = properties.filter(({ primaryKey }) => primaryKey)
   if (key.length > limits.contractKeyColumnsMax)
-    throw bad(`a primary key has at most ${limits.contractKeyColumnsMax} columns`)
+    throw bad(`a primary key must have at most ${limits.contractKeyColumnsMax} columns`)
   const positions = key.flatMap(({ primaryKeyPosition: position }) =>
     position === undefined ? [] : [position],
   )
@@ -103,10 +103,10 @@ function checkForeignKeys(schema: ContractSchema, table: TableRef): void {
   try {
     const keys = foreignKeysOf(schema, table)
     if (keys.length > limits.contractRelationshipsMax)
-      throw bad(`a table has at most ${limits.contractRelationshipsMax} relationships`)
+      throw bad(`a table must have at most ${limits.contractRelationshipsMax} relationships`)
     for (const { columns: own, table: target, referencedColumns } of keys) {
       if (![...target.namespace, target.name].every(isPathIdentifier))
-        throw bad('namespaces and tables hold letters, digits, _ and - only')
+        throw bad('namespaces and tables must hold letters, digits, _ and - only')
       for (const name of [...own, ...referencedColumns]) bounded(name, 'to', limits.contractNameBytesMax)
     }
   } catch (thrown) {
@@ -121,8 +121,9 @@ function descriptionOf({ description: given = '' }: { readonly description?: str
 
 /** PostgreSQL must be able to store the text, because `pg_catalog` shows it as a comment. */
 function bounded(given: string, name: string, bytesMax: number): string {
-  if (Buffer.byteLength(given) > bytesMax) throw bad(`\`${name}\` is at most ${bytesMax} bytes`)
-  if (!given.isWellFormed() || given.includes('\0')) throw bad(`\`${name}\` holds what is no text`)
+  if (Buffer.byteLength(given) > bytesMax) throw bad(`\`${name}\` must be at most ${bytesMax} bytes`)
+  if (!given.isWellFormed() || given.includes('\0'))
+    throw bad(`\`${name}\` must not hold U+0000 or unpaired surrogates`)
   return given
 }
 

@@ -64,7 +64,7 @@ export class AlertSender {
         for (const alert of due) await this.#send(alert)
         this.#again ||= due.length === batch
       } catch (err) {
-        this.parts.log.error({ err }, 'the alerts that are due could not be read')
+        this.parts.log.error({ err }, 'the alerts that are due could not be read or sent')
       }
     }
   }

@@ -155,8 +155,8 @@ export const detectionOperations = [
   operation({
     name: 'rescan_table',
     tag,
-    summary: 'Scans the newest known snapshot of a table once more',
-    description: 'The scan is another attempt under the same run.',
+    summary: 'Scans the newest known snapshot of a table again',
+    description: 'The scan is another attempt of the same run.',
     method: 'POST',
     path: `${root}/rescans`,
     access: deciding,
@@ -165,7 +165,7 @@ export const detectionOperations = [
     status: 202,
     faults: {
       not_found: 'No snapshot of the table is known.',
-      conflict: 'A scan of it waits or runs.',
+      conflict: 'A scan of the table is queued or running.',
     },
     examples: [{ input: { table: { namespace: ['sales'], name: 'people' } } }],
     run: async ({ parts, caller }, { table }) => {

@@ -90,7 +90,7 @@ export const lineageOperations = [
     tag,
     summary: 'Takes an OpenLineage event and merges its edges',
     description:
-      'The body follows the OpenLineage specification; members that are not listed are kept with it.',
+      'The body follows the OpenLineage specification; members that are not listed are stored with it.',
     method: 'POST',
     path: '/v1/lineage',
     access: { scope: 'lineage' },

@@ -30,11 +30,11 @@ const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
  */
 export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): LineageEvent {
   const event = parseJson(body, { depthMax: limits.jsonDepthMax })
-  if (!isJsonObject(event)) throw bad('A lineage event is a JSON object.')
+  if (!isJsonObject(event)) throw bad('A lineage event must be a JSON object.')
   const kind = kindOf(event)
   const producer = requiredText(event, 'producer')
   if (Buffer.byteLength(producer) > limits.lineageProducerBytesMax)
-    throw bad(`producer is at most ${limits.lineageProducerBytesMax} bytes long.`)
+    throw bad(`producer must be at most ${limits.lineageProducerBytesMax} bytes long.`)
   const eventType = kind === 'run' ? eventTypeOf(event) : undefined
   const runId = kind === 'run' ? runIdOf(event) : nilRunId
   const inputs = datasets(event, 'inputs')
@@ -111,7 +111,7 @@ function datasets(event: JsonObject, key: 'inputs' | 'outputs'): readonly Parsed
   const list = event.get(key) ?? []
   if (!Array.isArray(list)) throw bad(`${key} must be an array.`)
   if (list.length > limits.lineageDatasetsMax)
-    throw bad(`${key} holds at most ${limits.lineageDatasetsMax} datasets.`)
+    throw bad(`${key} must hold at most ${limits.lineageDatasetsMax} datasets.`)
   const byName = new Map<string, ParsedDataset>()
   list.forEach((item: JsonValue, index) => {
     const parsed = datasetOf(item, `${key}[${index}]`)
@@ -138,7 +138,7 @@ function nameOf(value: JsonValue | undefined, where: string): LineageName {
 /** Keys join namespace and name by U+001F, so a name that holds it could collide with another. */
 function unambiguous(name: LineageName, where: string): LineageName {
   if (`${name.namespace}${name.name}`.includes('\u001f'))
-    throw bad(`${where} holds the character U+001F in its namespace or name.`)
+    throw bad(`${where} must not hold the character U+001F in its namespace or name.`)
   return name
 }
 
@@ -170,6 +170,6 @@ function optionalText(object: JsonObject, key: string, where: string): string {
   const value = object.get(key) ?? ''
   if (typeof value !== 'string') throw bad(`${where} must be a string.`)
   // PostgreSQL cannot store this character, and replacing it could make two names equal.
-  if (value.includes('\0')) throw bad(`${where} holds the character U+0000.`)
+  if (value.includes('\0')) throw bad(`${where} must not hold the character U+0000.`)
   return value
 }
