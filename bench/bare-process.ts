@@ -1,11 +1,11 @@
-/** A listener that answers bytes with the same bytes: what the runtime itself takes for a connection. */
+/** Runs a listener that echoes bytes, to show what the runtime itself needs for a connection. */
 
 import { obeyParent } from './child.ts'
 import { type Memory, type MemoryOrder, settledMemory } from './settled-memory.ts'
 
 export type BareOrder = { readonly kind: 'open' } | MemoryOrder
 
-export interface BareAnswers {
+export interface BareResults {
   readonly open: { readonly port: number }
   readonly memory: Memory
 }
@@ -18,7 +18,7 @@ if (import.meta.main)
       socket: { data: (socket, chunk) => void socket.write(chunk) },
     })
     return {
-      answer: { port: listener.port },
+      result: { port: listener.port },
       serve: (order) => settledMemory(order.kind === 'memory' && order.settle),
       close: async () => listener.stop(true),
     }

@@ -1,4 +1,4 @@
-/** A fresh store of the kind that is measured, and what a reader must know of it. */
+/** Opens an empty store of the measured kind, and describes it for the results. */
 
 import type { Store } from '../src/store/store.ts'
 import { openTestStore } from '../test/support/store.ts'
@@ -9,13 +9,13 @@ export const benchPoolMax = 10
 
 export interface OpenBenchStore extends AsyncDisposable {
   readonly store: Store
-  /** For the case: a server that does not flush acknowledges what a power cut takes back, and is faster. */
+  /** For the case. A server that does not flush is faster, but a power cut undoes what it acknowledged. */
   readonly engine: string
-  /** Where the store is on a server. */
+  /** Set when the store is on a server. */
   readonly databaseUrl: string | undefined
 }
 
-/** Opens an empty store; disposing of it removes what it left. */
+/** Opens an empty store. Disposal removes its data. */
 export async function openBenchStore({ kind, databaseUrl }: BenchStore): Promise<OpenBenchStore> {
   const named = process.env.SVC_TEST_DATABASE_URL
   if (kind === 'postgres') process.env.SVC_TEST_DATABASE_URL = databaseUrl

@@ -1,4 +1,4 @@
-/** The development catalog in a process of its own, in the dialect that its argument names; ends with its parent. */
+/** Runs the development catalog in a process of its own, in the dialect of its argument. It ends with its parent. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ if (import.meta.main) {
     credential: catalogCredential,
     dialect: process.argv[2] === 'beta' ? 'beta' : 'alpha',
   })
-  // An interrupt reaches the parent too, and its end ends this process in order.
+  // An interrupt reaches the parent too, which then ends this process in order.
   process.on('SIGINT', () => {})
   process.on('disconnect', () => {
     void catalog

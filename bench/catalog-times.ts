@@ -1,6 +1,6 @@
 /**
- * How long catalogs take to load, to answer a conditional load and to commit: what the development catalog's service
- * times are calibrated on. One client, one request at a time, from outside.
+ * Measures how long catalogs take to load, to answer a conditional load and to commit. The development catalog
+ * imitates these service times. One client outside the catalog sends one request at a time.
  */
 
 import { type ChosenCatalog, catalogOptions, chosenCatalogs } from './catalogs.ts'

@@ -1,4 +1,4 @@
-/** Which catalogs a benchmark measures against: the development one, a real one that it starts, or the user's. */
+/** Chooses the catalogs of a benchmark: the development one, a real one that it starts, or the user's. */
 
 import { readFile } from 'node:fs/promises'
 import { CannotFetch } from '../test/clients/packages.ts'
@@ -8,8 +8,8 @@ import { realCatalogNames, realCatalogVersion, startRealCatalog } from './real-c
 import {
   type CatalogProcess,
   connectUpstream,
+  type DirectUpstream,
   startCatalogProcess,
-  type Upstream,
   type UpstreamAddress,
 } from './upstream.ts'
 
@@ -29,25 +29,25 @@ export const catalogOptions: Readonly<Record<string, BenchOption>> = {
 }
 
 export interface ChosenCatalog {
-  /** The name of `--catalog`; undefined for the user's own. */
+  /** The name given to `--catalog`; undefined for the user's own. */
   readonly name: string | undefined
-  /** For the case: a name with its version, or the host of the user's. */
+  /** For the case: a name with its version, or the host of the user's catalog. */
   readonly title: string
   readonly isDevelopment: boolean
-  /** @throws BenchUsageError where it cannot be had or used */
+  /** Throws BenchUsageError when it cannot be fetched or used. */
   open(run: BenchRun): Promise<OpenCatalog>
 }
 
 export interface OpenCatalog extends AsyncDisposable {
-  readonly upstream: Upstream
-  /** The same, where it is the development catalog and can be told how long to take. */
+  readonly upstream: DirectUpstream
+  /** The same catalog if it is the development catalog, whose service times can be set. */
   readonly development: CatalogProcess | undefined
-  /** Whether it lets snapshots be expired; Nessie does not. */
+  /** Whether it allows the expiry of snapshots; Nessie does not. */
   readonly expires: boolean
 }
 
 /**
- * @param dialect of the development catalog
+ * @param dialect the dialect of the development catalog
  * @throws BenchUsageError
  */
 export async function chosenCatalogs(
@@ -74,7 +74,7 @@ export async function chosenCatalogs(
           async open({ note }) {
             const started = await startRealCatalog(name).catch((error: unknown) => {
               if (!(error instanceof CannotFetch)) throw error
-              throw new BenchUsageError(`--catalog ${name} cannot be had: ${error.message}.`)
+              throw new BenchUsageError(`--catalog ${name} cannot be fetched: ${error.message}.`)
             })
             return opened(started.address, started, undefined, (upstream) => asked(upstream, note))
           },
@@ -98,7 +98,7 @@ function ownCatalog(address: UpstreamAddress): ChosenCatalog {
   }
 }
 
-async function asked(upstream: Upstream, note: BenchRun['note']): Promise<boolean> {
+async function asked(upstream: DirectUpstream, note: BenchRun['note']): Promise<boolean> {
   const expires = await expiresSnapshots(upstream)
   if (!expires)
     note(
@@ -111,7 +111,7 @@ async function opened(
   address: UpstreamAddress,
   started: AsyncDisposable,
   development: CatalogProcess | undefined,
-  asksExpiry: (upstream: Upstream) => Promise<boolean>,
+  asksExpiry: (upstream: DirectUpstream) => Promise<boolean>,
 ): Promise<OpenCatalog> {
   try {
     const upstream = await connectUpstream(address)
@@ -152,7 +152,7 @@ async function ownAddress({ flags, smoke }: BenchRun): Promise<UpstreamAddress |
   }
 }
 
-/** @throws BenchUsageError where the file does not hold `id:secret` */
+/** Throws BenchUsageError when the file does not hold `id:secret`. */
 async function readCredential(path: string): Promise<string> {
   let text: string
   try {

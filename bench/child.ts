@@ -1,27 +1,27 @@
-/** A part of a benchmark in a process of its own: the parent gives orders over IPC, one at a time, each answered. */
+/** Runs a part of a benchmark in a child process. The parent sends orders over IPC; each gets a result. */
 
-/** Both sides of what is asked and answered, by kind. */
+/** The kinds of orders. */
 type Kinds<Order extends { readonly kind: string }> = Order['kind']
 
-export interface Child<Order extends { readonly kind: string }, Answers extends Record<Kinds<Order>, unknown>>
+export interface Child<Order extends { readonly kind: string }, Results extends Record<Kinds<Order>, unknown>>
   extends AsyncDisposable {
-  /** @throws Error with what went wrong there */
-  ask<K extends Kinds<Order>>(order: Order & { readonly kind: K }): Promise<Answers[K]>
+  /** Throws an Error with what failed in the child. */
+  ask<K extends Kinds<Order>>(order: Order & { readonly kind: K }): Promise<Results[K]>
 }
 
 /**
- * Starts the process; `open` is the first thing to ask of it.
+ * Starts the process. The first order must be `open`.
  * @param what names it in errors
  */
 export function startChild<
   Order extends { readonly kind: string },
-  Answers extends Record<Kinds<Order>, unknown>,
->(script: string, what: string): Child<Order, Answers> {
+  Results extends Record<Kinds<Order>, unknown>,
+>(script: string, what: string): Child<Order, Results> {
   let pending: PromiseWithResolvers<unknown> | undefined
   const child = Bun.spawn([process.execPath, script], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    ipc(message: { answer?: unknown; error?: string }) {
-      if (message.error === undefined) pending?.resolve(message.answer)
+    ipc(message: { result?: unknown; error?: string }) {
+      if (message.error === undefined) pending?.resolve(message.result)
       else pending?.reject(new Error(`${what}: ${message.error}`))
     },
     onExit(_process, code) {
@@ -41,14 +41,14 @@ export function startChild<
   }
 }
 
-/** What a child is once it was opened. */
+/** A child's state after `open`. */
 export interface Opened<Order> {
-  readonly answer: unknown
+  readonly result: unknown
   readonly serve: (order: Order) => Promise<unknown>
   readonly close: () => Promise<void>
 }
 
-/** The child's side: obeys until the parent is gone, then closes and exits. */
+/** The child's side: runs orders until the parent ends, then closes and exits. */
 export function obeyParent<Order extends { readonly kind: string }>(
   open: (order: Order & { readonly kind: 'open' }) => Promise<Opened<Order>>,
 ): void {
@@ -58,16 +58,16 @@ export function obeyParent<Order extends { readonly kind: string }>(
     if (opened !== undefined) return await opened.serve(order)
     if (!isOpen(order)) throw new Error('the process is not open yet')
     opened = await open(order)
-    return opened.answer
+    return opened.result
   }
   process.on('message', (order: Order) => {
     obey(order).then(
-      (answer) => process.send?.({ answer }),
+      (result) => process.send?.({ result }),
       (error: unknown) =>
         process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     )
   })
-  // An interrupt reaches the parent too, and its end ends this process in order, with nothing left behind.
+  // An interrupt reaches the parent too, which then ends this process in order, with everything cleaned up.
   process.on('SIGINT', () => {})
   process.on('disconnect', () => {
     void Promise.resolve(opened?.close()).finally(() => process.exit(0))

@@ -1,4 +1,4 @@
-/** What `bun run bench` does with its arguments: which entries run, with what options, how results are printed. */
+/** Runs the command `bun run bench`: parses its arguments, runs the entries, and prints their results. */
 
 import { parseArgs } from 'node:util'
 import { catalogTimes } from './catalog-times.ts'
@@ -88,7 +88,7 @@ function readCommand(args: readonly string[]): Command {
       allowPositionals: true,
     })
   } catch (error) {
-    // What follows the first sentence is how to pass a file name that looks like an option.
+    // The rest explains how to pass a file name that looks like an option.
     const message = error instanceof Error ? error.message : String(error)
     throw new BenchUsageError(`${message.split('. ')[0]}.`)
   }
@@ -107,11 +107,11 @@ function readCommand(args: readonly string[]): Command {
   return { chosen: running, values: parsed.values as Command['values'] }
 }
 
-/** Where a command's lines go. */
+/** Where the lines of a command are printed. */
 export interface BenchOutput {
   /** Results. */
   readonly out: (line: string) => void
-  /** What a person is told meanwhile, and what is wrong. */
+  /** Progress and errors, for a person. */
   readonly err: (line: string) => void
 }
 

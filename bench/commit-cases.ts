@@ -1,4 +1,4 @@
-/** Which cases `gateway-commit` measures: the bounded default, the whole matrix, or what the user named. */
+/** Chooses the cases of `gateway-commit`: the bounded default, the whole matrix, or those that the user named. */
 
 import type { BenchFlags } from './entry.ts'
 import { type TableSizeName, tableSizeNames } from './sample-table.ts'
@@ -8,7 +8,7 @@ export type Arrival =
   | { readonly kind: 'open'; readonly ratePerSecond: number }
 
 export interface CommitCase {
-  /** The service time of a commit upstream; undefined where it is not ours to choose. */
+  /** The service time of an upstream commit; undefined when the benchmark cannot choose it. */
   readonly upstreamMs: number | undefined
   readonly arrival: Arrival
   readonly policies: number
@@ -25,7 +25,7 @@ const matrix = {
   policies: [1, 10, 100],
   tables: tableSizeNames,
 } as const
-/** What stands where the user named other dimensions only. */
+/** The defaults of the dimensions that the user did not name. */
 const usual = { upstreamMs: [60], arrivals: [closed(8)], policies: [10], tables: ['small'] } as const
 
 const boundedDefault: readonly CommitCase[] = [
@@ -46,7 +46,7 @@ const smokeCases: readonly CommitCase[] = [
 ]
 
 /**
- * @param hasOwnTimes whether the upstream takes the times that it takes: a real catalog, or a profile as measured
+ * @param hasOwnTimes whether the upstream's times are given: a real catalog, or a profile as measured
  * @throws BenchUsageError
  */
 export function chosenCases(
@@ -79,7 +79,7 @@ export function chosenCases(
   return hasOwnTimes ? withoutServiceTimes(cases) : cases
 }
 
-/** Cases that differ in the service time alone are one. */
+/** Merges cases that differ only in the service time. */
 function withoutServiceTimes(cases: readonly CommitCase[]): readonly CommitCase[] {
   const byText = new Map(
     cases.map((one) => [JSON.stringify({ ...one, upstreamMs: null }), { ...one, upstreamMs: undefined }]),

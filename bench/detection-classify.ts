@@ -1,4 +1,4 @@
-/** How fast columns are classified, by what they hold; one thread. */
+/** Measures how fast one thread classifies columns, by their content. */
 
 import { claimsOf } from './detection/claims.ts'
 import { type LabelledColumn, labelledTables } from './detection/labelled-tables.ts'

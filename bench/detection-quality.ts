@@ -1,4 +1,4 @@
-/** How well columns are classified, by class, on labelled tables: a result of the seed, not of the machine. */
+/** Measures how well columns are classified on labelled tables. The result depends on the seed, not on the machine. */
 
 import { claimsOf } from './detection/claims.ts'
 import { labelledTables } from './detection/labelled-tables.ts'

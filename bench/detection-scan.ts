@@ -1,6 +1,6 @@
 /**
- * Detection's speed: Parquet that one worker reads, decodes and classifies in a second, and what that does to
- * the HTTP thread, whose answers are timed in turns with the worker idle and busy.
+ * Measures how much Parquet one worker reads, decodes and classifies in a second. It also measures the effect on the
+ * HTTP thread, whose responses are timed in turns with idle and busy workers.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -37,7 +37,7 @@ const fields: readonly Field[] = [
   })),
 ]
 
-/** The second is only reported: four workers leave no core to the HTTP thread of two. */
+/** Four workers are reported but not judged, because they leave no core of two to the HTTP thread. */
 const workerCounts = [1, 4]
 const ratioMax = 1.2
 
@@ -85,7 +85,7 @@ async function measure(task: ScanTask, workers: number, smoke: boolean): Promise
   }
   const everyWorker = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: workers }, work))
   try {
-    // Until the compiler has seen enough of it.
+    // Warms up, until the compiler has optimised the scan.
     for (let round = 0; round < (smoke ? 1 : 3); round++) await everyWorker(scan)
 
     const rates: number[] = []

@@ -1,7 +1,7 @@
 /**
- * The durable transactions of a commit without the gateway around them: before the commit is sent, the one that
- * confirms its session, loads its policies and writes its intent; after it, the verdict's. They are those of a caller
- * who has been here before, and run in the load generator's process, on a database that no gateway works on.
+ * Runs the durable transactions of a commit without the gateway. The one before the commit confirms its session, loads
+ * its policies and writes its intent; the one after it writes the verdict. The caller is a returning one. They run in
+ * the load generator's process, on a database that no gateway uses.
  */
 
 import { type AppliedPolicy, appliedPolicy, type CommitIntent } from '../src/core/commit.ts'
@@ -17,13 +17,13 @@ import { type Governed, prefix, prepareTenant } from './prepare-tenant.ts'
 import type { UpstreamAddress } from './upstream.ts'
 
 export interface Ledger {
-  /** Begins a commit: makes its intent durable. */
+  /** Opens a commit: makes its intent durable. */
   open(table: TableRef, body: string, baseMetadataLocation: string): Promise<CommitIntent>
-  /** Records that it was accepted. @returns the new metadata location */
+  /** Records that the commit was accepted. @returns the new metadata location */
   record(intent: CommitIntent, answer: Uint8Array): Promise<string>
 }
 
-/** A ledger of a tenant of its own, in which every commit has passed all policies of its table. */
+/** Opens a ledger for a new tenant, in which every commit has passed all policies of its table. */
 export async function openLedger(
   store: Store,
   upstream: UpstreamAddress,

@@ -1,6 +1,6 @@
-/** What a benchmark is to the command line: a name, options, and results as they come. */
+/** Defines a benchmark for the command line: a name, options, and results as they come. */
 
-/** A problem with what the user asked for; the message says what to do. */
+/** A mistake in the user's arguments. The message says what to do. */
 export class BenchUsageError extends Error {}
 
 export interface BenchOption {
@@ -12,21 +12,21 @@ export interface BenchOption {
 
 export interface BenchResult {
   readonly bench: string
-  /** What was measured. */
+  /** What was measured: the dimensions of the case. */
   readonly case: Readonly<Record<string, string | number | boolean>>
-  /** Numbers, by names that end in their unit. */
+  /** Numbers. Each name ends in its unit. */
   readonly figures: Readonly<Record<string, number>>
-  /** Where the figures are held against a bound. */
+  /** Whether the figures keep a bound, if there is one. */
   readonly verdict?: string
 }
 
 export interface BenchRun {
-  /** Seconds in all: tiny sizes, no verdict. */
+  /** Takes seconds in all: tiny sizes, no verdict. */
   readonly smoke: boolean
   readonly full: boolean
   readonly seed: number
   readonly flags: BenchFlags
-  /** Tells a person what is going on; never a result. */
+  /** Reports progress to a person; never a result. */
   readonly note: (line: string) => void
 }
 
@@ -40,7 +40,7 @@ export interface BenchEntry {
   conclude?(results: readonly BenchResult[]): { readonly line: string; readonly failed: boolean }
 }
 
-/** The flags of one command, read as what they must be. */
+/** The flags of one command, parsed and checked. */
 export class BenchFlags {
   constructor(readonly values: Readonly<Record<string, string | boolean | undefined>>) {}
 
@@ -49,12 +49,12 @@ export class BenchFlags {
     return typeof value === 'string' ? value : undefined
   }
 
-  /** @throws BenchUsageError where it is not a number from `min` to `max` */
+  /** Throws BenchUsageError when it is not a number from `min` to `max`. */
   number(name: string, min: number, max: number): number | undefined {
     return this.numbers(name, min, max)?.[0]
   }
 
-  /** A comma-separated list. @throws BenchUsageError where an item is not a number from `min` to `max` */
+  /** A comma-separated list. Throws BenchUsageError when an item is not a number from `min` to `max`. */
   numbers(name: string, min: number, max: number): readonly number[] | undefined {
     return this.text(name)
       ?.split(',')
@@ -66,7 +66,7 @@ export class BenchFlags {
       })
   }
 
-  /** A comma-separated list. @throws BenchUsageError where an item is not one of `choices` */
+  /** A comma-separated list. Throws BenchUsageError when an item is not one of `choices`. */
   choices<T extends string>(name: string, choices: readonly T[]): readonly T[] | undefined {
     return this.text(name)
       ?.split(',')
@@ -102,7 +102,7 @@ export const storeOptions: Readonly<Record<string, BenchOption>> = {
   },
 }
 
-/** @throws BenchUsageError where PostgreSQL is asked for and no server is named */
+/** Throws BenchUsageError when PostgreSQL is chosen but no server is named. */
 export function chosenStores({ flags, smoke }: BenchRun): readonly BenchStore[] {
   const databaseUrl = flags.text('database-url') ?? process.env.SVC_TEST_DATABASE_URL
   const kinds =

@@ -1,13 +1,13 @@
-/** Whether a catalog lets snapshots be expired: tables that cannot be brought back to size grow as they are measured. */
+/** Finds out whether a catalog allows the expiry of snapshots. Without it, tables grow while they are measured. */
 
 import { Appends, createTableBody } from './sample-table.ts'
-import type { Upstream } from './upstream.ts'
+import type { DirectUpstream } from './upstream.ts'
 
 /**
- * Tries it on a table of its own, which is dropped again.
- * @throws Error where the catalog answers anything but success, 4xx, or that it does not support this
+ * Tries an expiry on a table of its own, which is dropped afterwards.
+ * @throws Error for any reply except success, 4xx, or one that says that expiry is not supported
  */
-export async function expiresSnapshots(upstream: Upstream): Promise<boolean> {
+export async function expiresSnapshots(upstream: DirectUpstream): Promise<boolean> {
   const namespace = `bench_${crypto.randomUUID().slice(0, 8)}`
   const tables = `/namespaces/${namespace}/tables`
   const size = { columns: 2, snapshots: 1 }
@@ -29,7 +29,7 @@ export async function expiresSnapshots(upstream: Upstream): Promise<boolean> {
     })
     const answer = await response.text()
     if (response.ok) return true
-    // Nessie says so with a 500.
+    // Nessie reports it with a 500.
     if (response.status < 500 || response.status === 501 || answer.includes('UnsupportedOperationException'))
       return false
     throw new Error(`the catalog answered ${response.status} to an expiry: ${answer}`)

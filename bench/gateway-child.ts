@@ -1,12 +1,12 @@
-/** The parent's side of the gateway's process. */
+/** Starts the gateway's process and sends it orders. */
 
 import { join } from 'node:path'
 import { type Child, startChild } from './child.ts'
-import type { GatewayAnswers, GatewayOrder } from './gateway-process.ts'
+import type { GatewayOrder, GatewayResults } from './gateway-process.ts'
 
-export type GatewayChild = Child<GatewayOrder, GatewayAnswers>
+export type GatewayChild = Child<GatewayOrder, GatewayResults>
 
-/** Starts the process; `open` is the first thing to ask of it. */
+/** Starts the process. The first order must be `open`. */
 export function startGatewayChild(): GatewayChild {
   return startChild(join(import.meta.dir, 'gateway-process.ts'), "the gateway's process")
 }

@@ -1,6 +1,6 @@
 /**
- * The gateway's overhead contract (docs/reference/operations.md 5.1): P95 commit latency at most 5% above a direct
- * upstream commit. Catalog, gateway and load are three processes; the ways to commit take turns in one run.
+ * Measures the gateway's overhead contract (docs/reference/operations.md 5.1): P95 commit latency at most 5% above a
+ * direct upstream commit. Catalog, gateway and load are three processes; the ways to commit take turns in one run.
  * docs/performance.md explains.
  */
 
@@ -26,11 +26,11 @@ import type { Route, TableWriter } from './table-writer.ts'
 
 /** docs/reference/operations.md 5.1. */
 const ratioMax = 1.05
-/** A case goes on beyond its time until it has as many. */
+/** A case exceeds its time until it has this many rounds. */
 const roundsMin = 10
-/** Commits that each worker makes before the next way to commit has its turn. */
+/** Commits of each worker before the next way to commit takes its turn. */
 const commitsEach = 6
-/** The share of a case's time that is not counted. */
+/** Share of a case's time that is discarded. */
 const warmUpShare = 0.2
 const openLoopWorkers = { smoke: 8, measured: 64 } as const
 
@@ -91,7 +91,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   }
 }
 
-/** A gateway that has just started compiles as it goes; nothing of that is measured. */
+/** Runs before the cases and is discarded, because a gateway that has just started still compiles. */
 const warmUpCase: CommitCase = {
   upstreamMs: 0,
   arrival: { kind: 'closed', concurrency: 8 },
@@ -101,7 +101,7 @@ const warmUpCase: CommitCase = {
 const warmUpSeconds = 4
 
 interface MeasuredUpstream {
-  /** For the case. */
+  /** Describes the catalog in a result's case. */
   readonly name: BenchResult['case']
   readonly setTimes: ReturnType<typeof timesSetter>
 }
@@ -129,7 +129,7 @@ async function measure(
   const before = await tables.report()
   const rounds = await takeTurns(tables.writers, one.arrival, seconds, run)
   const after = await tables.report()
-  // A benchmark of commits that were lost or not audited would measure nothing.
+  // Commits that were lost or not audited would make the figures meaningless.
   await tables.check()
   const cpuMs = (after.cpuMs - before.cpuMs) / (after.committed - before.committed)
   const grown = place.catalog.expires ? {} : { snapshots_end: await tables.snapshotsEnd() }
@@ -146,7 +146,7 @@ interface CommitRound {
   readonly lateness: readonly number[]
 }
 
-/** Rounds, each with a turn of every way to commit, in random order, until the time is over. */
+/** Runs rounds until the time is over. Each has a turn of every way to commit, in random order. */
 async function takeTurns(
   writers: ReadonlyMap<Route, readonly TableWriter[]>,
   arrival: Arrival,
@@ -165,7 +165,7 @@ async function takeTurns(
       if (arrival.kind === 'closed')
         times[route] = await closedLoop(exchanges, arrival.concurrency === 1 ? 1 : commitsEach, spreadMs)
       else {
-        // A second's worth: long enough for a queue to build up if one will.
+        // A second's worth: long enough for a queue to build up.
         const taken = await openLoop(
           exchanges,
           arrival.ratePerSecond,
@@ -248,7 +248,7 @@ function resultOf(
       ...tableSizes[one.table],
     },
     figures: Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, rounded(value)])),
-    // A catalog that takes no time does not exist: its cases show what is added, not whether the contract holds.
+    // No real catalog takes no time: such cases show the overhead, not whether the contract holds.
     verdict: run.smoke || one.upstreamMs === 0 ? 'not judged' : judgeBound(ratio, ratioMax),
   }
 }
@@ -277,7 +277,7 @@ function conclude(results: readonly BenchResult[]): { readonly line: string; rea
   }
 }
 
-/** @throws BenchUsageError where the service times that were named mean nothing */
+/** @throws BenchUsageError when the given service times have no effect */
 function assertTimesFit(
   flags: BenchFlags,
   { profile, isDevelopment }: { readonly profile: Profile | undefined; readonly isDevelopment: boolean },

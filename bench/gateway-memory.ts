@@ -1,6 +1,6 @@
 /**
- * The gateway's memory over many commits: neither what is live after a collection nor what is resident in between
- * may grow with their number.
+ * Checks that the gateway's memory does not grow with the number of commits: neither live objects after a collection
+ * nor resident memory in between.
  */
 
 import { openDevelopment } from './catalogs.ts'
@@ -23,9 +23,9 @@ const commitsDefault = 100_000
 const clients = 16
 const policyCount = 10
 const samplesMin = 20
-/** The caches fill and the heap finds its size in the first part of the run, which is not judged. */
+/** The first part of the run is not judged, because caches fill and the heap finds its size. */
 const settledShare = 0.3
-/** Between two collections the heap grows to about twice what is live, so resident memory is a saw. */
+/** Between collections the heap grows to about twice its live size, so resident memory rises and falls. */
 const growthMax = { live: 1.1, resident: 1.25 } as const
 const teeth = 0.9
 const mebibyte = 1024 * 1024
@@ -98,7 +98,7 @@ async function measure(run: BenchRun, place: Place, commits: number): Promise<Be
   }
 }
 
-/** Shares so many commits among the clients, and brings their tables back to size. */
+/** Divides the commits among the clients, and then brings their tables back to size. */
 async function commitAll(writers: readonly TableWriter[], count: number): Promise<void> {
   let left = count
   await Promise.all(

@@ -1,4 +1,4 @@
-/** The gateway in a process of its own: the whole service on a fresh store, told over IPC what to hold. */
+/** Runs the gateway in a process of its own: the whole service on an empty store, prepared by orders over IPC. */
 
 import { isIP } from 'node:net'
 import { startApp } from '../src/app.ts'
@@ -14,19 +14,19 @@ import type { BenchStore } from './entry.ts'
 import { type Governed, type PreparedTenant, prepareTenant } from './prepare-tenant.ts'
 import type { UpstreamAddress } from './upstream.ts'
 
-/** What the parent asks for, in order; each is answered once. */
+/** The orders of the parent. Each gets one result, in order. */
 export type GatewayOrder =
   | { readonly kind: 'open'; readonly store: BenchStore; readonly upstream: UpstreamAddress }
-  /** A tenant of its own for a case. */
+  /** Makes a tenant for a case. */
   | ({ readonly kind: 'prepare' } & Governed)
-  /** What is on record for the tenant of the case, and what this process has used so far. */
+  /** Reports what is recorded for the tenant of the case, and what this process has used so far. */
   | { readonly kind: 'report'; readonly tenant: TenantId }
-  /** The case is over: what detection has not scanned of it would be scanned in the next one's time. */
+  /** Ends a case: detection would otherwise scan its remaining snapshots during the next case. */
   | { readonly kind: 'suspend'; readonly tenant: TenantId }
   /** Collects all garbage. */
   | { readonly kind: 'collect' }
 
-export interface GatewayAnswers {
+export interface GatewayResults {
   readonly open: {
     readonly url: string
     readonly engine: string
@@ -40,12 +40,12 @@ export interface GatewayAnswers {
     readonly rssBytes: number
   }
   readonly suspend: boolean
-  /** What of the JavaScript heap is still in use then. */
+  /** The part of the JavaScript heap that is in use after the collection. */
   readonly collect: { readonly liveBytes: number }
 }
 
-type Answer = GatewayAnswers[keyof GatewayAnswers]
-type Serve = (order: GatewayOrder) => Promise<Answer>
+type Result = GatewayResults[keyof GatewayResults]
+type Serve = (order: GatewayOrder) => Promise<Result>
 
 async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<GatewayOrder>> {
   const opened = await openBenchStore(order.store)
@@ -62,7 +62,7 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<Gate
     }),
     store,
     metrics: createMetrics(),
-    // Every line is made as in production; only the writing of it is left out.
+    // Every line is formatted as in production, but not written.
     log: createLogger({ level: 'info', destination: { write: () => {} } }),
   })
   const serve: Serve = async (next) => {
@@ -95,7 +95,7 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<Gate
     await opened[Symbol.asyncDispose]()
   }
   return {
-    answer: { url: app.url.href, engine: opened.engine, databaseUrl: opened.databaseUrl },
+    result: { url: app.url.href, engine: opened.engine, databaseUrl: opened.databaseUrl },
     serve,
     close,
   }

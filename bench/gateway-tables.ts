@@ -1,4 +1,4 @@
-/** A gateway that is measured, and the tables of one case: each way to commit has tables of its own. */
+/** Starts a measured gateway, and makes the tables of one case: each way to commit has tables of its own. */
 
 import { join } from 'node:path'
 import type { Policy } from '../src/core/policy.ts'
@@ -8,8 +8,8 @@ import { type Child, startChild } from './child.ts'
 import { openLedger } from './durable.ts'
 import type { BenchStore } from './entry.ts'
 import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
-import type { GatewayAnswers } from './gateway-process.ts'
-import type { LeastAnswers, LeastOrder } from './least-process.ts'
+import type { GatewayResults } from './gateway-process.ts'
+import type { LeastOrder, LeastResults } from './least-process.ts'
 import { countSnapshots } from './measure-catalog.ts'
 import { createTableBody, type TableSize } from './sample-table.ts'
 import { type Proxies, type Route, TableWriter } from './table-writer.ts'
@@ -23,9 +23,9 @@ export interface Place extends AsyncDisposable {
   readonly yardsticks: Yardsticks | undefined
 }
 
-/** They need a database server: an embedded database belongs to one process alone. */
+/** Need a database server, because an embedded database belongs to one process. */
 export interface Yardsticks {
-  /** For the durable transactions alone; a database of its own, so that no gateway scans what they record. */
+  /** For the durable transactions alone. It has its own database, so that no gateway scans what they record. */
   readonly durable: OpenBenchStore
   /** Base address of the least gateway. */
   readonly leastUrl: string
@@ -33,8 +33,8 @@ export interface Yardsticks {
 
 /**
  * Starts a gateway on an empty store in front of `catalog`.
- * @param withYardsticks whether the least gateway and the durable transactions alone are to run beside it, where the
- *   store is on a server
+ * @param withYardsticks whether to start the least gateway and the durable transactions too, if the store is on a
+ *   server
  */
 export async function openPlace(
   store: BenchStore,
@@ -58,27 +58,27 @@ export async function openPlace(
   }
 }
 
-function startLeastChild(): Child<LeastOrder, LeastAnswers> {
+function startLeastChild(): Child<LeastOrder, LeastResults> {
   return startChild(join(import.meta.dir, 'least-process.ts'), "the least gateway's process")
 }
 
 export interface TablesOptions {
   readonly routes: readonly Route[]
-  /** Tables of each route. */
+  /** Number of tables of each route. */
   readonly count: number
   readonly size: TableSize
   readonly policies: readonly Policy[]
-  /** Beside the place's own. */
+  /** Beside those of the place. */
   readonly proxies?: Proxies
 }
 
 export interface Tables extends AsyncDisposable {
   readonly writers: ReadonlyMap<Route, readonly TableWriter[]>
-  /** Commits through the gateway so far, and what its process has used. */
-  report(): Promise<GatewayAnswers['report'] & { readonly committed: number }>
-  /** @throws Error unless every commit through the gateway is audited and no intent is open */
+  /** The number of commits through the gateway so far, and what its process has used. */
+  report(): Promise<GatewayResults['report'] & { readonly committed: number }>
+  /** Throws an Error unless every commit through the gateway is audited and no intent is open. */
   check(): Promise<void>
-  /** How many the catalog shows of the table that was committed to most. */
+  /** Snapshots that the catalog shows for the table with the most commits. */
   snapshotsEnd(): Promise<number>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Commits per second that one gateway process holds with an upstream that takes no time, beside the same upstream
- * direct and behind nginx as a plain reverse proxy. All of them, and the load generator, share this machine.
+ * Measures the commits per second of one gateway process with an upstream that takes no time. It compares them with
+ * the same upstream direct, and behind nginx as a plain reverse proxy. All processes share this machine.
  */
 
 import { openDevelopment } from './catalogs.ts'
@@ -101,7 +101,7 @@ async function measure(
   }
 }
 
-/** Every client commits one after the other until the turn is over; what was begun by then is finished and counts. */
+/** Each client sends one commit after another until the time is over. A commit in flight is finished and counted. */
 async function commitsPerSecond(writers: readonly TableWriter[], turnMs: number): Promise<number> {
   const startMs = performance.now()
   let count = 0

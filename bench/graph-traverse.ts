@@ -1,4 +1,4 @@
-/** Bounded traversal of a tenant's lineage graph, beside the store's bare round trip. */
+/** Measures the bounded traversal of a tenant's lineage graph, and the store's bare round trip. */
 
 import type { TenantId } from '../src/core/tenant.ts'
 import { traverse } from '../src/store/graph/graph.ts'
@@ -60,7 +60,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
 const datasetId = (index: number) => `dataset-${index}`
 const chunkCount = 5_000
 
-/** Every dataset has the same number of edges out, to datasets drawn at random. */
+/** Every dataset has the same number of outgoing edges, to randomly drawn datasets. */
 async function fill(
   store: Store,
   tenant: TenantId,
@@ -98,7 +98,7 @@ async function fill(
     )
     if (inserted.length !== items.length) throw new Error('some edges were not inserted')
   }
-  // What a server's autovacuum does sooner or later; the embedded database never does it.
+  // A server's autovacuum would do this later; the embedded database has none.
   if (store.backend === 'postgres')
     await store.ownerTransaction(tenant, (tx) => tx.script('analyze "Dataset"; analyze "LINEAGE_OF"'))
 }

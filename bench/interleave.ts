@@ -1,4 +1,4 @@
-/** Timing of several functions side by side, so that whatever else the machine does touches all of them. */
+/** Times several functions side by side, so that other load on the machine affects all of them. */
 
 import { type Random, shuffled } from './statistics.ts'
 

@@ -1,8 +1,7 @@
 /**
- * The least that a gateway with a durable audit does, and nothing else: it loads the table, conditionally, and
- * writes one row beside that, forwards the commit, writes one row, and echoes the answer. It knows no session, no
- * policy, no graph and no intent to recover. What it adds to a commit is what the machine, the database and the
- * catalog's load cost any gateway.
+ * The least gateway with a durable audit. It loads the table conditionally while it writes one row, forwards the
+ * commit, writes one row, and returns the reply. It has no session, policy, graph or recovery. Its overhead is what
+ * the machine, the database and the catalog's load cost any gateway.
  */
 
 import postgres from 'postgres'
@@ -13,12 +12,12 @@ import type { UpstreamAddress } from './upstream.ts'
 export interface LeastOrder {
   readonly kind: 'open'
   readonly upstream: UpstreamAddress
-  /** The gateway's own database, in which it makes a table of its own. */
+  /** The gateway's own database, in which this process creates a table. */
   readonly databaseUrl: string
 }
 
-export interface LeastAnswers {
-  /** Its base address; requests are those to the upstream. */
+export interface LeastResults {
+  /** The base address. Requests have the form of requests to the upstream. */
   readonly open: { readonly url: string }
 }
 
@@ -59,7 +58,7 @@ async function open({ upstream, databaseUrl }: LeastOrder): Promise<Opened<Least
     },
   })
   return {
-    answer: { url: server.url.href } satisfies LeastAnswers['open'],
+    result: { url: server.url.href } satisfies LeastResults['open'],
     serve: async () => undefined,
     async close() {
       await server.stop(true)

@@ -1,7 +1,7 @@
 /**
- * The least that answers one statement over the PostgreSQL wire where things are asked anew for each, and nothing
- * else: a listener that knows one statement, logs everybody in, parses nothing and looks at no credential or policy.
- * What it adds to the engine is what the socket, the sharing of the machine and the asking cost any read path.
+ * The least listener that answers one statement over the PostgreSQL wire and makes its calls for every query. It knows
+ * one statement, lets everybody log in, parses nothing, and checks no credential or policy. Its overhead is what the
+ * socket, the sharing of the machine and these calls cost any read path.
  */
 
 import type { Socket, TCPSocketListener } from 'bun'
@@ -19,12 +19,12 @@ import { MessageWriter } from '../src/wire/postgres/message-writer.ts'
 import { frontend } from '../src/wire/postgres/protocol.ts'
 import { dataRowWriter } from '../src/wire/postgres/rows.ts'
 
-/** The one statement that a listener answers, whatever text it is asked. */
+/** The one statement that a listener answers, whatever text it receives. */
 export interface LeastStatement {
   readonly columns: readonly ResultColumn[]
-  /** Runs it; each batch goes to `take` while it is valid. */
+  /** Runs it. Each batch goes to `take` while it is valid. */
   run(take: (batch: ResultBatch) => void): Promise<void>
-  /** What is asked beside the run, each at once, and waited for. */
+  /** Calls that are made concurrently with the run, and awaited. */
   readonly besides: readonly (() => Promise<unknown>)[]
 }
 
@@ -42,7 +42,7 @@ export function listenLeast(statement: LeastStatement): TCPSocketListener<LeastC
   })
 }
 
-/** One client that waits for each answer before it asks again. */
+/** One client that waits for each response before it sends the next query. */
 class LeastConnection {
   readonly #reader = new FrameReader()
   readonly #writer = new MessageWriter()

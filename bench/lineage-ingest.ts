@@ -1,7 +1,7 @@
 /**
- * Lineage events through the receiver's route, without sockets: session look-up, parsing, inbox, cycle check
- * and merge. The graph is made of clusters of one size, so that a larger graph has more of them and each
- * neighbourhood stays as it is: the figures of an empty and of a large graph must then be about the same.
+ * Measures lineage events through the receiver's route, without sockets: session look-up, parsing, inbox, cycle check
+ * and merge. A larger graph has more clusters of the same size, so every neighbourhood is alike. Figures of an empty
+ * and a large graph must therefore be about equal.
  */
 
 import { admitter } from '../src/auth/admit.ts'
@@ -23,7 +23,7 @@ import { closedLoop, type Exchange } from './load.ts'
 import { percentile, type Random, seededRandom } from './statistics.ts'
 import { rounded } from './table.ts'
 
-/** A cluster: layers of datasets, every dataset leading to all of the next layer. */
+/** A cluster has layers of datasets. Every dataset leads to all of the next layer. */
 const layers = 8
 const width = 5
 const edgesPerCluster = (layers - 1) * width * width
@@ -48,7 +48,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
       await fill(store, tenant, clusters)
       const send = await sender(store, tenant)
       const random = seededRandom(run.seed)
-      // As many clusters to write to as there are events, whatever the graph holds already.
+      // There are as many clusters to write to as events, regardless of the size of the graph.
       const bodies = Array.from({ length: events + clients }, () =>
         eventBody(random, Math.max(clusters, 500)),
       )
@@ -79,7 +79,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
 
 const nameOf = (cluster: number, layer: number, place: number) => `c${cluster}.${layer}.${place}`
 
-/** Two datasets of a layer into two of the next: partly edges that are there, never one that closes a cycle. */
+/** Leads two datasets of a layer into two of the next. Some of these edges exist, and none closes a cycle. */
 function eventBody(random: Random, clusters: number): string {
   const below = (count: number) => Math.floor(random() * count)
   const cluster = below(clusters)
@@ -100,7 +100,7 @@ function eventBody(random: Random, clusters: number): string {
   })
 }
 
-/** @returns sends a body to the route; throws unless the answer is 202 */
+/** @returns a function that sends a body to the route, and throws unless the response is 202 */
 async function sender(store: Store, tenant: TenantId): Promise<(body: string) => Promise<void>> {
   const log = createLogger({ level: 'fatal', destination: { write: () => {} } })
   const principal = { sub: 'bench', roles: [] }

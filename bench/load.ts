@@ -1,13 +1,13 @@
-/** Load on something asynchronous: closed loop, and open loop without coordinated omission. Knows no HTTP. */
+/** Puts load on an asynchronous function: closed loop, or open loop without coordinated omission. It knows no HTTP. */
 
-/** One exchange: resolves to the milliseconds that it took, rejects where it failed. */
+/** One exchange: resolves to its milliseconds, rejects when it failed. */
 export type Exchange = () => Promise<number>
 
 /**
- * Every worker makes its exchanges one after the other, all workers at once.
+ * All workers run at once, and each makes its exchanges one after another.
  * @param exchanges one for each worker
- * @param spreadMs over how many milliseconds their beginnings are spread evenly. Against an upstream that takes
- *   the same time for everything, workers that begin together stay in step and measure bursts
+ * @param spreadMs time over which the workers' starts are spread evenly. Workers that start together stay in step if
+ *   every exchange takes the same time, and measure bursts
  * @returns milliseconds of each
  */
 export async function closedLoop(
@@ -27,15 +27,15 @@ export async function closedLoop(
 }
 
 export interface OpenLoopTimes {
-  /** Milliseconds from when each exchange was due, whether or not it could begin then. */
+  /** Milliseconds since each exchange was due, including the wait for a free worker. */
   readonly times: readonly number[]
-  /** Milliseconds by which this process itself was late for each: what of `times` is the generator's own. */
+  /** Milliseconds by which this process was late for each: the generator's own share of `times`. */
   readonly lateness: readonly number[]
 }
 
 /**
- * Exchanges fall due at a fixed rate, however long those before them take. One that finds every worker busy
- * waits for a free one, and its time counts from when it was due.
+ * Exchanges are due at a fixed rate, regardless of how long earlier ones take. If every worker is busy, an exchange
+ * waits for a free one, and its time starts when it was due.
  * @param exchanges one for each worker
  */
 export async function openLoop(
@@ -67,7 +67,7 @@ export async function openLoop(
     if (aheadMs > 0) await Bun.sleep(aheadMs)
     lateness.push(Math.max(0, performance.now() - dueMs))
     const done = run(dueMs)
-    // Whoever awaits them all learns of it; until then it must not count as unhandled.
+    // The caller awaits it later with all others; until then a rejection must not be reported as unhandled.
     done.catch(() => {})
     running.push(done)
   }

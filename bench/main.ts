@@ -1,4 +1,4 @@
-/** The command `bun run bench`. */
+/** Starts the command `bun run bench`. */
 
 import { benchCommand } from './command.ts'
 

@@ -1,23 +1,23 @@
-/** The service times of a catalog as its one client sees them: load, conditional load and commit of one table. */
+/** Measures the service times of a catalog for a single client: load, conditional load and commit of one table. */
 
 import type { OpenCatalog } from './catalogs.ts'
 import { Appends, createTableBody, type TableSize } from './sample-table.ts'
 import { type Random, shuffled } from './statistics.ts'
 
-/** Milliseconds until the last byte of each answer was there. */
+/** Milliseconds until the last byte of each reply arrived. */
 export interface CatalogTimes {
   readonly load: readonly number[]
-  /** Of those answered 304 to the ETag of the last commit; empty where the catalog knows no conditional load. */
+  /** Of the 304 replies to the ETag of the last commit; empty if the catalog supports no conditional load. */
   readonly conditionalLoad: readonly number[]
   readonly commit: readonly number[]
-  /** Snapshots that the catalog shows of the table at the end. */
+  /** Snapshots that the catalog shows for the table at the end. */
   readonly snapshotsEnd: number
 }
 
 /**
- * Commits an append, then loads in full and by the commit's ETag, in random order; again and again, one at a time.
- * @param seconds for what counts; half as long before it warms up
- * @throws Error where an answer is neither 200 nor 304
+ * Commits an append, then loads in full and by the commit's ETag, in random order; repeatedly, one request at a time.
+ * @param seconds of the measurement; the warm-up before it takes half as long
+ * @throws Error when a reply is neither 200 nor 304
  */
 export async function measureCatalog(
   { upstream, expires }: Pick<OpenCatalog, 'upstream' | 'expires'>,

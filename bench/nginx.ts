@@ -1,4 +1,4 @@
-/** nginx as a plain reverse proxy in front of a catalog: what any hop in between costs. Known to one benchmark only. */
+/** Starts nginx as a plain reverse proxy in front of a catalog, to show what any hop in between costs. */
 
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -10,16 +10,16 @@ export interface Nginx extends AsyncDisposable {
   readonly url: string
 }
 
-/** Where Debian puts it, which is on root's PATH only. */
+/** Debian installs it here, and only root has this folder on PATH. */
 const debianPath = '/usr/sbin/nginx'
 const startMs = 10_000
 
-/** The path of nginx, or undefined where it is not installed. */
+/** The path of nginx, or undefined if it is not installed. */
 export function findNginx(): string | undefined {
   return Bun.which('nginx') ?? (existsSync(debianPath) ? debianPath : undefined)
 }
 
-/** One worker process, as the gateway is one; connections to the upstream are kept, and nothing is logged. */
+/** One worker process, as the gateway is one. Connections to the upstream stay open, and nothing is logged. */
 function configuration(folder: string, port: number, upstream: URL): string {
   return `daemon off; pid ${folder}/pid; error_log stderr crit; worker_processes 1;
 events { worker_connections 1024; }
@@ -38,7 +38,7 @@ http {
 
 /**
  * Starts nginx in front of `upstream`, a plain http address.
- * @throws Error where it does not come up
+ * @throws Error when it does not start
  */
 export async function startNginx(path: string, upstream: URL): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-nginx-'))

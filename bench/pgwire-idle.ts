@@ -1,10 +1,10 @@
-/** What connections to the PostgreSQL wire that do nothing cost the service in memory. docs/performance.md explains. */
+/** Measures the memory that idle connections of the PostgreSQL wire cost the service. docs/performance.md explains. */
 
 import { join } from 'node:path'
 import type { Socket } from 'bun'
 import { ordersTable } from '../test/support/lake-tables.ts'
 import { frames } from '../test/support/wire-client.ts'
-import type { BareAnswers, BareOrder } from './bare-process.ts'
+import type { BareOrder, BareResults } from './bare-process.ts'
 import { startChild } from './child.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
 import { RawClient } from './raw-client.ts'
@@ -12,9 +12,9 @@ import { percentile } from './statistics.ts'
 import { rounded } from './table.ts'
 import { startWireBench, type WireBench } from './wire-bench.ts'
 
-/** The goal. */
+/** The bound. */
 const connectionKbMax = 20
-/** Logins under way at once: strangers are bounded. */
+/** Concurrent logins. The service limits connections that have not logged in. */
 const atOnce = 50
 
 export const pgwireIdle: BenchEntry = {
@@ -30,13 +30,13 @@ export const pgwireIdle: BenchEntry = {
 const statement = 'SELECT id, email FROM sales.orders WHERE id = 18'
 
 const cases = {
-  /** Logged in, nothing asked. */
+  /** Logged in, without a statement. */
   fresh: async () => {},
-  /** Has had one governed row. */
+  /** Has received one governed row. */
   used: async (client: RawClient) => {
     await client.ask(frames.query(statement))
   },
-  /** The same as drivers ask for it: what it was prepared to stays with the connection. */
+  /** The same as drivers do it. The connection then holds a prepared statement. */
   prepared: async (client: RawClient) => {
     const { parse, bind, describe, execute, sync } = frames
     await client.ask(parse(statement), bind(), describe('P'), execute(), sync())
@@ -50,7 +50,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   if (store === undefined) return
   const bareKb = await bareConnectionKb(run)
   const states = Object.keys(cases) as State[]
-  // A process of its own for each: what the allocator kept of the case before would hide what this one takes.
+  // Each case has its own process, because memory that the allocator holds from another case would hide its cost.
   for (const together of run.smoke ? [states] : states.map((state) => [state])) {
     await using service = await startWireBench(store, [ordersTable])
     for (const state of together) yield await measure(run, service, state, bareKb)
@@ -93,14 +93,14 @@ function connectionCount({ smoke }: BenchRun): number {
 
 type Use = (client: RawClient) => Promise<void>
 
-/** A principal alone may not have as many. */
+/** Uses two principals, because one may not open as many connections. */
 function connectSome({ all, restricted }: WireBench, count: number): Promise<RawClient[]> {
   return Promise.all(
     Array.from({ length: count }, (_, index) => RawClient.connect(index % 2 === 0 ? restricted : all)),
   )
 }
 
-/** The same work by clients of whom few are there at once: what it leaves behind is no connection's. */
+/** The same work by clients of which few are connected at once. It shows the memory that no connection holds. */
 async function comeAndGo(service: WireBench, count: number, use: Use): Promise<void> {
   for (let left = count; left > 0; left -= atOnce) {
     const clients = await connectSome(service, Math.min(atOnce, left))
@@ -114,7 +114,7 @@ interface ConnectionKb {
   readonly live: number
 }
 
-/** Memory that connections add, a connection; they are closed again. */
+/** Measures the memory that each connection adds, and closes the connections. */
 async function connectionKb(run: BenchRun, service: WireBench, use: Use): Promise<ConnectionKb> {
   const { child } = service
   const count = connectionCount(run)
@@ -132,11 +132,11 @@ async function connectionKb(run: BenchRun, service: WireBench, use: Use): Promis
   }
 }
 
-/** The same of a listener that does nothing but echo. */
+/** The same for a listener that only echoes. */
 async function bareConnectionKb(run: BenchRun): Promise<number> {
   const count = connectionCount(run)
   const settle = !run.smoke
-  await using child = startChild<BareOrder, BareAnswers>(
+  await using child = startChild<BareOrder, BareResults>(
     join(import.meta.dir, 'bare-process.ts'),
     'the listener',
   )
@@ -148,7 +148,7 @@ async function bareConnectionKb(run: BenchRun): Promise<number> {
   return (after.rssBytes - before.rssBytes) / count / 1000
 }
 
-/** A connection that has had an answer. */
+/** A connection that has received a reply. */
 async function echoed(port: number): Promise<Socket<undefined>> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data: () => resolve() } })

@@ -1,20 +1,20 @@
 /**
- * One governed row over the PostgreSQL wire, against the engine called directly, against the least that asks as much
- * for each statement, and against a real PostgreSQL, in turns; and what the parts of the way to the engine take by themselves. docs/performance.md explains.
+ * Measures the latency of one governed row over the PostgreSQL wire, in turns with the engine called directly, with
+ * the least listener and with PostgreSQL. It also times the parts of a query alone.
  */
 
 import { orderColumns, orderCount, ordersTable } from '../test/support/lake-tables.ts'
 import { frames } from '../test/support/wire-client.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
-import { RawClient, type Target } from './raw-client.ts'
+import { RawClient, type ServerAddress } from './raw-client.ts'
 import { percentile, seededRandom, shuffled } from './statistics.ts'
 import { rounded } from './table.ts'
 import { startPostgresBench, startWireBench, type WireBench } from './wire-bench.ts'
 import { type Stage, stages } from './wire-process.ts'
 
-/** Queries of one way before the next has its turn. */
+/** Queries of one way before the next way takes its turn. */
 const turn = 20
-/** The goal: what the wire and governance add to the engine, without the usage write. */
+/** The bound on what the wire and governance add to the engine, without the usage write. */
 const addedUsMax = 150
 export const pgwireLatency: BenchEntry = {
   name: 'pgwire-latency',
@@ -27,7 +27,7 @@ export const pgwireLatency: BenchEntry = {
   conclude,
 }
 
-/** Of the rows that everybody sees. */
+/** Reads a row that both principals may see. */
 const statement = 'SELECT id, email FROM sales.orders WHERE id = 18'
 const table = { ...ordersTable, columns: orderColumns, rowCount: orderCount }
 
@@ -47,7 +47,7 @@ interface Samples {
   readonly least: number[]
   readonly leastWithoutStore: number[]
   readonly postgres: number[]
-  /** Of each query of `wire`, the write of its usage record. */
+  /** For each query of `wire`, the write of its usage record. */
   readonly usageWrites: number[]
   readonly stages: Readonly<Record<Stage, number[]>>
 }
@@ -70,11 +70,11 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   }
 }
 
-/** Who answers a client, by its way; undefined for one that is not here. */
+/** The server of each way; undefined for one that this machine does not have. */
 type Answering<T> = Readonly<Record<Exclude<Way, 'stages'>, T | undefined>>
 
 async function connectAll(
-  targets: Answering<Target>,
+  targets: Answering<ServerAddress>,
 ): Promise<AsyncDisposable & { readonly of: Answering<RawClient> }> {
   const connected = await Promise.all(
     Object.entries(targets).map(async ([way, target]) => [way, target && (await RawClient.connect(target))]),
@@ -178,7 +178,7 @@ function conclude(results: readonly BenchResult[]): { readonly line: string; rea
   const reach =
     outOfReach.length === 0
       ? ''
-      : ` In ${outOfReach.length} of them it is out of reach here for any read path that asks anew on each statement: the least of them adds more, too.`
+      : ` In ${outOfReach.length} of them it is out of reach here for any read path that makes these calls on each statement, because the least of them adds more, too.`
   return {
     line: `Goal, at most ${addedUsMax} µs over the engine: ${missed.length === 0 ? 'reached' : `missed in ${missed.length} of ${results.length} cases`}.${reach}`,
     failed: false,

@@ -1,6 +1,6 @@
 /**
- * Millions of rows over the PostgreSQL wire, against a real PostgreSQL that streams the same rows to the same client,
- * in turns. docs/performance.md explains.
+ * Measures millions of rows over the PostgreSQL wire. It compares them, in turns, with a real PostgreSQL that streams
+ * the same rows to the same client. docs/performance.md explains.
  */
 
 import type { LakeTable } from '../test/support/lake-tables.ts'
@@ -12,7 +12,7 @@ import { bootstrapRatio, judgeBound, percentile, seededRandom } from './statisti
 import { rounded } from './table.ts'
 import { startPostgresBench, startWireBench } from './wire-bench.ts'
 
-/** The goal: not slower than PostgreSQL. */
+/** The bound: not slower than PostgreSQL. */
 const ratioMax = 1
 
 export const pgwireStream: BenchEntry = {
@@ -53,7 +53,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const rounds = flags.number('rounds', 1, 1_000) ?? (smoke ? 1 : full ? 15 : 5)
   const table = eventsTable(rows)
   await using postgres = await startPostgresBench([table])
-  // The store is asked for governance and told of usage, once a result: any kind will do.
+  // Any kind of store will do, because it is used only once per result, for governance and usage.
   const [store] = chosenStores(run)
   if (store === undefined) return
   await using service = await startWireBench(store, [table])

@@ -1,4 +1,4 @@
-/** The time of one policy's evaluation, as the gate does it, beside the same function in plain TypeScript. */
+/** Measures one policy's evaluation as the gateway does it, and the same function in plain TypeScript. */
 
 import { firstSnapshotId, removeSnapshots } from '../demo/commits.ts'
 import type { JsonValue } from '../src/base/json.ts'
@@ -15,7 +15,7 @@ import { rounded } from './table.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const retentionMs = 7 * dayMs
-/** For each millisecond of a batch. */
+/** Per millisecond of a batch. */
 const warmUpMs = 200
 const receivedAtMs = 1_750_000_000_000
 
@@ -62,7 +62,7 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
   }
 }
 
-/** A commit that expires the oldest snapshot, which is old enough: every policy is true. */
+/** A commit that expires the oldest snapshot, which is old enough, so every policy is true. */
 function bindingsOf(size: TableSize): PolicyBindings {
   const table = { namespace: ['sales'], name: 'orders' }
   const metadata = sampleMetadata(new Appends(size), receivedAtMs - 30 * dayMs)
@@ -79,7 +79,7 @@ function bindingsOf(size: TableSize): PolicyBindings {
 }
 
 /**
- * Times functions in turns, in random order, each in batches long enough for the clock.
+ * Times functions in turns, in random order, in batches that are long enough for the clock.
  * @returns milliseconds of one call, by function
  */
 async function interleaved(
@@ -88,7 +88,7 @@ async function interleaved(
 ): Promise<readonly number[][]> {
   const batches: number[] = []
   for (const one of functions) {
-    // Until the compiler has seen enough of it.
+    // Warms up, until the compiler has optimised the function.
     for (const endMs = performance.now() + warmUpMs * batchMs; performance.now() < endMs; ) await one()
     batches.push(await batchSize(one, batchMs))
   }

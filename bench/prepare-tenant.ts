@@ -1,4 +1,4 @@
-/** A tenant for the commits of one case: its catalog, the policies of its tables, and a session that may commit. */
+/** Prepares a tenant for the commits of one case: a catalog, policies of its tables, and a session that may commit. */
 
 import type { Policy } from '../src/core/policy.ts'
 import type { TenantId } from '../src/core/tenant.ts'
@@ -15,13 +15,13 @@ export const prefix = 'bench'
 export interface Governed {
   readonly namespace: string
   readonly tables: readonly string[]
-  /** Of every table. */
+  /** The policies of every table. */
   readonly policies: readonly Policy[]
 }
 
 export interface PreparedTenant {
   readonly tenant: TenantId
-  /** The session's. */
+  /** The secret of the session. */
   readonly secret: string
 }
 

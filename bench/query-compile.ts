@@ -1,4 +1,4 @@
-/** The time from a statement's text to its protected SQL: three statements under no, five and fifty policies. */
+/** Measures the time from statement text to protected SQL: three statements under no, five and fifty policies. */
 
 import type { AttachedMask, GovernedTable } from '../src/core/governed-table.ts'
 import { compileQuery } from '../src/query/compile.ts'
@@ -69,10 +69,10 @@ async function* run({ smoke }: { readonly smoke: boolean }) {
       times: [] as number[],
     })),
   )
-  // Cases take turns, so that whatever else the machine does falls on all of them.
+  // Cases take turns, so that other load on the machine affects all of them.
   for (let round = -rounds / 5; round < rounds; round++)
     for (const { text: statement, tables, times } of cases) {
-      // A text of its own each time: parsed statements are kept by their text.
+      // Each text is different, because parsed statements are cached by their text.
       const text = `${statement} /* ${round} ${tables[0]?.rowFilters.length} */`
       const start = performance.now()
       renderSql(compileQuery({ text, principal, tables, searchPath: ['sales'] }).emit('duckdb'), 'duckdb')

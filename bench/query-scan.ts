@@ -1,6 +1,6 @@
 /**
- * Rows of an Iceberg table through the read path (compile, protect, open the snapshot, run, decode) against
- * DuckDB alone on the same files with the same filter, in turns.
+ * Measures rows of an Iceberg table through the read path (compile, protect, open the snapshot, run, decode). It
+ * compares them, in turns, with DuckDB alone on the same files with the same filter.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -40,7 +40,7 @@ const rowFilter = "region <> 'north'"
 
 const and = (filter: string): string => (filter === '' ? ' WHERE' : `${filter} AND`)
 
-/** The same statement for both: the baseline names the files where the read path names the table. */
+/** Both get the same statement. The baseline names the files where the read path names the table. */
 const statements = {
   'aggregate by group': (from: string, filter: string) =>
     `SELECT status, count(*) AS n, sum(quantity) AS q, max(amount) AS a FROM ${from}${filter} GROUP BY status ORDER BY status`,
@@ -49,7 +49,7 @@ const statements = {
   'count of a day': (from: string, filter: string) =>
     `SELECT count(*) AS n FROM ${from}${and(filter)} ordered_on = date '2024-03-01'`,
   rows: (from: string, filter: string) => `SELECT id, status, amount FROM ${from}${filter}`,
-  // Behind the barrier, for their columns are read by what can fail (src/query/barrier.ts).
+  // The barrier applies, because the columns are read by expressions that can fail (src/query/barrier.ts).
   'pattern from a text of few values': (from: string, filter: string) =>
     `SELECT count(*) AS n FROM ${from}${and(filter)} 'sent' LIKE replace(status, 'x', 'y')`,
   'range of ids': (from: string, filter: string) =>
@@ -62,13 +62,13 @@ const statements = {
 
 type Sql = (from: string, filter: string) => string
 
-/** What the read path is given: the filter is the table's. */
+/** The statement for the read path, which adds the table's filter itself. */
 const sqlOf = (sql: Sql) => sql('sales.orders', '')
 
-/** `again`: the same text every time, which the read path keeps prepared. `new`: a text of its own every time. */
+/** `again`: the same text every time, whose preparation the read path caches. `new`: a different text every time. */
 const texts = ['again', 'new'] as const
 
-/** With a condition that all rows meet, another one for each number. */
+/** Adds a condition that every row meets, a different one for each number. */
 function varied(sql: Sql, number: number): Sql {
   return (from, filter) => sql(from, `${and(filter)} quantity > ${-number}`)
 }
@@ -101,7 +101,7 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
     const { files, snapshot } = await writeTable(folder, fileCount, rowsPerFile)
     const engine = host.engine({ tenant, key: 'bench', access: { roots: [folder], s3: undefined } })
     const warmUp = sqlOf(statements['count of a day'])
-    // As in a service that has answered for a while; the other statements share its code.
+    // Warms up as in a service that has run for a while. The other statements share its code.
     for (let round = smoke ? 1 : 300; round > 0; round--) await throughReadPath(engine, snapshot, warmUp)
     const from = `read_parquet([${files.map((file) => `'${new URL(file).pathname}'`).join(', ')}])`
     const cases = Object.entries(statements).flatMap(([statement, sql]) =>

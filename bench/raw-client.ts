@@ -1,33 +1,33 @@
 /**
- * A client of the PostgreSQL protocol that looks at nothing but the heads of messages: what it costs is about the
- * same whoever answers, and what it counts is rows and bytes.
+ * A client of the PostgreSQL protocol that reads only the headers of messages, and counts rows and bytes. Its own cost
+ * is about the same for every server.
  */
 
 import type { Socket } from 'bun'
 import { frames } from '../test/support/wire-client.ts'
 
-export interface Target {
+export interface ServerAddress {
   readonly port: number
   readonly database: string
   readonly user: string
   readonly password: string
 }
 
-/** What came back between a request and ReadyForQuery. */
+/** Counts what the server sent between a request and ReadyForQuery. */
 export interface Counted {
   readonly rows: number
   readonly bytes: number
 }
 
 const headBytes = 5
-/** How much of a message that says something is kept. */
+/** Bytes that are stored of an error or similar message. */
 const keptBytesMax = 500
 const [authentication, dataRow, errorResponse, readyForQuery] = [...'RDEZ'].map((type) => type.charCodeAt(0))
 
 export class RawClient {
   readonly #head = Buffer.alloc(headBytes)
   #headLength = 0
-  /** Bytes of the message under way that are still to come. */
+  /** Bytes of the current message that have not arrived. */
   #left = 0
   #kept: Buffer[] = []
   #rows = 0
@@ -39,8 +39,8 @@ export class RawClient {
 
   private constructor(readonly password: string) {}
 
-  /** Connects and waits until the server is ready. @throws Error with what the server says */
-  static async connect({ port, database, user, password }: Target): Promise<RawClient> {
+  /** Connects and waits until the server is ready. Throws an Error with the server's message. */
+  static async connect({ port, database, user, password }: ServerAddress): Promise<RawClient> {
     const client = new RawClient(password)
     client.#socket = await Bun.connect({
       hostname: '127.0.0.1',
@@ -57,7 +57,7 @@ export class RawClient {
     return client
   }
 
-  /** Sends messages and waits for ReadyForQuery. @throws Error with what the server says */
+  /** Sends messages and waits for ReadyForQuery. Throws an Error with the server's message. */
   ask(...messages: readonly Uint8Array[]): Promise<Counted> {
     this.#pending = Promise.withResolvers()
     this.#rows = 0
@@ -67,7 +67,7 @@ export class RawClient {
     return this.#pending.promise
   }
 
-  /** Says farewell; resolves when the server has closed the connection. */
+  /** Sends Terminate. Resolves when the server has closed the connection. */
   close(): Promise<void> {
     this.#pending = undefined
     this.#socket?.write(frames.terminate())
@@ -102,7 +102,7 @@ export class RawClient {
     if (type === dataRow) this.#rows++
     else if (type === errorResponse) this.#error = this.#takeKept().toString().replaceAll('\0', ' ')
     else if (type === authentication) {
-      // Anything but "you are in" asks for the password in plain text, or fails.
+      // AuthenticationOk is 0. For anything else, sends the password in plain text.
       if (this.#takeKept().readInt32BE() !== 0) this.#socket?.write(frames.password(this.password))
     } else if (type === readyForQuery) {
       if (this.#error === undefined) this.#pending?.resolve({ rows: this.#rows, bytes: this.#bytes })

@@ -1,4 +1,4 @@
-/** The real catalogs that a benchmark can start by itself: those of the client tests, in the same versions. */
+/** Starts real catalogs for benchmarks: those of the client tests, in the same versions. */
 
 import { fetchPackage } from '../test/clients/packages.ts'
 import { maven, type Package } from '../test/clients/pins.ts'
@@ -45,8 +45,8 @@ export function realCatalogVersion(name: RealCatalogName): string {
 }
 
 /**
- * Fetches the catalog into .cache/clients where it is not there yet, and starts it on this machine, without tokens.
- * @throws CannotFetch saying why, where it cannot be had
+ * Fetches the catalog into .cache/clients if it is missing, and starts it on this machine, without tokens.
+ * @throws CannotFetch with the reason when it cannot be fetched
  */
 export async function startRealCatalog(name: RealCatalogName): Promise<RealCatalog> {
   const { needs, kind, start } = known[name]

@@ -14,7 +14,7 @@ export interface SamplePolicy {
 export const writerRole = 'orders-writer'
 const schemaActions: readonly JsonValue[] = ['add-schema', 'set-current-schema']
 
-/** @param retentionMs how old a snapshot must be before the last of the six lets it expire */
+/** @param retentionMs age of a snapshot from which the last of the six allows its expiry */
 export function samplePolicies(retentionMs: number): readonly SamplePolicy[] {
   return [
     {
@@ -72,7 +72,7 @@ export function samplePolicies(retentionMs: number): readonly SamplePolicy[] {
   ]
 }
 
-/** The six over and over, each time under another id, as they are stored. */
+/** The six as they are stored, repeated under different ids. */
 export function enforcedPolicies(count: number, retentionMs: number): readonly Policy[] {
   const samples = samplePolicies(retentionMs)
   return Array.from({ length: count }, (_, index) => {

@@ -1,4 +1,4 @@
-/** The tables and commits that are measured: two sizes, and appends that leave a table about as large as it was. */
+/** The tables and commits of the benchmarks: two sizes, and appends that keep the size of a table about constant. */
 
 import {
   appendSnapshot,
@@ -24,7 +24,7 @@ export const tableSizes = {
 export type TableSizeName = keyof typeof tableSizes
 export const tableSizeNames = Object.keys(tableSizes) as readonly TableSizeName[]
 
-/** A CreateTableRequest: a column `id`, a day partition, and as many strings as make up the size. */
+/** A CreateTableRequest: a column `id`, a partition by day, and as many strings as the size needs. */
 export function createTableBody(name: string, { columns }: TableSize): string {
   const fields: SampleField[] = [
     { id: 1, name: 'id', type: 'long', required: true },
@@ -34,14 +34,14 @@ export function createTableBody(name: string, { columns }: TableSize): string {
     fields.push({ id, name: `attribute_${id}`, type: 'string' })
   return JSON.stringify({
     name,
-    // Nessie wants it said.
+    // Nessie requires this member.
     'stage-create': false,
     schema: schemaOf(fields),
     'partition-spec': {
       'spec-id': 0,
       fields: [{ 'source-id': 2, 'field-id': 1000, name: 'event_day', transform: 'day' }],
     },
-    // Without it the metadata would grow by one line a commit, up to a hundred, all through the measurement.
+    // Without it, the metadata would grow by one log entry a commit, up to a hundred, during the measurement.
     properties: {
       'write.metadata.previous-versions-max': '5',
       'write.metadata.delete-after-commit.enabled': 'true',
@@ -49,7 +49,7 @@ export function createTableBody(name: string, { columns }: TableSize): string {
   })
 }
 
-/** Appends to one table, each on top of the last. */
+/** Appends to one table, each based on the previous one. */
 export class Appends {
   readonly #snapshotIds: bigint[] = []
   #sequenceNumber = 0
@@ -63,7 +63,7 @@ export class Appends {
     return `{"requirements":[],"updates":[${[...added, updates.at(-1)?.[1]].join(',')}]}`
   }
 
-  /** The next append. It counts as made. */
+  /** The next append, which is assumed to be committed. */
   next(nowMs: number): string {
     const parentId = this.#snapshotIds.at(-1)
     const snapshotId = (parentId ?? firstSnapshotId) + 1n
@@ -76,7 +76,7 @@ export class Appends {
     })
   }
 
-  /** The expiry that brings a grown table back to its size; undefined while it has grown little. */
+  /** An expiry that brings a grown table back to its size; undefined while it has grown little. */
   trim(): string | undefined {
     const { snapshots } = this.size
     if (this.#snapshotIds.length < snapshots + Math.max(20, snapshots / 10)) return undefined
@@ -84,7 +84,7 @@ export class Appends {
   }
 }
 
-/** The two updates of an append. As text: their snapshot ids are above 2^53. */
+/** The two updates of an append, as text, because their snapshot ids are above 2^53. */
 function updatesOf(body: string): readonly [addSnapshot: string, setSnapshotRef: string] {
   const begin = '"updates":['
   const updates = body.slice(body.indexOf(begin) + begin.length, -2)
@@ -92,7 +92,7 @@ function updatesOf(body: string): readonly [addSnapshot: string, setSnapshotRef:
   return [updates.slice(0, second), updates.slice(second + 1)]
 }
 
-/** The metadata of such a table once `appends` has begun it, without a catalog. */
+/** The metadata of such a table after the first commit of `appends`, without a catalog. */
 export function sampleMetadata(appends: Appends, nowMs: number): JsonObject {
   const request = parseJson(Buffer.from(createTableBody('orders', appends.size)))
   if (!isJsonObject(request)) throw new Error('the sample table is no object')

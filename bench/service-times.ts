@@ -1,4 +1,4 @@
-/** How long the development catalog takes: as the user says, or as a real catalog was measured to take. */
+/** Chooses the service times of the development catalog: named ones, or those of a measured real catalog. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { type CatalogTimes, measureCatalog } from './measure-catalog.ts'
 import { type RealCatalogName, realCatalogNames } from './real-catalogs.ts'
 import { type TableSizeName, tableSizes } from './sample-table.ts'
 import { percentile, seededRandom } from './statistics.ts'
-import type { CatalogProcess, ServiceTimes, Upstream, UpstreamAddress } from './upstream.ts'
+import type { CatalogProcess, DirectUpstream, ServiceTimes, UpstreamAddress } from './upstream.ts'
 
 export const profileOption: BenchOption = {
   type: 'string',
@@ -16,13 +16,13 @@ export const profileOption: BenchOption = {
   about: 'the development catalog takes as long as this one was measured to take',
 }
 
-/** Made by `bun run bench catalog-times --save`. */
+/** Written by `bun run bench catalog-times --save`. */
 const file = join(import.meta.dir, 'catalog-times.jsonl')
 const quantileCount = 50
 const operations = ['load', 'conditionalLoad', 'commit'] as const
 type Operation = (typeof operations)[number]
 
-/** One line of the file: evenly spaced quantiles, each as likely as any other. */
+/** One line of the file: evenly spaced quantiles, all equally likely. */
 interface SavedTimes {
   readonly catalog: RealCatalogName
   readonly version: string
@@ -32,16 +32,16 @@ interface SavedTimes {
   readonly ms: readonly number[]
 }
 
-/** What was measured on one real catalog. */
+/** The measured times of one real catalog. */
 export interface Profile {
   /** Its name and version. */
   readonly title: string
-  /** Of a development catalog that answers conditional loads where this one does. */
+  /** The dialect of a development catalog that supports conditional loads if this catalog does. */
   readonly dialect: UpstreamAddress['kind']
   readonly times: Readonly<Record<TableSizeName, ServiceTimes>>
 }
 
-/** @throws BenchUsageError where the named profile does not exist */
+/** Throws BenchUsageError when the named profile does not exist. */
 export async function chosenProfile(flags: BenchFlags): Promise<Profile | undefined> {
   const [name] = flags.choices('profile', realCatalogNames) ?? []
   if (name === undefined) return undefined
@@ -61,7 +61,7 @@ export async function chosenProfile(flags: BenchFlags): Promise<Profile | undefi
   }
 }
 
-/** Replaces what the file has of this catalog and table. */
+/** Replaces the times of this catalog and table in the file. */
 export async function saveTimes(
   entry: Pick<SavedTimes, 'catalog' | 'version' | 'table'>,
   times: CatalogTimes,
@@ -92,10 +92,8 @@ function quantiles(samples: readonly number[]): readonly number[] {
 }
 
 /**
- * What the development catalog must wait so that its client sees the times of `profile`: these, less what it takes
- * for its own work.
- * @param commitMs what the median commit of the small table shall take, all times in proportion; as measured where
- *   absent
+ * The delays of the development catalog that show its client the times of `profile`: these times less its own work.
+ * @param commitMs the median commit of the small table; scales all times. As measured by default
  */
 export function profileTimes(
   profile: Profile,
@@ -111,16 +109,16 @@ export function profileTimes(
   return { load: waits('load'), conditionalLoad: waits('conditionalLoad'), commit: waits('commit') }
 }
 
-/** A machine is slower between pauses than without any, and the catalog that is imitated pauses. */
+/** A machine is slower between pauses than without pauses, and the imitated catalog pauses. */
 const paceMs = 10
 const paced: ServiceTimes = { load: [paceMs], conditionalLoad: [paceMs], commit: [paceMs] }
-/** The development catalog's own work varies little. */
+/** A second is enough, because the development catalog's own work varies little. */
 const ownSeconds = 1
 
 /** The times of the development catalog's own work. */
 async function ownTimes(
   development: CatalogProcess,
-  upstream: Upstream,
+  upstream: DirectUpstream,
   table: TableSizeName,
 ): Promise<ServiceTimes> {
   await development.setServiceTimes(paced)
@@ -133,8 +131,8 @@ async function ownTimes(
 }
 
 /**
- * Tells the development catalog how long to take, by table and the milliseconds of a commit (undefined: as `profile`
- * was measured); does nothing to any other catalog. What it takes without waiting is measured once for each table.
+ * Sets the times of the development catalog, by table and commit milliseconds (undefined: as `profile` was measured).
+ * Its own work is measured once for each table. Other catalogs stay unchanged.
  */
 export function timesSetter(
   flags: BenchFlags,
@@ -151,7 +149,7 @@ export function timesSetter(
   }
 }
 
-/** See docs/performance.md for where the proportions come from. */
+/** docs/performance.md says where the proportions come from. */
 function namedTimes(flags: BenchFlags, commitMs: number): ServiceTimes {
   return {
     load: flags.numbers('load-ms', 0, 60_000) ?? [commitMs / 2],

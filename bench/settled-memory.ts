@@ -1,29 +1,29 @@
-/** What a process holds, once collections and the allocator have let go of what they can. */
+/** Measures the memory that a process holds after its collector and allocator have released what they can. */
 
 import { heapStats } from 'bun:jsc'
 
 export interface Memory {
   readonly rssBytes: number
-  /** Live objects of the main thread, with what they hold outside of its heap. */
+  /** Live objects of the main thread, with the memory that they hold outside its heap. */
   readonly liveBytes: number
 }
 
-/** To a process that is measured. */
+/** An order to a process that is measured. */
 export interface MemoryOrder {
   readonly kind: 'memory'
-  /** Whether to wait for memory that is given back late; without it the figures are no use. */
+  /** Whether to wait for memory that is released late. Without it the figures are useless. */
   readonly settle: boolean
 }
 
 const roundMs = 500
 const roundsMin = 4
 const roundsMax = 30
-/** A fall that still counts as one. */
+/** A smaller fall is noise. */
 const fallBytes = 500_000
 
 /**
- * Collects until resident memory falls no more: blocks and pages are given back some time after a collection.
- * @param settle as of the order; without it collects once
+ * Collects until resident memory stops falling, because blocks and pages are released some time after a collection.
+ * @param settle as in the order; false collects once
  */
 export async function settledMemory(settle: boolean): Promise<Memory> {
   if (settle) await settleMemory()

@@ -1,9 +1,9 @@
-/** Statistics of the benchmarks: exact percentiles, seeded random numbers, the bootstrap of a ratio. No I/O. */
+/** Computes exact percentiles, seeded random numbers and the bootstrap of a ratio for the benchmarks. No I/O. */
 
 /** A number in [0, 1). */
 export type Random = () => number
 
-/** Random numbers that a seed determines (mulberry32); good enough to shuffle and resample, for nothing else. */
+/** Random numbers that a seed determines (mulberry32); only good enough to shuffle and resample. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -27,10 +27,10 @@ export function shuffled<T>(items: readonly T[], random: Random): T[] {
 }
 
 /**
- * The smallest sample that at least the share `quantile` of all samples does not exceed (nearest rank): a value
- * that was measured, not one interpolated or rounded to a histogram's bucket.
+ * The smallest sample that at least the share `quantile` of all samples does not exceed (nearest rank). It is a
+ * measured value, neither interpolated nor rounded to a bucket of a histogram.
  * @param quantile above 0, at most 1; 0.95 for P95
- * @throws RangeError where there is no sample or the quantile is out of range
+ * @throws RangeError when there is no sample or the quantile is out of range
  */
 export function percentile(samples: ArrayLike<number>, quantile: number): number {
   return sortedPercentile(Float64Array.from(samples).sort(), quantile)
@@ -38,31 +38,31 @@ export function percentile(samples: ArrayLike<number>, quantile: number): number
 
 function sortedPercentile(sorted: Float64Array, quantile: number): number {
   if (!(quantile > 0 && quantile <= 1)) throw new RangeError(`no quantile: ${quantile}`)
-  // The subtrahend keeps 0.95 * 100, which is 95.00000000000001 in some orders of operation, from becoming rank 96.
+  // 0.95 * 100 is 95.00000000000001 in some orders of operation. The subtrahend keeps it from becoming rank 96.
   const rank = Math.ceil(quantile * sorted.length - 1e-9)
   const value = sorted[Math.max(rank, 1) - 1]
   if (value === undefined) throw new RangeError('no samples')
   return value
 }
 
-/** What was measured side by side, so that whatever else the machine did then touched both. */
+/** Samples that were measured side by side, so that other load on the machine affected both. */
 export interface Round {
   readonly base: readonly number[]
   readonly target: readonly number[]
 }
 
-export interface Interval {
+export interface ConfidenceInterval {
   readonly value: number
   readonly low: number
   readonly high: number
 }
 
 /**
- * The ratio of a percentile of `target` to that of `base`, with its confidence interval by the percentile
- * bootstrap. Whole rounds are drawn, base and target together: samples of one round are not independent, and
- * intervals that pretend so are too narrow.
- * @param options.confidence two-sided; 0.95 where absent
- * @throws RangeError where either side has no sample
+ * The ratio of a percentile of `target` to that of `base`, with its confidence interval by the percentile bootstrap.
+ * Whole rounds are drawn, base and target together, because samples of one round are dependent. Treating them as
+ * independent would make the interval too narrow.
+ * @param options.confidence two-sided; 0.95 by default
+ * @throws RangeError when either side has no sample
  */
 export function bootstrapRatio(
   rounds: readonly Round[],
@@ -72,7 +72,7 @@ export function bootstrapRatio(
     readonly resamples?: number
     readonly confidence?: number
   },
-): Interval {
+): ConfidenceInterval {
   const { quantile, seed, resamples = 2_000, confidence = 0.95 } = options
   const random = seededRandom(seed)
   const ratioOf = (drawn: readonly Round[]) =>
@@ -92,13 +92,13 @@ export function bootstrapRatio(
   return { value, low: sortedPercentile(ratios, tail), high: sortedPercentile(ratios, 1 - tail) }
 }
 
-export type Verdict = 'proven' | 'broken' | 'inconclusive'
+export type BoundVerdict = 'proven' | 'broken' | 'inconclusive'
 
 /**
- * Whether an upper bound holds, as far as an interval can tell: the whole of it must lie on one side.
+ * Whether an upper bound holds. It is proven or broken only if the whole interval lies on one side of it.
  * @param boundMax the greatest value that is allowed
  */
-export function judgeBound({ low, high }: Interval, boundMax: number): Verdict {
+export function judgeBound({ low, high }: ConfidenceInterval, boundMax: number): BoundVerdict {
   if (high <= boundMax) return 'proven'
   return low > boundMax ? 'broken' : 'inconclusive'
 }

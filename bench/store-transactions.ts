@@ -1,4 +1,4 @@
-/** The four store transactions of one commit, bare: no HTTP, no upstream, nothing evaluated, one at a time. */
+/** Measures the four store transactions of one commit alone, one at a time: no HTTP, no upstream, no evaluation. */
 
 import { appliedPolicy, type CommitIntent } from '../src/core/commit.ts'
 import { putCatalogCredential } from '../src/store/catalog-credential/catalog-credentials.ts'
@@ -41,7 +41,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   }
 }
 
-/** One commit after the other, each as the gateway's transactions in their order. @returns milliseconds by name */
+/** Runs the gateway's transactions of one commit after another, in order. @returns milliseconds by name */
 async function timeTransactions(store: Store, rounds: number): Promise<ReadonlyMap<string, number[]>> {
   const { id: tenant } = await createTenant(store, { name: 'bench' })
   const principal = { sub: 'spark@example.com', roles: [] }

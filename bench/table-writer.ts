@@ -1,4 +1,4 @@
-/** One client that commits to one table of its own: directly, by the gateway's calls without it, or through it. */
+/** One client that commits to a table of its own by one route: direct, through a proxy, through the gateway, …. */
 
 import { UnsecuredJWT } from 'jose'
 import type { TableRef } from '../src/core/table-ref.ts'
@@ -6,12 +6,12 @@ import type { Ledger } from './durable.ts'
 import { prefix } from './prepare-tenant.ts'
 import { writerRole } from './sample-policies.ts'
 import { Appends, type TableSize } from './sample-table.ts'
-import { plainAnswers, type Upstream } from './upstream.ts'
+import { type DirectUpstream, plainAnswers } from './upstream.ts'
 
 /**
- * - `direct`: the commit request alone, sent to the upstream; what docs/reference/operations.md 5.1 compares with
- * - `bare`: the upstream calls that the gateway makes, without the gateway: the load, conditional where the catalog
- *   gives ETags; the commit; and where its answer names no file, a load of the state that it made
+ * - `direct`: the commit request alone, sent to the upstream, with which docs/reference/operations.md 5.1 compares
+ * - `bare`: the gateway's upstream calls without the gateway: the load (conditional if the catalog sends ETags), the
+ *   commit, and a load of the new state if the commit's reply names no file
  * - `durable`: the same, with the gateway's durable transactions: one beside the load and one after the commit
  * - `nginx`: the commit request alone, to the upstream through a plain reverse proxy
  * - `least`: the same through a proxy that does the least that a gateway must (least-process.ts)
@@ -19,10 +19,10 @@ import { plainAnswers, type Upstream } from './upstream.ts'
  */
 export type Route = 'direct' | 'bare' | 'durable' | 'least' | 'nginx' | 'gateway'
 
-/** Base addresses of proxies that take the upstream's own requests. */
+/** Base addresses of proxies that take requests in the upstream's form. */
 export type Proxies = { readonly [route in 'nginx' | 'least']?: string | undefined }
 
-/** What the routes beside `direct` and `bare` need. */
+/** What the routes other than `direct` and `bare` need. */
 export interface RouteTargets {
   /** The gateway's base address, and a session's secret. */
   readonly url: string
@@ -30,7 +30,7 @@ export interface RouteTargets {
   readonly ledger: Ledger | undefined
   /** Base addresses of the proxies, by route. */
   readonly proxies: Proxies
-  /** Whether the upstream lets snapshots be expired. */
+  /** Whether the upstream allows the expiry of snapshots. */
   readonly expires: boolean
 }
 
@@ -44,7 +44,7 @@ export class TableWriter {
   committedCount = 0
 
   constructor(
-    readonly upstream: Upstream,
+    readonly upstream: DirectUpstream,
     readonly route: Route,
     readonly namespace: string,
     readonly table: string,
@@ -65,17 +65,17 @@ export class TableWriter {
         : upstream.headers
   }
 
-  /** Gives the new table its first snapshots. */
+  /** Commits the first snapshots of the new table. */
   async begin(): Promise<void> {
     await this.#exchange(this.#appends.first(Date.now()))
   }
 
-  /** Commits an append. @returns milliseconds until the whole answer was there */
+  /** Commits an append. @returns milliseconds until the whole response had arrived */
   async append(): Promise<number> {
     return await this.#exchange(this.#appends.next(Date.now()))
   }
 
-  /** Brings the table back to its size where it has grown and the catalog lets it. */
+  /** Brings the table back to its size if it has grown and the catalog allows it. */
   async trim(): Promise<void> {
     const body = this.targets.expires ? this.#appends.trim() : undefined
     if (body !== undefined) await this.#exchange(body)
@@ -109,7 +109,7 @@ export class TableWriter {
   }
 
   async #load(): Promise<void> {
-    // The snapshots are named because Iceberg's own server gives a commit's answer the ETag of such a load.
+    // Names `snapshots`, because Iceberg's own server gives the response of a commit the ETag of such a load.
     await this.#get(`${this.#url}?snapshots=all`, this.#etag === null ? {} : { 'if-none-match': this.#etag })
   }
 
@@ -121,7 +121,7 @@ export class TableWriter {
   }
 }
 
-/** How the load of exactly what a commit made is named, where the answer has an address of Nessie's own for its file. */
+/** The address that loads exactly the state of a commit, if the response has Nessie's own address of its file. */
 function committedState(answer: Uint8Array): string | undefined {
   const text = Buffer.from(answer).toString()
   if (!/"metadata-location"\s*:\s*"https?:/.test(text)) return undefined

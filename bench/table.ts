@@ -1,8 +1,8 @@
-/** Results as a table for people. */
+/** Formats results as a table for people. */
 
 import type { BenchResult } from './entry.ts'
 
-/** One row a result: what was measured, its figures, its verdict. */
+/** One row per result: its case, figures and verdict. */
 export function resultTable(name: string, results: readonly BenchResult[]): string {
   const columns = [
     ...new Set(results.flatMap((result) => [...Object.keys(result.case), ...Object.keys(result.figures)])),
@@ -25,7 +25,7 @@ export function resultTable(name: string, results: readonly BenchResult[]): stri
   return [name, line(columns), ...rows.map(line)].join('\n')
 }
 
-/** To four significant digits: more would be noise. */
+/** To four significant digits, because more would be noise. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(4))
 }

@@ -1,39 +1,39 @@
-/** The upstream catalog as a client sees it without the gateway, and the development catalog to measure against. */
+/** Connects to the upstream catalog as a client without the gateway, and starts the development catalog. */
 
 import { join } from 'node:path'
 import { catalogCredential, catalogWarehouse } from './catalog-process.ts'
 import { BenchUsageError } from './entry.ts'
 
-/** Where a catalog is and who we are to it. */
+/** The address of a catalog, and our credential for it. */
 export interface UpstreamAddress {
   readonly kind: 'alpha' | 'beta'
-  /** Without a slash at the end; `/v1/…` follows. */
+  /** Without a trailing slash; `/v1/…` is appended. */
   readonly endpoint: string
   readonly warehouse: string
   /** `id:secret`; without it no token is sent. */
   readonly credential: string | undefined
-  /** Token endpoint; below `endpoint` where absent. */
+  /** Token endpoint; one below `endpoint` by default. */
   readonly tokenUrl: string | undefined
 }
 
-export interface Upstream {
+export interface DirectUpstream {
   readonly address: UpstreamAddress
   /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>
   tableUrl(namespace: string, table: string): string
-  /** Makes a namespace, or a table in it. @throws Error with the catalog's answer where it is not 2xx */
+  /** Creates a namespace, or a table in it. Throws an Error with the catalog's reply when it is not 2xx. */
   create(path: string, body: string): Promise<void>
   drop(path: string): Promise<void>
 }
 
-/** Of every request of every way: the gateway asks its upstream for plain answers, and gives none but those. */
+/** Sent with every request of every way, because the gateway asks its upstream for uncompressed replies too. */
 export const plainAnswers = { 'accept-encoding': 'identity' } as const
 
 /**
  * Gets a token and the catalog's prefix, once.
- * @throws BenchUsageError where the catalog cannot be used
+ * @throws BenchUsageError when the catalog cannot be used
  */
-export async function connectUpstream(address: UpstreamAddress): Promise<Upstream> {
+export async function connectUpstream(address: UpstreamAddress): Promise<DirectUpstream> {
   const headers: Record<string, string> = { 'content-type': 'application/json', ...plainAnswers }
   if (address.credential !== undefined) headers.authorization = `Bearer ${await fetchToken(address)}`
   const query = `?warehouse=${encodeURIComponent(address.warehouse)}`
@@ -92,7 +92,7 @@ async function reach(address: UpstreamAddress, url: string, init: RequestInit): 
   return response
 }
 
-/** Milliseconds that the development catalog takes on top of its own work; of several values each request draws one. */
+/** Milliseconds that the development catalog adds to its own work; each request draws one of several values. */
 export interface ServiceTimes {
   readonly load: readonly number[]
   readonly conditionalLoad: readonly number[]
@@ -107,14 +107,14 @@ interface Ready {
 
 export interface CatalogProcess extends AsyncDisposable {
   readonly address: UpstreamAddress
-  /** Of this run alone: the catalog's own is below it, and other files may be. */
+  /** Belongs to this run only. The catalog's files are below it, and other files may be too. */
   readonly folder: string
   setServiceTimes(times: ServiceTimes): Promise<void>
 }
 
 /**
  * Starts the development catalog in a process and a folder of its own.
- * @param dialect 'beta' knows no conditional load
+ * @param dialect 'beta' supports no conditional load
  */
 export async function startCatalogProcess(
   dialect: UpstreamAddress['kind'] = 'alpha',

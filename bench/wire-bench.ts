@@ -6,17 +6,17 @@ import { freePort } from '../test/support/free-port.ts'
 import { type LakeTable, selectList } from '../test/support/lake-tables.ts'
 import { type Child, startChild } from './child.ts'
 import type { BenchStore } from './entry.ts'
-import type { Target } from './raw-client.ts'
+import type { ServerAddress } from './raw-client.ts'
 import { startCatalogProcess } from './upstream.ts'
-import type { Login, WireAnswers, WireOrder } from './wire-process.ts'
+import type { Login, WireOrder, WireResults } from './wire-process.ts'
 
 export interface WireBench extends AsyncDisposable {
-  readonly child: Child<WireOrder, WireAnswers>
+  readonly child: Child<WireOrder, WireResults>
   /** The store's name in a case. */
   readonly store: string
-  /** Where principals log in: one who sees all, one to whom filters and masks apply. */
-  readonly all: Target
-  readonly restricted: Target
+  /** Log-ins of two principals: one sees all rows; filters and masks apply to the other. */
+  readonly all: ServerAddress
+  readonly restricted: ServerAddress
 }
 
 /** Starts the development catalog and the service, each in a process of its own. */
@@ -25,7 +25,7 @@ export async function startWireBench(store: BenchStore, tables: readonly LakeTab
   const { address, folder } = stack.use(await startCatalogProcess())
   const { endpoint: url, warehouse, credential } = address
   const child = stack.use(
-    startChild<WireOrder, WireAnswers>(join(import.meta.dir, 'wire-process.ts'), 'the service'),
+    startChild<WireOrder, WireResults>(join(import.meta.dir, 'wire-process.ts'), 'the service'),
   )
   const catalog = { url, warehouse, credential, folder }
   const { port, database, engine, all, restricted } = await child.ask({
@@ -34,7 +34,7 @@ export async function startWireBench(store: BenchStore, tables: readonly LakeTab
     catalog,
     tables,
   })
-  const target = (login: Login): Target => ({ port, database, ...login })
+  const target = (login: Login): ServerAddress => ({ port, database, ...login })
   return {
     child,
     store: engine,
@@ -45,12 +45,12 @@ export async function startWireBench(store: BenchStore, tables: readonly LakeTab
 }
 
 export interface PostgresBench extends AsyncDisposable {
-  readonly target: Target
+  readonly target: ServerAddress
 }
 
 /**
- * A PostgreSQL 18 without TLS and without governance, its tables analysed and in memory.
- * @returns undefined where the platform has no package of its binaries
+ * Starts a PostgreSQL 18 without TLS and without governance, its tables analysed and in memory.
+ * @returns undefined when there is no package of its binaries for the platform
  */
 export async function startPostgresBench(tables: readonly LakeTable[]): Promise<PostgresBench | undefined> {
   const port = freePort()

@@ -1,6 +1,6 @@
 /**
- * The whole service with governed tables, in a process of its own: it serves the PostgreSQL wire to the parent,
- * and on order does the parts of a query by themselves, each timed here.
+ * Runs the whole service with governed tables in a process of its own. It serves the PostgreSQL wire to the parent,
+ * and on order runs the parts of a query alone and times them.
  */
 
 import type { Cidr } from '../src/base/cidr.ts'
@@ -35,14 +35,14 @@ import { listenLeast } from './least-wire.ts'
 import { type Memory, type MemoryOrder, settledMemory } from './settled-memory.ts'
 
 /**
- * The parts of a query that can be done alone; `governance` is the store's one call, credential included; `store` is
- * the least that it can be asked; `engine` opens the snapshot, runs the compiled SQL and decodes.
+ * The parts of a query that can run alone. `governance` is the store's one call, with the credential; `store` is its
+ * cheapest call; `engine` opens the snapshot, runs the compiled SQL and decodes.
  */
 export const stages = ['engine', 'governance', 'store', 'upstream', 'compile', 'usage'] as const
 export type Stage = (typeof stages)[number]
-export type StageTimes = Readonly<Record<Stage, readonly number[]>>
+export type QueryStageTimes = Readonly<Record<Stage, readonly number[]>>
 
-/** What the parent asks for, in order; each is answered once. */
+/** The orders of the parent. Each gets one result, in order. */
 export type WireOrder =
   | {
       readonly kind: 'open'
@@ -50,15 +50,15 @@ export type WireOrder =
       readonly catalog: LakeCatalog
       readonly tables: readonly LakeTable[]
     }
-  /** A statement of the restricted principal, in parts, `count` times each in turns. */
+  /** Runs the parts of a statement of the restricted principal, `count` times each, in turns. */
   | { readonly kind: 'stages'; readonly text: string; readonly count: number }
-  /** Listeners that answer a statement of the restricted principal and do the least for it. */
+  /** Starts listeners that answer a statement of the restricted principal with the least work. */
   | { readonly kind: 'least'; readonly text: string }
-  /** How long each usage record of the wire's queries took to write, since this was asked last. */
+  /** How long each usage record of the wire's queries took to write since the previous order of this kind. */
   | { readonly kind: 'usage-writes' }
   | MemoryOrder
 
-export interface WireAnswers {
+export interface WireResults {
   readonly open: {
     readonly port: number
     readonly database: string
@@ -67,8 +67,8 @@ export interface WireAnswers {
     readonly restricted: Login
   }
   /** Milliseconds. */
-  readonly stages: StageTimes
-  /** Ports; the one asks the upstream and the store beside the engine, the other the upstream alone. */
+  readonly stages: QueryStageTimes
+  /** Ports. The first listener uses the upstream and the store beside the engine, the second the upstream only. */
   readonly least: { readonly port: number; readonly withoutStorePort: number }
   readonly 'usage-writes': readonly number[]
   readonly memory: Memory
@@ -79,7 +79,7 @@ export interface Login {
   readonly password: string
 }
 
-/** The measured service's, not the store's of the stages that are done alone. */
+/** Times usage writes of the measured service, not those of the parts that run alone. */
 function timingStore(store: Store, usageWrites: number[]): Store {
   return {
     ...store,
@@ -117,7 +117,7 @@ async function open({
     catalog,
     tables,
     engines,
-    // Every line is made as in production; only the writing of it is left out.
+    // Every line is formatted as in production, but not written.
     log: createLogger({ level: 'info', destination: { write: () => {} } }),
   })
   const closers = new AsyncDisposableStack()
@@ -125,14 +125,14 @@ async function open({
   const parts = { store, askStore, states: new TableStates(catalogs, limits.tableStateBytes), engines }
   const login = ({ PGUSER, PGPASSWORD }: Lake['env']): Login => ({ user: PGUSER, password: PGPASSWORD })
   return {
-    answer: {
+    result: {
       port: lake.app.pgwirePort,
       database: lake.catalog,
       engine: opened.engine,
       all: login(lake.env),
       restricted: login(lake.restricted),
-    } satisfies WireAnswers['open'],
-    async serve(order): Promise<WireAnswers[keyof WireAnswers]> {
+    } satisfies WireResults['open'],
+    async serve(order): Promise<WireResults[keyof WireResults]> {
       switch (order.kind) {
         case 'open':
           throw new Error('the service is open already')
@@ -157,19 +157,19 @@ async function open({
 
 interface StageParts {
   readonly store: Store
-  /** The least that the store can be asked. */
+  /** The cheapest call of the store. */
   readonly askStore: () => Promise<unknown>
   readonly states: TableStates
   readonly engines: EngineKinds
 }
 
-/** A statement of the restricted principal, loaded and compiled, and what its parts are done with. */
+/** A statement of the restricted principal, loaded and compiled, with what its parts need. */
 interface Compiled {
   readonly context: QueryContext
   readonly loaded: LoadedTables
   readonly compile: () => CompiledQuery
   readonly compiled: CompiledQuery
-  /** Runs it on the engine; each batch is given to `take` while it is valid. */
+  /** Runs it on the engine. Each batch is passed to `take` while it is valid. */
   readonly run: (take?: (batch: ResultBatch) => void) => Promise<void>
 }
 
@@ -204,14 +204,14 @@ async function compileStatement(
   return { context, loaded, compile, compiled, run }
 }
 
-/** A conditional load of each of the statement's tables. */
+/** Loads each table of the statement conditionally. */
 function askUpstream({ states }: StageParts, { context, loaded }: Compiled): Promise<unknown> {
   return Promise.all(loaded.tables.map(({ ref }) => states.load(context.tenant, loaded.credential, ref)))
 }
 
 /**
- * The least that the store can be asked, one message each way: nothing, on a session of its own; where there is but
- * one, for a service session that is not there, which is the least of the store's calls.
+ * The cheapest call of the store, one message each way: nothing, on a connection of its own. An embedded store has
+ * only one connection, so there it looks up a service session that does not exist.
  */
 async function bareRoundTrip(store: Store, closers: AsyncDisposableStack): Promise<() => Promise<unknown>> {
   if (store.backend === 'embedded')
@@ -226,7 +226,7 @@ async function openLeast(
   lake: Lake,
   text: string,
   closers: AsyncDisposableStack,
-): Promise<WireAnswers['least']> {
+): Promise<WireResults['least']> {
   const statement = await compileStatement(parts, lake, text)
   const { columns } = statement.compiled
   const listen = (...besides: readonly (() => Promise<unknown>)[]) => {
@@ -238,7 +238,12 @@ async function openLeast(
   return { port: listen(parts.askStore, upstream), withoutStorePort: listen(upstream) }
 }
 
-async function timeStages(parts: StageParts, lake: Lake, text: string, count: number): Promise<StageTimes> {
+async function timeStages(
+  parts: StageParts,
+  lake: Lake,
+  text: string,
+  count: number,
+): Promise<QueryStageTimes> {
   const { store } = parts
   const { tenant, catalog } = lake
   const statement = await compileStatement(parts, lake, text)
@@ -272,7 +277,7 @@ async function timeStages(parts: StageParts, lake: Lake, text: string, count: nu
     compile: [],
     usage: [],
   }
-  // As the wire's queries come, one of a kind after another: between others each would be slower.
+  // The calls of a stage run one after another, as the wire's queries do. Interleaving would slow each of them.
   for (const stage of stages)
     for (let round = 0; round < count; round++) {
       const startMs = performance.now()

@@ -1,4 +1,4 @@
-/** Whether what was seen is what was announced. */
+/** Compares what a step did with what was expected. */
 
 import type { AuditEntry } from '../src/store/commit/audit.ts'
 
@@ -6,9 +6,9 @@ export interface Expectation {
   readonly status: number
   /** The whole text, the `type` of an ErrorModel, or the table that the commit made. */
   readonly body: { readonly text: string } | { readonly errorType: string } | { readonly table: true }
-  /** The row that the tenant's audit log gains; undefined: none. */
+  /** The row that the tenant's audit log gains, if any. */
   readonly audit: Pick<AuditEntry, 'decision' | 'reason' | 'committer'> | undefined
-  /** By how much `commit_rejected_total` rises, by reason; a reason left out does not rise. */
+  /** By how much `commit_rejected_total` rises, by reason. A reason that is left out does not rise. */
   readonly rejected?: Readonly<Record<string, number>>
   /** Commits that reach the upstream catalog. */
   readonly forwarded: number
@@ -27,7 +27,7 @@ export interface Observation {
   readonly forwarded: number
 }
 
-/** @returns each difference as a sentence; empty where everything is as announced */
+/** @returns each difference as a sentence; empty when everything is as expected */
 export function checkStep(expected: Expectation, seen: Observation): readonly string[] {
   const problems: string[] = []
   const compare = (what: string, wanted: unknown, got: unknown) => {

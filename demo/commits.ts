@@ -1,4 +1,4 @@
-/** Commits as Iceberg writers send them; for the demo, the tests and the benchmarks. */
+/** Builds commits as Iceberg writers send them, for the demo, the tests and the benchmarks. */
 
 export interface SampleField {
   readonly id: number
@@ -27,7 +27,7 @@ export function createTable(
   return JSON.stringify({ name, schema: schemaOf(fields), properties })
 }
 
-/** What the snapshot ids of samples count from: above 2^53, as real ones are. */
+/** The first snapshot id of samples: above 2^53, as real ones are. */
 export const firstSnapshotId = 9_007_199_254_740_993n
 
 /** Adds a snapshot to the branch main. */
@@ -36,7 +36,7 @@ export function appendSnapshot(options: {
   readonly parentId?: bigint | undefined
   readonly sequenceNumber: number
   readonly timestampMs: number
-  /** One that is not there where absent: nothing can be read of the snapshot. */
+  /** By default a file that does not exist, so nothing of the snapshot can be read. */
   readonly manifestList?: string
 }): string {
   const { snapshotId, parentId, sequenceNumber, timestampMs } = options

@@ -1,4 +1,4 @@
-/** The example policies of docs/policies.md, so that the demo shows what the page shows. */
+/** Reads the example policies of docs/policies.md, so that the demo shows what the page shows. */
 
 import type { Policy, PolicyKind } from '../src/core/policy.ts'
 import { policyKinds } from '../src/core/policy.ts'
@@ -6,9 +6,9 @@ import { policyKinds } from '../src/core/policy.ts'
 const page = new URL('../docs/policies.md', import.meta.url)
 
 /**
- * One example as an enforced policy whose id and name are the example's.
- * @param message what a writer who is denied is told to do
- * @throws Error where the page has no such example
+ * One example as an enforced policy with the example's id and name.
+ * @param message tells a denied writer what to do
+ * @throws Error when the page has no such example
  */
 export async function examplePolicy(id: string, message: string): Promise<Policy> {
   const text = await Bun.file(page).text()

@@ -1,4 +1,4 @@
-/** `npm run demo`: governed commits and governed queries, each announced, then checked. Exits with 1 if one differs. */
+/** `npm run demo`: runs governed commits and queries, announces each, and checks it. Exits with 1 if one differs. */
 
 import { parseArgs } from 'node:util'
 import { countIntents } from '../src/store/commit/commit-intents.ts'
@@ -31,7 +31,7 @@ function readArguments(): { readonly keep?: boolean; readonly help?: boolean } {
   }
 }
 
-/** @returns how many differences there were, or undefined where it was interrupted before the last step */
+/** @returns the number of differences, or undefined if it was interrupted before the last step */
 async function walk(world: World, interrupted: AbortSignal): Promise<number | undefined> {
   const steps = demoSteps(world, Date.now())
   let problemCount = 0

@@ -1,4 +1,4 @@
-/** The demo's words on the terminal. Colour only where it can be seen and is wanted (no-color.org). */
+/** Prints the demo's steps on the terminal, in colour if the terminal and the user allow it (no-color.org). */
 
 import type { Expectation, Observation } from './check-step.ts'
 import { metadataLocationOf } from './check-step.ts'
@@ -22,13 +22,13 @@ function line(name: string, text: string): void {
   console.log(`   ${dim(name.padEnd(8))} ${text}`)
 }
 
-/** What must happen, before it does. */
+/** Prints what a commit must lead to, before it is sent. */
 export function announce(number: number, step: Step): void {
   console.log(`\n${bold(`${number}. ${step.title}`)}`)
   line('must be', `${describe(step.expected)}: ${step.because}`)
 }
 
-/** What must come back, before it is asked for. */
+/** Prints what a query must return, before it is sent. */
 export function announceRead(number: number, step: ReadStep): void {
   const { rowsOut } = step.usage
   console.log(`\n${bold(`${number}. ${step.title}`)}`)
@@ -39,7 +39,7 @@ function describe({ status, audit }: Expectation): string {
   return `${status}, ${audit === undefined ? 'no audit row' : `an audit row ${audit.decision}`}`
 }
 
-/** What was sent, what came back, and whether that was announced. */
+/** Prints what was sent, what came back, and whether that was expected. */
 export function show(step: Step, seen: Observation, problems: readonly string[]): void {
   const { sub, roles } = step.writer
   line('sent', `POST ${step.path}`)
@@ -62,7 +62,7 @@ export function show(step: Step, seen: Observation, problems: readonly string[])
   showVerdict(problems)
 }
 
-/** The command line, what it printed, what is on record of it, and whether that was announced. */
+/** Prints the command line, its output, the usage record, and whether they were expected. */
 export function showRead(
   { readers }: World,
   step: ReadStep,
@@ -81,13 +81,13 @@ function showVerdict(problems: readonly string[]): void {
   for (const problem of problems) line('', red(`NOT AS ANNOUNCED: ${problem}`))
 }
 
-/** @returns what the whole run amounts to, in one line */
+/** @returns the outcome of the whole run in one line */
 export function summary(stepCount: number, problemCount: number): string {
   const text = `${stepCount} steps, ${problemCount === 0 ? 'all as announced' : `${problemCount} differences`}.`
   return bold(problemCount === 0 ? green(text) : red(text))
 }
 
-/** What to try by hand while the demo keeps running. */
+/** Prints what to try by hand while the demo keeps running. */
 export function invite(world: World): void {
   const writer = { sub: 'you', roles: ['orders-writer'] }
   const headers = Object.entries(commitHeaders(world.acme, writer)).map(

@@ -1,13 +1,16 @@
-/** A result as psql prints it: aligned, with its header and the number of rows. */
+/** Formats a result as psql prints it: aligned, with its header and the number of rows. */
 
-export interface Column {
+export interface PsqlColumn {
   readonly name: string
-  /** Whether values stand to the right, as numbers do. */
+  /** Whether values are aligned to the right, as numbers are. */
   readonly right: boolean
 }
 
-/** The text that psql prints of rows whose values are on one line each; NULL is null. */
-export function psqlTable(columns: readonly Column[], rows: readonly (readonly (string | null)[])[]): string {
+/** The text that psql prints for rows of single-line values. null is NULL. */
+export function psqlTable(
+  columns: readonly PsqlColumn[],
+  rows: readonly (readonly (string | null)[])[],
+): string {
   const widths = columns.map(({ name }, at) =>
     Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)),
   )

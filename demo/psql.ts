@@ -1,12 +1,12 @@
-/** Statements over the PostgreSQL wire: by psql where the machine has it, else by a driver that prints the same. */
+/** Runs statements over the PostgreSQL wire: by psql if it is installed, else by a driver that prints the same. */
 
 import postgres from 'postgres'
 import { psqlTable } from './psql-table.ts'
 
-export interface Reader {
+export interface DemoReader {
   /** The user of the connection, which is the principal's subject. */
   readonly sub: string
-  /** Of a service session with the scope `read`: the password. */
+  /** The password: the secret of a service session with the scope `read`. */
   readonly secret: string
   readonly host: string
   readonly port: number
@@ -14,25 +14,25 @@ export interface Reader {
   readonly database: string
 }
 
-const connection = ({ sub, host, port, database }: Reader) =>
+const connection = ({ sub, host, port, database }: DemoReader) =>
   `postgresql://${sub}@${host}:${port}/${database}`
 
-/** The command line to give a POSIX shell. */
-export function psqlCommand(reader: Reader, statement: string): string {
+/** The command line for a POSIX shell. */
+export function psqlCommand(reader: DemoReader, statement: string): string {
   return `PGPASSWORD=${reader.secret} psql -X '${connection(reader)}' -c ${shellQuoted(statement)}`
 }
 
 /** @returns what psql prints, errors of the server included */
-export async function runPsql(reader: Reader, statement: string): Promise<string> {
+export async function runPsql(reader: DemoReader, statement: string): Promise<string> {
   const psql = Bun.which('psql')
   if (psql !== null) return runProgram(psql, reader, statement)
   const { printed, error } = await runDriver(reader, statement)
   return printed + error
 }
 
-async function runProgram(psql: string, reader: Reader, statement: string): Promise<string> {
+async function runProgram(psql: string, reader: DemoReader, statement: string): Promise<string> {
   const child = Bun.spawn([psql, '-X', connection(reader), '-c', statement], {
-    // Nothing of this machine's settings, so that it prints the same everywhere.
+    // No settings of the machine, so that it prints the same everywhere.
     env: { PATH: process.env.PATH, PGPASSWORD: reader.secret },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -46,12 +46,12 @@ async function runProgram(psql: string, reader: Reader, statement: string): Prom
   return printed + errors
 }
 
-/** Types whose values psql sets to the right, by OID. */
+/** OIDs of the types whose values psql aligns to the right. */
 const rightOids = new Set([20, 21, 23, 26, 700, 701, 1700])
 
-/** The same by a driver. @returns the rows as psql prints them, or the error as it does */
+/** Runs the statement by a driver. @returns the rows or the error as psql prints them */
 export async function runDriver(
-  reader: Reader,
+  reader: DemoReader,
   statement: string,
 ): Promise<{ readonly printed: string; readonly error: string }> {
   const sql = postgres({
@@ -84,7 +84,7 @@ export async function runDriver(
   }
 }
 
-/** By double quotes where that spares a statement the quoting of its own literals. */
+/** Uses double quotes if the statement's literals then need no quoting of their own. */
 function shellQuoted(text: string): string {
   return text.includes("'") && !/["$`\\!]/.test(text) ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,4 +1,4 @@
-/** One statement over the PostgreSQL wire where there is no psql: takes psql's arguments and prints what it prints. */
+/** Runs one statement over the PostgreSQL wire without psql: takes psql's arguments and prints its output. */
 
 import { parseArgs } from 'node:util'
 import { runDriver } from './psql.ts'

@@ -1,15 +1,15 @@
-/** The demo's queries in their order: who asks what of the table that was committed to, and what comes back. */
+/** The demo's queries in order: which principal queries the table, and the rows that are expected. */
 
 import { putContract } from '../src/contract/put-contract.ts'
 import { putMask } from '../src/contract/put-mask.ts'
 import { putRowFilter } from '../src/contract/put-row-filter.ts'
 import { checkPolicies } from '../src/query/protect.ts'
-import { type Column, psqlTable } from './psql-table.ts'
+import { type PsqlColumn, psqlTable } from './psql-table.ts'
 import { orders, type World } from './world.ts'
 
 export interface ReadStep {
   readonly title: string
-  /** Why this must come out as it does; one sentence. */
+  /** Why these rows are expected; one sentence. */
   readonly because: string
   readonly reader: 'ann' | 'bob'
   readonly statement: string
@@ -23,7 +23,7 @@ export interface ReadUsage {
   readonly principal: string
   readonly outcome: string
   readonly rowsOut: number
-  /** Ids of the filters and masks that were applied, in the order of their names. */
+  /** Ids of the filters and masks that were applied, sorted by name. */
   readonly policies: readonly string[]
 }
 
@@ -41,7 +41,7 @@ export async function governReading({ store, acme }: World): Promise<void> {
   await putRowFilter(on, { table: orders }, { id: 'small-orders', expression: 'amount < 1000', exemptRoles })
 }
 
-const columns: readonly Column[] = [
+const columns: readonly PsqlColumn[] = [
   { name: 'id', right: true },
   { name: 'customer', right: false },
   { name: 'amount', right: true },
@@ -50,7 +50,7 @@ const columns: readonly Column[] = [
 const everything = 'SELECT * FROM sales.orders ORDER BY id'
 const policies = ['hide-customer', 'small-orders']
 
-/** The queries, after both snapshots are committed and {@link governReading} is done. */
+/** The queries, to be run after both snapshots are committed and {@link governReading} is done. */
 export const readSteps: readonly ReadStep[] = [
   {
     title: 'An auditor reads the table',

@@ -1,4 +1,4 @@
-/** Runs one query over the PostgreSQL wire, and says where it differs from what was announced. */
+/** Runs one query over the PostgreSQL wire, and reports where its result differs from the expected one. */
 
 import { listUsage } from '../src/store/query/usage.ts'
 import { runPsql } from './psql.ts'
@@ -29,7 +29,7 @@ async function usageOf({ store, acme }: World): Promise<readonly ReadUsage[]> {
   }))
 }
 
-/** @returns each difference as a sentence; empty where everything is as announced */
+/** @returns each difference as a sentence; empty when everything is as expected */
 export function checkReadStep(step: ReadStep, seen: ReadObservation): readonly string[] {
   const problems: string[] = []
   if (seen.printed !== step.printed) problems.push(`the answer should be\n${step.printed}`)

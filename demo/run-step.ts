@@ -1,4 +1,4 @@
-/** Sends one step's commit over HTTP and gathers everything that came of it. */
+/** Sends the commit of one step over HTTP, and collects its response, audit rows, metrics and forwarded requests. */
 
 import { type AuditEntry, listAudit } from '../src/store/commit/audit.ts'
 import { commitRejectedReasons } from '../src/telemetry/metrics.ts'
@@ -13,7 +13,7 @@ interface Counts {
   readonly forwarded: number
 }
 
-/** Runs a step, its preparation and its clearing up included. */
+/** Runs a step, with its preparation and clean-up. */
 export async function runStep(world: World, step: Step): Promise<Observation> {
   await step.before?.(world)
   try {

@@ -1,4 +1,4 @@
-/** The demo's commits in their order: what is sent, by whom, and what must come of it. */
+/** The demo's commits in order: what is sent, by which writer, and the outcome that is expected. */
 
 import { deletePolicy, putPolicy } from '../src/store/policy/policies.ts'
 import type { Expectation } from './check-step.ts'
@@ -8,7 +8,7 @@ import { commitPath, orders, registerCatalog, type World, type Writer } from './
 
 export interface Step {
   readonly title: string
-  /** Why this must come out as it does; one sentence. */
+  /** Why this outcome is expected; one sentence. */
   readonly because: string
   readonly tenant: 'acme' | 'globex'
   readonly writer: Writer
@@ -30,7 +30,7 @@ const messages = {
   'keep-seven-days': 'readers may be a week behind: expire older snapshots only',
 } as const
 
-/** Attaches the policies that the steps are about to acme's sales.orders. */
+/** Attaches the policies of the steps to acme's sales.orders. */
 export async function governOrders({ store, acme }: World): Promise<void> {
   for (const [id, message] of Object.entries(messages))
     await putPolicy(store, acme.id, orders, await examplePolicy(id, message))
@@ -54,7 +54,7 @@ const denied = (policy: keyof typeof messages, committer: string): Expectation =
   }
 }
 
-/** @param nowMs when the demo runs, milliseconds since the Unix epoch */
+/** @param nowMs the time of the demo, milliseconds since the Unix epoch */
 export function demoSteps({ acme }: World, nowMs: number): readonly Step[] {
   const [first, second] = acme.orders
   const appendThird = (parentId: bigint) =>

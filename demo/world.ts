@@ -1,4 +1,4 @@
-/** What the demo runs on: the whole service, two catalogs and two tenants, in this process and one folder. */
+/** Starts what the demo runs on: the whole service, two catalogs and two tenants, in this process and one folder. */
 
 import { appendFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,7 +20,7 @@ import { createMetrics } from '../src/telemetry/metrics.ts'
 import { type DevCatalog, startDevCatalog } from './catalog/dev-catalog.ts'
 import { createTable } from './commits.ts'
 import { writeOrders } from './lake/order-files.ts'
-import type { Reader } from './psql.ts'
+import type { DemoReader } from './psql.ts'
 
 export const orders: TableRef = { namespace: ['sales'], name: 'orders' }
 const upstreamCredential = { id: 'gateway', secret: 's3cret' }
@@ -33,12 +33,12 @@ export interface Writer {
 export interface DemoTenant {
   readonly name: string
   readonly id: TenantId
-  /** Of a service session with the scope `commit`. */
+  /** The secret of a service session with the scope `commit`. */
   readonly secret: string
   readonly catalog: DevCatalog
   /** Folder of the catalog's tables. */
   readonly warehouse: string
-  /** What there is to commit: files without a table that has them. */
+  /** Data files that are written but not yet committed to a table. */
   readonly orders: Awaited<ReturnType<typeof writeOrders>>
 }
 
@@ -47,13 +47,13 @@ export interface World extends AsyncDisposable {
   readonly store: Store
   readonly acme: DemoTenant
   readonly globex: DemoTenant
-  /** Principals of acme who read: an auditor and an analyst. */
-  readonly readers: Readonly<Record<'ann' | 'bob', Reader>>
-  /** Where the service logs to. */
+  /** The reading principals of acme: an auditor and an analyst. */
+  readonly readers: Readonly<Record<'ann' | 'bob', DemoReader>>
+  /** The file to which the service logs. */
   readonly logFile: string
 }
 
-/** Starts everything on free loopback ports; disposal stops it and removes the folder. */
+/** Starts everything on free loopback ports. Disposal stops it and removes the folder. */
 export async function startWorld(): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-demo-'))
   await using stack = new AsyncDisposableStack()
@@ -92,7 +92,7 @@ export async function startWorld(): Promise<World> {
   return { app, store, acme, globex, readers, logFile, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** A tenant with a session, and the nickname `main` for its catalog. */
+/** Makes a tenant with a session, and the nickname `main` for its catalog. */
 async function addTenant(
   store: Store,
   name: string,
@@ -108,14 +108,14 @@ async function addTenant(
   return { name, id, secret, ...place, orders: await writeOrders(place.warehouse) }
 }
 
-/** A session with which its subject may read by way of the nickname `main`. */
+/** Makes a session with which its subject may read through the nickname `main`. */
 async function addReader(
   store: Store,
   { id }: DemoTenant,
   sub: string,
   roles: readonly string[],
   port: number,
-): Promise<Reader> {
+): Promise<DemoReader> {
   const { secret } = await createServiceSession(store, id, {
     name: sub,
     principal: { sub, roles },
@@ -124,7 +124,7 @@ async function addReader(
   return { sub, secret, host: '127.0.0.1', port, database: 'main' }
 }
 
-/** Registers the tenant's catalog under a {prefix}, with where its tables may be read. */
+/** Stores a credential for the tenant's catalog under a {prefix}, with the storage roots that may be read. */
 export async function registerCatalog(
   store: Store,
   tenant: Pick<DemoTenant, 'id' | 'catalog' | 'warehouse'>,
@@ -165,12 +165,12 @@ async function upstreamPost(catalog: DevCatalog, url: string, body: string): Pro
     throw new Error(`the development catalog answered ${response.status}: ${await response.text()}`)
 }
 
-/** The path of a commit on sales.orders by way of a {prefix}. */
+/** The path of a commit on sales.orders through a {prefix}. */
 export function commitPath(prefix: string): string {
   return `/v1/iceberg/${prefix}/namespaces/${orders.namespace.join('.')}/tables/${orders.name}`
 }
 
-/** What a writer sends: the tenant's session, and who it says it is. The token is not signed. */
+/** A writer's headers: the tenant's session, and an unsigned token that says who the writer is. */
 export function commitHeaders(tenant: DemoTenant, writer: Writer): Readonly<Record<string, string>> {
   return {
     'content-type': 'application/json',

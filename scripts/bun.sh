@@ -24,8 +24,8 @@ if ! cmp -s bun.lock "$stamp" 2>/dev/null; then
   "$bun" install --frozen-lockfile --silent >&2
   cp bun.lock "$stamp"
 fi
-# A query on the embedded engine holds one of these threads while it computes, and so does a file that is read: of
-# as few as there are cores, two queries would take all.
+# A query of the embedded engine holds one of these threads while it computes, and so does a file read. With as few
+# threads as cores, two queries would take all.
 UV_THREADPOOL_SIZE=${UV_THREADPOOL_SIZE:-16}
 export UV_THREADPOOL_SIZE
 exec "$bun" "$@"

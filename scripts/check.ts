@@ -1,6 +1,6 @@
 /**
- * `bun run check`: format and lint, types, architecture. Runs every step even when one fails, and exits
- * with 1 if any did. The closing lines have the form of `bun test`'s.
+ * `bun run check`: format and lint, types, architecture. It runs every step even if one fails, and exits with 1 if any
+ * did. The closing lines have the form of `bun test`'s.
  */
 
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** `bun run license`: shows what a license says, issues development licenses, makes signing keys. */
+/** `bun run license`: shows what a license says, issues development licenses, and makes signing keys. */
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,7 @@ const usage = `Usage:
 
 Capabilities: ${commercialCapabilities.join(', ')}`
 
-/** The development key's private half is no secret: a production service refuses what it signs. */
+/** The private half of the development key is public, because a production service refuses what it signs. */
 const developmentKey = {
   kty: 'OKP',
   crv: 'Ed25519',
@@ -28,7 +28,10 @@ class UsageError extends Error {}
 async function inspect(file: string | undefined): Promise<void> {
   const { SVC_LICENSE: text, SVC_LICENSE_FILE: named } = process.env
   const from = file ?? (text ? undefined : named)
-  if (from === undefined && !text) throw new UsageError('there is no license to inspect')
+  if (from === undefined && !text)
+    throw new UsageError(
+      'there is no license to inspect: name a file, or set SVC_LICENSE or SVC_LICENSE_FILE',
+    )
   const license = verifyLicense(from === undefined ? (text ?? '') : await textOf(from), true)
   const { issuedAtMs, expiresAtMs, graceMs, ...rest } = license
   const until = new Date(expiresAtMs + graceMs)
@@ -54,7 +57,7 @@ async function issue(args: readonly string[]): Promise<void> {
   })
   if (!values.licensee) throw new UsageError('--licensee is required')
   if ((values.key === undefined) !== (values['key-id'] === undefined))
-    throw new UsageError('--key and --key-id go together')
+    throw new UsageError('--key and --key-id must be given together')
   const capabilities = values.capabilities?.split(',') ?? [...commercialCapabilities]
   const unknown = capabilities.find((name) => !commercialCapabilities.some((known) => known === name))
   if (unknown !== undefined) throw new UsageError(`there is no capability \`${unknown}\``)
@@ -76,12 +79,12 @@ async function issue(args: readonly string[]): Promise<void> {
   console.log(`${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`)
 }
 
-/** Neither name nor content is repeated: whoever puts the secret itself there must not find it in a log. */
+/** Errors name neither the file nor its content, because a user may pass the secret itself by mistake. */
 async function textOf(file: string): Promise<string> {
   try {
     return await Bun.file(file).text()
   } catch {
-    throw new UsageError('there is no such file, or it cannot be read')
+    throw new UsageError('the file does not exist or cannot be read')
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The command `bun run test:clients`: real catalogs and real clients, pinned in test/clients/pins.ts, through the
- * gateway. Each suite is a process group of its own: its time-out, or the end of this script, ends all of it.
+ * The command `bun run test:clients`: runs real catalogs and clients, pinned in test/clients/pins.ts, through the
+ * gateway. Each suite is a process group, so its timeout, or the end of this script, ends all of its processes.
  */
 
 import { mkdirSync } from 'node:fs'
@@ -36,12 +36,12 @@ interface Result {
 
 const running = new Set<number>()
 
-/** A process group outlives its leader as long as one member does; every member is ours. */
+/** A process group exists as long as one member does, and this script started every member. */
 function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nothing of it is left.
+    // The group has ended already.
   }
   running.delete(pid)
 }
@@ -83,7 +83,7 @@ async function runSuite(name: string, suite: Suite): Promise<Result> {
   return { passed, failed: status !== 0 && failed === 0 ? 1 : failed, skipped: false }
 }
 
-/** @returns undefined where the words make no sense */
+/** @returns undefined for invalid arguments */
 function readArguments() {
   try {
     return parseArgs({

@@ -1,7 +1,7 @@
 /**
- * The command `bun run test:db`: the suites that need a PostgreSQL server, on the one that
- * SVC_TEST_DATABASE_URL names, else on PostgreSQL 18 + AGE 1.8 from Debian packages in a folder of their
- * own (as root, since making and entering that folder needs it; the server runs unprivileged).
+ * The command `bun run test:db`: runs the suites that need a PostgreSQL server. It uses the server of
+ * SVC_TEST_DATABASE_URL, else PostgreSQL 18 + AGE 1.8 from Debian packages in a folder. Root makes and enters that
+ * folder; the server runs unprivileged.
  */
 
 import {
@@ -27,7 +27,7 @@ const help = `Usage: bun run test:db [bun test options and name patterns]
 const home = new URL('..', import.meta.url).pathname
 const binaries = '/usr/lib/postgresql/18/bin'
 
-/** Why there is no server, for the user. */
+/** Says to the user why there is no server. */
 class NoServer extends Error {}
 
 async function run(command: readonly string[], env: Record<string, string> = {}): Promise<string> {
@@ -43,7 +43,7 @@ async function run(command: readonly string[], env: Record<string, string> = {})
   return out
 }
 
-/** Where this machine gets its own packages from. */
+/** The mirror from which this machine installs its own packages. */
 async function aptMirror(): Promise<{ readonly mirror: string; readonly env: Record<string, string> }> {
   const targets = await run(['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages'])
   const mirror = targets.split('\n').find((uri) => uri.startsWith('http') && !uri.includes('security'))
@@ -64,9 +64,9 @@ async function packagesRoot(): Promise<string> {
   const partial = mkdtempSync(`${root}.`)
   try {
     const packages = '--include=postgresql-18,postgresql-18-age'
-    // The script name at the end: an older debootstrap does not know the suite by name.
+    // The script is named last, because an older debootstrap does not know the suite by name.
     await run(['debootstrap', '--variant=minbase', packages, 'forky', partial, mirror, 'sid'], env)
-    // As the root of a file system it must be open to the server's user.
+    // The server's user must be able to enter it, because it is the root of a file system.
     chmodSync(partial, 0o755)
     renameSync(partial, root)
   } catch (error) {
@@ -123,7 +123,7 @@ async function startServer(): Promise<Server> {
     return {
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
       async stop() {
-        // Fast shutdown: sessions are ended, nothing is waited for.
+        // Fast shutdown: connections are closed at once.
         postmaster.kill('SIGINT')
         await postmaster.exited
         remove()
@@ -142,7 +142,7 @@ function unusedPort(): number {
   return port
 }
 
-/** Resolves when the server says that it accepts connections, and keeps reading so that it never blocks. */
+/** Resolves when the server accepts connections. It keeps reading the log, so that the server never blocks on it. */
 async function ready(log: ReadableStream<Uint8Array>): Promise<void> {
   const accepting = Promise.withResolvers<void>()
   const read = async () => {

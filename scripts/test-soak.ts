@@ -1,7 +1,7 @@
 /**
- * `bun run test:soak [--seconds N] [--pairs N] [--seed N] [--from N] [file …]`: the long forms of tests,
- * `test/**\/*.soak.test.ts`. They read what they are asked for from SVC_TEST_… variables; `bun test` runs them too, with
- * the short time they default to.
+ * `bun run test:soak [--seconds N] [--pairs N] [--seed N] [--from N] [file …]`: runs the long forms of tests,
+ * `test/**\/*.soak.test.ts`. They read their sizes from SVC_TEST_… variables. `bun test` runs them too, with short
+ * default sizes.
  */
 
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ interface Arguments {
   readonly only: readonly string[]
 }
 
-/** @returns undefined where the words make no sense */
+/** @returns undefined for invalid arguments */
 function readArguments(): Arguments | undefined {
   const options = {
     seconds: { type: 'string', default: '60' },
@@ -67,7 +67,7 @@ if (files.length === 0) {
 }
 console.log(`${files.length} files, ${seconds} s each test`)
 const { exitCode } = Bun.spawnSync(
-  // Setting up and winding down come on top of the time that a test loops for.
+  // The timeout adds the set-up and tear-down to the time for which a test loops.
   [process.execPath, 'test', `--timeout=${(seconds * 2 + 60) * 1000}`, ...files.map((file) => `./${file}`)],
   {
     cwd: root,

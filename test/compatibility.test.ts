@@ -1,4 +1,4 @@
-/** docs/compatibility.md names only tests that are there, and every suite is in the documentation. */
+/** docs/compatibility.md names only tests that exist, and the documentation names every suite. */
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Settings: defaults, every refusal, secrecy, and the documentation's table. */
+/** Settings: defaults, every refusal, secrecy, and the table in the documentation. */
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

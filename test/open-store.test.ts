@@ -1,4 +1,4 @@
-/** The secrets key that is kept beside the embedded store. */
+/** The secrets key that is stored beside the embedded store. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'

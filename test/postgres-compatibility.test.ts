@@ -1,4 +1,4 @@
-/** docs/postgres-compatibility.md says of every row by which test it is shown, and names only tests that are there. */
+/** Every row of docs/postgres-compatibility.md names the test that shows it, and each of these tests exists. */
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

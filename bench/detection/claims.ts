@@ -1,4 +1,4 @@
-/** What a scan says of a labelled column: its values sampled as a file's are, JSON opened, each path judged. */
+/** Scans a labelled column: samples its values as those of a file, opens JSON, and judges each path. */
 
 import { classifySamples } from '../../src/detection/scan/classify-samples.ts'
 import { ColumnSamples } from '../../src/detection/scan/column-samples.ts'
@@ -6,7 +6,7 @@ import { limits } from '../../src/limits.ts'
 import type { LabelledColumn } from './labelled-tables.ts'
 import type { Claim } from './score.ts'
 
-/** The claims about a column and the paths inside it, the surest first. */
+/** The claims about a column and the paths inside it, the most confident first. */
 export function claimsOf({ name, values }: Pick<LabelledColumn, 'name' | 'values'>): readonly Claim[] {
   const samples = new ColumnSamples(limits.detectionValuesMax)
   samples.add(name, undefined, values)

@@ -1,10 +1,10 @@
-/** As people name columns of the five classes: by language, in their script and without it, and by kind of product. */
+/** Names that people give to columns of the five classes: by language, in its script and in Latin, and by product. */
 
 import type { SensitiveClass } from '../../src/core/classification.ts'
 
 type Terms = Readonly<Record<SensitiveClass, readonly string[]>>
 
-/** Names of each class, separated by `|`, their words by spaces. */
+/** Names of each class, separated by `|`; their words are separated by spaces. */
 function terms(us_ssn: string, email: string, credit_card: string, phone: string, iban: string): Terms {
   const split = (names: string) => names.split('|')
   return {
@@ -237,5 +237,5 @@ export const columnTerms: Readonly<Record<string, Terms>> = {
   ),
 }
 
-/** What tables are named in, English the most. */
+/** The languages of table names; English is the most frequent. */
 export const languages: readonly string[] = [...Object.keys(columnTerms), 'en', 'en', 'en', 'en', 'en', 'en']

@@ -1,6 +1,7 @@
 /**
- * The classifiers and Presidio's pattern recognizers on the same columns, as the table of docs/detection-quality.md:
- * `bun bench/detection/compare-presidio.ts PYTHON`, where PYTHON has the package presidio-analyzer.
+ * Runs the classifiers and Presidio's pattern recognizers on the same columns, for the table of
+ * docs/detection-quality.md: `bun bench/detection/compare-presidio.ts PYTHON`. PYTHON needs the package
+ * presidio-analyzer.
  */
 
 import { classes, type SensitiveClass } from '../../src/core/classification.ts'
@@ -50,7 +51,7 @@ async function compare(python: string): Promise<void> {
       )
     const contestants: readonly (readonly [string, (column: LabelledColumn) => readonly Claim[]])[] = [
       ['Covenant', claimsOf],
-      // Presidio sees no names.
+      // Without names, because Presidio sees none.
       ['Covenant, names withheld', (column) => claimsOf({ ...column, name: 'c' })],
       ...thresholds.map((least, index) => [`Presidio, score ≥ ${least}`, presidio(index)] as const),
     ]

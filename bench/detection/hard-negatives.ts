@@ -1,4 +1,4 @@
-/** Values and names that look like a class and are none: what a classifier must leave alone. */
+/** Values and names that look like a class and do not belong to it, so a classifier must not report them. */
 
 import { type Draw, luhnDigit, remainder } from './random-values.ts'
 import type { ValueMaker } from './sensitive-values.ts'
@@ -29,7 +29,7 @@ function date(draw: Draw): string {
 const words = 'alpha basic delta gamma north prime ridge stone union vertex'.split(' ')
 
 export const hardNegatives: readonly HardNegative[] = [
-  // Digits that a card or a telephone could have.
+  // Digits that could be a card or telephone number.
   patterns('order number', 'order_number orderNo order_id ORDER_NBR', '################'),
   patterns(
     'order number in a card range',
@@ -94,7 +94,7 @@ export const hardNegatives: readonly HardNegative[] = [
     const body = draw.fill('########')
     return `${body}${String(remainder(body, 97)).padStart(2, '0')}`
   }),
-  // Numbers in issuers' ranges with a Luhn digit of their own, and SSN forms without an invalid one among them.
+  // Numbers in issuers' ranges that pass Luhn, and numbers in the form of an SSN of which none is invalid.
   values('checked order number', 'order_no purchase_order_number receipt_no booking_ref', (draw) =>
     withLuhn(draw.fill(draw.pick(['4###############', '52#############', '36############']).slice(0, -1))),
   ),
@@ -102,7 +102,7 @@ export const hardNegatives: readonly HardNegative[] = [
     withLuhn(draw.fill('62#############')),
   ),
   patterns('case number shaped like an SSN', 'case_no claim_number permit_no lot_no', '1##-1#-1###'),
-  // What names of the classes mean elsewhere.
+  // Names of the classes with another meaning.
   patterns("India's tax number", 'pan pan_number customer_pan', '@@@@@####@'),
   patterns('angle', 'pan', '-##.#', '##.#'),
   patterns('cost centre', 'ccno cc_number', '####', '######'),
@@ -175,7 +175,7 @@ export const hardNegatives: readonly HardNegative[] = [
     'dsn jdbc_url',
     (draw) => `postgres://app@${draw.pick(words)}.example.com:5432/db`,
   ),
-  // Names that speak of a class, about something else.
+  // Names that contain a class but mean something else.
   patterns('hashed email', 'email_hash email_sha256 hashed_email', '~'.repeat(64)),
   values('email attribute', 'email_opt_in email_verified is_email_valid', (draw) =>
     draw.pick(['true', 'false']),

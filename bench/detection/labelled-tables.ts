@@ -1,6 +1,6 @@
 /**
- * Labelled tables of fifteen domains: columns of the five classes under clear and opaque names, plain, nested and
- * inside JSON, among hard negatives. The same seed gives the same tables.
+ * Builds labelled tables of fifteen domains: columns of the five classes under clear and opaque names, plain, nested
+ * and inside JSON, among hard negatives. The same seed gives the same tables.
  */
 
 import { type ColumnSample, classes, type SensitiveClass } from '../../src/core/classification.ts'
@@ -12,24 +12,24 @@ import { sensitiveMaker, type ValueMaker } from './sensitive-values.ts'
 export interface LabelledColumn extends ColumnSample {
   readonly domain: string
   readonly table: string
-  /** Classes whose values the column holds, readable, in at least half of its cells or under one path of its JSON. */
+  /** Classes whose readable values are in at least half of the column's cells, or of one path of its JSON. */
   readonly holds: readonly SensitiveClass[]
-  /** Whether its name, or that path, says so. */
+  /** Whether the column's name, or that path, says so. */
   readonly named: boolean
   /**
-   * Named for this class and without its values in the sample: empty, masked or tokenised. An alert is false; whether
-   * a finding by name is right is a matter of taste and counts neither way.
+   * The class for which the column is named without holding its values: empty, masked or tokenised. An alert is false.
+   * A finding by name alone is counted neither as right nor as false.
    */
   readonly declared: SensitiveClass | undefined
-  /** What it is, for a report of mistakes. */
+  /** Describes the column in a report of mistakes. */
   readonly kind: string
 }
 
 interface Domain {
   readonly name: string
-  /** Whom or what sensitive columns are of. */
+  /** The owners of sensitive values. */
   readonly roles: readonly string[]
-  /** How many columns of each class one table has. */
+  /** Number of columns of each class in one table. */
   readonly columns: Readonly<Partial<Record<SensitiveClass, number>>>
 }
 
@@ -65,7 +65,7 @@ const opaqueNames = 'col_7 field_12 attr3 c14 value data1 custom_field_4 unnamed
 const placeholders = ['n/a', '', 'unknown', '-']
 const negativesEach = 12
 
-/** At least `cells` values a column; `rounds` tables a domain, each drawn anew. */
+/** Makes at least `cells` values for each column, and `rounds` tables for each domain, all drawn separately. */
 export function labelledTables(options: {
   readonly seed: number
   readonly rounds: number

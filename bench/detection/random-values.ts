@@ -1,4 +1,4 @@
-/** Seeded draws that the labelled tables are made of. */
+/** Draws the random values of the labelled tables from a seed. */
 
 import { type Random, seededRandom } from '../statistics.ts'
 
@@ -23,7 +23,7 @@ export class Draw {
     return items[this.int(0, items.length - 1)] as T
   }
 
-  /** `#` becomes a digit, `@` a capital letter, `~` a hexadecimal digit; the rest stays. */
+  /** Replaces `#` by a digit, `@` by a capital letter and `~` by a hexadecimal digit. */
   fill(pattern: string): string {
     return pattern.replace(/[#@~]/g, (sign) =>
       sign === '#'
@@ -44,7 +44,7 @@ export function luhnDigit(digits: string): string {
   return String((10 - (sum % 10)) % 10)
 }
 
-/** The remainder of a number of any length, in pieces that stay exact. */
+/** The remainder of a number of any length, computed in pieces that stay exact. */
 export function remainder(digits: string, divisor: number): number {
   let rest = 0
   for (const digit of digits) rest = (rest * 10 + Number(digit)) % divisor

@@ -1,4 +1,4 @@
-/** How good findings are, by class: what counts as right is in docs/detection-quality.md. */
+/** Scores findings by class. docs/detection-quality.md says what is right. */
 
 import { classes, type SensitiveClass } from '../../src/core/classification.ts'
 import type { LabelledColumn } from './labelled-tables.ts'
@@ -7,7 +7,7 @@ import type { LabelledColumn } from './labelled-tables.ts'
 const scopes = ['any', 'alert'] as const
 export type Scope = (typeof scopes)[number]
 
-/** A finding as far as it is scored. */
+/** The parts of a finding that are scored. */
 export interface Claim {
   readonly class: SensitiveClass
   readonly confidence: number
@@ -36,9 +36,9 @@ export interface Mistake {
 const alertMin = 0.85
 
 /**
- * Scores the claims about each column. A positive is a column that holds the class; where alerts are scored, only one
- * whose name says so, since without that none may alert. A finding by name alone on a column that is declared to hold
- * the class counts neither way; an alert there is false.
+ * Scores the claims about each column. A positive is a column that holds the class; for alerts, its name must say so
+ * too, since no other column may alert. A finding by name alone on a column that is only named for the class is not
+ * counted; an alert there is false.
  */
 export function score(
   columns: readonly LabelledColumn[],

@@ -1,4 +1,4 @@
-/** Values of the five classes as tables hold them: one country and spelling to a column, or several. */
+/** Makes values of the five classes as tables hold them: a column has one country and spelling, or several. */
 
 import type { SensitiveClass } from '../../src/core/classification.ts'
 import { type Draw, luhnDigit, remainder } from './random-values.ts'
@@ -6,7 +6,7 @@ import { type Draw, luhnDigit, remainder } from './random-values.ts'
 /** Makes the values of one column. */
 export type ValueMaker = () => string
 
-/** Draws how one column of the class is written, then returns what writes its values. */
+/** Draws how one column of the class is written, and returns a maker of its values. */
 export function sensitiveMaker(draw: Draw, made: SensitiveClass): ValueMaker {
   return makers[made](draw)
 }
@@ -115,7 +115,7 @@ const nationalPhones: Readonly<Record<string, (draw: Draw) => readonly [code: st
   NL: (draw) => ['31', draw.pick([draw.fill('6 2#######'), draw.fill('20 6######')])],
   PT: (draw) => ['351', draw.fill(`${draw.pick(['91#', '96#', '21#'])} ### ###`)],
 }
-/** Written before the national number inside the country. */
+/** The prefix of the national number inside the country. */
 const trunk: Readonly<Record<string, string>> = { GB: '0', DE: '0', FR: '0', NL: '0' }
 
 function phoneMaker(draw: Draw): ValueMaker {

@@ -1,4 +1,4 @@
-/** The development catalog's responses: JSON, the Iceberg ErrorModel, and none at all. */
+/** The development catalog's responses: JSON, the Iceberg ErrorModel, and a connection that is closed without one. */
 
 import { Fault } from '../../src/base/fault.ts'
 import { errorModel } from '../../src/wire/iceberg/error-model.ts'
@@ -8,11 +8,11 @@ export function jsonResponse(text: string, status = 200): Response {
   return new Response(text, { status, headers: { 'content-type': 'application/json' } })
 }
 
-export function errorResponse(code: number, type: string, message: string): Response {
+export function errorModelResponse(code: number, type: string, message: string): Response {
   return jsonResponse(errorModel(code, type, message), code)
 }
 
-/** The codecs are the product's, and so are their faults. */
+/** The codecs are the product's, so they throw the product's faults. */
 const faultAnswers: Readonly<Record<string, readonly [number, string]>> = {
   bad_request: [400, 'BadRequestException'],
   unprocessable: [422, 'UnprocessableEntityException'],
@@ -20,18 +20,18 @@ const faultAnswers: Readonly<Record<string, readonly [number, string]>> = {
   policy_engine_unavailable: [400, 'BadRequestException'],
 }
 
-/** The answer to a request that threw; what is neither Refusal nor Fault is printed. */
+/** Makes the response to a request that threw. Errors other than Refusal and Fault are printed too. */
 export function refusal(thrown: unknown): Response {
-  if (thrown instanceof Refusal) return errorResponse(thrown.status, thrown.type, thrown.message)
+  if (thrown instanceof Refusal) return errorModelResponse(thrown.status, thrown.type, thrown.message)
   if (thrown instanceof Fault) {
     const [status, type] = faultAnswers[thrown.kind] ?? [500, 'ServiceFailureException']
-    return errorResponse(status, thrown.type ?? type, thrown.publicMessage)
+    return errorModelResponse(status, thrown.type ?? type, thrown.publicMessage)
   }
   console.error(thrown)
-  return errorResponse(500, 'ServiceFailureException', 'Internal error.')
+  return errorModelResponse(500, 'ServiceFailureException', 'Internal error.')
 }
 
-/** A response whose stream fails at once: Bun closes the connection without having sent a byte. */
+/** A response whose stream fails at once, so that Bun closes the connection without sending a byte. */
 export function dropped(): Response {
   return new Response(
     new ReadableStream({

@@ -1,45 +1,44 @@
 /**
- * A development catalog: a small Iceberg REST catalog over a local folder. NOT FOR PRODUCTION: one process, no
- * fsync, no roles, and a route (`/dev/faults`) that makes it fail on purpose. It exists so that the product can
- * be tried, tested and measured without a catalog server; it speaks like either live catalog kind
- * (docs/reference/catalogs.md 2.1).
+ * A development catalog: a small Iceberg REST catalog over a local folder, to try, test and measure the product
+ * without a catalog server. NOT FOR PRODUCTION: it is one process without fsync or roles, and a route (`/dev/faults`)
+ * makes it fail on purpose. It can act as either live catalog kind (docs/reference/catalogs.md 2.1).
  */
 
 import { resolve } from 'node:path'
-import { dropped, errorResponse, jsonResponse, refusal } from './answers.ts'
-import { applyFaults, createFaults, type FaultState, type Faults, type Operation } from './faults.ts'
+import { dropped, errorModelResponse, jsonResponse, refusal } from './answers.ts'
+import { applyFaults, createFaults, type FaultOperation, type FaultState, type Faults } from './faults.ts'
 import { noRoute, route } from './routes.ts'
 import { Refusal, TableStore } from './table-store.ts'
 import { ViewStore } from './view-store.ts'
 
 export interface DevCatalogOptions {
-  /** Created where it does not exist. */
+  /** Created if it does not exist. */
   readonly folder: string
-  /** A free port where 0 or absent. */
+  /** By default, or with 0, a free port. */
   readonly port?: number
-  /** `127.0.0.1` where absent. */
+  /** `127.0.0.1` by default. */
   readonly hostname?: string
-  /** Speaks like the upstream of this catalog kind; 'alpha' where absent. */
+  /** The catalog kind that it imitates; 'alpha' by default. */
   readonly dialect?: 'alpha' | 'beta'
-  /** 'dev' where absent. */
+  /** 'dev' by default. */
   readonly warehouse?: string
-  /** `id:secret` that the token route accepts; without it no token is asked for. */
+  /** `id:secret` that the token route accepts. Without it, requests need no token. */
   readonly credential?: string
-  /** Seconds that a token lives; 3600 where absent. */
+  /** Lifetime of a token in seconds; 3600 by default. */
   readonly tokenSeconds?: number
 }
 
 export interface DevCatalog {
   /** The catalog URI, to which clients append `/v1/…`. */
   readonly url: string
-  /** Where a token is had in the beta dialect, whose own token route answers 501. */
+  /** The token endpoint of the beta dialect, whose own token route answers 501. */
   readonly tokenUrl: string
   readonly faults: Faults
   stop(): Promise<void>
 }
 
 const bodyBytesMax = 64 * 1024 * 1024
-/** Starts a development catalog; see the file's header for what it is not. */
+/** Starts a development catalog. The file's header says what it must not be used for. */
 export async function startDevCatalog(options: DevCatalogOptions): Promise<DevCatalog> {
   const tokens = new Map<string, number>()
   const context: Context = {
@@ -78,7 +77,7 @@ interface Context {
   readonly store: TableStore
   readonly views: ViewStore
   readonly faults: FaultState
-  /** Token to its end, milliseconds since the Unix epoch. */
+  /** Each token with its expiry, in milliseconds since the Unix epoch. */
   readonly tokens: Map<string, number>
 }
 
@@ -90,13 +89,13 @@ async function answer(context: Context, request: Request): Promise<Response> {
   if (delayMs > 0) await Bun.sleep(delayMs)
   if (failure?.effect === 'drop-before') return dropped()
   if (failure?.effect === 'fail')
-    return errorResponse(
+    return errorModelResponse(
       failure.status ?? 500,
       failure.type ?? 'ServiceFailureException',
       'A failure was asked for.',
     )
   if (failure?.effect === 'conflict')
-    return errorResponse(409, 'CommitFailedException', 'Requirement failed: a conflict was asked for.')
+    return errorModelResponse(409, 'CommitFailedException', 'Requirement failed: a conflict was asked for.')
   let response: Response
   try {
     response = await serve(context, request, url)
@@ -110,7 +109,7 @@ async function answer(context: Context, request: Request): Promise<Response> {
 
 async function serve(context: Context, request: Request, url: URL): Promise<Response> {
   if (url.pathname === '/v1/oauth/tokens' && context.options.dialect === 'beta')
-    return errorResponse(
+    return errorModelResponse(
       501,
       'UnsupportedOperationException',
       'Endpoint not implemented: use an OAuth2 server.',
@@ -145,22 +144,22 @@ function assertAuthorized({ options, tokens }: Context, request: Request): void 
   throw new Refusal(401, 'NotAuthorizedException', 'The token is missing, unknown or expired.')
 }
 
-/** Reads or changes the switches: `GET` gives the counts, `POST` takes what `applyFaults` describes. */
+/** Reads or changes the faults: `GET` returns the counts, `POST` takes the body that `applyFaults` describes. */
 async function faultsRoute({ faults }: Context, request: Request): Promise<Response> {
   if (request.method === 'POST') {
     let body: unknown
     try {
       body = await request.json()
     } catch {
-      return errorResponse(400, 'BadRequestException', 'The body is not JSON.')
+      return errorModelResponse(400, 'BadRequestException', 'The body is not JSON.')
     }
     const problem = applyFaults(faults, body)
-    if (problem !== undefined) return errorResponse(400, 'BadRequestException', problem)
+    if (problem !== undefined) return errorModelResponse(400, 'BadRequestException', problem)
   }
   return jsonResponse(JSON.stringify({ counts: faults.counts }))
 }
 
-function operationOf(request: Request, pathname: string): Operation {
+function operationOf(request: Request, pathname: string): FaultOperation {
   if (pathname.endsWith('/config')) return 'config'
   if (pathname.endsWith('/oauth/tokens')) return 'token'
   if (request.method === 'POST' && pathname.endsWith('/transactions/commit')) return 'commit'

@@ -1,8 +1,8 @@
-/** What the development catalog is told to do wrong, and how slowly it answers. For tests and benchmarks. */
+/** The faults and delays that the development catalog is told to show. For tests and benchmarks. */
 
-/** `read`: GET and HEAD of anything but one table; `other`: what changes the catalog without being a commit. */
+/** `read`: GET and HEAD of anything but one table; `other`: changes of the catalog that are no commits. */
 const operations = ['config', 'token', 'load', 'conditional-load', 'commit', 'read', 'other'] as const
-export type Operation = (typeof operations)[number]
+export type FaultOperation = (typeof operations)[number]
 
 /**
  * - `fail`: answer `status` with an ErrorModel, having done nothing
@@ -12,54 +12,54 @@ export type Operation = (typeof operations)[number]
  * - `hang-after`: do it, then never answer
  */
 const effects = ['fail', 'conflict', 'drop-before', 'drop-after', 'hang-after'] as const
-export type Effect = (typeof effects)[number]
+export type FaultEffect = (typeof effects)[number]
 
 export interface Failure {
-  readonly operation: Operation
-  readonly effect: Effect
-  /** For `fail`; 500 where absent. */
+  readonly operation: FaultOperation
+  readonly effect: FaultEffect
+  /** For `fail`; 500 by default. */
   readonly status?: number
   /** The ErrorModel `type`, for `fail`. */
   readonly type?: string
-  /** How many requests it meets; 1 where absent. */
+  /** How many requests it affects; 1 by default. */
   readonly times?: number
 }
 
 /**
  * Milliseconds before an operation is done: fixed, or samples of which each request draws one. Timers know whole
- * milliseconds only, so what is left of one is added to the next of the same operation.
+ * milliseconds only, so the fraction is carried over to the next request of the same operation.
  */
 export type Delay = number | readonly number[]
 
 export interface Faults {
   /** Requests seen, by operation. */
-  readonly counts: Readonly<Record<Operation, number>>
-  setDelay(operation: Operation, delay: Delay): void
+  readonly counts: Readonly<Record<FaultOperation, number>>
+  setDelay(operation: FaultOperation, delay: Delay): void
   add(failure: Failure): void
-  /** Refuses every token given so far, as if it had expired. */
+  /** Refuses every token issued so far, as if it had expired. */
   expireTokens(): void
-  /** No delays, no failures, counts at zero. Tokens stay as they are. */
+  /** Removes all delays and failures and sets the counts to zero. Tokens stay valid. */
   reset(): void
 }
 
 export interface FaultState extends Faults {
-  /** Counts a request and takes what it shall meet. */
-  meet(operation: Operation): { readonly delayMs: number; readonly failure: Failure | undefined }
+  /** Counts a request, and takes the delay and failure that it gets. */
+  meet(operation: FaultOperation): { readonly delayMs: number; readonly failure: Failure | undefined }
 }
 
-/** @param expireTokens what `Faults.expireTokens` does */
+/** @param expireTokens implements `Faults.expireTokens` */
 export function createFaults(expireTokens: () => void): FaultState {
-  const counts = Object.fromEntries(operations.map((name) => [name, 0])) as Record<Operation, number>
-  const delays = new Map<Operation, Delay>()
-  const left = new Map<Operation, number>()
+  const counts = Object.fromEntries(operations.map((name) => [name, 0])) as Record<FaultOperation, number>
+  const delays = new Map<FaultOperation, Delay>()
+  const left = new Map<FaultOperation, number>()
   let failures: { failure: Failure; left: number }[] = []
   let seed = 1
   const draw = (samples: readonly number[]): number => {
-    // A linear congruential generator, so that two runs draw alike.
+    // A linear congruential generator, so that two runs draw the same samples.
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
     return samples[Math.floor((seed / 2 ** 32) * samples.length)] ?? 0
   }
-  const wholeMs = (operation: Operation, ms: number): number => {
+  const wholeMs = (operation: FaultOperation, ms: number): number => {
     const due = ms + (left.get(operation) ?? 0)
     left.set(operation, due % 1)
     return Math.floor(due)
@@ -87,9 +87,9 @@ export function createFaults(expireTokens: () => void): FaultState {
 }
 
 /**
- * Applies what `POST /dev/faults` was sent: `reset`, `expire-tokens` (booleans), `delays` (by operation),
- * `failures` (a list).
- * @returns a sentence about the first thing that is wrong, after which nothing was applied; else undefined
+ * Applies the body of `POST /dev/faults`: `reset`, `expire-tokens` (booleans), `delays` (by operation), `failures` (a
+ * list).
+ * @returns a sentence about the first mistake, in which case nothing was applied; else undefined
  */
 export function applyFaults(faults: Faults, body: unknown): string | undefined {
   if (!isRecord(body)) return 'The body must be an object.'
@@ -102,7 +102,7 @@ export function applyFaults(faults: Faults, body: unknown): string | undefined {
       return `Not a failure: ${JSON.stringify(failure)}.`
   if (body.reset === true) faults.reset()
   if (body['expire-tokens'] === true) faults.expireTokens()
-  for (const [name, delay] of delays) faults.setDelay(name as Operation, delay as Delay)
+  for (const [name, delay] of delays) faults.setDelay(name as FaultOperation, delay as Delay)
   for (const failure of failures) faults.add(failure as Failure)
   return undefined
 }

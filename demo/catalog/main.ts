@@ -1,4 +1,4 @@
-/** The development catalog's command line. */
+/** Starts the development catalog from the command line. */
 
 import { parseArgs } from 'node:util'
 import { startDevCatalog } from './dev-catalog.ts'

@@ -1,4 +1,4 @@
-/** The development catalog's routes: the part of the Iceberg REST specification that it serves. */
+/** Routes the requests of the development catalog: the part of the Iceberg REST specification that it serves. */
 
 import { createHash } from 'node:crypto'
 import {
@@ -179,7 +179,7 @@ function listTables(store: TableStore, namespace: readonly string[], query: URLS
   const tables = store.listTables(namespace)
   const size = Math.min(Number(query.get('pageSize')) || pageSizeMax, pageSizeMax)
   const after = query.get('pageToken')
-  // Without pageToken the specification asks for everything at once. The token is the last name given.
+  // Without pageToken the specification asks for all tables at once. The token is the last name of the previous page.
   const rest = after === null ? tables : tables.filter(({ name }) => name > after)
   const page = after === null ? rest : rest.slice(0, size)
   return jsonResponse(
@@ -272,7 +272,7 @@ function tableResponse(
   })
 }
 
-/** As Iceberg's own server: another one for each `snapshots` that is asked for; a change answers with that of `all`. */
+/** As in Iceberg's own server, each value of `snapshots` has its own ETag. A change returns that of `all`. */
 function etagOf(metadataLocation: string, snapshots: string | null): string {
   const hash = createHash('sha256')
     .update(metadataLocation)

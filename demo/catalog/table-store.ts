@@ -24,7 +24,7 @@ import { applyUpdates } from '../../src/wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../src/wire/iceberg/check-requirements.ts'
 import { refsOf } from '../../src/wire/iceberg/table-metadata.ts'
 
-/** An answer other than success, as the Iceberg ErrorModel names it. */
+/** A refused request, in the words of the Iceberg ErrorModel. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -42,7 +42,7 @@ export interface StoredTable {
   readonly body: Uint8Array
 }
 
-export interface TableChange {
+export interface StoredChange {
   readonly requirements: readonly JsonObject[]
   readonly updates: readonly JsonObject[]
 }
@@ -59,7 +59,7 @@ export class TableStore {
   readonly #warehouseFolder: string
   readonly #namespaces = new Map<string, { levels: readonly string[]; properties: Properties }>()
   readonly #locations = new Map<string, { table: TableRef; location: string }>()
-  /** The present metadata of each table that was used since the start, by table key. */
+  /** The current metadata of each table that was used since the start, by table key. */
   readonly #loaded = new Map<string, StoredTable>()
 
   constructor(folder: string) {
@@ -72,7 +72,8 @@ export class TableStore {
 
   createNamespace(levels: readonly string[], properties: Properties): void {
     for (const level of levels) assertName(level)
-    if (levels.length === 0) throw new Refusal(400, 'BadRequestException', 'A namespace needs a level.')
+    if (levels.length === 0)
+      throw new Refusal(400, 'BadRequestException', 'A namespace needs at least one level.')
     if (this.#namespaces.has(namespaceKey(levels)))
       throw new Refusal(409, 'AlreadyExistsException', `Namespace already exists: ${levels.join('.')}`)
     mkdirSync(this.#namespaceFolder(levels), { recursive: true })
@@ -93,7 +94,7 @@ export class TableStore {
     this.#writeNamespace(levels, properties)
   }
 
-  /** Namespaces one level below `parent`. */
+  /** The namespaces one level below `parent`. */
   listNamespaces(parent: readonly string[]): readonly (readonly string[])[] {
     if (parent.length > 0) this.namespace(parent)
     return [...this.#namespaces.values()]
@@ -111,7 +112,7 @@ export class TableStore {
     this.#namespaces.delete(namespaceKey(levels))
   }
 
-  /** In the order of their names. */
+  /** The tables of a namespace, by name. */
   listTables(levels: readonly string[]): readonly TableRef[] {
     this.namespace(levels)
     const key = namespaceKey(levels)
@@ -142,18 +143,18 @@ export class TableStore {
     return stored
   }
 
-  /** Where a new table's files go if its creator does not say. */
+  /** The location of a new table whose creator does not name one. */
   defaultLocation(table: TableRef): string {
     return pathToFileURL(this.#tableFolder(table)).href
   }
 
-  /** Applies one commit; a table that does not exist is created where the requirements allow it. */
-  commit(table: TableRef, change: TableChange, nowMs: number): StoredTable {
+  /** Applies one commit. A table that does not exist is created if the requirements allow it. */
+  commit(table: TableRef, change: StoredChange, nowMs: number): StoredTable {
     return this.#write(table, this.#prepare(table, change, nowMs))
   }
 
   /** Applies all changes or none. */
-  commitAll(changes: readonly (TableChange & { readonly table: TableRef })[], nowMs: number): void {
+  commitAll(changes: readonly (StoredChange & { readonly table: TableRef })[], nowMs: number): void {
     const prepared = changes.map((change) => ({
       change,
       metadata: this.#prepare(change.table, change, nowMs),
@@ -161,8 +162,8 @@ export class TableStore {
     for (const { change, metadata } of prepared) this.#write(change.table, metadata)
   }
 
-  /** The metadata that a commit would give, without committing it. */
-  stage(table: TableRef, change: TableChange, nowMs: number): JsonObject {
+  /** The metadata that a commit would make, without committing it. */
+  stage(table: TableRef, change: StoredChange, nowMs: number): JsonObject {
     return this.#prepare(table, change, nowMs)
   }
 
@@ -186,7 +187,7 @@ export class TableStore {
     this.drop(from)
   }
 
-  /** Forgets a table. Its files stay, because a renamed table may still use them. */
+  /** Drops a table. Its files stay, because a renamed table may still use them. */
   drop(table: TableRef): void {
     this.location(table)
     rmSync(this.#pointer(table))
@@ -194,7 +195,7 @@ export class TableStore {
     this.#loaded.delete(tableKey(table))
   }
 
-  #prepare(table: TableRef, change: TableChange, nowMs: number): JsonObject {
+  #prepare(table: TableRef, change: StoredChange, nowMs: number): JsonObject {
     assertName(table.name)
     this.namespace(table.namespace)
     const base = this.has(table) ? this.load(table) : undefined
@@ -212,7 +213,7 @@ export class TableStore {
     if (base !== undefined && metadata === base.metadata) return base
     const version =
       base === undefined ? 0 : Number(/\/(\d+)-[^/]*$/.exec(base.metadataLocation)?.[1] ?? -1) + 1
-    // Beside its last file: a table that was renamed or registered keeps its place.
+    // The new file goes beside the last one, so that a renamed or registered table keeps its folder.
     const folder =
       base === undefined
         ? join(this.#tableFolder(table), 'metadata')
@@ -228,7 +229,7 @@ export class TableStore {
     return stored
   }
 
-  /** Removes the metadata files that the log names no more. */
+  /** Removes the metadata files that the log has dropped. */
   #deleteUnlogged(before: JsonObject, after: JsonObject): void {
     const kept = new Set(loggedFiles(after))
     for (const location of loggedFiles(before))
@@ -245,11 +246,11 @@ export class TableStore {
     const text = readFileSync(this.#ownFile(location), 'utf8')
     const metadata = parseJson(text)
     if (!isJsonObject(metadata))
-      throw new Refusal(400, 'BadRequestException', 'The metadata file is no object.')
+      throw new Refusal(400, 'BadRequestException', 'The metadata file holds no JSON object.')
     return storedTable(location, metadata, text)
   }
 
-  /** A location below the warehouse folder as a path: nothing else on this machine is read. */
+  /** Converts a location below the warehouse folder to a path. No other file of the machine is read. */
   #ownFile(location: string): string {
     const path = URL.canParse(location) && location.startsWith('file:///') ? fileURLToPath(location) : ''
     if (!path.startsWith(this.#warehouseFolder + sep) || !path.endsWith('.metadata.json'))

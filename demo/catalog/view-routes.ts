@@ -18,8 +18,8 @@ export const viewEndpoints = [
 
 /**
  * Answers a request below a namespace's `views`.
- * @param body reads the request's body, an object with a name where one is needed
- * @returns undefined where there is no such route
+ * @param body reads the request's body, an object that may need a name
+ * @returns undefined when there is no such route
  */
 export async function viewRoute(
   { tables, views }: { readonly tables: TableStore; readonly views: ViewStore },

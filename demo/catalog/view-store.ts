@@ -1,6 +1,6 @@
 /**
- * The development catalog's views, one JSON file each: `{folder}/views/{namespace}.{view}.json`. A replaced view
- * keeps no history: each change writes a metadata location of its own, and that is all.
+ * Stores the development catalog's views, one JSON file each: `{folder}/views/{namespace}.{view}.json`. A change
+ * writes a new metadata location, but a replaced view has no history.
  */
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -59,7 +59,7 @@ export class ViewStore {
     ])
   }
 
-  /** @param request a CommitViewRequest, of which only `add-view-version` and `set-properties` count here */
+  /** @param request a CommitViewRequest, of which only `add-view-version` and `set-properties` are applied */
   replace(view: TableRef, request: JsonObject): JsonObject {
     const metadata = this.load(view).get('metadata')
     const next = new Map(isJsonObject(metadata) ? metadata : [])

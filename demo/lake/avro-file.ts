@@ -1,4 +1,4 @@
-/** Avro object container files, with longs as bigints. */
+/** Writes Avro object container files, with longs as bigints. */
 
 import { deflateRawSync } from 'node:zlib'
 import avro from 'avsc'
@@ -18,7 +18,7 @@ const bigLong = avro.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 })
 
-/** An Avro object container file, compressed by deflate as Iceberg's writers do. */
+/** Writes an Avro object container file, compressed by deflate as Iceberg's writers do. */
 export function avroBytes(
   schema: object,
   records: readonly Record<string, unknown>[],

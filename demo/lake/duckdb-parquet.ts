@@ -1,4 +1,4 @@
-/** Parquet files as DuckDB writes them, with field ids. */
+/** Writes Parquet files by DuckDB, with field ids. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 
 /**
- * The file that DuckDB makes of a SELECT.
- * @param fieldIds DuckDB's struct: `{id: 1, tags: {__duckdb_field_id: 2, element: 3}}`; none where absent
+ * Writes the result of a SELECT to a Parquet file by DuckDB.
+ * @param fieldIds DuckDB's struct: `{id: 1, tags: {__duckdb_field_id: 2, element: 3}}`; no ids by default
  * @param setup statements to run before
  */
 export async function duckdbParquet(

@@ -1,7 +1,7 @@
 /**
- * A small Iceberg table writer for the demo and the tests: Parquet with field ids, Avro manifests, metadata files; appends
- * (with several files and partition values), schemas over time, deletes of every kind, other file formats. It
- * writes what the specification asks for and, but for statistics where a test gives them, nothing else.
+ * A small Iceberg table writer for the demo and the tests. It writes Parquet with field ids, Avro manifests and
+ * metadata files; appends, schema changes, deletes of every kind, and other file formats. It writes what the
+ * specification requires and no more, except for statistics that a test gives.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { type ParquetOptions, parquetBytes, positionDeleteBytes } from './parque
 import { puffinBytes } from './puffin.ts'
 import { type Field, type Row, schemaField } from './table-fields.ts'
 
-/** Where files go: `file:` folders by default, or wherever `put` says. */
+/** Where files go: `file:` folders by default, or the place that `put` writes to. */
 export interface WriterOptions {
   readonly fields: readonly Field[]
   /** The table's location, without a trailing slash; `file:///…`, `s3://…`. */
@@ -34,21 +34,21 @@ export interface WriterOptions {
 }
 
 export interface FileOptions extends ParquetOptions {
-  /** The value of the partition field, where the table is partitioned. */
+  /** The value of the partition field, if the table is partitioned. */
   readonly partition?: string | number | null
-  /** Put in place of the Parquet file. */
+  /** The content of the file; replaces the Parquet file that would be written. */
   readonly bytes?: Uint8Array
-  /** PARQUET where absent. */
+  /** PARQUET by default. */
   readonly format?: string
-  /** Of `bytes` that no `rows` are given for. */
+  /** For `bytes` without `rows`. */
   readonly recordCount?: number
-  /** Columns of the file; the current schema's where absent. */
+  /** Columns of the file; those of the current schema by default. */
   readonly fields?: readonly Field[]
   /** Bounds by field id, in single-value binary form. */
   readonly stats?: FileStats
 }
 
-/** Rows that a commit deletes. A vector takes the place of the one its data file had. */
+/** Rows that a commit deletes. A vector replaces the previous vector of its data file. */
 export type DeleteOptions = { readonly partition?: string | number | null } & (
   | { readonly kind: 'position'; readonly dataFile: string; readonly positions: readonly number[] }
   | { readonly kind: 'vector'; readonly dataFile: string; readonly positions: readonly number[] }
@@ -63,7 +63,7 @@ export interface Appended {
   readonly files: readonly string[]
 }
 
-/** A folder of the local disk as a place for tables. */
+/** Makes a folder of the local disk a place for tables. */
 export function folderSink(folder: string): Pick<WriterOptions, 'location' | 'put'> {
   return {
     location: pathToFileURL(folder).href,
@@ -75,7 +75,7 @@ export function folderSink(folder: string): Pick<WriterOptions, 'location' | 'pu
   }
 }
 
-/** A table below `folder`, with its folder made. */
+/** Makes a folder for a table below `folder`, and its writer. */
 export function tableInFolder(
   folder: string,
   name: string,
@@ -87,7 +87,7 @@ export function tableInFolder(
 let lastSnapshotId = 3_051_729_675_574_597_004n
 
 interface ManifestWritten extends Manifest {
-  /** The data file whose deletion vector it names. */
+  /** The data file to which its deletion vector belongs. */
   readonly vectorOf?: string
 }
 
@@ -110,12 +110,12 @@ export class IcebergWriter {
     this.#schemas = [options.fields]
   }
 
-  /** The last metadata file that was written. */
+  /** The metadata file that was written last. */
   get metadataLocation(): string | undefined {
     return this.#metadataLocation
   }
 
-  /** Of the current schema. */
+  /** The fields of the current schema. */
   get fields(): readonly Field[] {
     return this.#schemas.at(-1) ?? []
   }
@@ -231,7 +231,7 @@ export class IcebergWriter {
     const sequence = this.#version === 1 ? 0 : ++this.#sequence
     const before = this.#manifests.length
     if (data.length > 0 || deletes.length === 0) await this.#manifest(0, data, snapshotId, sequence)
-    // One for each, so that a vector that is replaced leaves nothing behind.
+    // One manifest for each, so that a replaced vector leaves no entry behind.
     for (const each of deletes) await this.#manifest(1, [each], snapshotId, sequence)
     const manifestList = this.#path(`metadata/snap-${snapshotId}.avro`)
     await this.options.put(manifestList, manifestListBytes(this.#version, this.#manifests))
@@ -292,7 +292,7 @@ export class IcebergWriter {
     return location
   }
 
-  /** The table's metadata as it stands. */
+  /** The current metadata of the table. */
   metadata(properties: Readonly<Record<string, string>> = {}): Record<string, unknown> {
     const current = this.#snapshots.at(-1)?.['snapshot-id']
     const spec = this.#spec()

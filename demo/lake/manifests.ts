@@ -1,11 +1,11 @@
-/** Manifests and manifest lists: their schemas, and what stands in them. */
+/** Writes manifests and manifest lists: their schemas and entries. */
 
 import { avroBytes } from './avro-file.ts'
 import type { Field } from './table-fields.ts'
 
 export type FormatVersion = 1 | 2 | 3
 
-/** What a manifest says of a file's values, by field id; bounds in single-value binary form. */
+/** Statistics of a file in a manifest, by field id; bounds in single-value binary form. */
 export interface FileStats {
   readonly valueCounts?: Readonly<Record<number, number>>
   readonly nullCounts?: Readonly<Record<number, number>>
@@ -13,7 +13,7 @@ export interface FileStats {
   readonly upper?: Readonly<Record<number, Uint8Array>>
 }
 
-/** What a manifest list says of a manifest. */
+/** A manifest, as a manifest list describes it. */
 export interface Manifest {
   readonly path: string
   readonly length: number
@@ -22,7 +22,7 @@ export interface Manifest {
   readonly sequence: number
 }
 
-/** A data or delete file as a manifest has it, added by this snapshot. */
+/** The manifest entry of a data or delete file that this snapshot added. */
 export function manifestEntry(
   version: FormatVersion,
   file: Readonly<Record<string, unknown>>,
@@ -31,7 +31,7 @@ export function manifestEntry(
   const { content, ...v1 }: Record<string, unknown> = { ...noStats, ...file }
   if (version === 1)
     return { status: 1, snapshot_id: snapshotId, data_file: { ...v1, block_size_in_bytes: 0n } }
-  // Both are inherited from the manifest list, as writers do.
+  // Both are inherited from the manifest list, as other writers do it.
   return {
     status: 1,
     snapshot_id: null,
@@ -48,7 +48,7 @@ export function manifestEntry(
   }
 }
 
-/** @param by the field that the table is partitioned by */
+/** @param by the field by which the table is partitioned */
 export function manifestSchema(version: FormatVersion, by: Field | undefined): object {
   const partition = {
     type: 'record',
@@ -138,7 +138,7 @@ const optional = (name: string, type: unknown, id: number) => ({
   'field-id': id,
 })
 
-/** A map with integer keys, as Avro has it. */
+/** A map with integer keys, as Avro encodes it. */
 const numbered = (name: string, id: number, keyId: number, valueId: number, values: string) =>
   optional(
     name,
@@ -172,7 +172,7 @@ const deleteSchema = [
   optional('content_size_in_bytes', 'long', 145),
 ]
 
-/** Statistics as an entry has them. */
+/** Statistics in the form of a manifest entry. */
 export function statsFields({
   valueCounts,
   nullCounts,

@@ -1,4 +1,4 @@
-/** The rows of the demo's sales.orders, written as data files and manifests beside the table's metadata. */
+/** Writes the rows of the demo's sales.orders as data files and manifests beside the table's metadata. */
 
 import { join } from 'node:path'
 import { appendSnapshot, orderFields } from '../commits.ts'
@@ -6,10 +6,10 @@ import { duckdbParquet } from './duckdb-parquet.ts'
 import { folderSink, IcebergWriter } from './iceberg-writer.ts'
 import type { Field, FieldType } from './table-fields.ts'
 
-/** One snapshot that is written and that no table has yet. */
+/** One snapshot that is written but not yet committed to a table. */
 export interface WrittenSnapshot {
   readonly snapshotId: bigint
-  /** The commit that adds it. @param timestampMs when it was made, milliseconds since the Unix epoch */
+  /** The commit that adds it. @param timestampMs its time, milliseconds since the Unix epoch */
   readonly commit: (timestampMs: number) => string
 }
 
@@ -21,8 +21,8 @@ const batches = [
 ]
 
 /**
- * Writes two snapshots of two orders each, the second on top of the first.
- * @param warehouse folder of a development catalog's warehouse, in which sales.orders has its own
+ * Writes two snapshots of two orders each, the second based on the first.
+ * @param warehouse folder of a development catalog's warehouse; sales.orders has a folder below it
  */
 export async function writeOrders(warehouse: string): Promise<readonly [WrittenSnapshot, WrittenSnapshot]> {
   const writer = orderWriter(warehouse)
@@ -30,7 +30,7 @@ export async function writeOrders(warehouse: string): Promise<readonly [WrittenS
   return [first, await writeBatch(writer, 1, first.snapshotId)]
 }
 
-/** Writes the first of the two alone. */
+/** Writes only the first of the two snapshots. */
 export function writeFirstOrders(warehouse: string): Promise<WrittenSnapshot> {
   return writeBatch(orderWriter(warehouse), 0)
 }
@@ -40,7 +40,7 @@ function orderWriter(warehouse: string): IcebergWriter {
   return new IcebergWriter({
     fields: orderFields.map(icebergField),
     location,
-    // The catalog writes metadata files itself, of what it is told by the commits.
+    // Metadata files are not written here, because the catalog writes them when the commits arrive.
     put: (path, bytes) => (path.endsWith('.metadata.json') ? undefined : put(path, bytes)),
   })
 }

@@ -1,4 +1,4 @@
-/** Parquet files of data and of position deletes, their columns marked with field ids. */
+/** Writes Parquet files of data and of position deletes, with field ids on their columns. */
 
 import type { CompressionCodec, SchemaElement } from 'hyparquet'
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer'
@@ -53,7 +53,7 @@ function elements(
   ]
 }
 
-/** A Parquet file of these rows, its columns marked with the table's field ids. */
+/** Writes rows to a Parquet file, with the table's field ids on its columns. */
 export function parquetBytes(
   fields: readonly Field[],
   { rows, codec = 'SNAPPY', rowGroupSize, withoutFieldIds = false }: ParquetOptions,

@@ -1,11 +1,11 @@
-/** Puffin files with one deletion vector (Puffin and Roaring specifications), written container by container. */
+/** Writes Puffin files with one deletion vector (Puffin and Roaring specifications), container by container. */
 
 import { crc32 } from 'node:zlib'
 
-/** How a container of a bitmap is written; `best` chooses as writers do. */
+/** The kind of container of a bitmap. `best` chooses as other writers do. */
 export type ContainerKind = 'array' | 'bitmap' | 'run' | 'best'
 
-/** A Puffin file, and where in it the blob lies. */
+/** A Puffin file, and the place of the blob in it. */
 export function puffinBytes(
   dataFile: string,
   positions: readonly number[],
@@ -92,7 +92,7 @@ function roaring32(values: readonly number[], kind: ContainerKind): Buffer {
 
 function container(key: number, values: readonly number[], kind: ContainerKind) {
   const chosen = kind === 'best' ? (values.length > 4_096 ? 'bitmap' : 'array') : kind
-  // What a container is follows from its count, unless it is of runs.
+  // Except for runs, the count of a container determines its kind.
   if (chosen === 'run') return { key, count: values.length, isRun: true, bytes: runs(values) }
   if (values.length <= 4_096)
     return { key, count: values.length, isRun: false, bytes: Buffer.concat(values.map((v) => uint(2, v))) }

@@ -1,8 +1,8 @@
-/** The columns of a written table, and how its metadata files name them. */
+/** The columns of a written table, and their form in metadata files. */
 
-/** Types of which rows can be given. */
+/** Types whose values can be given as rows. */
 export type Written = 'string' | 'long' | 'int' | 'double' | 'float' | 'boolean' | 'date'
-/** Of these only `Written` ones and nested ones can be given as rows; other files come as bytes. */
+/** Only `Written` and nested types can be given as rows. Files with other types are given as bytes. */
 export type FieldType =
   | Written
   | 'time'
@@ -30,7 +30,7 @@ export interface Field {
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** A field as a metadata file has it. */
+/** A field in the form of a metadata file. */
 export function schemaField({ id, name, type, required = false, initialDefault }: Field): object {
   return {
     id,

@@ -1,6 +1,6 @@
 /**
- * Changes to what governs reading a table. Each is one transaction that holds only if every policy of every table that
- * it concerns can be applied, and that records who made it.
+ * Makes changes to what governs reading a table. Each change is one transaction, and records who made it. It is rolled
+ * back when a policy of a concerned table cannot be applied afterwards.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -14,10 +14,10 @@ import { readGovernance } from '../store/governance/governance.ts'
 import { governedTable } from '../store/governance/governed-table.ts'
 import type { Store } from '../store/store.ts'
 
-/** The problems that keep the policies of a table from being applied. */
+/** Lists the problems that keep the policies of a table from being applied. */
 export type CheckPolicies = (table: GovernedTable) => readonly { readonly message: string }[]
 
-/** Where changes are made, by whom, and how their outcome is checked. */
+/** The store, tenant and principal of a change, and the check of its outcome. */
 export interface ChangeContext {
   readonly store: Store
   readonly tenant: TenantId
@@ -31,8 +31,8 @@ const exemptRolesMax = 100
 
 /**
  * Makes and records a change.
- * @param work gives the tables that it concerns
- * @throws Fault `unprocessable` where a policy of those tables could not be applied; nothing is changed then
+ * @param work makes it, and returns the tables that it concerns
+ * @throws Fault `unprocessable` when a policy of those tables could not be applied; nothing is changed then
  */
 export async function changeContracts(
   { store, tenant, actor, checkPolicies }: ChangeContext,
@@ -51,7 +51,7 @@ export async function changeContracts(
   })
 }
 
-/** Removes something, and records that where there was something. @returns whether there was */
+/** Removes something, and records the removal if there was something to remove. @returns whether there was */
 export function removeContracts(
   { store, tenant, actor }: ChangeContext,
   made: ContractChange,
@@ -65,14 +65,14 @@ export function removeContracts(
   })
 }
 
-/** @throws Fault `bad_request` for what is no id of a contract or policy, and no tag */
+/** Throws `bad_request` when the text is no valid id or tag. */
 export function checkName(text: string): void {
   if (!namePattern.test(text))
-    throw new Fault('bad_request', 'Ids and tags hold 1 to 255 letters, digits and _ . : -')
+    throw new Fault('bad_request', 'An id or tag must have 1 to 255 characters: letters, digits and _ . : -')
 }
 
-/** @throws Fault `bad_request` for a malformed id, a text that is too long, or roles that are none */
-export function checkPolicy({
+/** Throws `bad_request` for a malformed id, an expression that is too long, or malformed roles. */
+export function checkFilterOrMask({
   id,
   expression = '',
   exemptRoles,
@@ -83,10 +83,10 @@ export function checkPolicy({
 }): void {
   checkName(id)
   if (Buffer.byteLength(expression) > limits.policyTextBytesMax)
-    throw new Fault('bad_request', `An expression is at most ${limits.policyTextBytesMax} bytes.`)
+    throw new Fault('bad_request', `An expression must be at most ${limits.policyTextBytesMax} bytes.`)
   if (exemptRoles.length > exemptRolesMax || exemptRoles.some((role) => role === '' || role.length > 255))
     throw new Fault(
       'bad_request',
-      `\`exempt_roles\` holds up to ${exemptRolesMax} roles of 1 to 255 characters.`,
+      `\`exempt_roles\` must hold at most ${exemptRolesMax} roles of 1 to 255 characters.`,
     )
 }

@@ -5,7 +5,7 @@ import type { MaskTarget } from '../store/contract/targets.ts'
 import { type ChangeContext, checkName, removeContracts } from './change.ts'
 
 /**
- * Removes a mask of a column, dropped ones included, or of a tag.
+ * Removes a mask of a column (also of a dropped one) or of a tag.
  * @returns whether there was one
  * @throws Fault `bad_request` for a malformed id
  */

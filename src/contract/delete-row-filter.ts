@@ -5,7 +5,7 @@ import type { FilterTarget } from '../store/contract/targets.ts'
 import { type ChangeContext, checkName, removeContracts } from './change.ts'
 
 /**
- * Removes a row filter of a table, of a column, dropped ones included, or of a tag.
+ * Removes a row filter of a table, of a column (also a dropped one), or of a tag.
  * @returns whether there was one
  * @throws Fault `bad_request` for a malformed id
  */

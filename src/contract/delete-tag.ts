@@ -5,7 +5,7 @@ import { removeTag } from '../store/contract/rows.ts'
 import { type ChangeContext, checkName, removeContracts } from './change.ts'
 
 /**
- * Removes a tag from a column, dropped ones included.
+ * Removes a tag from a column, also from a dropped one.
  * @returns whether there was one
  * @throws Fault `bad_request` for a malformed tag
  */

@@ -1,4 +1,4 @@
-/** Who changed what governs reading, newest first, as the API shows it. */
+/** Lists who changed contracts, filters, masks, tags and settings, newest first, in the form of the API. */
 
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
@@ -6,7 +6,7 @@ import { listContractChanges, type RecordedChange } from '../store/contract/chan
 import type { PageRequest } from '../store/database/page.ts'
 import type { Store } from '../store/store.ts'
 
-/** One page of changes. @throws Fault `bad_request` for a bad page token */
+/** Reads one page of changes. Throws `bad_request` for a bad page token. */
 export async function listChanges(store: Store, tenant: TenantId, page: PageRequest) {
   return pageView(await listContractChanges(store, tenant, page), changeView)
 }

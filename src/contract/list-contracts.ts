@@ -6,7 +6,7 @@ import { type ListedContract, listContracts } from '../store/contract/contract-l
 import type { PageRequest } from '../store/database/page.ts'
 import type { Store } from '../store/store.ts'
 
-/** One page of tables with their contracts. @throws Fault `bad_request` for a bad page */
+/** Reads one page of tables with their contracts. Throws `bad_request` for a bad page. */
 export async function listTableContracts(store: Store, tenant: TenantId, page: PageRequest) {
   return pageView(await listContracts(store, tenant, page), contractView)
 }

@@ -1,4 +1,4 @@
-/** Operations on a tenant's settings for reading, and on the record of who changed what. */
+/** Declares the operations on a tenant's settings for reading, and on the list of changes to contracts. */
 
 import { pageRequest } from '../http/page-view.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import { contractActions } from '../store/contract/changes.ts'
 import { putReadSettings, readSettings } from '../store/contract/read-settings.ts'
 import { listChanges } from './list-changes.ts'
-import { operation, overseeing, root } from './parts.ts'
+import { contractsPath, operation, overseeing } from './parts.ts'
 
 const tag = 'contracts'
 const settings = object({ readable_without_contract: flag })
@@ -27,7 +27,7 @@ export const oversightOperations = [
     tag,
     summary: 'The tenant’s settings for reading',
     method: 'GET',
-    path: `${root}/settings`,
+    path: `${contractsPath}/settings`,
     access: overseeing,
     output: settings,
     run: async ({ parts, caller }) => {
@@ -40,7 +40,7 @@ export const oversightOperations = [
     tag,
     summary: 'Saves the tenant’s settings for reading',
     method: 'PUT',
-    path: `${root}/settings`,
+    path: `${contractsPath}/settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
     input: settings,
     run: ({ parts, caller }, { readable_without_contract: readableWithoutContract }) =>
@@ -51,7 +51,7 @@ export const oversightOperations = [
     tag,
     summary: 'Who changed what governs reading, newest first',
     method: 'GET',
-    path: `${root}/changes`,
+    path: `${contractsPath}/changes`,
     access: overseeing,
     input: object(pageInput),
     output: pageOf(

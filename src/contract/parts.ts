@@ -1,4 +1,4 @@
-/** What the operations on contracts are assembled with, and who makes a change. */
+/** What the operations on contracts share: dependencies, paths, permissions, and the principal of a change. */
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
@@ -12,7 +12,7 @@ export interface ContractParts {
   readonly store: Store
   readonly clock: Clock
   readonly states: TableStates
-  /** What the read path finds wrong with a table's policies. */
+  /** Finds the problems that the read path would have with a table's policies. */
   readonly checkPolicies: CheckPolicies
 }
 
@@ -20,22 +20,22 @@ export interface ContractParts {
 export const operation = operationsOf<ContractParts>()
 
 /** Where contracts are. */
-export const root = '/api/v1/contracts'
+export const contractsPath = '/api/v1/contracts'
 /** Where a table is. */
-export const tablePath = `${root}/tables/{namespace}/{table}` as const
+export const tablePath = `${contractsPath}/tables/{namespace}/{table}` as const
 
 export const reading = { scope: 'read' } as const
 export const changing = { scope: 'admin', roles: ['steward'] } as const
-/** Settings and changes hold the text of policies, so they are for those who may see it. */
+/** Settings and changes show the text of policies, so only roles that may see policies may read them. */
 export const overseeing = { scope: 'read', roles: ['steward', 'administrator'] } as const
 
-/** Where a change is made and by whom. */
+/** The store, tenant and principal of a change. */
 export function changeOf({ parts, caller }: OperationContext<ContractParts, SessionAccess>): ChangeContext {
   const { store, checkPolicies } = parts
   return { store, checkPolicies, tenant: caller.tenant, actor: caller.principal.sub }
 }
 
-/** @throws Fault `not_found` where there was nothing to remove */
-export async function removed(removing: Promise<boolean>): Promise<void> {
-  if (!(await removing)) throw new Fault('not_found', 'There is no such thing to remove.')
+/** Throws `not_found` when there was nothing to remove. */
+export async function orNotFound(removing: Promise<boolean>): Promise<void> {
+  if (!(await removing)) throw new Fault('not_found', 'There is nothing of that name to remove.')
 }

@@ -1,4 +1,4 @@
-/** Operations on the snapshot that a table is read at. */
+/** Declares the operations that pin and unpin the snapshot at which a table is read. */
 
 import { pageRequest } from '../http/page-view.ts'
 import {

@@ -1,4 +1,4 @@
-/** Pinning a table to a snapshot that its upstream catalog holds. */
+/** Pins a table to a snapshot that its upstream catalog holds. */
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
@@ -23,9 +23,8 @@ export interface WantedPin {
 }
 
 /**
- * Pins a table to a snapshot, as the catalog holds it now.
- * @throws Fault `not_found` for an unknown catalog or table, `unprocessable` where the table
- *   has no such snapshot
+ * Pins a table to a snapshot that the catalog holds at this moment.
+ * @throws Fault `not_found` for an unknown catalog or table, `unprocessable` when the table has no such snapshot
  */
 export async function pinSnapshot(
   { states, clock }: PinParts,
@@ -38,7 +37,7 @@ export async function pinSnapshot(
   const state = await loadState(() => states.load(on.tenant, credential, table))
   if (!state.snapshotSchemaIds.has(snapshotId))
     throw new Fault('unprocessable', 'The table has no such snapshot.')
-  // A snapshot of format version 1 may not name its schema: it keeps the one it is read with now.
+  // A snapshot of format version 1 may not name its schema: the table's current schema is stored for it.
   const schemaId = state.snapshotSchemaIds.get(snapshotId) ?? state.currentSchemaId
   const columns = state.schemas.get(schemaId)
   if (columns === undefined) throw new Fault('unprocessable', 'The table has no schema of the snapshot.')

@@ -1,4 +1,4 @@
-/** Operations on what protects columns and rows: row filters and masks of tables, columns and tags, and tags of columns. */
+/** Declares the operations on row filters and masks (of tables, columns and tags) and on the tags of columns. */
 
 import { maskActions } from '../core/mask.ts'
 import {
@@ -16,16 +16,16 @@ import type { FilterTarget, MaskTarget } from '../store/contract/targets.ts'
 import { deleteMask } from './delete-mask.ts'
 import { deleteRowFilter } from './delete-row-filter.ts'
 import { deleteTag } from './delete-tag.ts'
-import { changeOf, changing, operation, removed, root, tablePath } from './parts.ts'
+import { changeOf, changing, contractsPath, operation, orNotFound, tablePath } from './parts.ts'
 import { putMask } from './put-mask.ts'
 import { putRowFilter } from './put-row-filter.ts'
 import { putTag } from './put-tag.ts'
 
 const common = { tag: 'contracts', access: changing } as const
 const columnPath = `${tablePath}/columns/{column}` as const
-const tagPath = `${root}/tags/{tag}` as const
+const tagPath = `${contractsPath}/tags/{tag}` as const
 
-/** What a policy is attached to: how its path begins, what that names, and how it is called. */
+/** What a row filter or mask is attached to: the start of its path, the target that the path names, and its noun. */
 const ofTable = {
   noun: 'table',
   path: tablePath,
@@ -47,15 +47,15 @@ const ofTag = {
 type Place = { namespace: readonly string[]; table: string; column?: string; tag?: string }
 
 const unknownColumn = { not_found: 'There is no such column.' }
-const inapplicable = { unprocessable: 'It cannot be applied to a table that it then governs.' }
-const nothing = { not_found: 'There is no such thing to remove.' }
+const inapplicable = { unprocessable: 'It cannot be applied to a table that it would govern.' }
+const nothing = { not_found: 'There is nothing of that name to remove.' }
 const exemptRoles = maybe(described(list(text), 'roles that it does not concern'))
 
 const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, address, target }) => [
   operation({
     ...common,
     name: `put_${noun}_row_filter`,
-    summary: `Saves a row filter of a ${noun}, in place of the one of this id there`,
+    summary: `Saves a row filter of a ${noun}, replacing the one with this id`,
     method: 'PUT',
     path: `${path}/row-filters/{id}`,
     input: object({ ...address, id: text, expression: nonEmpty, exempt_roles: exemptRoles }),
@@ -74,7 +74,7 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     input: object({ ...address, id: text }),
     faults: nothing,
     run: (context, { id, ...place }) =>
-      removed(deleteRowFilter(changeOf(context), target(place as Place), id)),
+      orNotFound(deleteRowFilter(changeOf(context), target(place as Place), id)),
   }),
 ])
 
@@ -82,7 +82,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
   operation({
     ...common,
     name: `put_${noun}_mask`,
-    summary: `Saves a mask of a ${noun}, in place of the one of this id there`,
+    summary: `Saves a mask of a ${noun}, replacing the one with this id`,
     method: 'PUT',
     path: `${path}/masks/{id}`,
     input: object({
@@ -106,7 +106,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
     path: `${path}/masks/{id}`,
     input: object({ ...address, id: text }),
     faults: nothing,
-    run: (context, { id, ...place }) => removed(deleteMask(changeOf(context), target(place as Place), id)),
+    run: (context, { id, ...place }) => orNotFound(deleteMask(changeOf(context), target(place as Place), id)),
   }),
 ])
 
@@ -131,7 +131,7 @@ const tagOperations = [
     input: tagInput,
     faults: nothing,
     run: (context, { column, tag, ...place }) =>
-      removed(deleteTag(changeOf(context), addressed(place), column, tag)),
+      orNotFound(deleteTag(changeOf(context), addressed(place), column, tag)),
   }),
 ]
 

@@ -9,14 +9,14 @@ import { type ChangeContext, changeContracts, checkName } from './change.ts'
 export interface NewContract {
   readonly id: string
   readonly version: number
-  /** What it declares of the table; nothing where absent. */
+  /** What the contract declares of the table. */
   readonly schema?: ContractSchema
 }
 
 /**
- * Puts a table under an active contract, in place of the one that it is under and of what that declared.
- * @throws Fault `bad_request` for a malformed id or version, `unprocessable` where it declares a column that
- *   its table does not have
+ * Puts a table under an active contract, replacing its present contract and declared schema.
+ * @throws Fault `bad_request` for a malformed id or version, `unprocessable` for a declared column that the table does
+ * not have
  */
 export async function putContract(
   on: ChangeContext,

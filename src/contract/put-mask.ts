@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { isMaskAction } from '../core/mask.ts'
 import { saveMask } from '../store/contract/rows.ts'
 import type { MaskTarget } from '../store/contract/targets.ts'
-import { type ChangeContext, changeContracts, checkName, checkPolicy } from './change.ts'
+import { type ChangeContext, changeContracts, checkFilterOrMask, checkName } from './change.ts'
 
 export interface NewMask {
   readonly id: string
@@ -14,15 +14,18 @@ export interface NewMask {
 }
 
 /**
- * Saves a mask of a column or tag, in place of the one of this id there.
- * @throws Fault `bad_request` where it is malformed, `not_found` for an unknown column, `unprocessable` where
- *   it cannot be applied to a column that it then masks
+ * Saves a mask of a column or tag, replacing the one with the same id there.
+ * @throws Fault `bad_request` when it is malformed, `not_found` for an unknown column, `unprocessable` when it cannot
+ * be applied to a column that it would mask
  */
 export async function putMask(on: ChangeContext, target: MaskTarget, mask: NewMask): Promise<void> {
-  checkPolicy(mask)
-  if (!isMaskAction(mask.action)) throw new Fault('bad_request', 'The mask action is not known.')
+  checkFilterOrMask(mask)
+  if (!isMaskAction(mask.action)) throw new Fault('bad_request', 'The mask action is not supported.')
   if ((mask.action === 'apply-expression') !== (mask.expression !== undefined))
-    throw new Fault('bad_request', 'apply-expression, and no other action, needs an expression.')
+    throw new Fault(
+      'bad_request',
+      '`expression` is required for the action apply-expression and allowed for no other.',
+    )
   if ('tag' in target) checkName(target.tag)
   const { id, action, expression, exemptRoles: exempt_roles } = mask
   const value = { action, expression, exempt_roles }

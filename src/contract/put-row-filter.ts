@@ -2,7 +2,7 @@
 
 import { saveRowFilter } from '../store/contract/rows.ts'
 import type { FilterTarget } from '../store/contract/targets.ts'
-import { type ChangeContext, changeContracts, checkName, checkPolicy } from './change.ts'
+import { type ChangeContext, changeContracts, checkFilterOrMask, checkName } from './change.ts'
 
 export interface NewRowFilter {
   readonly id: string
@@ -11,16 +11,16 @@ export interface NewRowFilter {
 }
 
 /**
- * Saves a row filter of a table, column or tag, in place of the one of this id there.
- * @throws Fault `bad_request` where it is malformed, `not_found` for an unknown column, `unprocessable` where
- *   it cannot be applied to a table that it then filters
+ * Saves a row filter of a table, column or tag, replacing the one with the same id there.
+ * @throws Fault `bad_request` when it is malformed, `not_found` for an unknown column, `unprocessable` when it cannot
+ * be applied to a table that it would filter
  */
 export async function putRowFilter(
   on: ChangeContext,
   target: FilterTarget,
   filter: NewRowFilter,
 ): Promise<void> {
-  checkPolicy(filter)
+  checkFilterOrMask(filter)
   if ('tag' in target) checkName(target.tag)
   const { id, expression, exemptRoles: exempt_roles } = filter
   const value = { expression, exempt_roles }

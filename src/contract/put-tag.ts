@@ -6,8 +6,8 @@ import { type ChangeContext, changeContracts, checkName } from './change.ts'
 
 /**
  * Tags a column.
- * @throws Fault `bad_request` for a malformed tag, `not_found` for an unknown column, `unprocessable` where a
- *   mask of the tag cannot be applied to it
+ * @throws Fault `bad_request` for a malformed tag, `not_found` for an unknown column, `unprocessable` when a mask of
+ * the tag cannot be applied to the column
  */
 export async function putTag(on: ChangeContext, table: TableRef, column: string, tag: string): Promise<void> {
   checkName(tag)

@@ -1,4 +1,4 @@
-/** What a contract declares of its table, as a request gives it: its shape, and what no schema can say of it. */
+/** Reads the schema that a contract declares from a request: JSON Schema first, then what it cannot check. */
 
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
@@ -34,7 +34,7 @@ const relationship = object({
   to: described(columns, 'As many columns of one table'),
 })
 
-/** Members of a contract that declare its schema: the schema object of the Open Data Contract Standard 3.1, in its words. */
+/** Members that declare a contract's schema: the schema object of Open Data Contract Standard 3.1, unrenamed. */
 export const schemaMembers = {
   description,
   properties: maybe(list(property, { maxItems: limits.catalogColumnsMax })),
@@ -46,8 +46,8 @@ const declared = object(schemaMembers)
 export type DeclaredInput = Static<typeof declared>
 
 /**
- * The schema that a request declares, without what says nothing; empty where it declares none.
- * @throws Fault `bad_request` naming what is malformed
+ * Reads the schema that a request declares, without empty members.
+ * @throws Fault `bad_request` that names the malformed member
  */
 export function readContractSchema(input: DeclaredInput, table: TableRef): ContractSchema {
   const properties = (input.properties ?? []).map(readProperty)
@@ -67,7 +67,7 @@ export function readContractSchema(input: DeclaredInput, table: TableRef): Contr
 function readProperty(input: Static<typeof property>): SchemaProperty {
   const { name, primaryKey = false, primaryKeyPosition = -1, relationships = [] } = input
   if (primaryKeyPosition === 0) throw bad('`primaryKeyPosition` must be a whole number from 1')
-  // The standard's default, -1, is as none.
+  // The standard's default, -1, means no position.
   const hasPosition = primaryKeyPosition > 0
   if (hasPosition && !primaryKey) throw bad('`primaryKeyPosition` needs `primaryKey`')
   return {
@@ -89,7 +89,7 @@ function readRelationship({ from, to }: Static<typeof relationship>): SchemaRela
 function checkPositions(properties: readonly SchemaProperty[]): void {
   const key = properties.filter(({ primaryKey }) => primaryKey)
   if (key.length > limits.contractKeyColumnsMax)
-    throw bad(`a primary key has at most ${limits.contractKeyColumnsMax} columns`)
+    throw bad(`a primary key must have at most ${limits.contractKeyColumnsMax} columns`)
   const positions = key.flatMap(({ primaryKeyPosition: position }) =>
     position === undefined ? [] : [position],
   )
@@ -103,10 +103,10 @@ function checkForeignKeys(schema: ContractSchema, table: TableRef): void {
   try {
     const keys = foreignKeysOf(schema, table)
     if (keys.length > limits.contractRelationshipsMax)
-      throw bad(`a table has at most ${limits.contractRelationshipsMax} relationships`)
+      throw bad(`a table must have at most ${limits.contractRelationshipsMax} relationships`)
     for (const { columns: own, table: target, referencedColumns } of keys) {
       if (![...target.namespace, target.name].every(isPathIdentifier))
-        throw bad('namespaces and tables hold letters, digits, _ and - only')
+        throw bad('namespaces and tables must hold letters, digits, _ and - only')
       for (const name of [...own, ...referencedColumns]) bounded(name, 'to', limits.contractNameBytesMax)
     }
   } catch (thrown) {
@@ -119,10 +119,11 @@ function descriptionOf({ description: given = '' }: { readonly description?: str
   return { description: bounded(given, 'description', limits.contractDescriptionBytesMax) }
 }
 
-/** As PostgreSQL holds text: a comment of the catalog comes from here. */
+/** PostgreSQL must be able to store the text, because `pg_catalog` shows it as a comment. */
 function bounded(given: string, name: string, bytesMax: number): string {
-  if (Buffer.byteLength(given) > bytesMax) throw bad(`\`${name}\` is at most ${bytesMax} bytes`)
-  if (!given.isWellFormed() || given.includes('\0')) throw bad(`\`${name}\` holds what is no text`)
+  if (Buffer.byteLength(given) > bytesMax) throw bad(`\`${name}\` must be at most ${bytesMax} bytes`)
+  if (!given.isWellFormed() || given.includes('\0'))
+    throw bad(`\`${name}\` must not hold U+0000 or unpaired surrogates`)
   return given
 }
 

@@ -1,4 +1,4 @@
-/** What governs reading a table, as the API shows it. */
+/** Shows a table's contract, columns, tags, filters and masks in the form of the API. */
 
 import { Fault } from '../base/fault.ts'
 import type { ContractSchema } from '../core/contract-schema.ts'
@@ -9,7 +9,7 @@ import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { type Governance, loadGovernance, type StoredMask } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
 
-/** A table for a principal: readers learn of columns and tags, and stewards of filters and masks. @throws Fault `not_found` */
+/** Shows a table: readers see its columns and tags, and stewards also its filters and masks. Throws `not_found`. */
 export async function showTable(store: Store, tenant: TenantId, table: TableRef, { roles }: Principal) {
   const [governance, schema] = await Promise.all([
     loadGovernance(store, tenant, table),
@@ -20,6 +20,7 @@ export async function showTable(store: Store, tenant: TenantId, table: TableRef,
 }
 
 /**
+ * Builds the view.
  * @param schema what the contract declares
  * @param withPolicies whether filters and masks are shown
  */

@@ -1,4 +1,4 @@
-/** Operations on the contract of a table. */
+/** Declares the operations on the contract of a table. */
 
 import { pageRequest } from '../http/page-view.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from '../http/schemas.ts'
 import { deleteContract } from './delete-contract.ts'
 import { listTableContracts } from './list-contracts.ts'
-import { changeOf, changing, operation, reading, removed, root, tablePath } from './parts.ts'
+import { changeOf, changing, contractsPath, operation, orNotFound, reading, tablePath } from './parts.ts'
 import { putContract } from './put-contract.ts'
 import { readContractSchema, schemaMembers } from './read-schema.ts'
 import { showTable } from './show-table.ts'
@@ -61,7 +61,7 @@ export const tableOperations = [
     tag: 'contracts',
     summary: 'The tables that are under a contract, with its id, version and state',
     method: 'GET',
-    path: `${root}/tables`,
+    path: `${contractsPath}/tables`,
     access: reading,
     input: object(pageInput),
     output: pageOf(
@@ -85,8 +85,7 @@ export const tableOperations = [
   operation({
     name: 'put_contract',
     tag: 'contracts',
-    summary:
-      'Puts the table under a contract, in place of the one that it is under and of what that declared',
+    summary: 'Puts the table under a contract, replacing its present contract and declared schema',
     method: 'PUT',
     path: tablePath,
     access: changing,
@@ -118,6 +117,6 @@ export const tableOperations = [
     access: changing,
     input: object(tableAddress),
     faults: { not_found: 'The table is under no contract.' },
-    run: (context, input) => removed(deleteContract(changeOf(context), addressed(input))),
+    run: (context, input) => orNotFound(deleteContract(changeOf(context), addressed(input))),
   }),
 ]

@@ -6,7 +6,7 @@ import { unpinTable } from '../store/contract/pins.ts'
 import type { ChangeContext } from './change.ts'
 import { pinView } from './list-pins.ts'
 
-/** Ends a pin. @throws Fault `conflict` where the table is not pinned */
+/** Ends a pin. Throws `conflict` when the table is not pinned. */
 export async function unpinSnapshot(clock: Clock, on: ChangeContext, table: TableRef) {
   return pinView(await unpinTable(on.store, on.tenant, { table, actor: on.actor, atMs: clock.now() }))
 }

@@ -1,6 +1,6 @@
 /**
- * Alerts to the chat webhook (docs/reference/detection.md 5), in the form that Slack and those like it take. What is
- * due is a row, so an alert survives the process; sending is apart from scanning and never holds it up.
+ * Sends alerts to the chat webhook (docs/reference/detection.md 5), as Slack and compatible receivers take them. An
+ * alert that is due is a row, so it survives the process. Sending runs apart from scanning and never delays it.
  */
 
 import type { Secret } from '../base/secret.ts'
@@ -14,14 +14,14 @@ export interface AlertOptions {
   readonly webhookUrl: Secret
   /** The public address of this service, for the link. */
   readonly baseUrl: () => URL
-  /** Milliseconds before the second try; doubles with each. */
+  /** Milliseconds before the second attempt; doubles with each. */
   readonly backoffMs?: number
 }
 
 const lookMs = 5_000
 const requestMs = 10_000
 const batch = 5
-/** They are sent one after another; past it another replica would send those that wait, too. */
+/** Alerts are sent one after another. After the lease, another replica would send the waiting ones too. */
 const leaseMs = batch * requestMs + 10_000
 const backoffMsDefault = 5_000
 const backoffMsMax = 3_600_000
@@ -40,7 +40,7 @@ export class AlertSender {
     this.#timer.unref()
   }
 
-  /** Sends what is due now. */
+  /** Sends the alerts that are due. */
   wake(): void {
     if (this.#stop.signal.aborted) return
     this.#again = true
@@ -49,7 +49,7 @@ export class AlertSender {
     })
   }
 
-  /** Ends a request under way; its alert is due again after its lease. */
+  /** Ends a request in flight. Its alert is due again after its lease. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stop.abort()
@@ -64,7 +64,7 @@ export class AlertSender {
         for (const alert of due) await this.#send(alert)
         this.#again ||= due.length === batch
       } catch (err) {
-        this.parts.log.error({ err }, 'due alerts could not be looked up')
+        this.parts.log.error({ err }, 'the alerts that are due could not be read or sent')
       }
     }
   }
@@ -72,7 +72,7 @@ export class AlertSender {
   async #send(alert: DueAlert): Promise<void> {
     const { store, metrics, log } = this.parts
     const { findings, isCut } = await alertFindings(store, alert.tenant, alert.runId, shownMax)
-    // Somebody decided about all of them meanwhile.
+    // All of these findings were decided meanwhile.
     if (findings.length === 0) return finishAlert(store, alert, undefined)
     const link = new URL(`/api/v1/detection/findings?run=${alert.runId}`, this.options.baseUrl())
     const outcome = await this.#post(alertPayload(findings, link, isCut))
@@ -126,7 +126,7 @@ type Outcome =
 const shownMax = 10
 
 /**
- * The body of an alert: `text` for every receiver. It holds masked samples and counts, never a value.
+ * Writes the body of an alert: `text`, which every receiver reads. It holds masked samples and counts, never a value.
  * @param findings of one run, at least one
  * @param link where all of them are listed
  * @param isCut whether there are more than these
@@ -151,12 +151,12 @@ export function alertPayload(
   }
 }
 
-/** Masks are made of marks that the receiver would take for markup. */
+/** Masks consist of characters that the receiver would read as markup. */
 function code(text: string): string {
   return `\`${escapeEntities(text.replaceAll('`', "'"))}\``
 }
 
-/** Names come from tables, so nothing in them may become a link, a mention or markup. */
+/** Names come from tables, so no part of them may become a link, a mention or markup. */
 function escapeMrkdwn(text: string): string {
   return escapeEntities(text).replace(/[`*~|@]|:(?=\/\/)|www(?=\.)/gi, (mark) => `${mark}\u200b`)
 }
@@ -165,7 +165,7 @@ function escapeEntities(text: string): string {
   return (
     text
       .slice(0, 200)
-      // Controls, line separators, and what turns the direction of text around.
+      // Control characters, line separators, and characters that change the direction of text.
       .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')

@@ -1,6 +1,6 @@
 /**
- * POST /v1/webhooks/alpha (docs/reference/detection.md 2.1), step by step: the HMAC is its authentication, and until it
- * holds the tenant is only a claim.
+ * Handles POST /v1/webhooks/alpha (docs/reference/detection.md 2.1), step by step. The HMAC authenticates the request;
+ * until it is verified, the tenant is only a claim.
  */
 
 import { createHmac } from 'node:crypto'
@@ -26,12 +26,13 @@ export interface AlphaWebhookParts {
 const jsonDepthMax = 32
 
 /**
- * Queues the Hit that a signed callback tells of. Resolves once it is durable.
- * @throws Fault `gone`, `bad_request`, `unauthenticated` or `unavailable`, the first that holds in the order of
- *   docs/reference/detection.md 2.1
+ * Queues the hit that a signed callback reports. Resolves once it is durable.
+ * @throws Fault `gone`, `bad_request`, `unauthenticated` or `unavailable`: the first that applies in the order of
+ * docs/reference/detection.md 2.1
  */
 export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Request): Promise<void> {
-  if (!parts.enabled) throw new Fault('gone', 'The webhook is switched off.')
+  if (!parts.enabled)
+    throw new Fault('gone', 'The webhook is switched off in the configuration of this service.')
   const { bytes } = await readCapped(request)
   const signature = request.headers.get('x-alpha-signature')
   if (signature === null || signature === '')
@@ -45,7 +46,7 @@ export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Req
   if (Buffer.byteLength(metadataLocation) > metadataLocationBytesMax || metadataLocation.includes('\0'))
     throw new Fault('bad_request', `The metadata_location has more than ${metadataLocationBytesMax} bytes.`)
 
-  // A UUID of another version is well-formed, and no tenant's.
+  // A UUID of another version is well-formed, but no tenant has it.
   const tenant = parseTenantId(tenantId)
   const secrets = tenant === undefined ? [] : await lookUp(parts.store, tenant)
   assertNotCancelled(request)
@@ -56,7 +57,7 @@ export async function receiveAlphaWebhook(parts: AlphaWebhookParts, request: Req
       'No secret is configured for the tenant, or the signature does not match.',
     )
   assertNotCancelled(request)
-  // A secret that several catalogs share names none of them; then the storage root does.
+  // A secret that several catalogs share identifies none of them. The storage root identifies the catalog then.
   const credentialId = matches.length === 1 ? matches[0] : undefined
   try {
     await parts.queue.push(tenant, [
@@ -71,7 +72,7 @@ async function readCapped(request: Request) {
   try {
     return await readBody(request, limits.webhookBodyBytesMax)
   } catch (thrown) {
-    // Here it is 400, where the gateway answers 413.
+    // This endpoint answers 400 to a body that is too large, where the gateway answers 413.
     if (thrown instanceof Fault && thrown.kind === 'payload_too_large')
       throw new Fault('bad_request', thrown.publicMessage)
     throw thrown
@@ -84,7 +85,7 @@ function parseBody(bytes: Uint8Array): JsonObject {
   return body
 }
 
-/** Either of body and header may name it; where both do, they must agree. */
+/** The body, the header or both may name the tenant; both must name the same. */
 function claimedTenant(body: JsonObject, header: string | null): string {
   const own = body.get('tenant_id')
   if (own !== undefined && own !== null && typeof own !== 'string')
@@ -106,7 +107,7 @@ async function lookUp(store: Store, tenant: TenantId): Promise<readonly WebhookS
   }
 }
 
-/** The credentials by whose secret it was signed. Tries every one, so that time tells nothing of which. */
+/** The credentials whose secret signed the body. Tries every one, so that the time does not reveal the match. */
 function matchingCredentials(
   secrets: readonly WebhookSecret[],
   bytes: Uint8Array,

@@ -1,5 +1,5 @@
 /**
- * Decides about the column and class of a finding; taking its tag away is a steward's to attest
+ * Decides about the column and class of a finding. Only a steward may take its tag away, and must give a reason
  * (docs/reference/contracts.md 3.1).
  */
 
@@ -13,9 +13,9 @@ import type { Store } from '../store/store.ts'
 import { findingView } from './finding-view.ts'
 
 /**
- * @param by verified
- * @throws Fault `forbidden` where `by` is no steward and the decision takes a tag away, `bad_request` where it then has
- *   no reason, `not_found`
+ * @param by the verified principal
+ * @throws Fault `forbidden` when the decision takes a tag away and `by` is no steward, `bad_request` when it then has
+ * no reason, `not_found`
  */
 export async function decideAboutFinding(
   store: Store,
@@ -26,7 +26,8 @@ export async function decideAboutFinding(
 ) {
   const declassifies = decision !== 'confirm'
   if (declassifies) requireRole(by, 'steward')
-  if (declassifies && reason.trim() === '') throw new Fault('bad_request', 'An attestation needs a reason.')
+  if (declassifies && reason.trim() === '')
+    throw new Fault('bad_request', 'A decision that takes a tag away needs a reason.')
   const finding = await decideFinding(store, tenant, id, { decision, reason, decidedBy: by.sub })
   if (finding === undefined) throw new Fault('not_found', 'There is no such finding.')
   return findingView(finding)

@@ -1,8 +1,7 @@
 /**
- * Takes snapshots from the queue to the workers and writes down what came of them. Runs on every replica; a
- * claim's lease keeps two from scanning one snapshot, and brings back what a lost process had claimed.
+ * Takes queued snapshots to the workers and stores the results. It runs on every replica. The lease of a claim keeps
+ * two replicas from scanning one snapshot, and returns the claims of a lost process to the queue.
  */
-
 import { Fault } from '../base/fault.ts'
 import type { StandBack } from '../base/right-of-way.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
@@ -25,18 +24,18 @@ import type { ScanOutcome } from './worker-protocol.ts'
 export interface DetectorOptions {
   readonly pool: WorkerPool
   readonly access: TableAccess
-  /** Whether findings at 0.85 or more are told to a chat. */
+  /** Whether findings with a confidence of 0.85 or more are sent to a chat webhook. */
   readonly alerts: boolean
-  /** Called when a run left an alert that is due. */
+  /** Called when a run has stored an alert to send. */
   readonly onAlert: () => void
-  /** Milliseconds; those of limits.ts unless a test shortens them. */
+  /** Milliseconds; the value of limits.ts unless a test shortens it. */
   readonly leaseMs?: number
   readonly retryMs?: number
 }
 
 type FindCredential = (run: ClaimedRun) => Promise<CatalogCredential>
 
-/** Milliseconds between two looks for what other replicas queued, what is due again, and lost leases. */
+/** Milliseconds between two polls of the queue for runs of other replicas, due retries and expired leases. */
 const lookMs = 5_000
 const retryMsDefault = 10_000
 const recordTriesMax = 4
@@ -61,7 +60,7 @@ export class Detector {
     this.#timer.unref()
   }
 
-  /** Looks into the queue now. */
+  /** Polls the queue at once. */
   wake(): void {
     if (this.#stopped) return
     this.#again = true
@@ -70,14 +69,14 @@ export class Detector {
     })
   }
 
-  /** Resolves when nothing that is due is left and nothing runs; for tests and shutdown. */
+  /** Resolves when nothing is due and nothing runs; for tests and shutdown. */
   async idle(): Promise<void> {
     this.wake()
     while (this.#claiming !== undefined || this.#running.size > 0)
       await Promise.all([this.#claiming, ...this.#running])
   }
 
-  /** Claims nothing more. What runs is cut off with the pool and claimed again when its lease ends. */
+  /** Stops claiming. The pool ends the scans that run, and another process claims them when their leases expire. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#timer)
@@ -93,12 +92,12 @@ export class Detector {
         if (isDrained && this.#running.size === 0) this.#standBack.renew()
         if (isDrained || performance.now() - this.#depthAtMs >= lookMs) await this.#measureQueue()
       } catch (err) {
-        this.parts.log.error({ err }, 'the detection queue could not be looked into')
+        this.parts.log.error({ err }, 'the detection queue could not be read')
       }
     }
   }
 
-  /** Claims as many as there are free workers by now, in one transaction. @returns whether that was all */
+  /** Claims one run for each free worker, in one transaction. @returns whether the queue had no more */
   async #claimFree(): Promise<boolean> {
     this.#again = false
     const limit = this.#freeCount
@@ -113,7 +112,7 @@ export class Detector {
     return claimed.length < limit
   }
 
-  /** Looks a credential up after the claim, and once for all runs of the claim that name it. */
+  /** Looks up credentials after the claim, each once for all runs of the claim that name it. */
   #credentialsOfClaim(): FindCredential {
     const { store } = this.parts
     const found = new Map<string, Promise<CatalogCredential | undefined>>()
@@ -128,7 +127,7 @@ export class Detector {
     return async (run) => (await named(run)) ?? (await this.#turns.take(() => credentialAbove(store, run)))
   }
 
-  /** To count a backlog takes longer than to claim from it, so it is not counted at every claim. */
+  /** The queue is not measured at every claim, because counting a backlog takes longer than claiming from it. */
   async #measureQueue(): Promise<void> {
     const { store, metrics } = this.parts
     this.#depthAtMs = performance.now()
@@ -137,7 +136,7 @@ export class Detector {
     metrics.detectionOldestSeconds.set(oldestSeconds)
   }
 
-  /** A run has its worker from its claim to its end, so that no more are claimed than can be begun. */
+  /** A run holds its worker from its claim to its end, so no more runs are claimed than can start. */
   get #freeCount(): number {
     return Math.max(this.options.pool.size - this.#running.size, 0)
   }
@@ -145,7 +144,7 @@ export class Detector {
   #start(run: ClaimedRun, credentials: FindCredential): void {
     const work = this.#scan(run, credentials)
       .catch((err: unknown) =>
-        this.parts.log.error({ err, runId: run.runId }, 'a detection run could not be ended'),
+        this.parts.log.error({ err, runId: run.runId }, 'the result of a detection run could not be stored'),
       )
       .finally(() => {
         this.#running.delete(work)
@@ -185,14 +184,14 @@ export class Detector {
       const credential = await credentials(claimed)
       run = await resolveTable(this.parts, run, credential)
       const access = await this.options.access(run.tenant, credential, run.table, run.tries > 1)
-      // No worker is begun for what it would refuse.
+      // The location is checked first, so that no worker starts for a location that it would refuse.
       admitLocation(run.metadataLocation, parseRoots(access.roots))
       await this.#standBack.clear()
       const { metadataLocation, isLast } = run
       return { run, outcome: await this.options.pool.run({ metadataLocation, access, isLast }) }
     } catch (thrown) {
       if (thrown instanceof Fault) {
-        this.parts.log.warn({ err: thrown, runId: run.runId }, 'a detection run could not begin')
+        this.parts.log.warn({ err: thrown, runId: run.runId }, 'a detection run could not be started')
         return {
           run,
           outcome: { kind: 'failed', reason: thrown.publicMessage, passing: thrown.kind !== 'misconfigured' },
@@ -210,7 +209,10 @@ export class Detector {
       try {
         const { recorded, alertDue } = await finishRun(store, run, scan, (work) => this.#turns.take(work))
         if (!recorded) {
-          log.warn({ runId: run.runId }, 'a detection run was taken over: its lease had ended')
+          log.warn(
+            { runId: run.runId },
+            'a detection run was claimed by another process because its lease had expired',
+          )
           return
         }
         metrics.detectionRuns.inc({ outcome: result.reason === '' ? 'done' : 'failed' })

@@ -1,4 +1,4 @@
-/** Findings of detection as the API shows them. */
+/** Shows findings of detection in the form of the API. */
 
 import { classes } from '../core/classification.ts'
 import { findingStatuses } from '../core/detection.ts'
@@ -32,7 +32,7 @@ export const findingSchema = object({
   found_at: time,
 })
 
-/** A finding. */
+/** Shows a finding. */
 export function findingView(finding: ListedFinding) {
   const { decision } = finding
   return {

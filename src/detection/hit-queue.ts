@@ -1,6 +1,6 @@
 /**
- * The one queue of all triggers (docs/reference/detection.md 1.1): durable, deduplicated in this process by tenant and
- * metadata_location, and across replicas by the unique constraint on the run.
+ * The one queue of all triggers (docs/reference/detection.md 1.1). It is durable. It removes duplicates by tenant and
+ * metadata_location in this process, and across replicas by the unique constraint on runs.
  */
 
 import { Lru } from '../base/lru.ts'
@@ -14,38 +14,38 @@ import type { Metrics } from '../telemetry/metrics.ts'
 const rememberedMax = 50_000
 
 export class HitQueue {
-  readonly #known = new Lru<string, true>(rememberedMax)
+  readonly #runs = new Lru<string, true>(rememberedMax)
 
-  /** @param wake called when something new is there to be scanned */
+  /** @param wake is called when a new run was queued */
   constructor(
     private readonly store: Store,
     private readonly metrics: Metrics,
     private readonly wake: () => void,
   ) {}
 
-  /** Whether a run of it is known here to exist already. */
-  knows(tenant: TenantId, metadataLocation: string): boolean {
-    return this.#known.get(keyOf(tenant, metadataLocation)) === true
+  /** Whether a run for the location is cached in this process. False does not mean that there is none. */
+  hasRun(tenant: TenantId, metadataLocation: string): boolean {
+    return this.#runs.get(keyOf(tenant, metadataLocation)) === true
   }
 
   /**
-   * Queues what is new. Resolves after the database has acknowledged it. Locations too long to be kept are
-   * dropped and counted.
+   * Queues the hits that are new. Resolves after the database has acknowledged them. A location that is too long to
+   * store is dropped and counted.
    * @returns how many were new
-   * @throws Fault where they could not be made durable
+   * @throws Fault when they could not be made durable
    */
   async push(tenant: TenantId, hits: readonly Hit[]): Promise<number> {
     const fresh = hits.filter((hit) => {
       const bytes = Buffer.byteLength(hit.metadataLocation)
       const fits = bytes > 0 && bytes <= metadataLocationBytesMax && !hit.metadataLocation.includes('\0')
       if (!fits) this.metrics.detectionHits.inc({ source: hit.source, outcome: 'unusable' })
-      return fits && !(this.knows(tenant, hit.metadataLocation) && hit.table === undefined)
+      return fits && !(this.hasRun(tenant, hit.metadataLocation) && hit.table === undefined)
     })
     if (fresh.length === 0) return 0
     const added = await enqueueHits(this.store, tenant, fresh, (tx, runIds) =>
       linkFindings(tx, tenant, runIds),
     )
-    for (const hit of fresh) this.#known.set(keyOf(tenant, hit.metadataLocation), true)
+    for (const hit of fresh) this.#runs.set(keyOf(tenant, hit.metadataLocation), true)
     const source = fresh[0]?.source ?? 'baseline-poller'
     this.metrics.detectionHits.inc({ source, outcome: 'queued' }, added)
     this.metrics.detectionHits.inc({ source, outcome: 'duplicate' }, hits.length - added)

@@ -6,7 +6,7 @@ import { type FindingFilter, listFindings } from '../store/detection/findings.ts
 import type { Store } from '../store/store.ts'
 import { findingView } from './finding-view.ts'
 
-/** One page of findings. @throws Fault `bad_request` for a bad page token */
+/** Reads one page of findings. Throws `bad_request` for a bad page token. */
 export async function listDetectionFindings(store: Store, tenant: TenantId, filter: FindingFilter) {
   return pageView(await listFindings(store, tenant, filter), findingView)
 }

@@ -6,7 +6,7 @@ import { listRuns, type RunFilter } from '../store/detection/run-list.ts'
 import type { Store } from '../store/store.ts'
 import { runView } from './run-view.ts'
 
-/** One page of runs. @throws Fault `bad_request` for a bad page token */
+/** Reads one page of runs. Throws `bad_request` for a bad page token. */
 export async function listDetectionRuns(store: Store, tenant: TenantId, filter: RunFilter) {
   return pageView(await listRuns(store, tenant, filter), runView)
 }

@@ -1,7 +1,6 @@
 /**
- * Operations of detection: the alpha webhook (docs/reference/detection.md 2.1) and the resources under
- * /api/v1/detection. What people do with findings is the licensed capability; the webhook feeds a check and asks for no
- * license (ADR 5).
+ * Declares the operations of detection: the alpha webhook (docs/reference/detection.md 2.1) and the resources under
+ * /api/v1/detection. Decisions about findings need a license. The webhook does not, because it feeds a check (ADR 5).
  */
 
 import { Type } from '@sinclair/typebox'
@@ -31,12 +30,12 @@ import { rescanTable } from './rescan-table.ts'
 import { runSchema, runWithAttemptsSchema } from './run-view.ts'
 import { showDetectionRun } from './show-run.ts'
 
-export interface DetectionParts extends AlphaWebhookParts {
-  /** Called when a rescan was asked for. */
+export interface DetectionOperationParts extends AlphaWebhookParts {
+  /** Called when a rescan was requested. */
   readonly wake: () => void
 }
 
-const operation = operationsOf<DetectionParts>()
+const operation = operationsOf<DetectionOperationParts>()
 const root = '/api/v1/detection'
 const tag = 'detection'
 const reading = { scope: 'read', capability: 'detection' } as const
@@ -156,8 +155,8 @@ export const detectionOperations = [
   operation({
     name: 'rescan_table',
     tag,
-    summary: 'Scans the newest known snapshot of a table once more',
-    description: 'The scan is another attempt under the same run.',
+    summary: 'Scans the newest known snapshot of a table again',
+    description: 'The scan is another attempt of the same run.',
     method: 'POST',
     path: `${root}/rescans`,
     access: deciding,
@@ -166,7 +165,7 @@ export const detectionOperations = [
     status: 202,
     faults: {
       not_found: 'No snapshot of the table is known.',
-      conflict: 'A scan of it waits or runs.',
+      conflict: 'A scan of the table is queued or running.',
     },
     examples: [{ input: { table: { namespace: ['sales'], name: 'people' } } }],
     run: async ({ parts, caller }, { table }) => {

@@ -1,4 +1,4 @@
-/** What detection works with; put together in app.ts. */
+/** The dependencies that detection shares; app.ts assembles them. */
 
 import type { Logger } from 'pino'
 import type { RightOfWay } from '../base/right-of-way.ts'
@@ -12,8 +12,8 @@ export interface DetectionParts {
   readonly catalogs: OpenCatalogs
   readonly metrics: Metrics
   readonly log: Logger
-  /** Where storage endpoints may be. */
+  /** Addresses at which storage endpoints may be. */
   readonly addressRules: AddressRules
-  /** Commits at work, for which detection stands back. */
+  /** The commits in progress, for which detection waits. */
   readonly commits: RightOfWay
 }

@@ -1,6 +1,6 @@
 /**
- * The baseline poller (docs/reference/detection.md 1.2): every snapshot that has no run yet, from the audit log, the
- * graph and the upstream tables themselves, so that a failed ingest or a commit past the gateway is scanned too.
+ * The baseline poller (docs/reference/detection.md 1.2). It queues every snapshot that has no run, found in the audit
+ * log, the graph and the upstream tables. So a failed ingest, or a commit that bypassed the gateway, is scanned too.
  */
 
 import { inParallel } from '../base/in-parallel.ts'
@@ -25,15 +25,15 @@ import type { HitQueue } from './hit-queue.ts'
 import type { DetectionParts } from './parts.ts'
 
 export interface PollOptions {
-  /** Tables of one tenant that are loaded in one round, and listings that name none; the next round goes on after them. */
+  /** Tables of one tenant that one round loads; a listing without new tables counts as one. */
   readonly tablesMax: number
-  /** Audit rows and Snapshot nodes of one tenant that are queued in one round. */
+  /** Audit rows and Snapshot nodes of one tenant that one round queues. */
   readonly rowsMax: number
   /** Milliseconds for one request to an upstream. */
   readonly requestMs: number
-  /** Milliseconds after which nothing more is asked of one tenant's upstreams in a round: others wait for theirs. */
+  /** Milliseconds after which a round sends no more requests to one tenant's upstreams, because others wait. */
   readonly tenantMs: number
-  /** Tenants whose upstreams are asked at once. */
+  /** Tenants whose upstreams are polled concurrently. */
   readonly tenantsMax: number
 }
 
@@ -48,14 +48,14 @@ const pollOptions: PollOptions = {
 const tablePage = 100
 const etagsMax = 100_000
 
-/** Where in a namespace's listing a round begins. */
+/** Where in the listing of a namespace a round starts. */
 interface ListingPlace {
   readonly pageToken: string | undefined
-  /** Tables of that page that were looked at before. */
+  /** Tables of that page that earlier rounds have polled. */
   readonly skip: number
 }
 
-/** Where a tenant's next round begins. */
+/** Where the next round of a tenant starts. */
 interface Place extends ListingPlace {
   readonly nickname: string
   readonly namespace: string
@@ -63,7 +63,7 @@ interface Place extends ListingPlace {
 
 const start: ListingPlace = { pageToken: undefined, skip: 0 }
 
-/** What is left of a tenant's round. */
+/** What a tenant's round may still use. */
 interface Budget {
   tables: number
   /** On the clock of `performance.now`. */
@@ -71,10 +71,10 @@ interface Budget {
 }
 
 export class SnapshotPoller {
-  /** Tenant, credential version and table → ETag of a load whose locations are all known. */
+  /** Tenant, credential version and table → ETag of a loaded table whose locations all have runs. */
   readonly #etags = new Lru<string, string>(etagsMax)
   readonly #places = new Map<TenantId, Place>()
-  /** Whose upstreams took all their time when they were last asked, the longest ago first. */
+  /** Tenants whose upstreams used all their time in their last round, the longest ago first. */
   readonly #slow = new Set<TenantId>()
   readonly #standBack: StandBack
 
@@ -88,9 +88,9 @@ export class SnapshotPoller {
   }
 
   /**
-   * One round over all active tenants: their commits, then their upstreams, the slow ones last, and of these as many as
-   * fit into the time of one: they wait for each other, and the next round does not wait for all of them. A tenant or
-   * table that fails is logged and left to the next round.
+   * Runs one round over all active tenants: first their commits, then their upstreams. Slow tenants come last, and
+   * only as many as fit into the time of one. The next round need not wait for all. A tenant or table that fails is
+   * logged and left to the next round.
    */
   async poll(signal: AbortSignal): Promise<void> {
     this.#standBack.renew()
@@ -119,7 +119,10 @@ export class SnapshotPoller {
       await work()
     } catch (err) {
       signal.throwIfAborted()
-      this.parts.log.warn({ err, tenant }, 'a tenant could not be polled for new snapshots')
+      this.parts.log.warn(
+        { err, tenant },
+        'a tenant could not be polled for new snapshots; the next round retries',
+      )
     }
   }
 
@@ -180,7 +183,7 @@ export class SnapshotPoller {
     return credentials.filter(({ kind }) => capabilitiesOf(kind).live).map(({ nickname }) => nickname)
   }
 
-  /** @returns where to go on, where the budget ran out */
+  /** @returns where to continue, if the budget ran out */
   async #pollNamespace(
     tenant: TenantId,
     credential: CatalogCredential,
@@ -198,7 +201,7 @@ export class SnapshotPoller {
         .listTables(namespace, { pageSize: tablePage, pageToken, signal: this.#deadline(signal) })
         .catch((err: unknown) => {
           signal.throwIfAborted()
-          // A namespace that the graph knows may be another catalog's.
+          // A namespace that the graph knows may belong to another catalog.
           this.parts.log.debug(
             { err, tenant, catalog: credential.nickname },
             'a namespace could not be listed',
@@ -206,13 +209,13 @@ export class SnapshotPoller {
           return undefined
         })
       const tables = page?.identifiers ?? []
-      // Some catalogs give all tables as one page, whatever was asked for: that one is not cut.
+      // Some catalogs return all tables as one page regardless of the requested size. That page is not cut.
       for (const table of tables.slice(skip)) {
         if (performance.now() >= budget.endsMs) return { pageToken, skip }
         await this.#pollTable(tenant, credential, catalog, table, signal)
         skip++
       }
-      // A page without tables counts too: an upstream may give them without end.
+      // A page without tables is charged too, because an upstream may send such pages without end.
       budget.tables -= Math.max(tables.length, 1)
       pageToken = page?.nextPageToken
       skip = 0
@@ -238,7 +241,7 @@ export class SnapshotPoller {
       })
       if (loaded.status === 'not-modified') return
       const { metadataLocation, metadata } = parseLoadTableResult(loaded.body)
-      // A table without a snapshot has no data to be scanned.
+      // A table without a snapshot has no data to scan.
       const log = metadataReader.optionalObjects(metadata, 'metadata-log') ?? []
       const past = log.map((entry) => entry.get('metadata-file')).filter((file) => typeof file === 'string')
       const fresh = await unscannedLocations(this.parts.store, tenant, [...past, metadataLocation])
@@ -271,8 +274,8 @@ function isSpent({ tables, endsMs }: Budget): boolean {
 }
 
 /**
- * Where a catalog's tables are looked for: in namespaces that the graph knows tables of, and in those that
- * its credential names (`namespaces`, levels joined by dots): the six operations list no namespaces.
+ * The namespaces in which a catalog's tables are polled: those with tables in the graph, and those that its credential
+ * lists (`namespaces`, levels joined by dots). The six operations cannot list namespaces.
  */
 function namespacesOf(
   { config }: CatalogCredential,

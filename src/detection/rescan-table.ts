@@ -1,4 +1,4 @@
-/** Has the newest known snapshot of a table scanned once more. */
+/** Queues another scan of the newest known snapshot of a table. */
 
 import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
@@ -8,8 +8,8 @@ import type { Store } from '../store/store.ts'
 import { runView } from './run-view.ts'
 
 /**
- * @param requestedBy whom the attempt names
- * @throws Fault `not_found` where no snapshot is known, `conflict` where a scan of it waits or runs
+ * @param requestedBy the principal that the attempt records
+ * @throws Fault `not_found` when no snapshot is known, `conflict` when a scan of it waits or runs
  */
 export async function rescanTable(store: Store, tenant: TenantId, table: TableRef, requestedBy: string) {
   const run = await requestRescan(store, tenant, table, requestedBy)

@@ -1,4 +1,4 @@
-/** Detection runs as the API shows them. */
+/** Shows detection runs in the form of the API. */
 
 import type { ScanReport } from '../core/detection.ts'
 import { hitSources, runStates } from '../core/detection.ts'
@@ -61,7 +61,7 @@ const attempt = object({
 export const runSchema = object(runMembers)
 export const runWithAttemptsSchema = object({ ...runMembers, attempts: list(attempt) })
 
-/** A run. */
+/** Shows a run. */
 export function runView(run: DetectionRun) {
   return {
     id: run.id,
@@ -77,7 +77,7 @@ export function runView(run: DetectionRun) {
   }
 }
 
-/** One attempt at a run. */
+/** Shows one attempt of a run. */
 export function attemptView(one: DetectionAttempt) {
   return {
     attempt: one.attempt,

@@ -1,4 +1,4 @@
-/** Detection as one thing: queue, workers, detector, poller, storage events, alerts (docs/reference/detection.md). */
+/** Starts detection: queue, workers, detector, poller, storage events and alerts (docs/reference/detection.md). */
 
 import type { Secret } from '../base/secret.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -14,14 +14,14 @@ import { WorkerPool } from './worker-pool.ts'
 
 export interface DetectionOptions {
   readonly parts: DetectionParts
-  /** Worker threads at most (SVC_L3_WORKERS). */
+  /** Maximum number of worker threads (SVC_L3_WORKERS). */
   readonly workers: number
-  /** Undefined: alerts are a silent no-op. */
+  /** Without it, alerts do nothing. */
   readonly chatWebhookUrl: Secret | undefined
   readonly s3Events:
     | { readonly queueUrl: string; readonly tenantId: TenantId; readonly region: string }
     | undefined
-  /** The public address, for links in alerts. */
+  /** The public address of this service, for links in alerts. */
   readonly baseUrl: () => URL
 }
 
@@ -34,7 +34,7 @@ export interface Detection {
   stop(): Promise<void>
 }
 
-/** Starts everything but the poller, whose schedule and election are the caller's. */
+/** Starts everything but the poller: the caller schedules it and elects the replica that runs it. */
 export function startDetection(options: DetectionOptions): Detection {
   const { parts, chatWebhookUrl, s3Events } = options
   const pool = new WorkerPool({

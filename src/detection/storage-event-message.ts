@@ -1,22 +1,22 @@
-/** What a message of the storage event queue says: S3's own notification, plain or wrapped by SNS. Pure. */
+/** Parses a message of the storage event queue: S3's own notification, plain or wrapped by SNS. It does no I/O. */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
 
 export type StorageEvent =
-  /** Locations of metadata files that were created; none where the message is about other things. */
+  /** Locations of metadata files that were created; empty when the message is about other objects. */
   | { readonly kind: 'objects'; readonly metadataLocations: readonly string[] }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 const recordsMax = 10_000
 const metadataFile = /\.metadata\.json(\.gz)?$/
 
-/** Reads one message body; never throws. */
+/** Parses one message body; never throws. */
 export function parseStorageEvent(body: string): StorageEvent {
   const message = parse(body)
   if (message === undefined) return unreadable('it is not a JSON object')
   const inner = unwrap(message)
   if (inner === undefined) return unreadable('its SNS envelope holds no JSON object')
-  // What S3 sends once when notifications are set up.
+  // S3 sends this once when notifications are set up.
   if (inner.get('Event') === 's3:TestEvent') return { kind: 'objects', metadataLocations: [] }
   const records = inner.get('Records')
   if (!isArray(records)) return unreadable('it holds no Records')

@@ -1,7 +1,7 @@
 /**
- * Object-created events from SQS (docs/reference/detection.md 1.4): received by long polling, deleted only once what
- * they tell of is durable. A message that nobody can read is kept aside, so that it neither blocks the queue nor is
- * lost.
+ * Receives object-created events from SQS by long polling (docs/reference/detection.md 1.4). It deletes a message only
+ * after its hits are durable. A message that cannot be parsed is stored aside, so that it neither blocks the queue nor
+ * is lost.
  */
 
 import { setTimeout } from 'node:timers/promises'
@@ -48,21 +48,21 @@ export class StorageEventListener {
   readonly #stop = new AbortController()
   readonly #done: Promise<void>
 
-  /** Starts to listen. The queue is the operator's own, so its credentials are the process's. */
+  /** Starts to listen. The queue belongs to the operator, so the credentials of the process are used. */
   constructor(
     private readonly parts: StorageEventParts,
     private readonly options: StorageEventOptions,
   ) {
     this.#client = new SQSClient({
       region: options.region,
-      // Named outright: the library warns of each request where it only follows from the queue's address.
+      // Set explicitly, because the library logs a warning for each request when it must derive the endpoint.
       endpoint: new URL(options.queueUrl).origin,
       maxAttempts: 3,
     })
     this.#done = this.#listen()
   }
 
-  /** Ends the poll under way; what was received and is not durable comes again. */
+  /** Ends the poll in flight. SQS delivers again what was received and is not durable. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#done
@@ -124,13 +124,13 @@ export class StorageEventListener {
       metrics.storageEvents.inc({ outcome: 'failed' })
       log.error(
         { err, messageId: message.MessageId },
-        'a storage event could not be queued; it will come again',
+        'a storage event could not be queued; SQS will deliver it again',
       )
       return false
     }
   }
 
-  /** A file below no registered root is no table of this tenant. */
+  /** A file outside every configured storage root belongs to no table of this tenant. */
   async #hits(locations: readonly string[]): Promise<readonly Hit[]> {
     const { tenant } = this.options
     const hits: Hit[] = []

@@ -1,11 +1,11 @@
 /**
- * Detection's calls of the store, one at a time a replica: a backlog of snapshots must not come to the database as
- * one burst beside commits, and stands back while one is at work.
+ * Runs detection's store calls one at a time on each replica. A backlog of snapshots must not reach the database as
+ * one burst beside commits, so it waits while a commit is in progress.
  */
 
 import type { StandBack } from '../base/right-of-way.ts'
 
-/** A rest is no longer than this, so that one slow call does not hold up detection. */
+/** The longest rest, so that one slow call does not stop detection. */
 const restMsMax = 250
 
 export class StoreTurns {
@@ -14,8 +14,8 @@ export class StoreTurns {
   constructor(private readonly standBack: Pick<StandBack, 'clear'>) {}
 
   /**
-   * Does the work after all that came before it. Then nothing is done for as long as it took: detection has the
-   * database for half of the time at most, and less of it the busier the database is.
+   * Does the work after all earlier work, then rests for as long as the work took. So detection uses the database at
+   * most half of the time, and less the busier the database is.
    * @throws what the work throws
    */
   take<T>(work: () => Promise<T>): Promise<T> {

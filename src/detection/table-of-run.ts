@@ -1,6 +1,6 @@
 /**
- * Which table a run is about, where its trigger did not surely know: the gateway's own record first, then
- * the advisory name of a webhook, which counts only where the catalog confirms it.
+ * Finds the table of a run whose trigger did not name it with certainty. It asks the gateway's own record first, then
+ * the advisory name of a webhook, which is used only if the catalog confirms it.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -14,8 +14,8 @@ import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-meta
 import type { DetectionParts } from './parts.ts'
 
 /**
- * The run with its table and credential, both written down where they are new.
- * @throws Fault where the store fails; a catalog that does not answer leaves the table unknown
+ * Returns the run with its table and credential, and stores both if they are new.
+ * @throws Fault when the store fails; when a catalog does not answer, the table stays unknown
  */
 export async function resolveTable(
   parts: DetectionParts,

@@ -1,27 +1,27 @@
 /**
- * The detection workers: one task at a time each, started as they are needed. One that dies or hangs fails
- * its task, is replaced, and takes nothing else with it.
+ * The pool of detection workers. Workers start when they are needed and run one task at a time. One that dies or hangs
+ * fails its own task only, and is replaced.
  */
 
 import { Worker } from 'node:worker_threads'
 import type { ScanTask } from './scan/scan-snapshot.ts'
-import type { ScanOutcome, WorkerMessage, WorkerRequest } from './worker-protocol.ts'
+import type { DetectionWorkerMessage, DetectionWorkerRequest, ScanOutcome } from './worker-protocol.ts'
 
 export interface WorkerPoolOptions {
   readonly workerUrl: URL
   readonly size: number
   /** Milliseconds that one task may take. */
   readonly taskMs: number
-  /** Told of each worker that died or was ended because it hung. */
+  /** Called for each worker that died, or that was ended because it hung. */
   readonly onRestart: () => void
 }
 
-/** A worker that dies before it is ready is not started again at once, so that a broken one cannot spin. */
+/** A worker that dies before it is ready is restarted after a delay, so that a broken one cannot spin. */
 const restartDelayMs = 1_000
 
 export class WorkerPool {
   readonly #slots: Slot[]
-  #waiting: { task: ScanTask; settle: (outcome: ScanOutcome) => void }[] = []
+  #waiting: { task: ScanTask; resolve: (outcome: ScanOutcome) => void }[] = []
   #closed = false
 
   constructor(options: WorkerPoolOptions) {
@@ -29,7 +29,7 @@ export class WorkerPool {
     this.#slots[0]?.start()
   }
 
-  /** Whether a worker is up: readiness (docs/reference/operations.md 1.2). */
+  /** Whether a worker is up: part of readiness (docs/reference/operations.md 1.2). */
   get ready(): boolean {
     return this.#slots.some((slot) => slot.ready)
   }
@@ -42,17 +42,17 @@ export class WorkerPool {
   /** Scans one snapshot; never rejects. */
   run(task: ScanTask): Promise<ScanOutcome> {
     if (this.#closed) return Promise.resolve(lost('the service is stopping'))
-    return new Promise((settle) => {
-      this.#waiting.push({ task, settle })
+    return new Promise((resolve) => {
+      this.#waiting.push({ task, resolve })
       this.#dispatch()
     })
   }
 
-  /** Ends all workers; tasks that wait or run fail. */
+  /** Ends all workers. Tasks that wait or run fail. */
   close(): void {
     this.#closed = true
     for (const slot of this.#slots) slot.close()
-    for (const { settle } of this.#waiting.splice(0)) settle(lost('the service is stopping'))
+    for (const { resolve } of this.#waiting.splice(0)) resolve(lost('the service is stopping'))
   }
 
   #dispatch(): void {
@@ -63,7 +63,7 @@ export class WorkerPool {
         return
       }
       const next = this.#waiting.shift()
-      if (next !== undefined) slot.run(next.task, next.settle)
+      if (next !== undefined) slot.run(next.task, next.resolve)
     }
   }
 }
@@ -75,7 +75,7 @@ class Slot {
   #closed = false
   #restart: Timer | undefined
   #taskId = 0
-  #running: { settle: (outcome: ScanOutcome) => void; timer: Timer } | undefined
+  #running: { resolve: (outcome: ScanOutcome) => void; timer: Timer } | undefined
 
   constructor(
     private readonly options: WorkerPoolOptions,
@@ -99,11 +99,11 @@ class Slot {
     const worker = new Worker(this.options.workerUrl)
     worker.unref()
     this.#worker = worker
-    // Events of a worker that was replaced meanwhile are not about this one.
+    // Ignores events of a worker that was replaced meanwhile.
     const current = (act: () => void) => () => {
       if (worker === this.#worker) act()
     }
-    worker.on('message', (message: WorkerMessage) => current(() => this.#receive(message))())
+    worker.on('message', (message: DetectionWorkerMessage) => current(() => this.#receive(message))())
     worker.on(
       'error',
       current(() => this.#replace('the worker crashed')),
@@ -114,11 +114,11 @@ class Slot {
     )
   }
 
-  run(task: ScanTask, settle: (outcome: ScanOutcome) => void): void {
+  run(task: ScanTask, resolve: (outcome: ScanOutcome) => void): void {
     const { taskMs } = this.options
     const timer = setTimeout(() => this.#replace(`the scan took longer than ${taskMs / 1000} s`), taskMs)
-    this.#running = { settle, timer }
-    const request: WorkerRequest = { taskId: ++this.#taskId, task }
+    this.#running = { resolve, timer }
+    const request: DetectionWorkerRequest = { taskId: ++this.#taskId, task }
     this.#worker?.postMessage(request)
   }
 
@@ -128,17 +128,17 @@ class Slot {
     this.#drop('the service is stopping')
   }
 
-  #receive(message: WorkerMessage): void {
+  #receive(message: DetectionWorkerMessage): void {
     if (message.kind === 'ready') this.#ready = true
-    else if (message.taskId === this.#taskId) this.#settle(message.outcome)
+    else if (message.taskId === this.#taskId) this.#finish(message.outcome)
     this.onFree()
   }
 
-  #settle(outcome: ScanOutcome): void {
+  #finish(outcome: ScanOutcome): void {
     const running = this.#running
     this.#running = undefined
     clearTimeout(running?.timer)
-    running?.settle(outcome)
+    running?.resolve(outcome)
   }
 
   #replace(reason: string): void {
@@ -159,7 +159,7 @@ class Slot {
     this.#worker = undefined
     this.#ready = false
     void worker?.terminate().catch(() => undefined)
-    this.#settle(lost(reason))
+    this.#finish(lost(reason))
   }
 }
 

@@ -1,8 +1,8 @@
-/** What crosses between the pool and its workers: plain tagged data. */
+/** The messages between the pool and its workers: plain tagged data. */
 
 import type { ScanResult, ScanTask } from './scan/scan-snapshot.ts'
 
-export interface WorkerRequest {
+export interface DetectionWorkerRequest {
   readonly taskId: number
   readonly task: ScanTask
 }
@@ -11,12 +11,12 @@ export type ScanOutcome =
   | { readonly kind: 'scanned'; readonly result: ScanResult }
   | {
       readonly kind: 'failed'
-      /** Our own words; holds no data. */
+      /** Written by this code; holds no data of the table. */
       readonly reason: string
-      /** Whether another attempt may do better. */
+      /** Whether another attempt may succeed. */
       readonly passing: boolean
     }
 
-export type WorkerMessage =
+export type DetectionWorkerMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'outcome'; readonly taskId: number; readonly outcome: ScanOutcome }

@@ -1,11 +1,11 @@
-/** The worker thread: one snapshot at a time; nothing that it read leaves it but findings and a report. */
+/** The worker thread: scans one snapshot at a time, and sends back findings and a report, never data. */
 
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { toReadFailure } from '../storage/read-failure.ts'
 import { type ScanTask, scanSnapshot } from './scan/scan-snapshot.ts'
-import type { ScanOutcome, WorkerMessage, WorkerRequest } from './worker-protocol.ts'
+import type { DetectionWorkerMessage, DetectionWorkerRequest, ScanOutcome } from './worker-protocol.ts'
 
 async function perform(task: ScanTask): Promise<ScanOutcome> {
   try {
@@ -16,25 +16,25 @@ async function perform(task: ScanTask): Promise<ScanOutcome> {
   }
 }
 
-/** Scans wait where requests want the processor. Linux alone names its threads; elsewhere this thread is as any other. */
+/** Lowers the priority of this thread, so that requests get the processor first. Only Linux can do so per thread. */
 function giveWay(): void {
   try {
     const thread = Number(/\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self'))?.[1])
     if (Number.isInteger(thread)) setPriority(thread, scanNiceness)
   } catch {
-    // Not Linux, or not allowed.
+    // Not Linux, or not permitted.
   }
 }
 
-/** Of 19: a scan goes on where nobody else wants the processor, and crawls where all of it is wanted. */
+/** Of 19. A scan runs at full speed on an idle processor, and very slowly on a busy one. */
 const scanNiceness = 15
 
-function send(message: WorkerMessage): void {
+function send(message: DetectionWorkerMessage): void {
   parentPort?.postMessage(message)
 }
 
 giveWay()
-parentPort?.on('message', async ({ taskId, task }: WorkerRequest) => {
+parentPort?.on('message', async ({ taskId, task }: DetectionWorkerRequest) => {
   send({ kind: 'outcome', taskId, outcome: await perform(task) })
 })
 send({ kind: 'ready' })

@@ -1,4 +1,4 @@
-/** The columnLineage facet of output datasets (OpenLineage ColumnLineageDatasetFacet), as pairs of columns. */
+/** Reads the columnLineage facet of output datasets (OpenLineage ColumnLineageDatasetFacet) as pairs of columns. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { ColumnDependency, ColumnTransformation, LineageDataset, PairColumns } from '../core/lineage.ts'
@@ -9,9 +9,8 @@ interface WithFacets {
 }
 
 /**
- * Column dependencies between the event's inputs and outputs. Input fields of datasets that are not among
- * the inputs make no edge (docs/reference/lineage.md 4.2) and stay in the raw body only; what is malformed is passed
- * over.
+ * Column dependencies between the event's inputs and outputs. An input field of another dataset makes no edge
+ * (docs/reference/lineage.md 4.2) and stays in the raw body only. Malformed entries are ignored.
  */
 export function columnsOf(
   inputs: readonly WithFacets[],

@@ -1,4 +1,4 @@
-/** A refused cycle in words (docs/reference/lineage.md 2.4). */
+/** Describes a refused cycle in words (docs/reference/lineage.md 2.4). */
 
 import type { LineageName } from '../core/lineage.ts'
 
@@ -9,14 +9,14 @@ function shown({ namespace, name }: LineageName): string {
   return text.length <= textMax ? text : `${text.slice(0, textMax)}…`
 }
 
-/** `a → b → a`: a cycle's datasets in order, closed. */
+/** Writes a closed cycle as `a → b → a`. */
 export function cycleText(cycle: readonly LineageName[]): string {
   return [...cycle, ...cycle.slice(0, 1)].map(shown).join(' → ')
 }
 
 /**
- * The sentence of the 422 answer.
- * @param cycle from an output of the event, along edges that exist, to one of its inputs
+ * Writes the message of the 422 response.
+ * @param cycle runs from an output of the event, along existing edges, to one of its inputs
  */
 export function describeCycle(cycle: readonly LineageName[]): string {
   const [output, input] = [cycle[0], cycle.at(-1)]

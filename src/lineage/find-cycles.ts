@@ -1,15 +1,15 @@
 /**
- * Every place in a directed graph where there is a cycle of any length: its strongly connected components
- * (Tarjan), each with a shortest cycle through one of its nodes. Linear in the graph, and done in slices,
- * since the sweep shares its thread with requests.
+ * Finds cycles of any length in a directed graph: its strongly connected components (Tarjan), each with a shortest
+ * cycle through one of its nodes. It is linear in the graph, and runs in slices because the sweep shares its thread
+ * with requests.
  */
 
 export interface DirectedGraph {
-  /** Of node i: the nodes that its edges lead to. */
+  /** For node i, the nodes to which its edges lead. */
   readonly next: readonly (readonly number[])[]
 }
 
-/** Steps between two looks at the event loop; well under a millisecond of work. */
+/** Steps between two yields to the event loop: well under a millisecond of work. */
 const stepsPerSlice = 5_000
 
 /**
@@ -30,7 +30,7 @@ export async function findCycles(
   return cycles
 }
 
-/** Components of more than one node, and single nodes; recursion would overflow on a long chain. */
+/** Finds all components, also those of a single node. It is iterative: recursion would overflow on a long chain. */
 async function components(
   { next }: DirectedGraph,
   pause: () => Promise<void>,

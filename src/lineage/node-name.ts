@@ -1,14 +1,14 @@
 /**
- * What a node of the lineage graph is called in the API: its kind, then its parts, each percent-encoded,
- * joined by slashes. `dataset/s3%3A%2F%2Flake/sales.orders`; a table's namespace with its levels joined by %1F, as in
- * paths: `table/sales%1Feu/orders`.
+ * Writes and reads the names of lineage nodes in the API: the kind, then its percent-encoded parts, joined by slashes.
+ * For example `dataset/s3%3A%2F%2Flake/sales.orders`. Levels of a table's namespace are joined by %1F, as in paths:
+ * `table/sales%1Feu/orders`.
  */
 
 import { Fault } from '../base/fault.ts'
 import { namespaceKey } from '../core/table-ref.ts'
 import type { LineageNode } from '../store/lineage/graph.ts'
 
-/** The name of a node, for answers and as the `node` of the next question. */
+/** Writes the name of a node. A client can send it back as the parameter `node`. */
 export function nodeName(node: LineageNode): string {
   const parts = {
     dataset: () => [node.namespace, node.name],
@@ -25,7 +25,7 @@ const forms =
 
 /**
  * Reads a node's name.
- * @throws Fault `bad_request` saying what a name looks like
+ * @throws Fault `bad_request` that describes the valid forms
  */
 export function parseNodeName(text: string): LineageNode {
   const [kind, ...parts] = text.split('/').map(decodePart)

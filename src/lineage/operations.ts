@@ -1,6 +1,6 @@
 /**
- * Operations of lineage: the OpenLineage receiver (docs/reference/lineage.md 2), the graph around a node, the events of
- * a run.
+ * Declares the operations of lineage: the OpenLineage receiver (docs/reference/lineage.md 2), the graph around a node,
+ * and the events of a run.
  */
 
 import { Type } from '@sinclair/typebox'
@@ -90,7 +90,7 @@ export const lineageOperations = [
     tag,
     summary: 'Takes an OpenLineage event and merges its edges',
     description:
-      'The body follows the OpenLineage specification; members that are not listed are kept with it.',
+      'The body follows the OpenLineage specification; members that are not listed are stored with it.',
     method: 'POST',
     path: '/v1/lineage',
     access: { scope: 'lineage' },
@@ -151,7 +151,7 @@ export const lineageOperations = [
     tag,
     summary: 'The events of a run, each with its raw body, in the order in which they were received',
     method: 'GET',
-    // A producer is a URI, and some clients leave its slashes as they are.
+    // A producer is a URI, and some clients do not encode its slashes.
     path: '/api/v1/lineage/runs/{producer+}/{run_id}',
     access: { scope: 'read' },
     input: object({
@@ -161,7 +161,7 @@ export const lineageOperations = [
       limit: maybe(Type.Integer({ minimum: 1, maximum: 20, default: 20 })),
     }),
     output: object({ producer: text, run_id: uuid, ...pageMembers(event) }),
-    faults: { not_found: 'There is no event of such a run.' },
+    faults: { not_found: 'No event of this run was received.' },
     run: ({ parts, caller }, { limit, page_token, ...run }) =>
       showLineageRun(parts.store, caller.tenant, run, pageRequest({ limit, page_token })),
   }),

@@ -1,6 +1,6 @@
 /**
- * An OpenLineage event (spec 2-0-2) from its body, under the rules of docs/reference/lineage.md 1. Facets are not
- * checked: producers add their own, and the raw body keeps them all.
+ * Parses the body of an OpenLineage event (spec 2-0-2) under the rules of docs/reference/lineage.md 1. It does not
+ * check facets, because producers add their own; the raw body keeps them all.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -20,21 +20,21 @@ import { isUuid } from '../store/database/page.ts'
 import { columnsOf } from './column-lineage.ts'
 import { tableClaims } from './table-claims.ts'
 
-// RFC 3339 section 5.6; Date.parse alone takes local times and forms of its own.
+// RFC 3339 section 5.6. Date.parse alone would also accept local times and other forms.
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
 /**
  * Reads one event.
- * @param receivedAtMs stands in for an eventTime that is absent or unparseable (docs/reference/lineage.md 1.2)
- * @throws Fault `bad_request` naming the field that is missing or not as it must be
+ * @param receivedAtMs is used when eventTime is absent or unparseable (docs/reference/lineage.md 1.2)
+ * @throws Fault `bad_request` that names the missing or invalid field
  */
 export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): LineageEvent {
   const event = parseJson(body, { depthMax: limits.jsonDepthMax })
-  if (!isJsonObject(event)) throw bad('A lineage event is a JSON object.')
+  if (!isJsonObject(event)) throw bad('A lineage event must be a JSON object.')
   const kind = kindOf(event)
   const producer = requiredText(event, 'producer')
   if (Buffer.byteLength(producer) > limits.lineageProducerBytesMax)
-    throw bad(`producer is at most ${limits.lineageProducerBytesMax} bytes long.`)
+    throw bad(`producer must be at most ${limits.lineageProducerBytesMax} bytes long.`)
   const eventType = kind === 'run' ? eventTypeOf(event) : undefined
   const runId = kind === 'run' ? runIdOf(event) : nilRunId
   const inputs = datasets(event, 'inputs')
@@ -56,7 +56,7 @@ export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): Linea
   }
 }
 
-/** A dataset with its facets, for those who read one of them. */
+/** A dataset with its facets, for the functions that read one of them. */
 export interface ParsedDataset {
   readonly dataset: LineageDataset
   readonly facets: JsonObject | undefined
@@ -65,8 +65,8 @@ export interface ParsedDataset {
 const bad = (message: string) => new Fault('bad_request', message)
 
 /**
- * Job and dataset events have neither run nor eventType. That alone is also what a broken run event looks
- * like, so the schemaURL, which OpenLineage requires of all three, must say which one it is.
+ * Job and dataset events have neither run nor eventType. A broken run event can look the same, so the schemaURL
+ * decides, which OpenLineage requires of all three kinds.
  */
 function kindOf(event: JsonObject): LineageEventKind {
   const schema = event.get('schemaURL')
@@ -102,7 +102,7 @@ function jobOf(event: JsonObject, kind: LineageEventKind): LineageName | undefin
   if (job === null) return undefined
   if (!isJsonObject(job)) throw bad('job must be an object.')
   const name = optionalText(job, 'name', 'job.name')
-  // Both are optional (docs/reference/lineage.md 1.1); a job without a name cannot be told from another.
+  // Both are optional (docs/reference/lineage.md 1.1), but jobs without a name cannot be told apart.
   const namespace = optionalText(job, 'namespace', 'job.namespace')
   return name === '' ? undefined : unambiguous({ namespace, name }, 'job')
 }
@@ -111,7 +111,7 @@ function datasets(event: JsonObject, key: 'inputs' | 'outputs'): readonly Parsed
   const list = event.get(key) ?? []
   if (!Array.isArray(list)) throw bad(`${key} must be an array.`)
   if (list.length > limits.lineageDatasetsMax)
-    throw bad(`${key} holds at most ${limits.lineageDatasetsMax} datasets.`)
+    throw bad(`${key} must hold at most ${limits.lineageDatasetsMax} datasets.`)
   const byName = new Map<string, ParsedDataset>()
   list.forEach((item: JsonValue, index) => {
     const parsed = datasetOf(item, `${key}[${index}]`)
@@ -135,10 +135,10 @@ function nameOf(value: JsonValue | undefined, where: string): LineageName {
   return unambiguous({ namespace, name: requiredText(value, 'name', `${where}.name`) }, where)
 }
 
-/** Keys join the two by U+001F, so that two datasets would be one. */
+/** Keys join namespace and name by U+001F, so a name that holds it could collide with another. */
 function unambiguous(name: LineageName, where: string): LineageName {
   if (`${name.namespace}${name.name}`.includes('\u001f'))
-    throw bad(`${where} holds the character U+001F in its namespace or name.`)
+    throw bad(`${where} must not hold the character U+001F in its namespace or name.`)
   return name
 }
 
@@ -149,7 +149,7 @@ function checkCounts(inputs: number, outputs: number): void {
     )
 }
 
-/** The years that RFC 3339 spells: an offset may lead out of them. */
+/** The years that RFC 3339 can spell. An offset can move a time out of them. */
 const timeMinMs = Date.parse('0000-01-01T00:00:00Z')
 const timeMaxMs = Date.parse('9999-12-31T23:59:59.999Z')
 
@@ -169,7 +169,7 @@ function requiredText(object: JsonObject, key: string, where = key): string {
 function optionalText(object: JsonObject, key: string, where: string): string {
   const value = object.get(key) ?? ''
   if (typeof value !== 'string') throw bad(`${where} must be a string.`)
-  // PostgreSQL cannot hold it, and replacing it would make two names one.
-  if (value.includes('\0')) throw bad(`${where} holds the character U+0000.`)
+  // PostgreSQL cannot store this character, and replacing it could make two names equal.
+  if (value.includes('\0')) throw bad(`${where} must not hold the character U+0000.`)
   return value
 }

@@ -1,6 +1,6 @@
 /**
- * POST /v1/lineage (docs/reference/lineage.md 2): one event in the order of 2.2, its body read raw because it is stored as
- * received.
+ * Handles POST /v1/lineage (docs/reference/lineage.md 2), step by step as in 2.2. It reads the raw body, because the
+ * body is stored as received.
  */
 
 import type { Clock } from '../base/clock.ts'
@@ -17,7 +17,7 @@ export interface ReceiveParts {
   readonly clock: Clock
 }
 
-/** @throws Fault `bad_request`, `unprocessable` for a cycle, `unavailable` where it was not stored or not merged */
+/** Throws `bad_request`, `unprocessable` for a cycle, or `unavailable` when the event was not stored or not merged. */
 export async function receiveEvent({
   parts: { receiver, clock },
   caller,
@@ -37,7 +37,7 @@ async function readEventBody(request: Request, again: () => Promise<unknown>): P
     return (await readBodyOf(request, limits.lineageBodyBytesMax, again)).bytes
   } catch (thrown) {
     const fault = toFault(thrown)
-    // Here it is 400, not 413.
+    // This endpoint answers 400 to a body that is too large, not 413.
     if (fault.kind !== 'payload_too_large') throw fault
     throw new Fault('bad_request', fault.publicMessage, { cause: fault })
   }

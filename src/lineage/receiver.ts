@@ -1,7 +1,7 @@
 /**
- * Merges events in batches: one transaction at a time for each tenant takes what has come in since the
- * last one began. So events of one process never contend with each other, and a transaction's round trip
- * is shared; other replicas are met by SERIALIZABLE and another attempt.
+ * Merges events in batches: each tenant has one transaction at a time, which takes all events that came in since the
+ * last one began. Events of one process therefore never contend, and share the round trip of a transaction. Conflicts
+ * with other replicas are resolved by SERIALIZABLE and a retry.
  */
 
 import type { Logger } from 'pino'
@@ -32,31 +32,34 @@ interface Queue {
   bytes: number
 }
 
-/** Attempts at one batch where other replicas are in the way, and milliseconds before the second. */
+/** Attempts at one batch when it conflicts with other replicas, and milliseconds before the second attempt. */
 const attemptsMax = 8
 const backoffMs = 5
 
 export class LineageReceiver {
-  /** Only tenants with something under way have one. */
+  /** Holds queues only of tenants whose events are waiting or being merged. */
   readonly #queues = new Map<TenantId, Queue>()
 
   constructor(readonly parts: ReceiverParts) {}
 
   /**
    * Stores an event durably and merges its edges.
-   * @throws Fault `unavailable` where it could not be stored, or was stored and is to be merged later
+   * @throws Fault `unavailable` when it could not be stored, or was stored and is to be merged later
    */
   async receive(tenant: TenantId, received: ReceivedEvent): Promise<LineageOutcome> {
     try {
       const outcome = await this.#enqueue(tenant, received)
       this.parts.metrics.lineageEvents.inc({ outcome: outcome.kind })
       if (outcome.kind === 'pending')
-        throw new Fault('unavailable', 'The event is stored; its edges will be merged later.')
+        throw new Fault(
+          'unavailable',
+          'The event is stored, and its edges will be merged later. You need not send it again.',
+        )
       return outcome
     } catch (thrown) {
       const fault = toFault(thrown)
       if (fault.kind === 'unavailable') throw fault
-      // Whatever goes wrong from the insert on is 503.
+      // Every failure from the insert on becomes 503.
       throw new Fault('unavailable', 'The event could not be stored. Send it again.', { cause: fault })
     }
   }
@@ -72,7 +75,7 @@ export class LineageReceiver {
     }
     const bytes = queue.bytes + received.event.body.length
     if (queue.waiting.length >= limits.lineageQueueCount || bytes > limits.lineageQueueBytes)
-      throw new Fault('unavailable', 'Too many lineage events are waiting. Try again.')
+      throw new Fault('unavailable', 'Too many lineage events are waiting. Send the event again later.')
     queue.waiting.push({ ...received, settle })
     queue.bytes = bytes
     return settle.promise
@@ -81,22 +84,22 @@ export class LineageReceiver {
   async #work(tenant: TenantId, queue: Queue): Promise<void> {
     while (queue.waiting.length > 0) {
       const batch = takeBatch(queue)
-      await this.#settle(tenant, batch)
+      await this.#merge(tenant, batch)
     }
     this.#queues.delete(tenant)
   }
 
   /** Never throws: every event of the batch gets its outcome or its Fault. */
-  async #settle(tenant: TenantId, batch: readonly Waiting[]): Promise<void> {
+  async #merge(tenant: TenantId, batch: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await this.#mergeOrStore(tenant, batch)
       for (const [index, { settle }] of batch.entries())
         settle.resolve(outcomes[index] ?? { kind: 'pending' })
     } catch (error) {
       const fault = toFault(error)
-      // What one event does to the database must not cost the others theirs.
+      // A failure that one event causes in the database must not fail the others.
       if (fault.kind !== 'unavailable' && batch.length > 1)
-        for (const one of batch) await this.#settle(tenant, [one])
+        for (const one of batch) await this.#merge(tenant, [one])
       else for (const { settle } of batch) settle.reject(fault)
     }
   }
@@ -127,7 +130,7 @@ export class LineageReceiver {
         const fault = toFault(error)
         if (!isContention(fault) || attempt === attemptsMax) throw fault
         this.parts.metrics.lineageRetries.inc()
-        // Replicas that met once should not meet again at the same moment.
+        // Jitter keeps replicas that conflicted once from conflicting again.
         await Bun.sleep(backoffMs * 2 ** (attempt - 1) * jitter())
       }
   }
@@ -139,7 +142,7 @@ function jitter(): number {
   return 0.5 + random / 2 ** 32
 }
 
-/** The head of the queue, as much as one transaction takes. */
+/** Takes as many events from the head of the queue as fit in one transaction. */
 function takeBatch(queue: Queue): readonly Waiting[] {
   let count = 0
   let pairs = 0

@@ -1,4 +1,4 @@
-/** The dead-letter job: events that were stored and could not be merged, so that a client need not retry. */
+/** Retries events that were stored but could not be merged, so that clients need not send them again. */
 
 import { Fault, toFault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -15,7 +15,7 @@ import type { LineageReceiver } from './receiver.ts'
 
 const eventsPerRun = 100
 
-/** Tries every pending event that is due once more, of every tenant. */
+/** Retries every pending event of every tenant that is due. */
 export async function retryLineage(receiver: LineageReceiver, signal: AbortSignal): Promise<void> {
   const { store, metrics, log } = receiver.parts
   let pending = 0
@@ -25,7 +25,7 @@ export async function retryLineage(receiver: LineageReceiver, signal: AbortSigna
       for (const event of due) await retryOne(receiver, tenant, event)
       pending += await countPendingEvents(store, tenant)
     } catch (err) {
-      log.error({ err, tenant }, 'pending lineage events could not be looked at')
+      log.error({ err, tenant }, 'the pending lineage events of the tenant could not be retried')
     }
   }
   metrics.lineagePending.set(pending)
@@ -43,7 +43,7 @@ async function retryOne(
     if (outcome.kind === 'refused') log.warn({ tenant, event: seq }, 'a pending lineage event closes a cycle')
   } catch (thrown) {
     const fault = toFault(thrown)
-    // It was readable once; a later version that reads more strictly must not try it for ever.
+    // The event was valid when it was stored. A later, stricter version must not retry it for ever.
     if (fault instanceof Fault && fault.kind === 'bad_request')
       await refusePendingEvent(store, tenant, seq, fault.publicMessage)
     else await postponePendingEvent(store, tenant, seq, fault.detail ?? fault.kind)

@@ -1,4 +1,4 @@
-/** The events of a run, each with its raw body, as the API shows them. */
+/** Shows the events of a run, each with its raw body, in the form of the API. */
 
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -7,7 +7,7 @@ import { isUuid, type PageRequest } from '../store/database/page.ts'
 import { listRunEvents, type StoredEvent } from '../store/lineage/events.ts'
 import type { Store } from '../store/store.ts'
 
-/** One page of events in the order in which they were received. @throws Fault `bad_request`, `not_found` */
+/** Reads one page of events in the order in which they were received. Throws `bad_request` or `not_found`. */
 export async function showLineageRun(
   store: Store,
   tenant: TenantId,
@@ -19,7 +19,7 @@ export async function showLineageRun(
     throw new Fault('bad_request', 'The path is /api/v1/lineage/runs/{producer}/{run_id}; run_id is a UUID.')
   const events = await listRunEvents(store, tenant, { producer, runId, ...page })
   if (events.items.length === 0 && page.after === undefined)
-    throw new Fault('not_found', 'There is no event of such a run.')
+    throw new Fault('not_found', 'No event of this run was received.')
   return { producer, run_id: runId, ...pageView(events, eventView) }
 }
 
@@ -36,7 +36,7 @@ function eventView(event: StoredEvent) {
     state: event.state,
     refusal: refusal && { cycle: refusal.cycle, reason: refusal.reason },
     body_sha256: event.bodySha256,
-    // Only strict UTF-8 is received, so the text's bytes are the body's.
+    // Only strict UTF-8 is accepted, so the decoded text encodes to the same bytes.
     body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(event.body),
   }
 }

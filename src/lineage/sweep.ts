@@ -1,6 +1,6 @@
 /**
- * The sweep (docs/reference/lineage.md 5.3): cycles longer than the check before each merge can see, found in the whole
- * graph of every tenant. It records and reports them; whose edge is wrong is for people to say.
+ * Sweeps the lineage graph of every tenant for cycles that the check before a merge is too short to see
+ * (docs/reference/lineage.md 5.3). It records and reports a cycle, but removes no edge: people decide which is wrong.
  */
 
 import { nextTurn } from '../base/turn.ts'
@@ -21,7 +21,7 @@ import { cycleText } from './describe-cycle.ts'
 import { findCycles } from './find-cycles.ts'
 import type { ReceiverParts } from './receiver.ts'
 
-/** Sweeps every tenant; one that fails does not keep the others from their turn. */
+/** Sweeps every tenant. A failure for one tenant is logged, and the others are still swept. */
 export async function sweepLineage(parts: ReceiverParts, signal: AbortSignal): Promise<void> {
   let open = 0
   for await (const tenant of eachTenant(parts.store, signal)) {
@@ -29,7 +29,7 @@ export async function sweepLineage(parts: ReceiverParts, signal: AbortSignal): P
       open += await sweepTenant(parts, tenant, signal)
     } catch (err) {
       signal.throwIfAborted()
-      parts.log.error({ err, tenant }, 'a lineage graph could not be swept')
+      parts.log.error({ err, tenant }, 'the lineage graph could not be searched for cycles')
     }
   }
   parts.metrics.lineageCycles.set(open)
@@ -62,7 +62,7 @@ async function sweepTenant(
   return stillOpen.length
 }
 
-/** The graph with its datasets numbered from 0, and what their numbers in the store are. */
+/** Reads the graph with its datasets numbered from 0, and the ids that the store has for these numbers. */
 async function readGraph(store: Store, tenant: TenantId) {
   const places = new Map<number, number>()
   const numbers: number[] = []

@@ -1,7 +1,7 @@
 /**
- * Which governed table a dataset may be. Engines whose catalog is the gateway name it: the dataset, or one
- * of its symlinks, has the catalog URI `…/v1/iceberg/{prefix}` as its namespace. A bare name is no claim:
- * `public.orders` of some other database must not pass for the lakehouse's.
+ * Finds the governed tables that a dataset may be. An engine whose catalog is the gateway names it: the dataset or a
+ * symlink has the catalog URI `…/v1/iceberg/{prefix}` as namespace. A bare name is no claim, because `public.orders`
+ * of some other database must not pass for a table of the lakehouse.
  */
 
 import { isJsonObject, type JsonObject } from '../base/json.ts'
@@ -14,7 +14,7 @@ const bareUri = /^(?:iceberg:\/\/)?([a-zA-Z0-9_-]+)\/?$/
 
 const claimsMax = 8
 
-/** The tables that a dataset's own name and its symlinks (SymlinksDatasetFacet) claim, at most eight. */
+/** The tables that a dataset's name and its symlinks (SymlinksDatasetFacet) claim, at most eight. */
 export function tableClaims(name: LineageName, facets: JsonObject | undefined): readonly TableClaim[] {
   const claims = [name, ...symlinks(facets)].flatMap(claimOf)
   return claims.slice(0, claimsMax)

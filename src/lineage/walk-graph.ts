@@ -1,4 +1,4 @@
-/** The lineage around a node, as the API shows it. */
+/** Shows the lineage around a node in the form of the API. */
 
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -12,7 +12,7 @@ import {
 import type { Store } from '../store/store.ts'
 import { nodeName, parseNodeName } from './node-name.ts'
 
-/** One page of edges, nearest first, and the nodes that they join. @throws Fault `bad_request`, `not_found` */
+/** Reads one page of edges, nearest first, and the nodes that they join. Throws `bad_request` or `not_found`. */
 export async function walkLineage(
   store: Store,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-/** The command line on a store that a test owns: in this process, or in one of its own. */
+/** Runs the command line on a store that a test owns, in this process or in one of its own. */
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Client credentials and access tokens: what they open, what ends them, what they never grant. */
+/** Client credentials and access tokens: what they permit, what ends them, and what they never grant. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { decodeJwt, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'

@@ -1,4 +1,4 @@
-/** /admin and /api/v1/sessions over HTTP: who gets in, what they can do, what never comes out. */
+/** /admin and /api/v1/sessions over HTTP: who is admitted, what they can do, and what is never shown. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

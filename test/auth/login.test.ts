@@ -1,4 +1,4 @@
-/** Login against a real OpenID Connect provider: the way in, and every way that must not be one. */
+/** Login against a real OpenID Connect provider, and every way in which a login must fail. */
 
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * What each route demands, written down apart from the declarations, so that none vouches for itself. A new route is
- * added here by hand, from what it must demand and not from what it declares.
+ * Lists what each route demands, apart from the declarations, so that no declaration proves itself. Add a new route by
+ * hand, from its requirements and not from its declaration.
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** Every route of the service, as the router knows them: none answers whom it should not. */
+/** Every route of the service, as the router lists them, refuses callers without access. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'

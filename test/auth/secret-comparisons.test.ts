@@ -1,4 +1,4 @@
-/** The source itself: secrets, signatures and digests are compared in constant time and in one place. */
+/** In the source, secrets, signatures and digests are compared in constant time and in one place. */
 
 import { describe, expect, test } from 'bun:test'
 import { readProject } from '../tidy/source-files.ts'

@@ -1,4 +1,4 @@
-/** A secret is planted in every place that takes one; the log and the answers must not show it. */
+/** A secret planted in every place that takes one never appears in the log or in responses. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { UnsecuredJWT } from 'jose'

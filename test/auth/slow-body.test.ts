@@ -1,4 +1,4 @@
-/** What takes a body outside of the gateway: a session that ends while the body comes slowly serves it no more. */
+/** Routes with a body outside the gateway refuse a session that ends while the body arrives slowly. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'

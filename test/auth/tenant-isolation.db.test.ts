@@ -1,6 +1,6 @@
 /**
- * 500 requests of 20 tenants at once over 4 database sessions, with failures, time-outs and clients that
- * leave in between: each answer holds rows of its own tenant alone.
+ * Sends 500 concurrent requests of 20 tenants over 4 database connections, with failures, timeouts and disconnects in
+ * between. Each response holds rows of its own tenant only.
  */
 
 import { expect, test } from 'bun:test'

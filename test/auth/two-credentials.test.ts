@@ -1,4 +1,4 @@
-/** A session's secret beside a bearer of another session: every route of the API refuses the pair, whichever counts. */
+/** Every API route refuses a session's secret together with a bearer of another session. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'

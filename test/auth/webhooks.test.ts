@@ -1,4 +1,4 @@
-/** Webhooks of the identity and billing providers: nothing unsigned, old or repeated counts. */
+/** Webhooks of the identity and billing providers: unsigned, old and repeated events have no effect. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { webhookOperations } from '../../src/auth/webhooks/operations.ts'

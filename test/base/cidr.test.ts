@@ -1,4 +1,4 @@
-/** CIDR notation: what is a range and what is not. */
+/** CIDR notation: which texts are ranges and which are not. */
 
 import { expect, test } from 'bun:test'
 import { parseCidr } from '../../src/base/cidr.ts'

@@ -1,4 +1,4 @@
-/** Strict JSON: what it accepts equals JSON.parse, and everything RFC 8259 or we refuse is a clear Fault. */
+/** Strict JSON: what it accepts equals JSON.parse, and everything that RFC 8259 or we refuse is a clear Fault. */
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

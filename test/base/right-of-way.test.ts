@@ -1,4 +1,4 @@
-/** What is not urgent stands back for what is, but not for ever. */
+/** Less urgent work waits for urgent work, but not for ever. */
 
 import { expect, test } from 'bun:test'
 import { RightOfWay } from '../../src/base/right-of-way.ts'

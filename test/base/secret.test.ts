@@ -1,4 +1,4 @@
-/** The placeholder wherever a secret could be printed. */
+/** A placeholder is printed wherever a secret could be. */
 
 import { expect, test } from 'bun:test'
 import { inspect } from 'node:util'

@@ -1,4 +1,4 @@
-/** The service times that the development catalog is given, and what a catalog is asked before it is measured. */
+/** The service times of the development catalog, and the requests that measure a catalog. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type OpenCatalog, openDevelopment } from '../../bench/catalogs.ts'

@@ -1,4 +1,4 @@
-/** The statistics on data whose answers are known. */
+/** The statistics on data whose results are known. */
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

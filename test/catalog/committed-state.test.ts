@@ -1,4 +1,4 @@
-/** Which metadata file a commit's result names where the answer names none: Nessie's. */
+/** The metadata file of a commit whose reply names none, as Nessie's does. */
 
 import { expect, test } from 'bun:test'
 import type { Catalog } from '../../src/catalog/catalog.ts'

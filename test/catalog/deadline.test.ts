@@ -1,4 +1,4 @@
-/** The deadline of one upstream call: it ends the call, the caller may end it sooner, and it is over with the call. */
+/** The deadline of one upstream call: it ends the call, the caller may end it earlier, and it ends with the call. */
 
 import { expect, test } from 'bun:test'
 import { startDeadline } from '../../src/catalog/deadline.ts'

@@ -1,4 +1,4 @@
-/** What an upstream can do wrong on the wire, and what that means for a commit and for a load. */
+/** Violations of the protocol by an upstream, and their effect on a commit and on a load. */
 
 import { describe, expect, test } from 'bun:test'
 import type { Catalog } from '../../src/catalog/catalog.ts'

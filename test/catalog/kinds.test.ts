@@ -1,4 +1,4 @@
-/** A kind of catalogs is one descriptor and one adapter: each other place follows the descriptors, or is compared here. */
+/** A catalog kind is one descriptor and one adapter. Other lists of kinds follow from these, or are compared here. */
 
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

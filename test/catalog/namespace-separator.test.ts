@@ -1,4 +1,4 @@
-/** How levels of a namespace are joined in a path: as the upstream's configuration says. */
+/** The separator of namespace levels in a path is the one that the upstream's configuration names. */
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { openTestCatalog, rejection } from './upstream.ts'

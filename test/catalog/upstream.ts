@@ -1,4 +1,4 @@
-/** Upstreams for adapter tests: one whose every answer a test decides, and one of raw bytes. */
+/** Upstreams for adapter tests: one whose every reply a test decides, and one that sends raw bytes. */
 
 import type { Catalog } from '../../src/catalog/catalog.ts'
 import { openCatalog } from '../../src/catalog/open-catalog.ts'

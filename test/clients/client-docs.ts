@@ -1,4 +1,4 @@
-/** Client settings as the documentation shows them, with the address and secret of a running gateway put in. */
+/** Reads client settings from the documentation, and puts in the address and secret of a running gateway. */
 
 import { readFileSync } from 'node:fs'
 import type { Gateway } from './gateway.ts'

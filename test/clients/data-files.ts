@@ -1,4 +1,4 @@
-/** Data files of a table of the REST fixture, as they lie on disk. */
+/** Finds the data files of a table of the REST fixture on disk. */
 
 import { join } from 'node:path'
 import { Glob } from 'bun'

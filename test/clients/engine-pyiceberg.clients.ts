@@ -1,6 +1,6 @@
 /**
- * Tables that PyIceberg wrote, read by the embedded engine: every row of every snapshot is what PyIceberg reads.
- * Its deletes rewrite data files, whatever the table's properties ask for.
+ * The embedded engine reads tables that PyIceberg wrote: every row of every snapshot is what PyIceberg reads.
+ * PyIceberg's deletes rewrite data files, regardless of the table's properties.
  */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** Tables that other writers made, as the embedded engine is given them. */
+/** Gives tables that other writers made to the embedded engine. */
 
 import type { TableSnapshot } from '../../src/engine/engine.ts'
 import { schemaOfSnapshot, tableSchema } from '../../src/engine/iceberg/table-schema.ts'

@@ -1,4 +1,4 @@
-/** Tables that Spark wrote, read by the embedded engine: what Spark counts in them is what the engine counts. */
+/** The embedded engine reads tables that Spark wrote, and counts what Spark counts. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** A Flink session cluster of one job manager and one task manager, and its SQL client. */
+/** Starts a Flink session cluster of one job manager and one task manager, and its SQL client. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Flink through the client surface: SQL statements, and what their user sees on a denial. */
+/** Flink through the client surface: SQL statements, and what their user sees when a policy denies. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { TableRef } from '../../src/core/table-ref.ts'

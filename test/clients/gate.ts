@@ -1,4 +1,4 @@
-/** A reverse proxy before a real upstream: keeps what passed, refuses or loses what a test wants lost. */
+/** A reverse proxy before a real upstream: records requests, and refuses or drops those that a test chooses. */
 
 export interface Passed {
   readonly method: string

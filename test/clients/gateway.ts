@@ -1,4 +1,4 @@
-/** The service before a real catalog: an embedded store, two tenants, policies by table. */
+/** Starts the service before a real catalog: an embedded store, two tenants, policies by table. */
 
 import { UnsecuredJWT } from 'jose'
 import { type App, startApp } from '../../src/app.ts'

@@ -1,4 +1,4 @@
-/** Calls on an Iceberg REST catalog as a test makes them, past the gateway or through it. */
+/** Calls an Iceberg REST catalog for a test, directly or through the gateway. */
 
 import type { TableRef } from '../../src/core/table-ref.ts'
 

@@ -1,4 +1,4 @@
-/** iceberg-js through the client surface: a client of this runtime that keeps no state and reads no data. */
+/** iceberg-js through the client surface: a JavaScript client that keeps no state and reads no data. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * The OpenLineage project's own Python client against the receiver, and the example events that the project
- * publishes with it. Both come from its packages (Apache-2.0), fetched once into .cache/clients.
+ * The OpenLineage project's own Python client against the receiver, and the example events that the project publishes
+ * with it. Both come from its packages (Apache-2.0), fetched once into .cache/clients.
  */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'

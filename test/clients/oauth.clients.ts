@@ -1,4 +1,4 @@
-/** Access tokens of the gateway, as real clients take and renew them. */
+/** Real clients get and renew access tokens of the gateway. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'

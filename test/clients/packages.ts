@@ -1,4 +1,4 @@
-/** Where the packages of pins.ts lie below .cache/clients, and how they come there: once for each set of pins. */
+/** Fetches the packages of pins.ts into .cache/clients, once for each set of pins. */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

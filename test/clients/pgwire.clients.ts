@@ -1,7 +1,4 @@
-/**
- * Real PostgreSQL clients against the wire server and, with the same rows, against a real PostgreSQL 18: what a
- * client gets from the one is what it gets from the other.
- */
+/** Real PostgreSQL clients get the same from the wire server as from a real PostgreSQL 18 with the same rows. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * The one table of what `bun run test:clients` runs against: names and exact versions only. The ordinary package
- * clients of the machine (pip, mvn, npm) know where to get them.
+ * The one table of the packages of `bun run test:clients`: names and exact versions only. The package clients of the
+ * machine (pip, mvn, npm) know where to fetch them.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** Servers and clients as child processes: free loopback ports, a time-out each, logs in .cache/logs. */
+/** Runs servers and clients as child processes: free loopback ports, a timeout each, logs in .cache/logs. */
 
 import { mkdirSync, openSync, readFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** PyIceberg through the client surface: what it can do, and what its user sees on a denial. */
+/** PyIceberg through the client surface: what it can do, and what its user sees when a policy denies. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Iceberg's REST compatibility kit, straight at the reference server and through the gateway. */
+/** Iceberg's REST compatibility kit, directly on the reference server and through the gateway. */
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

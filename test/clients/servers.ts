@@ -1,4 +1,4 @@
-/** The real catalogs: Nessie with an S3 emulator, and Iceberg's REST fixture on local files. */
+/** Starts the real catalogs: Nessie with an S3 emulator, and Iceberg's REST fixture on local files. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Sessions with Python clients: a script below scripts/ takes steps and reports each on a line of its own. */
+/** Runs Python clients: a script below scripts/ takes steps and reports each on a line. */
 
 import { join } from 'node:path'
 import { runClient } from './processes.ts'

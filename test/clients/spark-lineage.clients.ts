@@ -1,4 +1,4 @@
-/** Spark's OpenLineage listener: a job that makes a table from a table, seen in the lineage graph. */
+/** Spark's OpenLineage listener: a job that makes a table from a table appears in the lineage graph. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * Object-created events and S3 scans against moto's S3, SQS and SNS (Apache-2.0), fetched once into
- * .cache/clients. Files are put as a writer puts them; what the service hears, it hears from the queue.
+ * Object-created events and S3 scans against moto's S3, SQS and SNS (Apache-2.0), fetched once into .cache/clients.
+ * Files are put as a writer puts them, and the service learns of them only from the queue.
  */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * What errors tell on a real Trino: pairs of tables that PyIceberg wrote, which differ only in rows that their reader
- * may not see. A leak is a statement that answers on the harmless one and fails on the other.
+ * What errors reveal on a real Trino: pairs of tables that PyIceberg wrote, which differ only in rows that their
+ * reader may not see. A statement that succeeds on the harmless one and fails on the other is a leak.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

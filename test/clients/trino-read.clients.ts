@@ -1,6 +1,6 @@
 /**
- * The read path on a real Trino: governed statements, compiled and run at the snapshots of real Iceberg tables,
- * against a real PostgreSQL with security-barrier views.
+ * The read path on a real Trino: governed statements run at the snapshots of real Iceberg tables. Results are compared
+ * with a real PostgreSQL with security-barrier views.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** A Trino of one node, with what a test wants of catalogs, and its SQL as a plain call. */
+/** Starts a Trino of one node with the catalogs of a test, and runs SQL on it. */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Tables of an Iceberg catalog that Trino writes: the read path's fixture, and what an engine must know of them. */
+/** Iceberg tables that Trino writes: the read path's fixture, and what an engine must know about them. */
 
 import { isJsonObject, type JsonObject, parseJson } from '../../src/base/json.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'

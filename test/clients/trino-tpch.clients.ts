@@ -1,6 +1,6 @@
 /**
- * TPC-H at scale factor 0.1, through the compiler on Trino and on the embedded engine, and on PostgreSQL as it is.
- * The rows are made by Trino's generator and written by Trino to Iceberg tables, which both engines read.
+ * TPC-H at scale factor 0.1, through the compiler on Trino and on the embedded engine, and directly on PostgreSQL.
+ * Trino's generator makes the rows and writes them to Iceberg tables, which both engines read.
  */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'

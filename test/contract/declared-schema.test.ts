@@ -1,4 +1,4 @@
-/** What a contract declares of its table, over HTTP: descriptions, keys and relationships in ODCS's words. */
+/** The schema that a contract declares, over HTTP: descriptions, keys and relationships in ODCS's words. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'

@@ -1,4 +1,4 @@
-/** What only several database sessions can show: pins and conflicting changes that come at once. */
+/** Concurrent pins and conflicting changes, which need several database connections. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Fault } from '../../src/base/fault.ts'

@@ -1,4 +1,4 @@
-/** Pins, settings, filters on columns and tags, and the record of changes, over HTTP. */
+/** Pins, settings, filters on columns and tags, and the list of changes, over HTTP. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, orderFields, replaceSchema } from '../../demo/commits.ts'

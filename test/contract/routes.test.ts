@@ -1,4 +1,4 @@
-/** Contracts, filters, masks and tags over HTTP, and what they do to credentials that a catalog vends. */
+/** Contracts, filters, masks and tags over HTTP, and their effect on credentials that a catalog vends. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkStep, type Expectation, type Observation } from '../../demo/check-step.ts'
-import { type Reader, runPsql } from '../../demo/psql.ts'
+import { type DemoReader, runPsql } from '../../demo/psql.ts'
 import { psqlTable } from '../../demo/psql-table.ts'
 import { readSteps } from '../../demo/read-steps.ts'
 import { checkReadStep, type ReadObservation } from '../../demo/run-read-step.ts'
@@ -31,7 +31,10 @@ function temporary() {
 }
 
 /** By what stands in for psql. */
-async function runQuery({ sub, secret, host, port, database }: Reader, statement: string): Promise<string> {
+async function runQuery(
+  { sub, secret, host, port, database }: DemoReader,
+  statement: string,
+): Promise<string> {
   const url = `postgresql://${sub}@${host}:${port}/${database}`
   const child = Bun.spawn([process.execPath, queryProgram, '-X', url, '-c', statement], {
     env: { PGPASSWORD: secret },

@@ -1,4 +1,4 @@
-/** A development catalog in a folder of its own, and the few requests that tests make of it. */
+/** Starts a development catalog in a folder of its own, and sends the requests of its tests. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

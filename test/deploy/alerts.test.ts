@@ -1,4 +1,4 @@
-/** The alert rules: checked and unit-tested by promtool, and every metric they name is one we serve. */
+/** promtool checks and tests the alert rules, and the service exports every metric that they name. */
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

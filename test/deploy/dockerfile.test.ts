@@ -1,4 +1,4 @@
-/** The image's recipe, read as text: no container engine is needed, and none proves that it builds. */
+/** Checks the Dockerfile as text. No container engine is needed, so these tests do not prove that it builds. */
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Alerts: their form, their retries, and that they hold nobody up. */
+/** Alerts: their form, their retries, and that they delay no scan. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Secret } from '../../src/base/secret.ts'

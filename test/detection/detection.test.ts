@@ -1,4 +1,4 @@
-/** Detection end to end on a whole service: triggers, findings, decisions, rescans, alerts; a foreign tenant beside. */
+/** Detection end to end on a whole service: triggers, findings, decisions, rescans, alerts; with a foreign tenant. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** What happens to a run whose claimer vanishes, whose storage fails, or which two want at once. */
+/** What happens to a run whose claimer vanishes, whose storage fails, or that two replicas claim at once. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Labelled columns to hold the classifiers to, written apart from the tables of the benchmark: names as well-known
- * products and public data sets spell them, values by other means and with other faults.
+ * Labelled columns for the classifiers, written independently of the benchmark's tables. Their names are those of
+ * well-known products and public data sets. Their values are made in another way and have other faults.
  */
 
 import type { LabelledColumn } from '../../bench/detection/labelled-tables.ts'

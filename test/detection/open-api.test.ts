@@ -1,4 +1,4 @@
-/** The OpenAPI document of /api/v1/detection: complete, and what the resources answer. */
+/** The OpenAPI document of /api/v1/detection is complete, and the resources answer as it says. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type DetectionService, startDetectionService } from '../support/detection.ts'

@@ -1,4 +1,4 @@
-/** Messages of the storage event queue in the forms that S3 and SNS give them, and in none. */
+/** Messages of the storage event queue in the forms of S3 and SNS, and in invalid ones. */
 
 import { expect, test } from 'bun:test'
 import { parseStorageEvent } from '../../src/detection/storage-event-message.ts'

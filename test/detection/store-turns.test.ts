@@ -1,4 +1,4 @@
-/** Detection takes the store in turns. */
+/** Detection's store calls run one at a time. */
 
 import { expect, test } from 'bun:test'
 import { StoreTurns } from '../../src/detection/store-turns.ts'

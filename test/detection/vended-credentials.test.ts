@@ -1,4 +1,4 @@
-/** Two tenants, one upstream that vends to each by its own token: each snapshot is read by its own tenant's keys. */
+/** Two tenants with one upstream that vends keys to each token: each snapshot is read with its own tenant's keys. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** The pool outlives its workers: crashes, exits and hangs cost the task that met them and no other. */
+/** The pool survives its workers: crashes, exits and hangs fail the task that caused them and no other. */
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

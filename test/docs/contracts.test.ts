@@ -1,4 +1,4 @@
-/** The commands of docs/contracts.md and docs/usage.md, as a reader would paste them. */
+/** Runs the commands of docs/contracts.md and docs/usage.md as a reader would paste them. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'

@@ -1,4 +1,4 @@
-/** The pages under docs/guides: the files that they name are there, are all that are needed, and hold the examples. */
+/** The pages under docs/guides name files that exist and are all that is needed, and these files hold the examples. */
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The diagrams of the documents: a light and a dark one of each, the same but for their style, each in use. */
+/** Each diagram of the documents has a light and a dark form that differ in style only, and both are used. */
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'

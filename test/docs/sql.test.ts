@@ -1,4 +1,4 @@
-/** The commands of docs/sql.md, as a reader would paste them. */
+/** Runs the commands of docs/sql.md as a reader would paste them. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'

@@ -1,4 +1,4 @@
-/** Damaged metadata never crashes the engine, never hangs it, and is never read as if it were whole. */
+/** Damaged metadata never crashes or hangs the engine, and is never read as if it were whole. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Registering which engine reads a catalog: what a query would stumble over is refused. */
+/** Choosing the engine that reads a catalog: settings with which queries would fail are refused. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { call, type IdentityService, startIdentityService } from '../support/identity.ts'

@@ -1,7 +1,6 @@
 /**
- * A recorded set of requests to every route under /v1/iceberg answers as it was recorded: status, headers and body,
- * what is asked of store and upstream, what is audited and counted. `SVC_RECORD_ANSWERS=1` records it again, for a
- * change that is meant.
+ * A recorded set of requests to every route under /v1/iceberg gives the recorded outcome: status, headers, body, calls
+ * of store and upstream, audit and metrics. `SVC_RECORD_ANSWERS=1` records it again for an intended change.
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { Effect } from '../../demo/catalog/faults.ts'
+import type { FaultEffect } from '../../demo/catalog/faults.ts'
 import { appendSnapshot, setProperties } from '../../demo/commits.ts'
 import { isJsonObject } from '../../src/base/json.ts'
 import { historyOf } from '../../src/gateway/base/metadata-history.ts'
@@ -16,7 +16,7 @@ const path = '/namespaces/sales/tables/orders'
 const commitsEach = 8
 const seed = Number(process.env.SVC_TEST_SEED ?? 20_261_121)
 /** What becomes of a commit; the more often it stands here the likelier. */
-const fates: readonly (Effect | 'none')[] = [
+const fates: readonly (FaultEffect | 'none')[] = [
   'drop-after',
   'drop-after',
   'drop-before',

@@ -1,4 +1,4 @@
-/** Commits against a pinned table: its snapshot stays for those who read it, whatever the path. */
+/** Commits to a pinned table keep its snapshot for readers, whatever route they take. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, removeSnapshots, setProperties } from '../../demo/commits.ts'

@@ -1,4 +1,4 @@
-/** A commit without anything speculative: no cached table, no caller that is known. */
+/** A commit without anything speculative: no cached table, no returning caller. */
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'

@@ -1,4 +1,4 @@
-/** When the gateway says that a commit is at work. */
+/** When the gateway reports a commit in progress. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'

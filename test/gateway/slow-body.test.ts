@@ -1,4 +1,4 @@
-/** A body that comes slowly: who asks, and for which catalog, counts as it is once the body is whole. */
+/** A body that arrives slowly: credential and catalog are checked again once the body is complete. */
 
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'

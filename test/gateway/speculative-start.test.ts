@@ -1,4 +1,4 @@
-/** A caller that comes again: what its commit asks of the store, and what happens where that is not as it was. */
+/** A returning caller: the store calls of its commit, and what happens when an assumption proves wrong. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { once } from 'node:events'

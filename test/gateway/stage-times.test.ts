@@ -1,4 +1,4 @@
-/** Where the time of a commit goes: the histogram for operators, `Server-Timing` for who may ask. */
+/** The time of each stage of a commit: a histogram for operators, `Server-Timing` for callers that may see it. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTable, setProperties } from '../../demo/commits.ts'

@@ -1,6 +1,6 @@
 /**
- * What is kept between commits (parsed metadata, compiled policies, open catalogs, tokens, prepared statements)
- * saves work and never an answer: whatever changes between two commits is seen by the very next one.
+ * Caches of metadata, policies, catalogs, tokens and prepared statements never change a response. A change between two
+ * commits is seen by the second.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'

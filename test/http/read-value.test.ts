@@ -1,4 +1,4 @@
-/** Input checked against a schema: what is read, and how a refusal names the member and what was expected. */
+/** Input is checked against a schema, and a refusal names the member and what was expected. */
 
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/base/fault.ts'

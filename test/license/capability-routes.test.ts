@@ -1,4 +1,4 @@
-/** What a license decides over HTTP: the routes of a commercial capability, and nothing besides. */
+/** Over HTTP, a license decides about the routes of a commercial capability and about nothing else. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Capability, isCommunity } from '../../src/core/capability.ts'

@@ -1,4 +1,4 @@
-/** The community's capabilities run without a license and outlive one, with every check that they make. */
+/** The community's capabilities run without a license and after its end, with all their checks. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import pg from 'pg'

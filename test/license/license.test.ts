@@ -1,4 +1,4 @@
-/** Licenses: what verifies, what does not, what their end means; and the command that issues and shows them. */
+/** Licenses: which ones verify, what their end means, and the command that issues and shows them. */
 
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'

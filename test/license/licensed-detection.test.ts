@@ -1,4 +1,4 @@
-/** The capability `detection` in every state of a license: its resources are refused, its checks go on. */
+/** The capability `detection` in every state of a license: its resources are refused, its checks continue. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** A license in a running service: what it limits, what it shows, and what keeps a service from starting. */
+/** A license in a running service: what it limits, what it shows, and when it keeps a service from starting. */
 
 import { expect, test } from 'bun:test'
 import { startApp } from '../../src/app.ts'

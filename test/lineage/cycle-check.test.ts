@@ -1,4 +1,4 @@
-/** Random graphs against the model: what is accepted closes no short cycle, what is refused closes one. */
+/** Random graphs against the model: accepted edges close no short cycle, refused edges close one. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'

@@ -1,4 +1,4 @@
-/** What the cycle check must do, said in the plainest way: the model that tests hold the store against. */
+/** A plain model of the cycle check, with which tests compare the store. */
 
 export type Edge = readonly [from: number, to: number]
 

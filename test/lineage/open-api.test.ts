@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of lineage, held against what the resources answer. */
+/** The lineage resources answer as the OpenAPI document says. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { upsertNode } from '../../src/store/graph/graph.ts'

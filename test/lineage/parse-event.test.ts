@@ -99,12 +99,12 @@ describe('datasets', () => {
       { namespace: 'n', name: 'x\u001fy' },
     ]
     expect(refusal(lineageEvent({ inputs: [a], outputs: ['o'] }))).toContain(
-      'inputs[0] holds the character U+001F',
+      'inputs[0] must not hold the character U+001F',
     )
     expect(refusal(lineageEvent({ inputs: ['i'], outputs: [b] }))).toContain(
-      'outputs[0] holds the character U+001F',
+      'outputs[0] must not hold the character U+001F',
     )
-    expect(refusal({ ...lineageEvent({}), job: a })).toContain('job holds the character U+001F')
+    expect(refusal({ ...lineageEvent({}), job: a })).toContain('job must not hold the character U+001F')
   })
 
   test('an event whose edges would be too many is refused before it gets to the database', () => {

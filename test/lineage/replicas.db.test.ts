@@ -1,4 +1,4 @@
-/** Several replicas on one server: what the cycle check and the inbox owe under concurrency. */
+/** Several replicas on one server: what the cycle check and the inbox guarantee under concurrency. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'

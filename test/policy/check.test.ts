@@ -1,4 +1,4 @@
-/** What the static check accepts and refuses, and where it points. */
+/** What the static check accepts and refuses, and the place that it reports. */
 
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'

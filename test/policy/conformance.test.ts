@@ -1,5 +1,5 @@
 /**
- * The cel-spec conformance data through our own environment and rewriting: core CEL, without protobuf
+ * Runs the cel-spec conformance data through our own environment and rewriting. It covers core CEL, without protobuf
  * messages, containers and extensions, which policies do not have.
  */
 

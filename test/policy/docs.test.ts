@@ -1,4 +1,4 @@
-/** The authors' page says what is so. */
+/** The page for policy authors agrees with the code. */
 
 import { expect, test } from 'bun:test'
 import { policyErrorCodes } from '../../src/core/decision.ts'

@@ -1,4 +1,4 @@
-/** Verdicts of a whole set of policies, and every way in which there is none. */
+/** Verdicts of a set of policies, and every reason for which there is none. */
 
 import { afterAll, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy.ts'

@@ -1,4 +1,4 @@
-/** One policy's value, and every way in which it has none. */
+/** The value of one policy, and every reason for which it has none. */
 
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/compile.ts'

@@ -1,4 +1,4 @@
-/** What a steward is told about a policy that was not true. */
+/** The explanation that a steward gets for a policy that was not true. */
 
 import { expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/compile.ts'

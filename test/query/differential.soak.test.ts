@@ -1,6 +1,6 @@
 /**
- * The long form of differential.test.ts, a hundredth of it over the PostgreSQL wire. `bun run test:soak` says how
- * many pairs, from which seed and which pair on.
+ * The long form of differential.test.ts, a hundredth of it over the PostgreSQL wire. The options of `bun run
+ * test:soak` give the number of pairs, the seed and the first pair.
  */
 
 import { expect, test } from 'bun:test'

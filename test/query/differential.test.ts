@@ -1,6 +1,6 @@
 /**
- * Every generated statement gives the same on a governed table as on its twin, which holds visible rows and masked
- * values alone. The long form is differential.soak.test.ts.
+ * Every generated statement gives the same on a governed table as on its twin, which holds only visible rows and
+ * masked values. The long form is differential.soak.test.ts.
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'

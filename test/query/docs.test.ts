@@ -1,4 +1,4 @@
-/** docs/sql.md lists what the registries hold, no more and no less. */
+/** docs/sql.md lists exactly what the registries hold. */
 
 import { expect, test } from 'bun:test'
 import { aggregates, windowFunctions } from '../../src/query/functions/aggregates.ts'

@@ -1,4 +1,4 @@
-/** EXPLAIN, over HTTP and over the PostgreSQL wire, says what a run in a catalog would be. */
+/** EXPLAIN, over HTTP and over the PostgreSQL wire, describes the run of a statement in a catalog. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

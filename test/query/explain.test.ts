@@ -1,4 +1,4 @@
-/** Contracts over HTTP, and POST /api/v1/query/explain on what they make of a table. */
+/** Contracts over HTTP, and their effect on POST /api/v1/query/explain. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'

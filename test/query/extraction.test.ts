@@ -1,6 +1,6 @@
 /**
- * Hidden values cannot be read by which statements fail: over the wire, on files of pyarrow and Spark, through row
- * filters, masks that show some raw values, and deletes. Each attack is one that read values where no barrier stood.
+ * Failing statements do not reveal hidden values: over the wire, on files of pyarrow and Spark, through row filters,
+ * partial masks and deletes. Each attack would succeed without a barrier.
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** The long form of fuzz.test.ts, which also watches that memory stays flat. */
+/** The long form of fuzz.test.ts, which also checks that memory does not grow. */
 
 import { expect, test } from 'bun:test'
 import { mutated, randomBytes, randomFrom, randomWords } from './fuzz.ts'

@@ -1,4 +1,4 @@
-/** Random bytes, words and mutated statements: each is compiled or refused, and what runs shows no canary. */
+/** Random bytes, words and mutated statements are compiled or refused, and those that run show no canary. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { SqlError } from '../../src/query/sql-error.ts'

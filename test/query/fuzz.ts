@@ -1,4 +1,4 @@
-/** Random and mutated statements for the fuzz tests, from one seed. */
+/** Builds random and mutated statements for the fuzz tests from one seed. */
 
 import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'

@@ -1,6 +1,6 @@
 /**
  * Every scalar function, operator and form as a key of GROUP BY, with HAVING, ORDER BY, windows and grouping sets that
- * mention it: the read path on DuckDB against PostgreSQL on the same rows.
+ * mention it. Compares the read path on DuckDB with PostgreSQL on the same rows.
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** What a run that is open heeds: whatever it was loaded from and changes meanwhile ends it, and nothing else does. */
+/** An open run ends when anything from which it was loaded changes, and at no other change. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, orderFields, replaceSchema } from '../../demo/commits.ts'

@@ -1,7 +1,7 @@
 /**
- * The read path on DuckDB against a real PostgreSQL with security-barrier views: the same statements on the
- * same rows. Legal queries give the same rows of the same types; attacks are refused, or give what the
- * barrier views give, and no canary.
+ * Compares the read path on DuckDB with a real PostgreSQL with security-barrier views: the same statements on the same
+ * rows. Legal queries give the same rows of the same types. Attacks are refused, or give what the views give, and no
+ * canary.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

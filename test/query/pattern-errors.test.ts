@@ -1,4 +1,4 @@
-/** Malformed patterns: the read path on DuckDB gives PostgreSQL's SQLSTATE, or PostgreSQL's rows where it has some. */
+/** Malformed patterns: the read path on DuckDB gives PostgreSQL's SQLSTATE, or PostgreSQL's rows if it gives some. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Sql } from 'postgres'

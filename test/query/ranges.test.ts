@@ -1,4 +1,4 @@
-/** What a statement can use of a table at most; what is not said there is as important as what is. */
+/** The most that a statement can use of a table, and what must be left out of it. */
 
 import { describe, expect, test } from 'bun:test'
 import type { GovernedTable } from '../../src/core/governed-table.ts'

@@ -1,4 +1,4 @@
-/** Statements over a table that the upstream itself restricts: refused, since nobody here would apply it. */
+/** Statements over a table that the upstream restricts are refused, because no engine applies the restriction. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'

@@ -1,4 +1,4 @@
-/** Statements from text to rows over real Iceberg tables, read under a contract, by the embedded engine and by a Trino that a test scripts. */
+/** Statements from text to rows over governed Iceberg tables, by the embedded engine and a scripted Trino. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Statements from text to rows and usage record, on an engine that a test scripts. */
+/** Statements from text to rows and usage record, on a scripted engine. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, orderFields, removeSnapshots, replaceSchema } from '../../demo/commits.ts'

@@ -1,6 +1,6 @@
 /**
- * The engine may begin on what a statement was run from before: whatever changes between two runs is in the very
- * next answer, and nothing of what was begun in vain is seen or stays.
+ * The engine may start speculatively from a statement's previous run. A change between two runs is still in the next
+ * result, and discarded work is neither seen nor left behind.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** What comes of an engine's error once the client has its answer: silence, or metric and log, never a value. */
+/** What follows an engine's error after the client has its response: at most a metric and a log line, no value. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { duckdbParquet } from '../../demo/lake/duckdb-parquet.ts'

@@ -1,4 +1,4 @@
-/** GET /api/v1/usage and its totals: pages, filters, one’s own and everyone’s, and never a foreign tenant’s. */
+/** GET /api/v1/usage and its totals: pages, filters, own and all records, and never a foreign tenant’s. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordUsage } from '../../src/store/query/usage.ts'

@@ -1,4 +1,4 @@
-/** scripts/bun.sh where Bun is missing, with an npm that only writes down how it was called. */
+/** scripts/bun.sh without an installed Bun, with an npm that only records its calls. */
 
 import { expect, test } from 'bun:test'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

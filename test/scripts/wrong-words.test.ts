@@ -1,4 +1,4 @@
-/** Commands that people type: words that they do not know, and the question for help. */
+/** Commands refuse arguments that they do not support, and print their help on request. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'

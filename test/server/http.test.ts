@@ -1,4 +1,4 @@
-/** The listener's patience: with clients that idle, and with work that takes long. */
+/** The listener's timeouts: idle clients are closed, and requests that take long are not. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readBody } from '../../src/http/read-body.ts'

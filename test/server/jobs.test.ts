@@ -1,4 +1,4 @@
-/** Jobs stand back for requests, and end with the service. */
+/** Background jobs give way to requests, and end with the service. */
 
 import { expect, test } from 'bun:test'
 import { RightOfWay } from '../../src/base/right-of-way.ts'

@@ -1,4 +1,4 @@
-/** The OpenAPI document, held against the routes: all of them, and what they answer. */
+/** The OpenAPI document lists every route, and the responses of the routes match it. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** The session by which every read surface reads, and its check for one message or request. */
+/** The session of every read surface, and its check for each message or request. */
 
 import { describe, expect, test } from 'bun:test'
 import type { ReadCredential } from '../../src/auth/read-credential.ts'

@@ -1,5 +1,5 @@
 /**
- * Every route answers as recorded-answers.json says: statuses, headers, forms of bodies. A change there is a change of
+ * Every route answers as recorded-answers.json says: statuses, headers, forms of bodies. A change of that file changes
  * the public interface. `RECORD=1 bun test` of this file writes it.
  */
 

@@ -1,4 +1,4 @@
-/** Sends a fixed set of requests to every route and notes each answer: status, headers that clients act on, form of the body. */
+/** Sends a fixed set of requests to every route and records status, important headers and the form of the body. */
 
 import { createHmac } from 'node:crypto'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'

@@ -1,4 +1,4 @@
-/** Avro container files whose blocks are small each and large together. */
+/** Avro container files with many small blocks that are large together. */
 
 import { describe, expect, test } from 'bun:test'
 import { deflateRawSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** Where a scan may read: canonical forms and the boundary of a root. */
+/** The locations that a scan may read: canonical forms and the boundary of a root. */
 
 import { expect, test } from 'bun:test'
 import { isBelow, parseLocation, parseRoots, rootMatchLength } from '../../src/storage/locations.ts'

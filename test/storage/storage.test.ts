@@ -1,4 +1,4 @@
-/** S3 reads: ranges, errors, and that nothing of this process's own credentials is ever sent for a tenant. */
+/** S3 reads: ranges and errors, and the process's own credentials are never sent for a tenant. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openStorage } from '../../src/storage/storage.ts'

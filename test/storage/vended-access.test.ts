@@ -1,4 +1,4 @@
-/** Reading by credentials that the upstream vends: when they are asked for, for what, and for how long. */
+/** Reads with credentials that the upstream vends: when and for what they are requested, and for how long used. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { OpenCatalogs } from '../../src/catalog/open-catalog.ts'

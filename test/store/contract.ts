@@ -1,4 +1,4 @@
-/** What every engine of the store must do, with a foreign tenant always present. */
+/** What every backend of the store must do, with a foreign tenant always present. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Fault, type FaultKind } from '../../src/base/fault.ts'

@@ -1,4 +1,4 @@
-/** What needs several database sessions: the pool, cancellation, lost connections, replicas, plain users. */
+/** What needs several database connections: the pool, cancellation, lost connections, replicas, plain users. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type AddressInfo, connect, createServer } from 'node:net'

@@ -1,4 +1,4 @@
-/** Which upstream addresses a test allows, read as an operator's setting is. */
+/** The upstream addresses that a test allows, parsed like an operator's setting. */
 
 import { type AddressRules, addressRules } from '../../src/catalog/address.ts'
 import { parseConfig } from '../../src/config.ts'

@@ -1,4 +1,4 @@
-/** What must hold after every crash: the audit says what the upstream did, once. */
+/** Checks what must hold after every crash: the audit log says once what the upstream did. */
 
 import { expect } from 'bun:test'
 import type { CrashReport } from './crash-report.ts'

@@ -1,4 +1,4 @@
-/** A self-signed certificate for a test, made by the crypto at hand: RSA, for localhost, valid for a day. */
+/** Makes a self-signed RSA certificate for localhost that is valid for a day. */
 
 import { createSign, generateKeyPairSync } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-/** Commits as the gateway would hand them to the store. */
+/** Builds commits as the gateway would pass them to the store. */
 
 import type { CommitIntent, CommittedTable, VerdictRecord } from '../../src/core/commit.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'

@@ -1,5 +1,5 @@
 /**
- * A service in a process of its own, which dies by SIGKILL where it is told to. Takes its orders from the
+ * Runs a service in a process of its own, which dies by SIGKILL at the chosen point. Takes its orders from the
  * variable CRASH_CHILD, and prints one line when it is ready.
  */
 

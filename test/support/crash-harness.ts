@@ -1,4 +1,4 @@
-/** Starts services in processes of their own, to be killed, and settles what they leave. */
+/** Starts services in processes of their own to kill them, and recovers what they leave. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

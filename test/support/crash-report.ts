@@ -1,4 +1,4 @@
-/** What a service that settled everything has on record, for a comparison with the catalog. */
+/** Reports what a recovered service has recorded, for a comparison with the catalog. */
 
 import type { TenantId } from '../../src/core/tenant.ts'
 import { listAudit } from '../../src/store/commit/audit.ts'

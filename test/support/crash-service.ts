@@ -1,4 +1,4 @@
-/** The service that crash tests start: the one that dies in a process of its own, and the one that settles after it. */
+/** Starts the services of crash tests: one that dies in a process of its own, and one that recovers after it. */
 
 import { type App, startApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config.ts'

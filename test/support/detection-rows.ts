@@ -1,4 +1,4 @@
-/** A run with a decided finding, as detection leaves it in the store. */
+/** Writes a run with a decided finding to the store, as detection would. */
 
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'

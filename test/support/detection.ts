@@ -1,4 +1,4 @@
-/** A service whose catalog holds tables with data, for tests of detection. */
+/** Starts a service whose catalog holds tables with data, for tests of detection. */
 
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

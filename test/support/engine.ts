@@ -1,4 +1,4 @@
-/** An embedded engine in a folder of its own, and the shortest way from a table to rows. */
+/** Starts an embedded engine in a folder of its own, with a short way from a table to rows. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Waits for what happens in its own time; the test's time-out is the bound. */
+/** Waits until a condition holds; the test's timeout is the bound. */
 
 /** Asks again until `ask` gives something other than undefined or false. */
 export async function eventually<T>(

@@ -1,4 +1,4 @@
-/** A store on which statements of a certain kind fail, as if the database had gone away just then. */
+/** A store on which statements of a chosen kind fail, as if the database had just gone away. */
 
 import { Fault } from '../../src/base/fault.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -1,4 +1,4 @@
-/** A port for a process that cannot be told to take any, as `0` does, and to say which. */
+/** Finds a free port for a process that cannot choose one itself, as `0` asks, and report it. */
 
 /** Below the ports that systems give to whoever asks for any: no other test is given one of these by chance. */
 const portMin = 20_000

@@ -1,4 +1,4 @@
-/** Tables with columns in the graph, as commits leave them. */
+/** Writes tables with columns to the graph, as commits leave them. */
 
 import type { Column } from '../../src/core/commit.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'

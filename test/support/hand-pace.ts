@@ -1,4 +1,4 @@
-/** A clock that moves as far as somebody sleeps by it, and at once. */
+/** A clock on which a sleep ends at once and moves the time on. */
 
 import type { Pace } from '../../src/base/right-of-way.ts'
 import { nextTurn } from '../../src/base/turn.ts'

@@ -1,4 +1,4 @@
-/** A service with an internal admin organization, and the sessions that identity tests act as. */
+/** Starts a service with an internal admin organization, and the sessions that identity tests use. */
 
 import { WorkOS } from '@workos-inc/node'
 import { Webhook } from 'standardwebhooks'

@@ -1,4 +1,4 @@
-/** Whether a value is what an OpenAPI document says: the part of JSON Schema that our documents use, strictly. */
+/** Checks a value strictly against an OpenAPI document: the part of JSON Schema that our documents use. */
 
 interface Schema {
   readonly type?: string | readonly string[]

@@ -1,4 +1,4 @@
-/** A process that a test kills: the service with a table on it, its store in the directory that it is given. */
+/** A process that a test kills: the service with one table, and its store in the given directory. */
 
 import { openStore } from '../../src/store/store.ts'
 import { startLake } from './lake.ts'

@@ -1,4 +1,4 @@
-/** Tables that a lake and a PostgreSQL both hold, each column's values as one expression of both. */
+/** Tables for a lake and for PostgreSQL, each column's values given as one expression that both understand. */
 
 import type { ContractSchema } from '../../src/core/contract-schema.ts'
 

@@ -1,4 +1,4 @@
-/** The service with governed Iceberg tables on it, and two principals: one who sees all of them, one who does not. */
+/** Starts the service with governed Iceberg tables, and two principals: one sees all of them, the other does not. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

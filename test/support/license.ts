@@ -1,4 +1,4 @@
-/** Licenses of a key of this run alone: a service of a test is licensed as one in production is. */
+/** Issues licenses by a key of this run, so that a test's service is licensed as a production service is. */
 
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { type CommercialCapability, commercialCapabilities } from '../../src/core/capability.ts'

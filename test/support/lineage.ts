@@ -1,4 +1,4 @@
-/** Lineage events for tests, as JSON and as the store takes them. */
+/** Builds lineage events for tests, as JSON and in the store's form. */
 
 import { parseLineageEvent } from '../../src/lineage/parse-event.ts'
 import type { ReceivedEvent } from '../../src/store/lineage/events.ts'

@@ -1,4 +1,4 @@
-/** Copies of `migrations/` as another version of the program would bring them. The caller removes their folder. */
+/** Copies `migrations/` as another version of the program would have them. The caller removes their folder. */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

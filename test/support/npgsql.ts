@@ -1,7 +1,6 @@
 /**
- * What Npgsql 8.0 and 9.0 write to the wire, message by message, by a writer of its own: the server's codecs have
- * no part in it. Statements and portals as Npgsql has them: the portal is always the unnamed one, every column is
- * asked for in binary, and rows are never limited.
+ * Writes what Npgsql 8.0 and 9.0 send to the wire, message by message. It does not use the server's codecs. As in
+ * Npgsql, the portal is always the unnamed one, every column is requested in binary, and rows are never limited.
  */
 
 /** A parameter as Npgsql binds it: texts in text, all else in binary. */

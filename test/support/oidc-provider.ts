@@ -1,4 +1,4 @@
-/** A real OpenID Connect provider (npm oidc-provider) on a free port, and a browser to log in with. */
+/** Starts a real OpenID Connect provider (npm oidc-provider) on a free port, with a browser to log in. */
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** Operations of one feature as a handler, without the rest of the service. */
+/** Makes a handler of the operations of one feature, without the rest of the service. */
 
 import { type AdmitParts, admitter } from '../../src/auth/admit.ts'
 import type { Operation } from '../../src/core/operation.ts'

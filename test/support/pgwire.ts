@@ -1,4 +1,4 @@
-/** A PostgreSQL wire server for a test: the real server on a free port, over queries that the test states. */
+/** Starts the real PostgreSQL wire server on a free port, over queries that the test scripts. */
 
 import type { CredentialReader, ReadCredential } from '../../src/auth/read-credential.ts'
 import { systemClock } from '../../src/base/clock.ts'

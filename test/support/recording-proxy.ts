@@ -1,4 +1,4 @@
-/** A reverse proxy that keeps the digests of what passed, to show that bytes went through unchanged. */
+/** A reverse proxy that records digests of what passed, to show that bytes went through unchanged. */
 
 export interface Exchange {
   readonly method: string

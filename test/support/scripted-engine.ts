@@ -1,4 +1,4 @@
-/** A read engine whose every answer a test decides; it keeps what it was asked. */
+/** A read engine whose every result a test decides, and which records its calls. */
 
 import type { ResultBatch } from '../../src/core/result-batch.ts'
 import type { ComputeEngine, EngineRun, EngineStatement, TableSnapshot } from '../../src/engine/engine.ts'

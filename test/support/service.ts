@@ -1,4 +1,4 @@
-/** A whole service for a test: store, development catalog, two tenants, the app on free ports. */
+/** Starts a whole service for a test: store, development catalog, two tenants, the app on free ports. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Makes an embedded store's data directory small, to be copied for many tests. */
+/** Makes an embedded store's data directory small, so that tests can copy it. */
 
 import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'

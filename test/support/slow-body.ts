@@ -1,4 +1,4 @@
-/** A request whose body comes in two parts, with time between them. */
+/** Sends a request whose body comes in two parts, with time between them. */
 
 import { once } from 'node:events'
 import { connect } from 'node:net'

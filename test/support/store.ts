@@ -1,10 +1,9 @@
 /**
- * Stores for tests: embedded, from prepared data directories; or, where
- * SVC_TEST_DATABASE_URL names a server, a fresh database there.
- *
- * Do not write `expect(promise).rejects` about an embedded store: it waits without letting the messages of
- * the store's Worker in. Write `await promise.catch(…)`. A hook that opens the first store of all prepares
- * the templates, so give it 60 seconds.
+ * Opens stores for tests: embedded, from prepared data directories; or a fresh database on the server that
+ * SVC_TEST_DATABASE_URL names.
+ * Do not write `expect(promise).rejects` about an embedded store, because it blocks the messages of the store's
+ * Worker. Write `await promise.catch(…)`. The hook that opens the first store prepares the templates, so give it 60
+ * seconds.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Requests to the Iceberg client surface of a test service. */
+/** Sends requests to the Iceberg client surface of a test service. */
 
 import { UnsecuredJWT } from 'jose'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'

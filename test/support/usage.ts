@@ -1,4 +1,4 @@
-/** Usage records of queries that nobody ran. */
+/** Builds usage records of queries that were never run. */
 
 import type { UsageRecord } from '../../src/core/usage.ts'
 

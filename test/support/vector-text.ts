@@ -1,4 +1,4 @@
-/** Cells of a result's vectors in PostgreSQL's text form, for comparing with what PostgreSQL answers. */
+/** Converts cells of a result's vectors to PostgreSQL's text form, for comparison with PostgreSQL. */
 
 import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/result-batch.ts'
 import { bytesAt, type VariableWidth } from '../../src/core/variable-width.ts'

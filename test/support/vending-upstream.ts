@@ -1,6 +1,6 @@
 /**
- * An upstream catalog that vends storage credentials for one table to whoever brings a token, and the S3 that takes
- * no others: a ranged store in memory. Each token gets keys of its own.
+ * An upstream catalog that vends storage credentials for one table to every client with a token. Its S3, a ranged
+ * store in memory, accepts only these. Each token gets its own keys.
  */
 
 import { IcebergWriter } from '../../demo/lake/iceberg-writer.ts'

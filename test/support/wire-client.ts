@@ -1,4 +1,4 @@
-/** A client of the PostgreSQL wire that sends frames as they are and names what comes back. */
+/** A client of the PostgreSQL wire that sends frames unchanged and names the messages that it receives. */
 
 import type { Socket, TLSOptions } from 'bun'
 import { MessageWriter } from '../../src/wire/postgres/message-writer.ts'

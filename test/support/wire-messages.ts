@@ -1,4 +1,4 @@
-/** Messages of the PostgreSQL wire, written and cut apart as a client does. */
+/** Writes and splits messages of the PostgreSQL wire as a client does. */
 
 import { MessageWriter } from '../../src/wire/postgres/message-writer.ts'
 import { backend, frontend } from '../../src/wire/postgres/protocol.ts'

@@ -1,4 +1,4 @@
-/** Log lines: their form, and that credentials do not get into them. */
+/** Log lines have the documented form and never hold credentials. */
 
 import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/base/fault.ts'

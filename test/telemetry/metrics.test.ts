@@ -1,4 +1,4 @@
-/** The scrape's names, labels and starting values. */
+/** The names, labels and initial values of the metrics. */
 
 import { expect, test } from 'bun:test'
 import { createMetrics } from '../../src/telemetry/metrics.ts'

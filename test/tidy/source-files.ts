@@ -1,4 +1,4 @@
-/** The project's own files and what they import; the ground of the tidy test. */
+/** Lists the project's own files and their imports for the tidy test. */
 
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'

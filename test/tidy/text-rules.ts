@@ -1,4 +1,4 @@
-/** What a file's text must not hold. Each rule names what to do instead and proves itself on an example. */
+/** What the text of a file must not hold. Each rule says what to do instead and proves itself on an example. */
 
 import type { SourceFile } from './source-files.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The classes of a column: the values and the name judged apart, then together (docs/reference/detection.md 4.1). No
- * I/O.
+ * Finds the classes of a column: judges the values and the name separately, then together (docs/reference/detection.md
+ * 4.1). It does no I/O.
  */
 
 import { type ColumnSample, classes, type Finding, type SensitiveClass } from '../../core/classification.ts'
@@ -10,22 +10,23 @@ import { type NameSignal, readNameSignals } from './names.ts'
 import { normaliseCell } from './normalise-cell.ts'
 import { holdsOtherKind } from './other-kind.ts'
 
-/** Values of one column that are judged; the share of so many is known well enough. */
+/** At most this many values of a column are judged; their share is exact enough. */
 const judgedMax = 2000
-/** Share of the cells with a value that must match. */
+/** Share of the non-blank cells that must match. */
 const rateMin = 0.3
-/** Fewer matches may be chance where no name speaks for them. */
+/** Fewer matches may be chance when no name points to the class. */
 const unnamedMatchesMin = 3
 
-/** Of the cells with the form of the class, the share that must be valid beside a name that is more than a hint. */
+/** Share of the cells with the form of the class that must be valid beside a name that is more than a hint. */
 const namedValidMin = 0.5
 
 const confidences = { name: 0.65, value: 0.55, name_and_value: 0.92 } as const
 
 /**
- * What a column holds, by its name and a sample of its values: at most one finding a class, none where nothing speaks
- * for it, or where it holds flags. Values are matched as whole cells; what JSON holds comes here as a sample of its own, by its path. Of more
- * than 2,000 values, as many are judged, evenly chosen, and `sampled` says so.
+ * Finds what a column holds, by its name and a sample of its values: at most one finding for each class. It finds
+ * nothing when nothing points to a class, or when the column holds flags. Values are matched as whole cells; a path
+ * inside JSON is a sample of its own. Of more than 2,000 values, 2,000 evenly spaced ones are judged, and `sampled`
+ * says so.
  * @returns findings with the confidences of docs/reference/detection.md 4.1; `maskedSample` never holds a value
  */
 export function classifyColumn(sample: ColumnSample): readonly Finding[] {
@@ -50,11 +51,11 @@ export function classifyColumn(sample: ColumnSample): readonly Finding[] {
   })
 }
 
-/** Fewer may be anything, whatever they look like. */
+/** Fewer cells prove nothing. */
 const flagsMin = 3
 const flag = /^(?:[01yntfj]|true|false|yes|no|on|off|ja|nein|nee|oui|non|si|sí|sim|não|nao)$/iu
 
-/** Whether a column only says yes or no (`Y`, `false`, `1`): its name then tells of something held elsewhere. */
+/** Whether a column only says yes or no (`Y`, `false`, `1`). Its name then speaks of values stored elsewhere. */
 function holdsFlags(values: readonly string[]): boolean {
   const filled = values.filter((value) => value.trim() !== '')
   return filled.length >= flagsMin && filled.every((value) => flag.test(value.trim()))
@@ -62,7 +63,7 @@ function holdsFlags(values: readonly string[]): boolean {
 
 interface Cells {
   readonly cells: readonly string[]
-  /** Cells that hold something: what the matches are a share of. A value too long to judge matches nothing. */
+  /** Non-blank cells, of which the matches are a share. A value that is too long to judge matches nothing. */
   readonly filled: number
 }
 

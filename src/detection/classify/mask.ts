@@ -1,4 +1,4 @@
-/** What may be shown of a value: its shape and at most its last characters. */
+/** Masks a value so that it can be shown: only its shape and at most its last characters stay. */
 
 import type { SensitiveClass } from '../../core/classification.ts'
 import { detectorClasses } from './classes/detector-classes.ts'
@@ -6,8 +6,8 @@ import { detectorClasses } from './classes/detector-classes.ts'
 const maskedCharsMax = 40
 
 /**
- * The end of a value (40 characters) with everything but separators replaced by `*`, except the last two to four
- * characters for a class whose ends identify nobody; an email address shows none.
+ * Returns the end of a value (40 characters) with everything but separators replaced by `*`. For a class whose ends
+ * identify nobody, the last two to four characters stay. An email address shows none.
  */
 export function maskValue(value: string, found: SensitiveClass): string {
   const characters = [...value].slice(-maskedCharsMax)

@@ -1,4 +1,4 @@
-/** What the name of a column says about its content: names cut into words, words looked up (vocabulary/). */
+/** Says what the name of a column tells about its content: cuts it into words and looks them up in vocabulary/. */
 
 import { classes, type SensitiveClass } from '../../core/classification.ts'
 import type { TermGrade } from './classes/detector-class.ts'
@@ -6,7 +6,6 @@ import { detectorClasses } from './classes/detector-classes.ts'
 import { splitWords } from './split-words.ts'
 import {
   classTerms,
-  knownUnspaced,
   lookalikes,
   neutralWords,
   numbers,
@@ -15,18 +14,19 @@ import {
   otherIdentifiers,
   roles,
   shortInnerTerms,
+  unspacedWords,
 } from './vocabulary/vocabulary.ts'
 
 /**
- * `sure` is a finding by itself; `qualified` too, unless the values are plainly of another kind, since words beside the
- * term are unknown; `likely` needs values beside it; `hint` needs values that stand for themselves; `contradicted`
- * names another identifier.
+ * How strongly a name points to a class. `sure` is a finding by itself. `qualified` is too, unless the values are
+ * plainly of another kind, because the name has unknown words beside the term. `likely` needs matching values. `hint`
+ * needs values that are convincing by themselves. `contradicted` names another identifier.
  */
 export type NameSignal = 'sure' | 'qualified' | 'likely' | 'hint' | 'none' | 'contradicted'
 
 const nameCharsMax = 512
 const wordsMax = 16
-/** Characters of the longest word that is looked into. */
+/** Longer words are not searched for terms inside them. */
 const termCharsMax = 48
 /** Characters of the shortest term that is found inside a word (`custssn`, not `japan`). */
 const innerTermCharsMin = 4
@@ -35,9 +35,9 @@ const plurals = ['s', 'es', 'n', 'en']
 const termWordsMax = 6
 
 /**
- * What a dotted column path says about each class. Its last part counts, with the parts above it as long as it says
- * nothing by itself (`phone.value`, `emails.element`). Where those say nothing of the class, the whole path may hint at
- * it (`payment_card.seen`).
+ * Reads what a dotted column path says about each class. The last part decides, joined with the parts above it while
+ * it says nothing by itself (`phone.value`, `emails.element`). If these say nothing about the class, the whole path
+ * may still hint at it (`payment_card.seen`).
  */
 export function readNameSignals(path: string): Readonly<Record<SensitiveClass, NameSignal>> {
   const parts = path.slice(-nameCharsMax).split('.').map(wordsOf)
@@ -53,7 +53,7 @@ export function readNameSignals(path: string): Readonly<Record<SensitiveClass, N
 }
 
 function wordsOf(part: string): readonly string[] {
-  return splitWords(part).flatMap((word) => word.split(knownUnspaced).filter((piece) => piece !== ''))
+  return splitWords(part).flatMap((word) => word.split(unspacedWords).filter((piece) => piece !== ''))
 }
 
 function significantWords(parts: readonly (readonly string[])[]): readonly string[] {
@@ -92,8 +92,8 @@ function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
 }
 
 /**
- * Whether the name is that of another identifier: of one alone, of one that a weaker term belongs to (`contact_order_no`,
- * not `order_contact`), or of what is written like an email address.
+ * Whether the name is that of another identifier: alone, after a weaker term (`contact_order_no`, not
+ * `order_contact`), or of something written like an email address.
  */
 function namesAnother(words: readonly string[], each: SensitiveClass, term: Term | undefined): boolean {
   const names = (among: readonly string[], others: readonly string[]) =>
@@ -105,7 +105,7 @@ function namesAnother(words: readonly string[], each: SensitiveClass, term: Term
   return names(after, all) || names(words, lookalikes[each])
 }
 
-/** Whether `number of` stands before a term, or `number` after it that is the number of nothing else. */
+/** Whether `number of` stands before a term, or `number` after it that belongs to no other word. */
 function isNumbered(before: readonly string[], after: readonly string[]): boolean {
   const nearest = before.findLastIndex((word) => numbers.has(word))
   if (nearest >= 0 && before.slice(nearest).every(isNeutral)) return true
@@ -122,7 +122,7 @@ interface Term {
   readonly grade: TermGrade
 }
 
-/** The longest run of words that, written together, is a term of the class; the last of equally long ones. A hint gives way to a better term beside it. */
+/** Finds the longest term in the words, when joined; the last of equals. A better term beside it replaces a hint. */
 function findTerm(words: readonly string[], each: SensitiveClass): Term | undefined {
   let hint: Term | undefined
   for (let length = Math.min(termWordsMax, words.length); length > 0; length--)
@@ -149,9 +149,9 @@ function gradeOf(written: string, each: SensitiveClass): TermGrade | undefined {
 }
 
 /**
- * One word that holds a term: between roles and neutral words it is as good as by itself (`customeremail`,
- * `telefonprivat`, `billtophoneno`), between other letters a hint (`pemail`, `bankkaartnr`),
- * unless these name another identifier (`parcelnumber`, not `cel number`).
+ * Grades one word that contains a term. Between roles and neutral words the term keeps its grade (`customeremail`,
+ * `telefonprivat`, `billtophoneno`). Between other letters it is a hint (`pemail`, `bankkaartnr`), unless these
+ * letters name another identifier (`parcelnumber`, not `cel number`).
  */
 function gradeInside(word: string, each: SensitiveClass): TermGrade | undefined {
   if (word.length > termCharsMax) return undefined
@@ -181,7 +181,7 @@ const innerTermsOf: ReadonlyMap<SensitiveClass, readonly string[]> = new Map(
   ]),
 )
 
-/** Whether letters are nothing but roles and neutral words of two letters or more, written together. */
+/** Whether the letters consist only of roles and neutral words of two letters or more, joined. */
 function isMadeOfKnown(letters: string): boolean {
   if (letters === '') return true
   for (let cut = 2; cut <= letters.length; cut++) {
@@ -195,7 +195,7 @@ function isNeutral(word: string): boolean {
   return neutralWords.has(word) || isDigits(word)
 }
 
-/** Whether one to three words, written together, are `run`. */
+/** Whether one to three words, joined, are `run`. */
 function hasRun(words: readonly string[], run: string): boolean {
   return words.some((_, from) =>
     [1, 2, 3].some((length) => words.slice(from, from + length).join('') === run),

@@ -1,6 +1,6 @@
-/** Cells as the classifiers read them: bounded, trimmed, one kind of space and hyphen; and what stands for no value. */
+/** Normalises cells for the classifiers: bounds and trims them, unifies spaces and hyphens, and drops placeholders. */
 
-/** Characters; the longest thing a class knows is a list of a few email addresses. */
+/** Characters. The longest value of any class is a list of a few email addresses. */
 const cellCharsMax = 512
 
 const placeholders = new Set(
@@ -10,8 +10,8 @@ const placeholders = new Set(
 )
 
 /**
- * @returns the text to judge; `''` where the cell is blank or stands for no value ("n/a"); undefined where it is
- *   longer than any class, so that it is judged no further
+ * @returns the text to judge; `''` when the cell is blank or a placeholder ("n/a"); undefined when it is longer than a
+ * value of any class
  */
 export function normaliseCell(value: string): string | undefined {
   if (value.length > cellCharsMax) return undefined
@@ -28,11 +28,11 @@ export function normaliseCell(value: string): string | undefined {
   return placeholders.has(text.toLowerCase()) ? '' : text
 }
 
-/** Of other scripts: Arabic-Indic, Persian, Devanagari and the like. */
+/** Digits of other scripts: Arabic-Indic, Persian, Devanagari and others. */
 const foreignDigit = /(?!\d)\p{Nd}/gu
 const digit = /^\p{Nd}$/u
 
-/** Unicode keeps the ten digits of a script together, from zero on. */
+/** Unicode keeps the ten digits of a script together, starting at zero. */
 function asciiDigit(character: string): string {
   const code = character.codePointAt(0) ?? 0
   let zero = code

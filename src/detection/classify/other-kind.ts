@@ -1,9 +1,9 @@
-/** Whether cells are plainly of another kind than the class that their column is named for. No names are read here. */
+/** Judges whether cells are plainly of another kind than the class that the column's name says. It reads no names. */
 
 import type { SensitiveClass } from '../../core/classification.ts'
 import { detectorClasses } from './classes/detector-classes.ts'
 
-/** Fewer cells may be anything. */
+/** Fewer cells prove nothing. */
 const cellsMin = 3
 /** Share of the cells that must be of the other kind. */
 const shareMin = 0.9
@@ -14,9 +14,9 @@ const plainCode =
 const plainWords = /^(?!x+$)\p{L}+(?:[ '_-]\p{L}+){0,5}$/iu
 
 /**
- * Whether nearly all cells are of another kind. Where the name has words beside the class that are unknown
- * (`hasOtherWords`), codes and differing words count: `email_frequency` with 1, 2 and `weekly`. A word that repeats in
- * all of them may stand for what was taken out.
+ * Whether nearly all cells are of another kind. If the name has unknown words beside the class (`hasOtherWords`),
+ * codes and varying words are another kind: `email_frequency` with 1, 2 and `weekly`. A word that is the same in all
+ * cells may replace a redacted value.
  */
 export function holdsOtherKind(
   cells: readonly string[],

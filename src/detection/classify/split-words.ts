@@ -1,6 +1,6 @@
-/** Column names cut into words, and letters folded to the form in which words are compared. No vocabulary. */
+/** Cuts column names into words, and folds letters to the form in which words are compared. It knows no vocabulary. */
 
-/** Letters that Unicode does not take apart, as they are written where they are missing. */
+/** Letters that Unicode does not decompose, with their usual spelling in plain letters. */
 const plainLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   ø: 'o',
@@ -19,7 +19,7 @@ const plainLetters: Readonly<Record<string, string>> = {
 }
 const plainLetter = new RegExp(`[${Object.keys(plainLetters).join('')}]`, 'g')
 
-/** Text without marks (`é` is `e`, `ł` is `l`), in full-width and other forms too; case stays. */
+/** Removes marks (`é` is `e`, `ł` is `l`) and folds full-width and other forms. The case stays. */
 export function foldLetters(text: string): string {
   return text
     .normalize('NFKD')
@@ -31,11 +31,11 @@ const numberWords = new Map(
   'zero one two three four five six seven eight nine'.split(' ').map((word, digit) => [word, String(digit)]),
 )
 
-/** Between letters of Latin and of another script. */
+/** The place between a letter of Latin and a letter of another script. */
 const scriptChange =
   /(\p{Script=Latin})(?=(?!\p{Script=Latin})\p{L})|((?!\p{Script=Latin})\p{L})(?=\p{Script=Latin})/gu
 
-/** `billingCardNo2`, `IBANCode`, `Téléphone_client` to lower-case words without marks; number words are digits. */
+/** Cuts `billingCardNo2`, `IBANCode` or `Téléphone_client` into plain lower-case words; number words become digits. */
 export function splitWords(name: string): readonly string[] {
   return foldLetters(name)
     .replace(/(\p{Ll})(?=\p{Lu})|(\p{L})(?=\d)|(\d)(?=\p{L})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, '$& ')

@@ -1,8 +1,8 @@
-/** What the values of a column say about one class: the shape every classifier's answer has, and its counting. */
+/** Counts how the values of a column fit one class. Every classifier returns this shape. */
 
 /**
- * How one cell fits a class. `strong`: valid by itself. `weak`: valid, but so are other things of its form; counts
- * only beside a name. `shaped`: has the form and breaks the rules.
+ * How one cell fits a class. `strong`: valid by itself. `weak`: valid, but other things of its form are too, so it
+ * needs a name. `shaped`: has the form and breaks the rules.
  */
 export type CellMatch = 'strong' | 'weak' | 'shaped' | 'none'
 

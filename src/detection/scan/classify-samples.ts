@@ -1,4 +1,4 @@
-/** What a scan found, by column: each path inside JSON is judged like a column of that name. */
+/** Classifies the samples of a scan by column. A path inside JSON is judged like a column of that name. */
 
 import type { ColumnFinding } from '../../store/detection/results.ts'
 import { classifyColumn } from '../classify/classify.ts'

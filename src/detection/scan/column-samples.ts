@@ -1,13 +1,13 @@
 /**
- * The samples that one scan gathers, by column. A string that holds JSON is a small document of its own: its
- * scalars are sampled under their path. Keys that are no plain names are data, and never become part of one.
+ * Collects the samples of one scan, by column. A string that holds a JSON document is sampled by path: each scalar
+ * under its own. A key that is no plain name is data, and never becomes part of a path.
  */
 
 import type { ColumnSample } from '../../core/classification.ts'
 import { limits } from '../../limits.ts'
 
 const valueLengthMax = 1_024
-/** What a value, and a column or path, take beside their characters, roughly. */
+/** Approximate memory of a value, and of a column or path, beside their characters. */
 const valueOverheadBytes = 40
 const columnOverheadBytes = 400
 const jsonDepthMax = 16
@@ -34,8 +34,8 @@ export class ColumnSamples {
   #bytesLeft: number
 
   /**
-   * @param valuesMax values that are kept of one column or path
-   * @param bytesMax what is kept in all, roughly; beyond it nothing more is
+   * @param valuesMax values that are stored for one column or path
+   * @param bytesMax approximate memory of all samples; when it is used up, nothing more is stored
    */
   constructor(
     readonly valuesMax: number,
@@ -44,12 +44,12 @@ export class ColumnSamples {
     this.#bytesLeft = bytesMax
   }
 
-  /** Values looked at, over all columns. */
+  /** Values that were read, over all columns. */
   get valueCount(): number {
     return this.#valueCount
   }
 
-  /** Notes a column, so that its name is classified even where none of its values can be read. */
+  /** Registers a column, so that its name is classified even when none of its values can be read. */
   add(columnName: string, fieldId: bigint | undefined, values: readonly string[] = []): void {
     const column = this.#gather(columnName, columnName, fieldId)
     this.#valueCount += values.length
@@ -82,7 +82,7 @@ export class ColumnSamples {
 
   #keep(column: Gathered, value: string): void {
     if (column.values.length >= this.valuesMax || value === '' || this.#bytesLeft <= 0) return
-    const kept = beginning(value)
+    const kept = copyOfStart(value)
     column.values.push(kept)
     this.#bytesLeft -= kept.length + valueOverheadBytes
   }
@@ -128,12 +128,12 @@ export class ColumnSamples {
   }
 }
 
-/** A copy: a part of a text keeps all of it in memory. */
-function beginning(value: string): string {
+/** Returns a copy, because a substring would keep the whole text in memory. */
+function copyOfStart(value: string): string {
   return value.length <= valueLengthMax ? value : Buffer.from(value.slice(0, valueLengthMax)).toString()
 }
 
-/** The object or array that a value holds as JSON, if it is one. */
+/** Parses a value that holds a JSON object or array; undefined for any other value. */
 function parseDocument(value: string): object | undefined {
   const first = value.trimStart()[0]
   if (first !== '{' && first !== '[') return undefined

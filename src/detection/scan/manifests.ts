@@ -1,6 +1,6 @@
 /**
- * From a metadata file to the data files that its snapshot added (Iceberg specification, versions 1 to 3).
- * Delete files and deletion vectors are not looked at: a deleted row is still in its data file.
+ * Reads a metadata file and its manifests, to find the data files that its snapshots added (Iceberg versions 1 to 3).
+ * It ignores delete files and deletion vectors, because a deleted row is still in its data file.
  */
 
 import type { JsonObject } from '../../base/json.ts'
@@ -22,9 +22,9 @@ import {
 
 export interface ScannedTable {
   readonly tableUuid: string | undefined
-  /** Of the newest snapshot's schema; nested ones under dotted names. */
+  /** Columns of the newest snapshot's schema; nested ones have dotted names. */
   readonly columns: readonly Column[]
-  /** What this metadata file added to the one before it. */
+  /** The snapshots that this metadata file added to the one before it. */
   readonly snapshots: readonly JsonObject[]
 }
 
@@ -36,8 +36,9 @@ export interface DataFile {
 }
 
 /**
- * The table as a metadata file tells it, and which snapshots are new in that file. The file before it, named
- * by the metadata log, says so exactly; where it cannot be read, the current and the newest snapshot count.
+ * Reads the table from a metadata file, and finds the snapshots that are new in that file. They are those that the
+ * previous file of the metadata log does not have. If that file cannot be read, the current and the newest snapshot
+ * are taken.
  * @throws ReadFailure
  */
 export async function readTable(storage: Storage, location: string): Promise<ScannedTable> {
@@ -93,8 +94,8 @@ function schemaAt(metadata: JsonObject, snapshot: JsonObject | undefined): JsonO
 }
 
 /**
- * The data files that a snapshot added.
- * @returns as many as `filesMax`, evenly spread, and how many there are
+ * Finds the data files that a snapshot added.
+ * @returns at most `filesMax` files, evenly spread, and the number of all
  * @throws ReadFailure
  */
 export async function addedFiles(
@@ -132,7 +133,7 @@ export async function addedFiles(
 /** `status` of a manifest entry whose file this snapshot added. */
 const added = 1
 
-/** Iceberg's field ids; names are what version 1 and 2 writers agree on, for files without ids. */
+/** Iceberg's field ids. Files without ids are read by name, on which version 1 and 2 writers agree. */
 const entryFields = { status: 0, snapshot_id: 1, data_file: 2 } as const
 const fileFields = { content: 134, file_path: 100, file_format: 101, record_count: 103 } as const
 const listFields = { manifest_path: 500, content: 517, added_snapshot_id: 503 } as const
@@ -147,7 +148,7 @@ async function manifestsOf(
   snapshotId: bigint,
 ): Promise<readonly string[]> {
   const list = metadataReader.optionalString(snapshot, 'manifest-list')
-  // Version 1 may name its manifests in place.
+  // Version 1 may list its manifests in the metadata file.
   if (list === undefined)
     return snapshot.has('manifests') ? metadataReader.strings(snapshot, 'manifests') : []
   const { schema, records } = await openManifest(storage, list)
@@ -165,7 +166,7 @@ async function manifestsOf(
   return paths
 }
 
-/** At most `count` items, evenly spread, the first and the last among them. */
+/** Picks at most `count` items, evenly spread, including the first and the last. */
 export function spread<T>(items: readonly T[], count: number): readonly T[] {
   if (items.length <= count) return items
   if (count === 1) return items.slice(0, 1)

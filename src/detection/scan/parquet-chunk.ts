@@ -1,7 +1,7 @@
 /**
- * The first values of one column chunk, as text. Pages are walked here and not by the library, because a
- * hostile header must be checked before anything is allocated, and because a sample needs neither nulls nor
- * the nesting of values: of the levels only the number of values that are there counts.
+ * Reads the first values of one column chunk as text. It walks the pages itself instead of through the library,
+ * because a hostile header must be checked before anything is allocated. A sample needs neither nulls nor nesting, so
+ * levels are only counted.
  */
 
 import type { ColumnMetaData } from 'hyparquet'
@@ -22,7 +22,7 @@ import { checkThrift } from './thrift.ts'
 
 export interface ChunkBudget {
   readonly valuesMax: number
-  /** Bytes to read; one page is read even where it is larger. */
+  /** Bytes to read. One page is read even if it is larger. */
   readonly bytesMax: number
 }
 
@@ -55,12 +55,12 @@ export async function readChunk(
   const read = valueReader(leaf)
   let dictionary: PageValues | undefined
   let at = 0
-  // Pages that are small may hold values that are large.
+  // Small pages may expand to large values.
   while (values.length < budget.valuesMax && length < limits.detectionChunkTextMax && start + at < end) {
     let page = headerAt(window, at)
     if (page === undefined) {
       if (window.length >= end - start) throw corrupt()
-      // The window ends within a header. What was read so far does; a first header gets a second chance.
+      // The window ends within a header. Values read so far are enough; for a first header the window grows once.
       if (values.length > 0) break
       await more(at + headerBytes)
       page = headerAt(window, at)
@@ -103,7 +103,7 @@ function chunkRange(chunk: ColumnMetaData, fileSize: number): { start: number; e
   return { start, end }
 }
 
-/** The page header at a place of the window; undefined where the window ends within it. */
+/** Reads the page header at an offset of the window; undefined when the window ends within it. */
 function headerAt(window: Uint8Array, at: number): { header: PageHeader; end: number } | undefined {
   const reader = { view: new DataView(window.buffer, window.byteOffset, window.length), offset: at }
   try {
@@ -191,7 +191,7 @@ function readData(
   })
 }
 
-/** Reading past the end of a page is how corruption shows. */
+/** The codecs read past the end of a corrupt page, which shows as a RangeError. */
 function guarded<T>(read: () => T): T {
   try {
     return read()

@@ -1,4 +1,4 @@
-/** Decompression of Parquet pages. The header's size is checked by the caller and bounds every codec here. */
+/** Decompresses Parquet pages. The caller checks the size in the header, which bounds every codec here. */
 
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { type CompressionCodec, snappyUncompress } from 'hyparquet'
@@ -20,9 +20,9 @@ const decompressors: Partial<Record<CompressionCodec, (bytes: Uint8Array, size: 
 }
 
 /**
- * A page without its compression.
- * @param size the uncompressed bytes that its header claims; never more are made
- * @throws ReadFailure where the codec is not supported, or the page is not what its header claims
+ * Decompresses a page.
+ * @param size the uncompressed bytes that its header claims; the result is never larger
+ * @throws ReadFailure when the codec is not supported, or the page is not what its header claims
  */
 export function decompressPage(bytes: Uint8Array, size: number, codec: CompressionCodec): Uint8Array {
   const decompress = decompressors[codec]

@@ -1,4 +1,4 @@
-/** A Parquet file's footer: its leaf columns with their Iceberg field ids, and its row groups. No data. */
+/** Reads a Parquet file's footer: its leaf columns with their Iceberg field ids, and its row groups; no data. */
 
 import { type FileMetaData, parquetMetadata, type SchemaElement } from 'hyparquet'
 import { limits } from '../../limits.ts'
@@ -7,7 +7,7 @@ import type { StoredFile } from '../../storage/storage.ts'
 import { checkThrift } from './thrift.ts'
 
 export interface Leaf {
-  /** Place among the leaves, and so among a row group's column chunks. */
+  /** Index among the leaves, which is also the index among a row group's column chunks. */
   readonly index: number
   /** Names from the root, wrappers of lists and maps included. */
   readonly path: readonly string[]
@@ -26,7 +26,7 @@ const tailBytes = 8
 const magic = 'PAR1'
 const encryptedMagic = 'PARE'
 
-/** Reads a footer. @throws ReadFailure where the file is no Parquet, encrypted, or its footer too large */
+/** Reads a footer. Throws ReadFailure when the file is no Parquet, is encrypted, or has a footer that is too large. */
 export async function readFooter(file: StoredFile): Promise<ParquetFile> {
   if (file.size < 2 * magic.length + 4) throw corrupt()
   const tail = Buffer.from(await file.read(file.size - tailBytes, file.size))
@@ -37,7 +37,7 @@ export async function readFooter(file: StoredFile): Promise<ParquetFile> {
   if (length > limits.detectionFooterBytesMax)
     throw new ReadFailure(`a Parquet footer has more than ${limits.detectionFooterBytesMax} bytes`)
   const footer = await file.read(file.size - tailBytes - length, file.size)
-  // The library looks for its length once more, and storage may have answered otherwise.
+  // The library reads the length again, and storage may have returned other bytes this time.
   if (Buffer.from(footer).readUInt32LE(length) !== length) throw corrupt()
   try {
     checkThrift(footer, 0)

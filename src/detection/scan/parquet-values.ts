@@ -1,4 +1,4 @@
-/** The values inside one decompressed Parquet page, by encoding, as text. Every count is bounded by the caller. */
+/** Reads the values of one decompressed Parquet page as text, by encoding. The caller bounds every count. */
 
 import { deltaBinaryUnpack } from 'hyparquet/src/delta.js'
 import { limits } from '../../limits.ts'
@@ -7,17 +7,17 @@ import type { Leaf } from './parquet-footer.ts'
 
 export type PageValues = readonly string[]
 
-/** Reads PLAIN values of one physical type; what it gives is text. */
+/** Reads PLAIN values of one physical type, as text. */
 export interface ValueReader {
   readonly type: 'BYTE_ARRAY' | 'FIXED_LEN_BYTE_ARRAY' | 'INT32' | 'INT64'
   readonly typeLength: number
 }
 
-/** Characters of a value beyond which nothing is looked at. */
+/** Longer values are cut to this many characters. */
 const valueBytesMax = 64 * 1024
 const decoder = new TextDecoder()
 
-/** @throws ReadFailure for a physical type that no value is read of */
+/** Throws ReadFailure for a physical type that is not read. */
 export function valueReader({ element }: Leaf): ValueReader {
   const { type } = element
   if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY' || type === 'INT32' || type === 'INT64')
@@ -31,10 +31,10 @@ function text(bytes: Uint8Array, start: number, length: number): string {
 }
 
 /**
- * Values of a page.
- * @param present how many there are
+ * Reads the values of a page.
+ * @param present how many values the page has
  * @param wanted how many are enough
- * @throws RangeError where the page ends early, ReadFailure for an encoding that is not supported
+ * @throws RangeError when the page ends early, ReadFailure for an encoding that is not supported
  */
 export function readPageValues(
   encoding: string,
@@ -123,7 +123,7 @@ class Runs {
     let held = 0
     let at = this.#at
     for (let index = 0; index < count; index++) {
-      // Arithmetic, since 32 bits and what is held of the next byte do not fit a bitwise operation.
+      // Uses arithmetic, because 32 bits and the rest of the next byte do not fit a bitwise operation.
       while (held < bitWidth) {
         const byte = bytes[at++]
         if (byte === undefined) throw new RangeError('packed values end early')
@@ -167,7 +167,7 @@ function bitWidthOf(max: number): number {
   return 32 - Math.clz32(max)
 }
 
-/** How many of `count` definition levels say that a value is there. @throws RangeError where they end early */
+/** Counts the definition levels, of `count`, that mark a present value. Throws RangeError when they end early. */
 export function countPresent(levels: Uint8Array, levelMax: number, count: number): number {
   let present = 0
   new Runs(levels, 0, bitWidthOf(levelMax)).forEach(count, (level, times) => {
@@ -189,7 +189,7 @@ function readIndices(bytes: Uint8Array, count: number): readonly number[] {
 
 function readDelta(bytes: Uint8Array, count: number, type: ValueReader['type'], start = 0) {
   const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), offset: start }
-  // The library allocates by these two before it reads on.
+  // The library allocates by these two numbers before it reads on.
   const [blockSize, at] = leb128(bytes, start)
   const [miniblocks] = leb128(bytes, at)
   if (blockSize > 1 << 20 || miniblocks < 1 || miniblocks > 1 << 12 || blockSize % miniblocks !== 0)
@@ -234,7 +234,7 @@ function readDeltaBytes(bytes: Uint8Array, present: number, count: number): Page
     const suffix = Number(suffixes.values[index])
     if (prefix < 0 || suffix < 0 || prefix > before.length || at + suffix > bytes.length)
       throw new RangeError('a value ends beyond its page')
-    // Prefixes repeat bytes that are there once: without a bound a small page makes gigabytes.
+    // Prefixes repeat bytes that the page holds once, so without a bound a small page could expand to gigabytes.
     if (prefix + suffix > valueBytesMax * 16) throw new ReadFailure('a value of a data file is too long')
     const value = new Uint8Array(prefix + suffix)
     value.set(before.subarray(0, prefix))

@@ -27,7 +27,7 @@ const chunkBytesMin = 16 * 1024
 
 /**
  * Adds a file's values to `samples`: from row groups spread over the file, from the start of each chunk.
- * @param columns of the table; a file's column is found by field id, or by name where the file has no ids
+ * @param columns of the table; a column is found by field id, or by name when the file has no ids
  * @throws ReadFailure
  */
 export async function scanFile(
@@ -37,7 +37,7 @@ export async function scanFile(
   share: FileShare,
 ): Promise<void> {
   const { metadata, leaves } = await readFooter(file)
-  // Booleans hold none of the classes, whatever their column is called.
+  // Booleans hold no class, whatever the column is called.
   const targets = targetsOf(
     leaves.filter(({ element }) => element.type !== 'BOOLEAN'),
     columns,
@@ -85,7 +85,7 @@ function targetsOf(leaves: readonly Leaf[], columns: readonly Column[]): readonl
   })
 }
 
-/** A Parquet path as Iceberg names it: lists and maps have a wrapper that is no field. */
+/** Converts a Parquet path to Iceberg's name, without the wrappers of lists and maps. */
 function plainName(path: readonly string[]): string {
   return path.filter((part, index) => index === 0 || !/^(list|bag|key_value|map)$/.test(part)).join('.')
 }
@@ -98,7 +98,7 @@ function isReadable({ element }: Leaf): boolean {
   return /^(BYTE_ARRAY|FIXED_LEN_BYTE_ARRAY|INT32|INT64)$/.test(element.type ?? '')
 }
 
-/** Of a column that the schema does not know: texts and plain integers. */
+/** For a column that the schema does not have: texts and plain integers. */
 function holdsValues({ element }: Leaf): boolean {
   const { type, logical_type: logical, converted_type: converted } = element
   if (type === 'BYTE_ARRAY')

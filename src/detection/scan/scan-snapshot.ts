@@ -1,4 +1,4 @@
-/** One snapshot's scan: what it added is sampled, the samples are classified, and the report says what was covered. */
+/** Scans one snapshot: samples the files that it added, classifies the samples, and reports what was covered. */
 
 import type { ScanReport } from '../../core/detection.ts'
 import { limits } from '../../limits.ts'
@@ -10,27 +10,27 @@ import { ColumnSamples } from './column-samples.ts'
 import { addedFiles, type DataFile, readTable, spread } from './manifests.ts'
 import { scanFile } from './scan-file.ts'
 
-/** Plain data: it crosses to the worker. */
+/** Plain data, because it is sent to the worker. */
 export interface ScanTask {
   readonly metadataLocation: string
   readonly access: StorageAccess
-  /** Whether there is no other attempt: then a file that storage does not serve costs no other file. */
+  /** Whether this is the last attempt: then a file that storage does not return fails alone. */
   readonly isLast?: boolean
 }
 
 export interface ScanResult {
   readonly findings: readonly ColumnFinding[]
   readonly report: ScanReport
-  /** '' where every file that could be scanned was; else why one was not. */
+  /** '' when every supported file was scanned, else why one was not. */
   readonly reason: string
 }
 
 const problemsMax = 20
 
 /**
- * Scans the snapshots that a metadata file brought. A file that cannot be read makes the scan fail in the
- * end, but what the others showed counts.
- * @throws ReadFailure where nothing could be read at all, or where storage failed and may recover
+ * Scans the snapshots that a metadata file added. A file that cannot be read fails the scan at its end, but the
+ * findings of the other files are kept.
+ * @throws ReadFailure when nothing could be read, or when storage failed and may recover
  */
 export async function scanSnapshot({
   metadataLocation,
@@ -49,7 +49,7 @@ export async function scanSnapshot({
     }
     const files = spread(listed, limits.detectionFilesMax)
     const samples = new ColumnSamples(limits.detectionValuesMax)
-    // As in a file: booleans hold none of the classes.
+    // As in scan-file.ts: booleans hold no class.
     for (const { name, fieldId, type } of table.columns) if (type !== 'boolean') samples.add(name, fieldId)
 
     const metadataBytes = storage.bytesRead

@@ -1,17 +1,17 @@
 /**
- * Thrift's compact protocol, in which Parquet writes its footers and page headers, walked before the library reads it:
- * that makes room for as many items as a list claims before it looks for them, in each list of a list anew.
+ * Checks Thrift's compact protocol, in which Parquet writes its footers and page headers, before the library reads it.
+ * The library allocates as many items as a list claims before it looks for them, also in nested lists.
  */
 
 import { ReadFailure } from '../../storage/read-failure.ts'
 
 const depthMax = 32
-/** Fields and list items of one structure; each becomes a value, or an object of its own. */
+/** Fields and list items of one structure, each of which the library turns into a value or an object. */
 const valuesMax = 4_000_000
 
 /**
- * Walks one structure, so that none of its claims goes beyond the bytes that are there.
- * @throws RangeError where it is malformed or ends early, ReadFailure where it holds too many values
+ * Walks one structure, so that no claim in it goes beyond the bytes that are there.
+ * @throws RangeError when it is malformed or ends early, ReadFailure when it holds too many values
  */
 export function checkThrift(bytes: Uint8Array, start: number): void {
   let at = start
@@ -48,7 +48,7 @@ export function checkThrift(bytes: Uint8Array, start: number): void {
     const head = byte()
     const type = head & 0x0f
     const count = head >> 4 === 15 ? varint() : head >> 4
-    // A boolean has its value in a field's head, and a byte of its own in a list.
+    // A boolean's value is in the header of its field, but takes a byte of its own in a list.
     for (let index = 0; index < count; index++) element(type === 1 || type === 2 ? 3 : type, depth)
   }
   const element = (type: number, depth: number): void => {

@@ -1,4 +1,4 @@
-/** One client against two servers: what it printed, step by step, and where the answers differ. */
+/** Runs one client against two servers, and compares step by step what it printed. */
 
 import type { Finished } from '../processes.ts'
 

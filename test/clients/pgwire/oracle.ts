@@ -1,4 +1,4 @@
-/** The PostgreSQL 18 that the wire server is compared with, on the same rows. */
+/** Starts the PostgreSQL 18 with which the wire server is compared, on the same rows. */
 
 import type { Oracle as Server } from '../../query/support/postgres.ts'
 import { startOracle } from '../../query/support/postgres.ts'

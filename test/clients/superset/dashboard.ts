@@ -1,4 +1,4 @@
-/** A dashboard made through Superset's REST API: a pie of orders by region, and a table of orders. */
+/** Makes a dashboard through Superset's REST API: a pie of orders by region, and a table of orders. */
 
 export interface Dashboard {
   readonly id: number

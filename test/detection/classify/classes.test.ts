@@ -1,4 +1,4 @@
-/** A class is one file and its words: each other place follows the list of classes, or is compared with it here. */
+/** A class is one file and its words. Every other list of classes follows from these, or is compared here. */
 
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What a scan reads of a snapshot, and how it fails. Tables are written by demo/lake/iceberg-writer.ts. */
+/** What a scan reads of a snapshot, and how it fails. demo/lake/iceberg-writer.ts writes the tables. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {

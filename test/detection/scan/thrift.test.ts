@@ -1,4 +1,4 @@
-/** Structures of a few bytes that claim to hold more than there is. */
+/** Structures of a few bytes that claim to hold more than they do. */
 
 import { expect, test } from 'bun:test'
 import { parquetMetadata } from 'hyparquet'

@@ -1,4 +1,4 @@
-/** DuckDB's vectors as columns of batches: every served type at its ends, NULLs, lists in any order. */
+/** Decodes DuckDB's vectors to columns of batches: every supported type at its limits, NULLs, lists in any order. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { columns, failure, rowsIn, runBy, startTestEngine, type TestEngine } from '../../support/engine.ts'

@@ -1,4 +1,4 @@
-/** A statement that failed, once more over copies of what its reader sees: the outcome, and nothing in anybody's way. */
+/** A failed statement runs again over copies of what its reader sees, without delaying other statements. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'

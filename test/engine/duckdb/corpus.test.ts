@@ -1,4 +1,4 @@
-/** The corpus of BI queries, compiled and protected, over Iceberg tables: the same as over DuckDB's own tables. */
+/** The corpus of BI queries, compiled and protected, gives the same over Iceberg tables as over DuckDB's own. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'

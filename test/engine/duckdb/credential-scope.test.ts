@@ -1,4 +1,4 @@
-/** Scopes of catalog credentials: each tenant, credential and version is one of its own. */
+/** Scopes of storage credentials: each tenant, catalog credential and version has its own. */
 
 import { expect, test } from 'bun:test'
 import type { CatalogCredential } from '../../../src/core/catalog.ts'

@@ -1,4 +1,4 @@
-/** The file cache over an S3 endpoint: one fetch a file, whole files only, never above its size. */
+/** The file cache over an S3 endpoint fetches a file once, holds whole files only, and never exceeds its size. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Connections that are used again give what new ones would, and nobody gets one that is not as new. */
+/** Reused connections behave like new ones, and one that is not as new is never reused. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { DuckDBConnection } from '@duckdb/node-api'

@@ -1,4 +1,4 @@
-/** What reading a snapshot gives: schemas over time, deletes of every kind, older snapshots. */
+/** The rows of a snapshot: schemas over time, deletes of every kind, older snapshots. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parquetWriteBuffer } from 'hyparquet-writer'

@@ -1,4 +1,4 @@
-/** Snapshots that cannot be read rightly are refused, with the right SQLSTATE and no path in the message. */
+/** Snapshots that cannot be read correctly are refused, with the right SQLSTATE and no path in the message. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** One run: whole or an error, never less; cancelled at once; bounded in number, time and memory. */
+/** One run gives the whole result or an error. It is cancelled at once, and bounded in number, time and memory. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

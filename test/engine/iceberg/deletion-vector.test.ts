@@ -1,4 +1,4 @@
-/** Deletion vectors: what is written in every form is read back, and nothing else is taken for one. */
+/** Deletion vectors of every form are read back, and other blobs are refused. */
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

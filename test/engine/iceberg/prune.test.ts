@@ -1,4 +1,4 @@
-/** Files are left out only where they can hold no row of use. */
+/** Files are skipped only if none of their rows can match. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Answers that were cut or changed on their way: an EngineError, or an answer; never anything else. */
+/** Replies that were cut or changed on their way give an EngineError or a result, never anything else. */
 
 import { expect, test } from 'bun:test'
 import { EngineError } from '../../../src/engine/engine-error.ts'

@@ -1,4 +1,4 @@
-/** The client protocol against a server that answers as each test says, mostly as no Trino should. */
+/** The client protocol against a scripted server, which mostly violates Trino's protocol. */
 
 import { expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** How tables are named to Trino, which folds names and reads a snapshot by the schema of its time. */
+/** The names of tables in Trino, which folds names and reads a snapshot with the schema of its time. */
 
 import { expect, test } from 'bun:test'
 import { isJsonObject, type JsonObject, parseJson } from '../../../src/base/json.ts'

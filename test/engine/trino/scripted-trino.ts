@@ -1,4 +1,4 @@
-/** A server that answers as a test says, in place of a Trino coordinator. */
+/** A server that replies as a test says, in place of a Trino coordinator. */
 
 import { newTenantId } from '../../../src/core/tenant.ts'
 import type { EngineColumn, EngineRun, TableSnapshot } from '../../../src/engine/engine.ts'

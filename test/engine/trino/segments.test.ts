@@ -1,4 +1,4 @@
-/** The spooling protocol: segments inside an answer, at the coordinator and in storage. */
+/** The spooling protocol: segments inside a reply, at the coordinator and in storage. */
 
 import { expect, test } from 'bun:test'
 import { zstdCompressSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** What a catalog credential may say of its Trino, and how the service proves itself there. */
+/** The settings of a catalog credential for its Trino, and how the service authenticates there. */
 
 import { expect, test } from 'bun:test'
 import { parseTrinoSettings } from '../../../src/engine/trino/settings.ts'

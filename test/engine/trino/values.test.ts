@@ -1,4 +1,4 @@
-/** Values of every type as Trino writes them, and what of a type is refused. */
+/** Values of every type as Trino writes them, and the values that are refused. */
 
 import { expect, test } from 'bun:test'
 import type { JsonValue } from '../../../src/base/json.ts'

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { Effect } from '../../../demo/catalog/faults.ts'
+import type { FaultEffect } from '../../../demo/catalog/faults.ts'
 import { createTable, orderFields, schemaOf } from '../../../demo/commits.ts'
 import type { CrashPoint } from '../../../src/gateway/base/crash-points.ts'
 import { type Child, type CrashHarness, crashHarness } from '../../support/crash-harness.ts'
@@ -57,7 +57,7 @@ const changes: readonly (readonly [action: string, method: string, path: string,
 /** The changes that what is there afterwards proves: they are answered as made. */
 const proven = new Set(['rename-table', 'drop-table'])
 
-const losses: readonly (readonly [Effect, string, string[], ReadonlySet<string>])[] = [
+const losses: readonly (readonly [FaultEffect, string, string[], ReadonlySet<string>])[] = [
   ['drop-after', 'are all audited, once', changes.map(([action]) => action), proven],
   ['drop-before', 'are not audited', [], new Set()],
 ]

@@ -1,4 +1,4 @@
-/** What a loaded table says of its rows, to whom a filter or mask applies; and tables that the upstream restricts. */
+/** What a loaded table hides from principals with a filter or mask, and tables that the upstream restricts. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { SessionScope } from '../../../src/core/session.ts'

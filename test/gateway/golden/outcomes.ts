@@ -1,4 +1,4 @@
-/** What may become of a request, for the recorded set of answers: how each case differs from a plain request. */
+/** The possible outcomes of a request, for the recorded responses: how each case differs from a plain request. */
 
 import type { Failure } from '../../../demo/catalog/faults.ts'
 import { limits } from '../../../src/limits.ts'

@@ -1,4 +1,4 @@
-/** Sends one case of the recorded set of answers, and writes down in one line what came of it. */
+/** Sends one case of the recorded responses, and writes its outcome as one line. */
 
 import { UnsecuredJWT } from 'jose'
 import { createTable } from '../../../demo/commits.ts'

@@ -1,4 +1,4 @@
-/** Every route under /v1/iceberg with a request that it takes, for the recorded set of answers. */
+/** Lists every route under /v1/iceberg with a valid request, for the recorded responses. */
 
 import { createTable, orderFields, schemaOf, setProperties } from '../../../demo/commits.ts'
 import { operations } from '../../../src/gateway/client-surface/operations.ts'

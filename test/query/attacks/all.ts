@@ -1,4 +1,4 @@
-/** The whole attack suite. */
+/** Lists the whole attack suite. */
 
 import type { Attack } from './attack.ts'
 import { constructAttacks } from './constructs.ts'

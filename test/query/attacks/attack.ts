@@ -1,4 +1,4 @@
-/** A statement that tries to see, infer or do more than its principal may. */
+/** Defines an attack: a statement that tries to see, infer or do more than its principal may. */
 
 export interface Attack {
   readonly class: string

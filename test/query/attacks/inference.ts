@@ -1,4 +1,4 @@
-/** Served statements by which hidden rows or masked values might be inferred: the answer is the barrier view's. */
+/** Served statements that might infer hidden rows or masked values. They must return what the barrier view returns. */
 
 import { attacksOf } from './attack.ts'
 

@@ -1,4 +1,4 @@
-/** Names that reach for what is not governed: physical tables, catalogs, files, system columns, whole rows. */
+/** Names of things that are not governed: physical tables, catalogs, files, system columns, whole rows. */
 
 import { attacksOf } from './attack.ts'
 

@@ -1,4 +1,4 @@
-/** Anything but one SELECT, and SELECT's own ways of writing, locking or going on for ever. */
+/** Statements other than one SELECT, and SELECTs that write, lock or never end. */
 
 import { attacksOf } from './attack.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Errors tell nothing of hidden rows: every function, operator and cast that is served is run over two tables that
- * differ in hidden rows alone. A statement that fails on one and answers on the other would tell them apart.
+ * Errors reveal nothing of hidden rows. Every served function, operator and cast runs over two tables that differ in
+ * hidden rows only. A statement that fails on one and succeeds on the other would tell them apart.
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * Pairs of Parquet files that differ in hidden rows alone: harmless values in one, values that make functions fail
- * in the other. Values repeat, so that they are written as dictionaries.
+ * Writes pairs of Parquet files that differ in hidden rows only: harmless values in one, values on which functions
+ * fail in the other. Values repeat, so that they are written as dictionaries.
  */
 
 import { join } from 'node:path'

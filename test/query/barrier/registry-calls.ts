@@ -1,4 +1,4 @@
-/** Every function, operator, special form and cast of the read path, called with one column and constants beside. */
+/** Builds a call of every function, operator, special form and cast of the read path, on one column. */
 
 import { elementOf, isArray, type SqlType, scalarTypes } from '../../../src/core/sql-type.ts'
 import type { ArgType, FunctionDef } from '../../../src/query/functions/definition.ts'

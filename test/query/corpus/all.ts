@@ -1,4 +1,4 @@
-/** The whole corpus. */
+/** Lists the whole corpus. */
 
 import { dbeaver } from './dbeaver.ts'
 import { grafana } from './grafana.ts'

@@ -1,4 +1,4 @@
-/** Overloads of functions and operators that no tool's query uses, on values at their edges. */
+/** Overloads of functions and operators that no tool's query uses, on values at their limits. */
 
 const values = (expressions: readonly string[]) => expressions.map((each) => `SELECT ${each} AS v FROM items`)
 const over = (columns: string, expressions: readonly string[]) =>

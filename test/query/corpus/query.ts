@@ -1,4 +1,4 @@
-/** A legal query as a tool would write it. */
+/** Defines a legal query as a tool would write it. */
 
 export interface CorpusQuery {
   readonly tool: 'Tableau' | 'Power BI' | 'Metabase' | 'Superset' | 'Looker' | 'DBeaver' | 'Grafana'

@@ -1,4 +1,4 @@
-/** What governs a fixture's table, case by case. In each of them the rows of region 'eu' are all that is shown. */
+/** The governance of a fixture's table, case by case. In each case only the rows of region 'eu' are visible. */
 
 import type { MaskAction } from '../../../src/core/mask.ts'
 import { columns, isList } from './columns.ts'

@@ -1,4 +1,4 @@
-/** The columns of the fixtures: as their files hold them, as a twin holds them, and as statements know them. */
+/** The columns of the fixtures: as in their files, as in a twin, and as in statements. */
 
 import type { Field, FieldType } from '../../../demo/lake/table-fields.ts'
 import type { SqlType } from '../../../src/core/sql-type.ts'

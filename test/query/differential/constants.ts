@@ -1,4 +1,4 @@
-/** Constants for random expressions: plain ones of each type, and those that some arguments must be. */
+/** Constants for random expressions: plain ones of each type, and valid values for special arguments. */
 
 import { quoteText } from '../../../src/base/sql-text.ts'
 import { elementOf, isArray, type SqlType } from '../../../src/core/sql-type.ts'

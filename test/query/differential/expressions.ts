@@ -1,6 +1,6 @@
 /**
- * Random expressions of a wanted type over the columns of the fixtures: every function, operator, special form and
- * cast of the compiler's registry, typed so that nearly all of them compile.
+ * Builds random expressions of a wanted type over the columns of the fixtures. They use every function, operator,
+ * special form and cast of the compiler's registry, typed so that nearly all of them compile.
  */
 
 import { quoteText } from '../../../src/base/sql-text.ts'

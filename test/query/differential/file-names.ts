@@ -1,4 +1,4 @@
-/** The checked-in Parquet files by name, and who wrote each. */
+/** The names of the checked-in Parquet files, and the writer of each. */
 
 import type { Writer } from './columns.ts'
 

@@ -1,4 +1,4 @@
-/** The checked-in Parquet files, and the twins that are made of them: what may be seen of one, and nothing else. */
+/** The checked-in Parquet files, and their twins, which hold only what the reader may see. */
 
 import { readFileSync } from 'node:fs'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'

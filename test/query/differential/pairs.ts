@@ -1,6 +1,6 @@
 /**
- * Runs one statement on a governed table and on its twin, which holds what may be seen of it and nothing else, and
- * says where the outcomes differ. The compiler and the engine are the service's own; there is no store and no network.
+ * Runs one statement on a governed table and on its twin, which holds only what the reader may see, and reports where
+ * the outcomes differ. The compiler and the engine are the service's own; there is no store and no network.
  */
 
 import type { GovernedTable } from '../../../src/core/governed-table.ts'

@@ -1,4 +1,4 @@
-/** A run of many pairs from one seed: pair `n` is the same whatever ran before it, so a run can begin anywhere. */
+/** Runs many pairs from one seed. Pair `n` is independent of earlier pairs, so a run can start at any pair. */
 
 import type { Random } from '../fuzz.ts'
 import { cases, type GovernanceCase } from './cases.ts'

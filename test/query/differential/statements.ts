@@ -1,4 +1,4 @@
-/** Random statements over the table `t`: expressions in every place of a SELECT where hidden rows could fail. */
+/** Builds random statements over the table `t`, with expressions in every place where hidden rows could fail. */
 
 import type { SqlType } from '../../../src/core/sql-type.ts'
 import { aggregates } from '../../../src/query/functions/aggregates.ts'

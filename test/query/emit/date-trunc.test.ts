@@ -1,4 +1,4 @@
-/** `date_trunc` of dates on DuckDB: PostgreSQL's instants, grouped by something cheaper. */
+/** `date_trunc` of dates on DuckDB gives PostgreSQL's instants, but groups by a cheaper expression. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'

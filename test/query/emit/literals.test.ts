@@ -1,6 +1,6 @@
 /**
- * A literal's text changes nothing of the emitted SQL but itself: every text literal of the corpus and of the
- * served attacks is exchanged for texts that look like SQL, like a template's places or like a replacement.
+ * A literal's text changes nothing else of the emitted SQL. Each text literal of the corpus and of the served attacks
+ * is replaced by texts that look like SQL or template syntax.
  */
 
 import { expect, test } from 'bun:test'

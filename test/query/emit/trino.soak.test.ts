@@ -1,4 +1,4 @@
-/** What is emitted for Trino parses in Trino's own grammar, for every query of the corpus that it can serve. */
+/** Trino's own grammar parses what is emitted for Trino, for every query of the corpus that it supports. */
 
 import { expect, test } from 'bun:test'
 import { TrinoSQL } from 'dt-sql-parser'

@@ -1,4 +1,4 @@
-/** What is emitted for Trino where its own meaning would differ; a real Trino answers in test:clients. */
+/** What is emitted for Trino where its meaning differs from PostgreSQL's. test:clients runs a real Trino. */
 
 import { expect, test } from 'bun:test'
 import { compileQuery } from '../../../src/query/compile.ts'

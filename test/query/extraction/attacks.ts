@@ -1,4 +1,4 @@
-/** Expressions that fail on values of hidden rows, and the places of a statement that they are put in. */
+/** Expressions that fail on values of hidden rows, and the places of a statement into which they are put. */
 
 export interface ErrorAttack {
   readonly name: string

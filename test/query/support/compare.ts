@@ -1,4 +1,4 @@
-/** Answers of PostgreSQL and of an engine in one form, in which equal values are equal text. */
+/** Converts results of PostgreSQL and of an engine to one form, in which equal values are equal text. */
 
 import type { SqlType } from '../../../src/core/sql-type.ts'
 import type { Answer } from './duckdb.ts'

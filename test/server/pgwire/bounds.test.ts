@@ -1,4 +1,4 @@
-/** What ends statements and connections: cancel, leaving, slowness, time, numbers, revocation, shutdown. */
+/** What ends statements and connections: cancel, disconnect, slowness, time, limits, revocation, shutdown. */
 
 import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { Clock } from '../../../src/base/clock.ts'

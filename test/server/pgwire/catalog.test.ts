@@ -1,4 +1,4 @@
-/** Statements about the system catalog, relayed to a PostgreSQL of their own. */
+/** Statements about the system catalog are relayed to an embedded PostgreSQL. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PGlite } from '@electric-sql/pglite'

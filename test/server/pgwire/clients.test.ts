@@ -1,4 +1,4 @@
-/** Clients as they are: node-postgres, its cursor, postgres.js, and psql where it is installed. */
+/** Unmodified clients: node-postgres, its cursor, postgres.js, and psql if it is installed. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import pg from 'pg'

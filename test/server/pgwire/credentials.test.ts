@@ -1,4 +1,4 @@
-/** Who is let in: credentials of a real store, with a foreign tenant beside. */
+/** Which credentials of a real store may log in, with a foreign tenant present. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'

@@ -1,4 +1,4 @@
-/** TLS on the wire: asked for, from the first byte on, and required where a secret would be sent. */
+/** TLS on the wire: on request, from the first byte, and required before a secret is sent. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createConnection } from 'node:net'

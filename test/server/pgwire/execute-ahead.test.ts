@@ -1,4 +1,4 @@
-/** When a Parse is taken to have come with its Execute: where all of it is there, and nothing else between. */
+/** A Parse is run together with its Execute only if all messages between have arrived and nothing else is between. */
 
 import { describe, expect, test } from 'bun:test'
 import { isExecuteBuffered } from '../../../src/server/pgwire/execute-ahead.ts'

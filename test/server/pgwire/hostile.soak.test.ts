@@ -1,4 +1,4 @@
-/** Clients that send anything and leave at any time: the server stands, and nothing of theirs stays. */
+/** Clients that send random messages and disconnect at random: the service survives and holds nothing of theirs. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { LoginThrottle } from '../../../src/server/pgwire/login-throttle.ts'

@@ -1,4 +1,4 @@
-/** What a connection keeps of its statements while it waits for the next one. */
+/** The memory of its statements that an idle connection holds. */
 
 import { heapStats } from 'bun:jsc'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** How often a statement over the wire asks what governs its tables. */
+/** How often a statement over the wire loads the governance of its tables. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deleteRowFilter } from '../../../src/contract/delete-row-filter.ts'

@@ -1,4 +1,4 @@
-/** No row leaves that no usage record tells of, whatever becomes of the query and its process. */
+/** No row is sent without a usage record, even if the query or its process fails. */
 
 import {
   afterAll,

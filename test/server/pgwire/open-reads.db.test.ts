@@ -1,4 +1,4 @@
-/** A cursor that is open at one replica, and what is changed by way of another, over one PostgreSQL. */
+/** A cursor that is open at one replica ends when another replica changes what it read, over one PostgreSQL. */
 
 import {
   afterAll,

@@ -1,4 +1,4 @@
-/** Cursors, portals and streams over the wire heed what changes while they are open. */
+/** Open cursors, portals and streams over the wire end when what they read changes. */
 
 import {
   afterAll,

@@ -1,4 +1,4 @@
-/** What a connection keeps: settings, transactions, cursors, prepared statements, COPY. */
+/** The state of a connection: settings, transactions, cursors, prepared statements, COPY. */
 
 import {
   afterAll,

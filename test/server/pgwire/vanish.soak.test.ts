@@ -1,6 +1,6 @@
 /**
- * Clients of the whole service that leave at random moments of their queries: nothing of theirs stays behind.
- * `bun test` makes one query each; `test:soak` as many as its time allows, and watches memory.
+ * Clients of the whole service that disconnect at random moments of their queries leave nothing behind. `bun test`
+ * sends one query of each kind; `test:soak` sends as many as its time allows, and watches memory.
  */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** Statements that have run before, so that all of the next run is guessed at: what has changed is seen nevertheless. */
+/** Statements that have run before run speculatively, and still see every change. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deleteContract } from '../../../src/contract/delete-contract.ts'

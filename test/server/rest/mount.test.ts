@@ -1,4 +1,4 @@
-/** Operations as routes: what is checked in which order, and where input comes from. */
+/** Operations as routes: the order of their checks, and the sources of their input. */
 
 import { describe, expect, test } from 'bun:test'
 import { ownOperations } from '../../../src/auth/administration/own-operations.ts'

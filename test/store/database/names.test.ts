@@ -1,4 +1,4 @@
-/** How values are made fit to be stored: JSON that PostgreSQL takes, whatever texts are in it. */
+/** How values are converted before they are stored: PostgreSQL accepts the JSON, whatever texts are in it. */
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

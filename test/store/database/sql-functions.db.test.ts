@@ -1,4 +1,4 @@
-/** Migrations on a server, where replicas of two versions start at once and a session may end at any moment. */
+/** Migrations on a server on which replicas of two versions start at once and connections end at any moment. */
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'

@@ -1,4 +1,4 @@
-/** The baseline and the SQL functions: one text each, applied again by a newer version, never by an older one. */
+/** The baseline and the SQL functions: a newer version applies changed texts again, an older version never does. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Which changes raise a tenant's governance version, and that whoever made one has heard of it when it is made. */
+/** Which changes raise a tenant's governance version, and that the replica that makes one knows it at once. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeContext } from '../../../src/contract/change.ts'

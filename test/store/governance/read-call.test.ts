@@ -1,4 +1,4 @@
-/** What a statement is loaded by, and whether the session counts that it is asked with. */
+/** The store call that loads a statement, and its check of the session. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { SessionScope } from '../../../src/core/session.ts'

@@ -1,4 +1,4 @@
-/** The listing of a tenant's readable tables, with a foreign tenant that has tables of the same names. */
+/** The list of a tenant's readable tables, with a foreign tenant that has tables of the same names. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeContext } from '../../../src/contract/change.ts'

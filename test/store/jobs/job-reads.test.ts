@@ -1,7 +1,7 @@
 /**
- * What commits and background jobs read of a store without statistics, as the embedded one always is: rows in
- * proportion to their work, never each row for each other one. They hold the store's only session, or a core of its
- * server.
+ * Commits and background jobs read rows in proportion to their work, never each row for each other one. The store has
+ * no statistics here, as the embedded one never has. Otherwise a job would hold the store's only connection, or a core
+ * of its server.
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'

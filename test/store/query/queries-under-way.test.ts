@@ -1,4 +1,4 @@
-/** Queries on record before they end: each leaves one usage record, whichever way its process goes. */
+/** Queries that are recorded before they end leave one usage record each, however their process ends. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { TenantId } from '../../../src/core/tenant.ts'

@@ -1,4 +1,4 @@
-/** applyUpdates against results that PyIceberg made of the same metadata and updates. */
+/** applyUpdates compared with PyIceberg's results for the same metadata and updates. */
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

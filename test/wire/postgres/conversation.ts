@@ -1,4 +1,4 @@
-/** A conversation of every message, and how the codecs read one. */
+/** A conversation with every message, and how the codecs read one. */
 
 import { FrameReader, type ReaderPhase } from '../../../src/wire/postgres/frame-reader.ts'
 import { type FrontendMessage, readMessage } from '../../../src/wire/postgres/frontend-messages.ts'

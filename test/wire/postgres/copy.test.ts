@@ -1,4 +1,4 @@
-/** COPY … TO STDOUT, with PostgreSQL itself as the witness. */
+/** COPY … TO STDOUT, compared with PostgreSQL itself. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PGlite } from '@electric-sql/pglite'

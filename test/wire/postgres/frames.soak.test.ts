@@ -1,4 +1,4 @@
-/** Messages bent at random: the codecs read them or refuse them. */
+/** Randomly damaged messages: the codecs read them or refuse them. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { ProtocolViolation } from '../../../src/wire/postgres/byte-reader.ts'

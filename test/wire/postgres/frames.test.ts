@@ -1,4 +1,4 @@
-/** Client messages: any split, any number a chunk, and whatever a hostile client makes of lengths and counts. */
+/** Client messages in any split and any number per chunk, and hostile lengths and counts. */
 
 import { describe, expect, test } from 'bun:test'
 import { ProtocolViolation } from '../../../src/wire/postgres/byte-reader.ts'

@@ -1,4 +1,4 @@
-/** Columns of every type with the values that formats get wrong, and random ones of a fixed seed. */
+/** Columns of every type with values that are hard to format, and random ones from a fixed seed. */
 
 import type { ColumnVector } from '../../../src/core/result-batch.ts'
 import type { SqlType } from '../../../src/core/sql-type.ts'

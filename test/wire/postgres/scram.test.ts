@@ -1,4 +1,4 @@
-/** SCRAM-SHA-256 against RFC 7677's own example, and what a server must not accept. */
+/** SCRAM-SHA-256 against RFC 7677's own example, and the messages that a server must refuse. */
 
 import { describe, expect, test } from 'bun:test'
 import {

@@ -1,4 +1,4 @@
-/** Values in both formats, with PostgreSQL itself as the witness. */
+/** Values in both formats, compared with PostgreSQL itself. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PGlite } from '@electric-sql/pglite'

@@ -1,9 +1,9 @@
-/** The words of column names that tell payment card numbers, and those that tell something else beside them. */
+/** Words of column names that point to payment card numbers, and words that point elsewhere beside them. */
 
 import { productIdentifiers } from '../vocabulary/product-identifiers.ts'
 import type { ClassWords } from './detector-class.ts'
 
-/** Cards that pay nothing, or at one shop only. */
+/** Cards that cannot pay, or only in one shop. */
 const otherCards = [
   `badge bonus campus clubcard ffn ffp fleet fuelcard giftcert giftcertificate graphics greencard health insurance
     keycard medicare memory miles patron scorecard smartcard sound storedvalue storedvaluecard student trello vitale loyalty gift library sim reward rewards points voucher coupon transit travel parking oyster ration prepaidphone

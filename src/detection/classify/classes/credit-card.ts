@@ -1,10 +1,10 @@
-/** Payment card numbers in cells: issuer ranges, their lengths, and the Luhn check digit (ISO/IEC 7812-1). */
+/** Recognises payment card numbers in cells: issuer ranges, lengths and the Luhn check digit (ISO/IEC 7812-1). */
 
 import { type CellMatch, matchCells } from '../value-match.ts'
 import { creditCardWords } from './credit-card-words.ts'
 import type { DetectorClass } from './detector-class.ts'
 
-/** Leading digits, as many as the bounds have; lengths of the whole number. */
+/** Bounds of the leading digits, and the lengths of the whole number. */
 interface IssuerRange {
   readonly from: string
   readonly to: string
@@ -50,12 +50,12 @@ const issuerRanges: readonly IssuerRange[] = [
   { from: '9792', to: '9792', lengths: [16] },
 ]
 
-/** Digits in one run, in fours, or as American Express and Diners Club print them; one separator throughout. */
+/** Digits in one run, in fours, or as American Express and Diners Club print them; one kind of separator. */
 const form = /^(?:\d{12,19}|\d{4}([-. ])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?|\d{4}([-. ])\d{6}\2\d{4,5})$/
 
 /**
- * Whether a whole cell is a card number. One number in ten passes Luhn by chance, so a cell of the form that fails
- * speaks against its column (`shaped`).
+ * Judges whether a whole cell is a card number. One number in ten passes Luhn by chance, so a cell of the right form
+ * that fails Luhn speaks against its column (`shaped`).
  */
 export function judgeCreditCard(cell: string): CellMatch {
   if (cell.length < 12 || cell.length > 23 || !form.test(cell)) return 'none'
@@ -80,7 +80,7 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** `pan` and `ccn` for India's tax number, angles, cost centres, all shorter than a card number. */
+/** `pan` and `ccn` also stand for India's tax number, angles and cost centres, all shorter than a card number. */
 const namesake = /^(?!.*x{2})[-+]?[\p{L}\d][\p{L}\d .,/-]{0,10}$/iu
 
 /** The class `credit_card`. */

@@ -1,25 +1,26 @@
-/** What a class of sensitive values is made of: how values are judged, and which words of column names tell it. */
+/** Defines a class of sensitive values: how its values are judged, and which words of column names point to it. */
 
 import type { ValueMatch } from '../value-match.ts'
 
 /**
- * `sure` by itself; `generic` too, but not beside the words of another identifier (`library_card_number`); `alone` only
- * with nothing but neutral words and roles beside it, else as `likely`; `numbered` only beside a word for number, else as
- * `hint`; `likely` with values; `hint` with values that stand for themselves.
+ * How strongly a term points to its class. `sure`: by itself. `generic`: by itself, unless words of another identifier
+ * stand beside it (`library_card_number`). `alone`: by itself if only neutral words and roles stand beside it, else as
+ * `likely`. `numbered`: beside a word for number, else as `hint`. `likely`: with matching values. `hint`: with values
+ * that are convincing by themselves.
  */
 export type TermGrade = 'sure' | 'generic' | 'alone' | 'numbered' | 'likely' | 'hint'
 
-/** Whose words a list holds: those of a language family, or field names of products and standards. */
+/** Where the words of a list come from: a language family, or field names of products and standards. */
 export type WordSource = 'english' | 'westEuropean' | 'european' | 'slavic' | 'asian' | 'products'
 
-/** Words are parted by spaces; each is written together, singular, in any case and with its marks. */
+/** Words are separated by spaces. Each is one run of letters in the singular, in any case, with its marks. */
 export interface ClassWords {
   readonly terms: Readonly<Partial<Record<WordSource, Readonly<Partial<Record<TermGrade, string>>>>>>
-  /** Beside a term they say that the column holds something else of it. */
+  /** Words that, beside a term, say that the column holds something about the value instead. */
   readonly otherContent: string
-  /** Identifiers of other kinds whose values can have the form of the class: values alone then prove nothing. */
+  /** Identifiers of other kinds whose values can have the form of the class. Matching values then prove nothing. */
   readonly otherIdentifiers: string
-  /** What is written like a value of the class and is none: beside a weaker term too, values prove nothing. */
+  /** Words for things that are written like values of the class. Beside a weak term, matching values prove nothing. */
   readonly lookalikes?: string
   /** Terms of three characters that are found inside a word, as longer ones are (`custssn`). */
   readonly shortInnerTerms?: string
@@ -29,16 +30,16 @@ export interface DetectorClass {
   readonly words: ClassWords
   /** Counts the values of the class among the cells of one column. */
   readonly match: (cells: readonly string[], countsWeak: boolean) => ValueMatch
-  /** Of the cells with the form of the class, the share that must be valid where no name speaks for them. */
+  /** Share of the cells with the form of the class that must be valid when no name points to the class. */
   readonly validMin: number
-  /** The same where a name only hints at them. */
+  /** The same share when a name only hints at the class. */
   readonly hintedValidMin: number
   /** Whether the form is enough beside a sure name. */
   readonly formSuffices: boolean
-  /** Whether values stand for themselves so well that whom they are of may be all that the name says. */
+  /** Whether values are so convincing that a name which only says whose they are is enough of a hint. */
   readonly hintedByRoles: boolean
-  /** What the names of the class are used for elsewhere. A mask or a token is none of these. */
+  /** Other values for which people use the names of the class. A mask or a token never matches. */
   readonly namesake: RegExp | undefined
-  /** Characters of a value that stay readable at its end, as receipts and account lists print them. */
+  /** Characters at the end of a value that stay readable, as on receipts and account lists. */
   readonly shownChars: number
 }

@@ -1,4 +1,4 @@
-/** The classes of sensitive values that there are, each with its detector. */
+/** Lists the classes of sensitive values, each with its detector. */
 
 import type { SensitiveClass } from '../../../core/classification.ts'
 import { creditCard } from './credit-card.ts'

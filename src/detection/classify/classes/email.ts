@@ -1,4 +1,4 @@
-/** Email addresses in cells: the part of RFC 5321 and 6531 that people use, read without backtracking. */
+/** Recognises email addresses in cells: the part of RFC 5321 and 6531 in use, matched without backtracking. */
 
 import { type CellMatch, matchCells } from '../value-match.ts'
 import type { DetectorClass } from './detector-class.ts'
@@ -14,14 +14,14 @@ const localPart = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]+$/u
 const label = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?$/u
 const topLevel = /^(?:\p{L}{2,}|xn--[a-z0-9-]+)$/iu
 
-/** Not in the public tree: hosts of one's own network, and files (`logo@2x.png`). */
+/** Endings that are no public domain: hosts of private networks, and files (`logo@2x.png`). */
 const otherEndings = new Set(
   'local localdomain localhost internal intranet lan corp home svc cluster png jpg jpeg gif svg webp ico css scss js mjs ts tsx json xml html htm txt csv log pdf yaml yml toml tar gz parquet'.split(
     ' ',
   ),
 )
 
-/** Whether a whole cell is an email address, `Name <address>`, a `mailto:` link, or a short list of those. */
+/** Judges whether a whole cell is an email address, `Name <address>`, a `mailto:` link, or a short list of these. */
 export function judgeEmail(cell: string): CellMatch {
   if (!cell.includes('@')) return 'none'
   if (isEmailAddress(cell)) return 'strong'
@@ -31,7 +31,7 @@ export function judgeEmail(cell: string): CellMatch {
   return isList ? 'strong' : 'none'
 }
 
-/** `"Doe, Jane" <jane@example.com>`: the name may hold what separates addresses. */
+/** `"Doe, Jane" <jane@example.com>`: the name may contain the separator of addresses. */
 const quotedNames = /"[^"]*"(?=\s*<)/g
 const brackets = /[<>()[\]]/
 const bracketed = /^[^<>()[\]@]*[<([]([^<>()[\]\s]+@[^<>()[\]\s]+)[>)\]]$/

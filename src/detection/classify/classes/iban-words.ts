@@ -1,4 +1,4 @@
-/** The words of column names that tell international bank account numbers, and those that tell something else beside them. */
+/** Words of column names that point to bank account numbers (IBAN), and words that point elsewhere beside them. */
 
 import type { ClassWords } from './detector-class.ts'
 

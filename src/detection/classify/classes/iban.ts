@@ -1,4 +1,4 @@
-/** International bank account numbers in cells (ISO 13616): country format, national check, mod 97. */
+/** Recognises international bank account numbers in cells (ISO 13616): country format, national check, mod 97. */
 
 import { isValidIBAN } from 'ibantools'
 import { type CellMatch, matchCells } from '../value-match.ts'
@@ -7,7 +7,7 @@ import { ibanWords } from './iban-words.ts'
 
 const form = /^(?:IBAN:? ?)?([A-Z]{2}\d{2}(?:[- ]?[A-Z0-9]){11,30})$/i
 
-/** Whether a whole cell is an IBAN, written in one run or in groups. */
+/** Judges whether a whole cell is an IBAN, written in one run or in groups. */
 export function judgeIban(cell: string): CellMatch {
   if (cell.length < 15 || cell.length > 50) return 'none'
   const written = form.exec(cell)?.[1]

@@ -1,4 +1,4 @@
-/** The words of column names that tell telephone numbers, and those that tell something else beside them. */
+/** Words of column names that point to telephone numbers, and words that point elsewhere beside them. */
 
 import { productIdentifiers } from '../vocabulary/product-identifiers.ts'
 import type { ClassWords } from './detector-class.ts'

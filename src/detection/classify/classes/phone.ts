@@ -1,6 +1,6 @@
 /**
- * Telephone numbers in the cells of one column, by the numbering plans of libphonenumber. A national number is only
- * valid in some country, so the column as a whole decides which one its numbers are read in.
+ * Recognises telephone numbers in the cells of one column, by the numbering plans of libphonenumber. A national number
+ * is valid only in some country, so the whole column decides in which country its numbers are read.
  */
 
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
@@ -12,25 +12,26 @@ import { phoneWords } from './phone-words.ts'
 const cellCharsMax = 40
 const digitsMin = 7
 const digitsMax = 15
-/** Cells that choose the country. */
+/** Cells that are tried to choose the country. */
 const probesMax = 16
 /** Share of the probes that must be valid in the country that is chosen. */
 const probesValidMin = 0.5
 
-/** In the order of choice between equals. */
+/** Of several equally good countries, the first is chosen. */
 const countries: readonly CountryCode[] =
   'US GB DE FR ES IT PT NL BE AT CH IE PL SE DK NO FI CZ GR RO HU TR BR MX AR CO CL IN CN JP KR AU NZ ZA SG AE IL'.split(
     ' ',
   ) as CountryCode[]
 
-/** Written without a 0 before the national number; elsewhere nobody leaves it out. */
+/** These countries write no 0 before the national number. In all others a number without it is incomplete. */
 const withoutTrunk: ReadonlySet<CountryCode | undefined> = new Set<CountryCode>(
   'ES IT PT PL DK NO CZ GR BR MX AR CO CL IN CN SG'.split(' ') as CountryCode[],
 )
 
 const form = /^(?:tel:)?\+?[(\d][\d ()./-]*\d\)?(?: ?(?:x|ext\.?|extension|;ext=|#|durchwahl) ?\d{1,7})?$/i
-/** Also made of digits and separators: dates, IPv4 addresses, versions and decimals, SSNs, ZIP+4, the IRS's employer
- * numbers, ranges. */
+/**
+ * Other things in digits and separators: dates, IPv4 addresses, versions, SSNs, ZIP+4, IRS employer numbers, ranges.
+ */
 const otherForms: readonly RegExp[] = [
   /^\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2}(?: \d+)?$/,
   /^\d{1,2}[-./]\d{1,2}[-./]\d{2,4}$/,
@@ -38,14 +39,14 @@ const otherForms: readonly RegExp[] = [
   /^\d+\.\d+$/,
   /^\d{3}[- ]\d{2}[- ]\d{4}$/,
   /^\d{5}-\d{4}$/,
-  // With a trunk prefix it may be a telephone number.
+  // With a trunk prefix (a leading 0) it may be a telephone number.
   /^[1-9]\d-\d{7}$/,
   /^97[89]-/,
 ]
 const northAmerican = /^(?:1[-. ]?)?(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?:$|[^\d])/
 const trunkPrefix = /^\(?0/
 const separators = /[ ()./-]/
-/** Subscriber numbers without an area are shorter, and any number is one. */
+/** Shorter subscriber numbers, without an area, cannot be told from other numbers. */
 const bareDigitsMin = 8
 const bareDigits = /^\d+$/
 
@@ -56,10 +57,10 @@ interface Candidate {
 }
 
 /**
- * Counts telephone numbers among normalised cells. Strong: valid and written as one, so international, North
- * American, or with separators and the trunk prefix, where the country has one. Weak: valid digits without any of that. Shaped: written as a telephone
- * number and not valid in the plan (555-0100, a number of a plan since changed).
- * @param countsWeak false spares the work on digits alone, which are at most weak
+ * Counts telephone numbers among normalised cells. A strong cell is valid and written as a telephone number:
+ * international, North American, or with separators and the trunk prefix that its country uses. A weak cell has valid
+ * digits only. A shaped cell is written as one but invalid in the plan: 555-0100, or a number of an old plan.
+ * @param countsWeak false skips cells of digits alone, because they are weak at most
  */
 export function matchPhones(cells: readonly string[], countsWeak: boolean): ValueMatch {
   const candidates = new Map<string, Candidate>()
@@ -90,7 +91,7 @@ function readCandidate(cell: string): Candidate | undefined {
   return { cell: number, international: number.startsWith('+'), separated: separators.test(number) }
 }
 
-/** The country in which the fewest probes are invalid, the first of equals. */
+/** Chooses the country in which the fewest probes are invalid; the first of equals. */
 function chooseCountry(candidates: readonly Candidate[]): CountryCode | undefined {
   const national = candidates.filter(({ international }) => !international)
   const step = Math.max(1, Math.floor(national.length / probesMax))

@@ -1,18 +1,18 @@
-/** United States social security numbers in cells, by the rules of the Social Security Administration. */
+/** Recognises United States social security numbers in cells, by the rules of the Social Security Administration. */
 
 import { type CellMatch, matchCells } from '../value-match.ts'
 import type { DetectorClass } from './detector-class.ts'
 import { usSsnWords } from './us-ssn-words.ts'
 
 const separated = /^(\d{3})([- ])(\d{2})\2(\d{4})$/
-/** Numeric columns lose leading zeros: areas 001 to 099 leave seven or eight digits. */
+/** Numeric columns lose leading zeros, so numbers of the areas 001 to 099 have seven or eight digits. */
 const bare = /^\d{7,9}$/
-/** Dots are those of versions and of other numbers too. */
+/** Weak, because versions and other numbers have dots too. */
 const dotted = /^(\d{3})\.(\d{2})\.(\d{4})$/
 
 /**
- * Whether a whole cell is an SSN: area 001–899 except 666, group 01–99, serial 0001–9999 (since the randomisation of
- * 2011, no more can be said). Without separators, or with dots, it is weak: one nine-digit number in ten is none.
+ * Judges whether a whole cell is an SSN: area 001–899 except 666, group 01–99, serial 0001–9999. Since 2011 no
+ * stricter rule holds. Without separators, or with dots, it is weak: nine of ten nine-digit numbers match.
  */
 export function judgeUsSsn(cell: string): CellMatch {
   if (cell.length > 11 || cell.length < 7) return 'none'
@@ -42,7 +42,7 @@ const namesake =
 export const usSsn: DetectorClass = {
   words: usSsnWords,
   match: (cells) => matchCells(cells, judgeUsSsn),
-  // Nine random numbers of that form in ten are valid.
+  // Nine in ten random numbers of that form are valid.
   validMin: 0.96,
   hintedValidMin: 0.96,
   formSuffices: false,

@@ -1,4 +1,6 @@
-/** Chinese, Japanese, Korean, Vietnamese, Thai, Indonesian, Malay, Filipino, Hindi; Arabic, Persian, Hebrew. */
+/**
+ * Words of Chinese, Japanese, Korean, Vietnamese, Thai, Malay, Filipino, Indonesian, Hindi, Arabic, Persian, Hebrew.
+ */
 
 import type { LanguageWords } from './language-words.ts'
 

@@ -1,4 +1,4 @@
-/** English, and the abbreviations that database people make of it. */
+/** Words of English, and the abbreviations that databases use for them. */
 
 import type { LanguageWords } from './language-words.ts'
 

@@ -1,4 +1,4 @@
-/** Finnish, Hungarian, Estonian, Latvian, Lithuanian, Turkish, Greek, Albanian. */
+/** Words of Finnish, Hungarian, Estonian, Latvian, Lithuanian, Turkish, Greek and Albanian. */
 
 import type { LanguageWords } from './language-words.ts'
 

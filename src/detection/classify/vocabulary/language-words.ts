@@ -1,12 +1,14 @@
-/** What a list of words of one language family, or of products, may say. Words are written together, in any case and with their marks, singular. */
+/**
+ * Defines the lists of words for a language family or for products. Words are joined, singular, and may have marks.
+ */
 
 export interface LanguageWords {
-  /** Whom or what of: says nothing about the content. Written together with a `sure` term they still make one. */
+  /** Words for the owner of a value. They say nothing about the content, and leave a `sure` term `sure`. */
   readonly roles?: string
-  /** Words for number, which are neutral too. */
+  /** Words for number, which say nothing about the content either. */
   readonly numbers?: string
-  /** Of a name's parts, those that leave its meaning to the words beside them. */
+  /** Words that leave a name's meaning to the words beside them. */
   readonly neutral?: string
-  /** Beside a term they say that the column holds something else of it: its type, its hash, when it changed. */
+  /** Words that, beside a term, say that the column holds something about the value: its type, its hash. */
   readonly otherContent?: string
 }

@@ -1,4 +1,4 @@
-/** Field names of products and standards that no language explains: SAP, Oracle, LDAP, GDS, ISO 8583, ISO 20022, mail. */
+/** Field names of products and standards, words of no language: SAP, Oracle, LDAP, GDS, ISO 8583, ISO 20022, mail. */
 
 import type { LanguageWords } from './language-words.ts'
 

@@ -1,4 +1,4 @@
-/** Polish, Czech, Slovak, Croatian, Serbian, Slovene; Russian, Ukrainian, Bulgarian in their script and in Latin. */
+/** Words of Polish, Czech, Slovak, Croatian, Serbian, Slovene, and Russian, Ukrainian, Bulgarian in both scripts. */
 
 import type { LanguageWords } from './language-words.ts'
 

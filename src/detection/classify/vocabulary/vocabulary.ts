@@ -1,4 +1,4 @@
-/** The words of column names that tell a class: those of all languages and products, folded and ready to look up. */
+/** Collects the words of column names that point to a class, of all languages and products, folded for look-up. */
 
 import { classes, type SensitiveClass } from '../../../core/classification.ts'
 import type { ClassWords, TermGrade } from '../classes/detector-class.ts'
@@ -26,7 +26,7 @@ function wordsOf(list: keyof LanguageWords): readonly string[] {
   return languages.flatMap((each) => words(each[list]))
 }
 
-/** From the weakest, so that a word of two grades has the stronger one. */
+/** From the weakest to the strongest, so that a word of two grades gets the stronger one. */
 const grades = [
   'hint',
   'likely',
@@ -57,10 +57,10 @@ export const roles: ReadonlySet<string> = new Set(wordsOf('roles'))
 export const numbers: ReadonlySet<string> = new Set(wordsOf('numbers'))
 export const neutralWords: ReadonlySet<string> = new Set([...wordsOf('neutral'), ...numbers])
 
-/** Beside a term they make the column something else than the values of the class. */
+/** Words that, beside a term, say that the column holds something else than values of the class. */
 export const otherContent: Readonly<Record<'anywhere' | 'after' | 'before', ReadonlySet<string>>> = {
   anywhere: new Set(wordsOf('otherContent')),
-  // Before a term, most of these are whose it is: `carrier_phone`.
+  // Before a term, most of these words only name the owner: `carrier_phone`.
   after: new Set(
     words(`id ids uuid guid name code idx index ref seq size user provider carrier operator issuer holder issuing host
       network app platform city area region country state box server`),
@@ -68,26 +68,26 @@ export const otherContent: Readonly<Record<'anywhere' | 'after' | 'before', Read
   before: new Set(words('last4 without non missing')),
 }
 
-/** The same, for one class. */
+/** The same, for each class. */
 export const otherContentOf = ofEachClass((own) => new Set(words(own.otherContent)))
 
 /** Terms that are found inside a word although they are short. */
 export const shortInnerTerms = ofEachClass((own) => new Set(words(own.shortInnerTerms)))
 
-/** What is written like a value of the class and is none, so that beside a weaker term too its values prove nothing. */
+/** Words for things that are written like values of the class. Beside a weak term, matching values prove nothing. */
 export const lookalikes = ofEachClass((own) => words(own.lookalikes))
 
-/** Identifiers of other kinds whose values can have the form of the class: values alone then prove nothing. */
+/** Identifiers of other kinds whose values can have the form of the class. Matching values then prove nothing. */
 export const otherIdentifiers = ofEachClass((own) => [
   ...words(own.lookalikes),
   ...words(own.otherIdentifiers),
 ])
 
-/** Scripts written without spaces, whose names are cut at the words that are known. */
+/** Scripts that are written without spaces. Names in them are cut at words of the vocabulary. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
-/** Cuts a name of such a script, in the middle or not, at every known word; undefined where none is known. */
-export const knownUnspaced = new RegExp(
+/** Matches every vocabulary word in a name of such a script; undefined when the vocabulary has none. */
+export const unspacedWords = new RegExp(
   `(${[
     ...new Set([
       ...classes.flatMap((each) => [...classTerms[each].keys()]),

@@ -1,4 +1,4 @@
-/** German, Dutch and the Nordic languages; French, Spanish, Italian, Portuguese, Romanian and Catalan. */
+/** Words of German, Dutch, the Nordic languages, French, Spanish, Italian, Portuguese, Romanian and Catalan. */
 
 import type { LanguageWords } from './language-words.ts'
 

@@ -1,4 +1,4 @@
-/** The same statements to the catalog and to a real PostgreSQL with the same tables, made comparable. */
+/** Sends the same statements to the catalog and to a real PostgreSQL, and makes the results comparable. */
 
 import { newTenantId } from '../../../../src/core/tenant.ts'
 import { openCatalogService } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'

@@ -1,4 +1,4 @@
-/** What tools ask a catalog, answered as a real PostgreSQL 18 answers it over the same tables. */
+/** Queries of tools about the catalog get the results of a real PostgreSQL 18 over the same tables. */
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { fingerprintSync, loadModule } from 'libpg-query'

@@ -1,4 +1,4 @@
-/** The corpus: what tools ask a catalog, one file a tool, each query ended by a line with a semicolon. */
+/** Reads the corpus of tools' queries about the catalog: one file a tool, each query ended by a semicolon line. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Which statements are about the catalog. */
+/** Which statements concern the system catalog. */
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** What contracts declare, and the schema of a pin, as pg_catalog and information_schema show them. */
+/** pg_catalog and information_schema show what contracts declare, and the schema of a pin. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeContext } from '../../../../src/contract/change.ts'

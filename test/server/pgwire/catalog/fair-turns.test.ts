@@ -1,4 +1,4 @@
-/** Whose work comes when. */
+/** The order in which sessions get their turns. */
 
 import { expect, test } from 'bun:test'
 import { FairTurns } from '../../../../src/server/pgwire/catalog/fair-turns.ts'

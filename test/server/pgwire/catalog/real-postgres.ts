@@ -1,4 +1,4 @@
-/** A session with a real PostgreSQL, message by message, so that its answers are read as the catalog's are. */
+/** A connection to a real PostgreSQL, message by message, so that its results are read as the catalog's are. */
 
 import { type Answer, frame, query, readAnswer } from './wire.ts'
 

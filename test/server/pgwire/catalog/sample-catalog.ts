@@ -1,4 +1,4 @@
-/** The tables that the catalog's tests show, and what makes the same in a real PostgreSQL. */
+/** The tables of the catalog's tests, and the statements that create the same in a real PostgreSQL. */
 
 import type { ShadowTable } from '../../../../src/server/pgwire/catalog/shadow-table.ts'
 

@@ -1,4 +1,4 @@
-/** When the tables of a catalog are read anew, and when not. */
+/** When the cached tables of a catalog are read again, and when not. */
 
 import { expect, test } from 'bun:test'
 import type { TenantId } from '../../../../src/core/tenant.ts'

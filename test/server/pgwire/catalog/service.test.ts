@@ -1,4 +1,4 @@
-/** The catalog as one session sees it, with a foreign tenant that has tables of the same names. */
+/** The catalog in one session, beside a foreign tenant that has tables of the same names. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'

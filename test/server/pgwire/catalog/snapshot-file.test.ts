@@ -1,4 +1,4 @@
-/** What the catalog's databases start from, kept for the next start of the service. */
+/** The file from which the catalog's databases start is cached for the next start of the service. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The catalog over the store: what a contract makes readable is shown, as statements meet it. */
+/** The catalog over the store shows the tables that a contract makes readable, under the names of statements. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { deleteContract } from '../../../../src/contract/delete-contract.ts'

@@ -1,4 +1,4 @@
-/** Messages for the catalog and what comes back, in the few forms that its tests need. */
+/** Builds the messages that the catalog's tests send, and reads the replies. */
 
 export interface Answer {
   readonly columns: readonly string[]

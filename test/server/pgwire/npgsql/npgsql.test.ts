@@ -1,7 +1,6 @@
 /**
- * Npgsql's exact frames, against the service with a governed table: what Npgsql 8.0.9 and 9.0.5 send at each step
- * of a connection's life, and what they take of the answers. The texts beside this file are those of Npgsql, under
- * its licence.
+ * Npgsql's exact frames against the service with a governed table: what Npgsql 8.0.9 and 9.0.5 send at each step of a
+ * connection, and which responses they accept. The texts beside this file are Npgsql's, under its licence.
  */
 
 import {
