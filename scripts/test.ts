@@ -15,7 +15,7 @@ const processesMax = 4
 const processes = Math.min(availableParallelism(), processesMax)
 // A process keeps its modules from file to file, and with them the embedded database that it has compiled.
 const apart = processes > 1 ? [`--parallel=${processes}`, '--no-isolate', '--timings=test/timings.json'] : []
-// Whoever has named a folder means it.
+// A folder that was named is used.
 const folder = process.env.TMPDIR === undefined ? makeMemoryFolder() : undefined
 try {
   const tests = Bun.spawn(

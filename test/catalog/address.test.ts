@@ -159,7 +159,7 @@ describe('PinnedHost', () => {
     expect(await host.addresses()).toEqual(['8.8.8.8', '8.8.4.4', '1.1.1.1'])
   })
 
-  test('puts an address that took no connection last and resolves anew', async () => {
+  test('puts an address that took no connection last and resolves again', async () => {
     const { lookup, calls } = lookupOf(['8.8.8.8', '8.8.4.4'])
     const host = new PinnedHost(url, none, lookup)
     await host.addresses()

@@ -38,7 +38,7 @@ test('a commit on beta that names an address is loaded once, at the state that i
   const committed = result(api, named)
   expect(await located('beta', committed, loads)).toEqual({
     location: file,
-    // What is echoed stays as it came.
+    // Echoed members stay unchanged.
     body: committed,
     seen: [`GET /v1/namespaces/n/tables/t%40main%23${hash}`],
   })

@@ -32,7 +32,7 @@ const drop: ForwardRequest = {
 const dropped = () => new Response(new ReadableStream({ pull: (controller) => controller.error(undefined) }))
 
 describe('a forwarded request', () => {
-  test('goes to the address that its parts make, with the parts encoded anew', async () => {
+  test('goes to the address that its parts make, with the parts encoded again', async () => {
     await withUpstream(
       () => new Response('{}'),
       async (catalog, seen) => {

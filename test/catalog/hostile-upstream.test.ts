@@ -313,7 +313,7 @@ describe('answers', () => {
       )
   })
 
-  test('the prefix: alpha encodes it, beta takes it as it came, overrides win', async () => {
+  test('the prefix: alpha encodes it, beta takes it unchanged, overrides win', async () => {
     const config = { defaults: { prefix: 'default' }, overrides: { prefix: 'main%7Cmy' } }
     for (const [kind, path] of [
       ['alpha', '/v1/main%257Cmy/namespaces/n/tables/t'],

@@ -220,7 +220,7 @@ describe('a snapshot', () => {
   const count = async (at: TableSnapshot) =>
     (await governedReader(engine, [at], ['sales']).run('SELECT count(*) FROM customers')).rows[0]?.[0]
 
-  test('trino-read: a snapshot is read as it was, whatever is written after it', async () => {
+  test('trino-read: a snapshot is read unchanged, whatever is written after it', async () => {
     const before = await count(customers())
     await trinoSql(trino.url, `INSERT INTO lake.sales.customers (id, name, city) VALUES (7, 'Gil', 'Rome')`)
     expect(await count(customers())).toBe(before)

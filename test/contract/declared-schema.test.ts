@@ -52,7 +52,7 @@ const declared = {
 }
 
 describe('what a contract declares', () => {
-  test('is given back as it was put, to readers too, and goes with the contract', async () => {
+  test('is returned unchanged, to readers too, and goes with the contract', async () => {
     expect((await put(declared)).status).toBe(204)
     expect(await contract()).toEqual({ id: 'o', version: 1, state: 'active', ...declared })
     expect(await contract(service.owner.secret)).toEqual(await contract())

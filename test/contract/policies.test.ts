@@ -297,7 +297,7 @@ test('a change that cannot be recorded is not made', async () => {
   await deleteContract(on, people)
 })
 
-test('a filter means the columns that it named when it was saved, whoever has their names since', async () => {
+test('a filter means the columns that it named when it was saved, whatever columns have their names since', async () => {
   const table = { namespace: ['many'], name: 'swapped' }
   await commitColumns(store, home, table, { id: 'long', region: 'string', note: 'string' })
   await putRowFilter(on, { table }, { id: 'eu', expression: "Region = 'eu'", exemptRoles: [] })

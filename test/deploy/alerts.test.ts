@@ -31,7 +31,7 @@ test('the rules name metrics that the scrape holds', async () => {
   for (const name of named) expect(scrape).toContain(`# TYPE ${name} `)
 })
 
-test('the operator is told of every alert where to look, and of every metric what it is', async () => {
+test('the page for operators says of every alert where to look, and of every metric what it is', async () => {
   const docs = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
   const operations = docs('operations')
   const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name)

@@ -97,7 +97,7 @@ describe('a commit through the gateway', () => {
     expect(await reconcileTenant(d.service.store, d.service.owner.tenant)).toEqual([])
   })
 
-  test('is told of in the chat, once, without a raw value', async () => {
+  test('is posted to the chat, once, without a raw value', async () => {
     const alert = await eventually(async () => d.alerts[0])
     expect(alert).toContain('sales.people')
     expect(alert).toContain('email: email, confidence 0.92 (30 of 30 sampled values')
@@ -182,7 +182,7 @@ describe('a decision', () => {
   })
 })
 
-describe('a catalog that was removed and registered anew', () => {
+describe('a catalog that was removed and registered again', () => {
   test('is what its tables are scanned by again', async () => {
     const { store, owner } = d.service
     const { config, endpoint } = (await findCatalogCredential(store, owner.tenant, 'main')) ?? {}

@@ -60,7 +60,7 @@ const stateOf = async (id: string, tenant = home) => {
   )
 }
 
-test('one location has one run per tenant, whatever its spelling and whoever tells of it', async () => {
+test('one location has one run per tenant, whatever its spelling and its trigger', async () => {
   expect(await enqueueHits(store, home, [hit('s3a://lake/1'), hit('s3://lake/1')])).toBe(1)
   expect(await enqueueHits(store, home, [hit('s3n://lake/1')])).toBe(0)
   expect(await enqueueHits(store, foreign, [hit('s3://lake/1', foreign)])).toBe(1)
@@ -89,7 +89,7 @@ test('a claim whose lease ends is claimed again, and its late claimer writes not
   })
 })
 
-test('a claim that the database lost is made anew, and what came of the lost one is not written', async () => {
+test('a claim that the database lost is made again, and what came of the lost one is not written', async () => {
   await enqueueHits(store, home, [hit('s3://lake/2b')])
   const lost = only(await claim())
   // As a crash leaves it that takes the claim's transaction back.
@@ -348,7 +348,7 @@ test('many findings are written some at a time, the run ends with the last, and 
   expect(await tagCount(tenant)).toBe(60)
 })
 
-test('a column of which an attempt was to tell that was lost amid its findings is told of by the next snapshot', async () => {
+test('a column of which an attempt was to tell that was lost amid its findings is reported by the next snapshot', async () => {
   const tenant = (await createTenant(store, { name: 'lost amid' })).id
   const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
   const scan = { ...done, report, findings: many(60), alert: true }
@@ -390,7 +390,7 @@ test('a run whose claimers all vanish fails in the end, with the reason', async 
   })
 })
 
-test('a retry waits for its time, and a rescan begins anew', async () => {
+test('a retry waits for its time, and a rescan begins again', async () => {
   await enqueueHits(store, home, [hit('s3://lake/4')])
   const first = only(await claim())
   expect(await retryRun(store, first, 'storage failed', 3_600_000)).toBe(true)

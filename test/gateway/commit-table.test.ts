@@ -142,7 +142,7 @@ describe('a commit that a policy denies', () => {
     const body = setProperties({ a: '1' })
     expect((await commit(service, body, { email: 'bob@acme.io' })).status).toBe(403)
     expect((await commit(service, body, { email: 'ada@acme.io' })).status).toBe(200)
-    // Whoever has none is not taken for anybody.
+    // A caller that has none is not taken for anybody.
     expect((await commit(service, body)).status).toBe(503)
   })
 

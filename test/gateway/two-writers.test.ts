@@ -95,7 +95,7 @@ test('a race that breaks no policy is counted as one', async () => {
   expect(await raced('deny')).toBe(1)
 })
 
-test('a policy that cannot be evaluated on what came of a race is told of, too', async () => {
+test('a policy that cannot be evaluated on the outcome of a race is reported, too', async () => {
   await governOrders(service, { id: 'lone', definitionCel: 'commit.result.properties.lone == "1"' })
   await commitUpstream(service.catalog, setting('lone'))
   expect((await send(setting('green'), removing('lone'))).status).toBe(200)

@@ -220,7 +220,7 @@ test('a mode that this build does not know is enforced', async () => {
   expect((await engine.judge([strange], bindings)).kind).toBe('deny')
 })
 
-test('a changed text under the same id is compiled anew', async () => {
+test('a changed text under the same id is compiled again', async () => {
   const before = policy('true', { id: 'same' })
   expect((await engine.judge([before], bindings)).kind).toBe('allow')
   expect((await engine.judge([{ ...before, definitionCel: 'false' }], bindings)).kind).toBe('deny')

@@ -98,7 +98,7 @@ async function explain(body: object, secret = steward): Promise<[number, Explain
 
 const listed = ({ columns }: Pick<Explained, 'columns'>) => columns.map(({ name, type }) => `${name} ${type}`)
 
-/** What a run in the same place is told of its columns. */
+/** The columns that a run in the same place reports. */
 async function prepared(catalog: string) {
   const { tenant } = service.owner
   const principal = { sub: 'stella', roles: ['steward'] }

@@ -231,7 +231,7 @@ describe('row filters', () => {
     expect(stateOf(() => compile('select id from t', byOldName))).toBe('42501')
   })
 
-  test('of one text are resolved anew for each principal and each table', () => {
+  test('of one text are resolved again for each principal and each table', () => {
     const filters = ['price > 1 AND name = current_principal()']
     const filtered = table({ filters })
     const narrow = { ...filtered, columns: filtered.columns.filter(({ name }) => name !== 'price') }

@@ -273,7 +273,7 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
       await deleteRowFilter(on, { table: orders }, 'late')
     })
 
-    test('is seen through the roles of whoever runs it', async () => {
+    test('is seen through the roles of the principal that runs it', async () => {
       await putRowFilter(on, { table: orders }, { id: 'f', expression: 'id > 77', exemptRoles: ['auditor'] })
       const roles = (...names: string[]) => ({ principal: { sub: 'ada', roles: names } })
       await ran(text, roles('auditor'))

@@ -449,7 +449,7 @@ describe('the upstream, which is asked before the store has answered', () => {
   })
 })
 
-describe('a guess in vain', () => {
+describe('a speculative run that is discarded', () => {
   const never = () => new Promise<never>(() => {})
 
   test('is ended before another session is asked for, and what it scanned counts', async () => {

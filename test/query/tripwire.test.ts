@@ -302,7 +302,7 @@ describe('on DuckDB', () => {
   const breaking = (text: string) =>
     `SELECT count(*) FROM people WHERE 'X' LIKE replace(name, '${text}', '\\')`
 
-  test('an error by a hidden value is told of, and none of the values', async () => {
+  test('an error by a hidden value is reported, without any value', async () => {
     const load = withoutBarrier(
       loadOf(breaking(`SECRET-${canary}`), snapshot),
       `replace(t1.c3, 'SECRET-${canary}', '\\')`,

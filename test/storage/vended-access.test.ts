@@ -176,7 +176,7 @@ describe('they are kept', () => {
     expect(upstream.loads).toHaveLength(2)
   })
 
-  test('but asked for anew where an attempt before may have been refused for them', async () => {
+  test('but asked for again where an attempt before may have been refused for them', async () => {
     const access = open()
     await access(tenant, credential(), people)
     await access(tenant, credential(), people, true)

@@ -748,7 +748,7 @@ function policies(): void {
     expect(await loadPolicies(store, foreign, table)).toEqual([])
   })
 
-  test('a policy comes back as it was saved, the last time', async () => {
+  test('a policy is returned as last saved', async () => {
     const t = { namespace: ['pol'], name: 'exact' }
     const text = 'commit.updates.size() < 3 && "\\u001f\\"\\\\ é 🙂" != "::vertex"'
     const saved = policyOf('exact', 'schema', {
@@ -960,7 +960,7 @@ function intents(): void {
     await deletePolicy(store, home, 'begun')
   })
 
-  test('a commit is not begun for a caller that is not as it was, and leaves nothing then', async () => {
+  test('a commit is not begun for a caller that has changed, and leaves nothing then', async () => {
     await clear()
     const { id, secret, known } = await callerOf(home)
     const begun = async (as: ReturningSession) => (await begin(as)) !== undefined
@@ -980,7 +980,7 @@ function intents(): void {
     expect((await countIntents(store)).open).toBe(1)
   })
 
-  test('a commit is begun in the tenant of its session, whoever is expected there', async () => {
+  test('a commit is begun in the tenant of its session, whatever tenant is expected there', async () => {
     await clear()
     const intent = intentOf()
     const ours = await callerOf(home)

@@ -395,7 +395,7 @@ describe.skipIf(server === undefined)('store on a server', () => {
     await other.close()
   })
 
-  /** A way to the database that lets through of a session's answers what `passes` does, asked anew for each session. */
+  /** A way to the database that lets through of a session's answers what `passes` does, asked again for each session. */
   async function lineTo(passes: () => (answer: Buffer) => boolean) {
     const url = new URL(store.databaseUrl ?? '')
     const { port, hostname } = url

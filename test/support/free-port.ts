@@ -1,6 +1,6 @@
 /** Finds a free port for a process that cannot choose one itself, as `0` asks, and report it. */
 
-/** Below the ports that systems give to whoever asks for any: no other test is given one of these by chance. */
+/** Below the ports that systems give to a process that asks for any: no other test is given one of these by chance. */
 const portMin = 20_000
 const portMax = 31_999
 

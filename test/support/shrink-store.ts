@@ -30,7 +30,7 @@ export async function shrinkStore(dataDirectory: string): Promise<void> {
 
 const walPageBytes = 8_192
 
-/** Without the zeros behind the last page that was written, which the server would append anew. */
+/** Without the zeros behind the last page that was written, which the server would append again. */
 function truncateToWritten(segment: string): void {
   const bytes = readFileSync(segment)
   const end = bytes.findLastIndex((byte) => byte !== 0) + 1

@@ -143,6 +143,16 @@ export const textRules: readonly TextRule[] = [
     counterexample: 'The test `whoever reads` shows it.',
   },
   {
+    name: 'phrase that only its author understands, in code',
+    where: /^(?:src|test|bench|demo|scripts)\/.*\.ts$/,
+    except: /^test\/tidy\//,
+    banned:
+      /\b(?:anew|in vain|who(?:m)?ever|counts? no more|what of it|(?:is|are) told of|as it (?:came|was)|aloud|mend|thereof)\b/gi,
+    instead: 'the word of docs/reference/glossary.md 4, or name the person, the thing and the act',
+    example: '// The policies are loaded anew.',
+    counterexample: '// The policies are loaded again.',
+  },
+  {
     name: 'host of a package registry',
     where: /./,
     except: /^bun\.lock$/,

@@ -138,7 +138,7 @@ test('who is cancelled leaves at once; the file still comes for the others', asy
   expect(readFileSync((await staying).path).length).toBe(100)
 })
 
-test('a fetch that nobody waits for is given up, and may be asked for anew', async () => {
+test('a fetch that nobody waits for is given up, and may be asked for again', async () => {
   const cache = await cacheOf(1_000)
   const file = put('a', 100)
   const held = hold('a')

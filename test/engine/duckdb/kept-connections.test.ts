@@ -98,7 +98,7 @@ describe('a run on a connection that was kept', () => {
     ])
   })
 
-  test('computes the time and chance anew', async () => {
+  test('computes the time and chance again', async () => {
     const table = await tableOf('times', 1)
     const sql = 'SELECT epoch_us(now()), CAST(random() AS VARCHAR) FROM {} AS t'
     const [[first, chance] = []] = await read(table, sql)

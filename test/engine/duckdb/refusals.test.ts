@@ -137,7 +137,7 @@ describe('storage', () => {
     )
   })
 
-  test('a file that is cached for one tenant is fetched anew for another, by its own right', async () => {
+  test('a file that is cached for one tenant is fetched again for another, by its own right', async () => {
     const writer = table()
     const { files } = await writer.append([{ rows }])
     const count = columns('n int8')

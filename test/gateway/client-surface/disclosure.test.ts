@@ -114,7 +114,7 @@ describe('the configuration', () => {
     expect(JSON.parse(text)).toMatchObject({ defaults: {}, overrides: {} })
   })
 
-  // A repeat on a governed table is judged anew, against the table as the first left it: 409, on which clients rebase
+  // A repeat on a governed table is judged again, against the table as the first left it: 409, on which clients rebase
   // and write their rows a second time.
   test('promises no replay by Idempotency-Key, though the upstream does', async () => {
     expect(await (await get('/config')).json()).not.toContainKey('idempotency-key-lifetime')

@@ -220,7 +220,7 @@ describe('where a filter or mask applies', () => {
     expect(JSON.parse(text).metadata['next-row-id']).toBe(secret)
   })
 
-  test('a client that had the counts before is given the table anew, not 304', async () => {
+  test('a client that had the counts before is given the whole table, not 304', async () => {
     const headers = { 'if-none-match': '"e1"' }
     const response = await ask(table, { masked: true, headers })
     expect([response.status, response.headers.has('etag')]).toEqual([200, false])

@@ -23,7 +23,7 @@ import { type FileName, type TableKind, writerOfTable } from './file-names.ts'
 import { type FixtureReader, openFixtures } from './files.ts'
 import { isSeenWhole, writeTable } from './write-table.ts'
 
-/** Rows as text, each equal where its values are; or the error as a client is told of it. */
+/** Rows as text, each equal where its values are; or the error that a client receives. */
 export type Outcome = { readonly rows: readonly string[] } | { readonly error: string }
 
 export interface Statement {

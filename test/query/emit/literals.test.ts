@@ -57,7 +57,7 @@ test.each(['duckdb', 'trino'] as const)(
   (dialect) => {
     let compared = 0
     const served = [...corpus, ...attacks.filter(({ expect: expected }) => expected === 'same')].filter(
-      // Replacements are written anew in the engine's terms.
+      // Replacements are rewritten in the engine's terms.
       ({ sql }) => !sql.includes('regexp_replace'),
     )
     for (const each of served) {

@@ -71,7 +71,7 @@ test('the service serves the wire with the certificate of its configuration', as
   expect(rows.map((row) => row['QUERY PLAN'])).toContain('Columns: one int4')
   await steward.end()
 
-  // The service's end is told to whoever is connected.
+  // The service's end is told to connected clients.
   const ended = new Promise((resolve) => {
     client.on('error', (error: Error) => resolve(Reflect.get(error, 'code')))
   })

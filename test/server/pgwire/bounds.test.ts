@@ -401,7 +401,7 @@ describe('numbers', () => {
   })
 })
 
-describe('a credential that counts no more', () => {
+describe('a revoked credential', () => {
   test('ends the connection at the next statement, before anything of it is sent', async () => {
     const credentials = testCredentials()
     await using wire = await startWire({

@@ -68,7 +68,7 @@ describe('a catalog statement', () => {
     expect(sessions.at(-1)?.settings.get('search_path')).toBe('sales')
   })
 
-  test('tells nothing to a credential that counts no more, by Bind alone neither', async () => {
+  test('tells nothing to a revoked credential, by Bind alone neither', async () => {
     const text = 'select 1 / count(*) from pg_class where relname = $1'
     for (const name of ['pg_class', 'there is none']) {
       const revoked = await wire.logIn()

@@ -262,7 +262,7 @@ describe('SCRAM-SHA-256', () => {
       )
   }
 
-  test('lets in whoever knows the secret of the session that is named, without sending it', async () => {
+  test('lets in a client that knows the secret of the named session, without sending it', async () => {
     const { id, secret } = await session(ours)
     expect(await connect(secret, id)).toEqual({ tenant: ours, sub: 'ada' })
   })

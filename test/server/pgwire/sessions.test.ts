@@ -69,7 +69,7 @@ async function say(...texts: readonly string[]): Promise<string[]> {
 }
 
 describe('settings', () => {
-  test('are set, shown and reset, and the client is told of those it watches', async () => {
+  test('are set, shown and reset, and the client hears of those that PostgreSQL reports', async () => {
     expect(
       await say("set application_name = 'bi'", 'show application_name', 'reset application_name'),
     ).toEqual([

@@ -141,7 +141,7 @@ describe('embedded store', () => {
   )
 
   test(
-    'a directory that was being made when the process died is made anew',
+    'a directory that was being made when the process died is made again',
     () =>
       inDirectory(async (directory) => {
         await Bun.write(join(directory, 'pg.partial', 'PG_VERSION'), '18')

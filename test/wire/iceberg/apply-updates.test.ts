@@ -68,7 +68,7 @@ describe('applyUpdates', () => {
       expect(apply(...updates)).toBe(base)
   })
 
-  test('leaves the base as it was and shares what did not change', () => {
+  test('leaves the base unchanged and shares what did not change', () => {
     const before = stringifyJson(base)
     const result = apply(
       addSchema(schema1),

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { FairTurns } from '../../../../src/server/pgwire/catalog/fair-turns.ts'
 
-test('whoever has much waiting holds up others for one turn, and works on when nobody else waits', async () => {
+test('a tenant with much waiting holds up others for one turn, and works on when nobody else waits', async () => {
   let now = 0
   const turns = new FairTurns<string>(100, () => now)
   const done: string[] = []

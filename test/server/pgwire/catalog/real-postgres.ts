@@ -9,7 +9,7 @@ export interface RealSession {
   close(): void
 }
 
-/** @param socketPath of a server that trusts whoever connects */
+/** @param socketPath of a server that trusts every client */
 export async function openRealSession(
   socketPath: string,
   user: string,

@@ -12,7 +12,7 @@ export const sampleTables: readonly ShadowTable[] = [
   {
     schemaName: 'sales',
     tableName: 'customers',
-    comment: 'Whoever has bought something',
+    comment: 'Everybody who bought something',
     primaryKey: ['id'],
     columns: [
       column('id', 'int8', true),
@@ -69,7 +69,7 @@ export const sampleDdl: readonly string[] = [
     "Placed At" timestamptz not null, shipped timestamp, tags text[], payload bytea, primary key (id))`,
   'create table "hr.eu"."People" (key uuid not null, level int4, score float4, since time)',
   'alter table sales.orders add foreign key (customer_id) references sales.customers (id)',
-  "comment on table sales.customers is 'Whoever has bought something'",
+  "comment on table sales.customers is 'Everybody who bought something'",
   "comment on column sales.customers.name is 'Full name, as it is on the invoice'",
   "comment on column sales.orders.amount is 'Gross'",
   ...['public', 'sales', '"hr.eu"'].flatMap((schema) => [

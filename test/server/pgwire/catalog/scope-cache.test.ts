@@ -45,7 +45,7 @@ test('a load that fails is told to all who share it and to nobody after them', a
   expect((await scopeFor(tenant, 'main')).tableCount).toBe(1)
 })
 
-test('columns are read anew after some seconds, and what is made of the same tables stays', async () => {
+test('columns are read again after some seconds, and what is made of the same tables stays', async () => {
   let now = 0
   const source = sourceOf({ mark: '1', names: ['orders'], failures: 0 })
   const scopeFor = scopeCache(source, () => now)

@@ -247,7 +247,7 @@ describe('the session', () => {
     expect(await rows('select count(*) > 300 from pg_class', session)).toEqual([['t']])
   })
 
-  test('is told of a setting that PostgreSQL refuses, and harms nobody by it', async () => {
+  test('reports a setting that PostgreSQL refuses, which affects no other client', async () => {
     const settings = new Map([['TimeZone', 'nowhere']])
     expect(await code('select version()', sessionOf({ settings }))).toBe('22023')
     expect(await code('select version()')).toBeUndefined()

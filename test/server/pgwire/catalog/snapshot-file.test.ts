@@ -9,8 +9,8 @@ import { loadSnapshot } from '../../../../src/server/pgwire/catalog/snapshot-fil
 setDefaultTimeout(60_000)
 
 const planted = 'what somebody put there'
-const built = 'what was made anew'
-/** The kept snapshot, or one made anew, which here takes no database. */
+const built = 'what was made again'
+/** The kept snapshot, or one made again, which here takes no database. */
 const load = async (folder: string) =>
   new TextDecoder().decode(await loadSnapshot(folder, async () => new TextEncoder().encode(built).buffer))
 
