@@ -1,15 +1,25 @@
-import { describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './support/eventually.ts'
 import { freePort } from './support/free-port.ts'
+import { storeTemplate } from './support/store.ts'
+
+setDefaultTimeout(300_000)
 
 const root = join(import.meta.dir, '..')
 
 const kept = async (folder: string) =>
   (await readdir(join(folder, 'pg-catalog'))).filter((name) => name.endsWith('.tar'))
+
+/** A data directory with a migrated store: to make one takes longer than all else that a start does. */
+async function preparedDirectory(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+  cpSync(await storeTemplate(), join(folder, 'store', 'pg'), { recursive: true })
+  return folder
+}
 
 function start(
   env: Readonly<Record<string, string>>,
@@ -87,7 +97,7 @@ test.each(['src/main.ts', 'src/migrate.ts', 'src/admin.ts'])(
 test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
   'a start that finds the address of %s in use ends and names the variable',
   async (name) => {
-    const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+    const folder = await preparedDirectory()
     using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
     const address = `127.0.0.1:${other.port}`
     const process_ = start({
@@ -105,10 +115,10 @@ test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
 )
 
 test('a SVC_READ_DIR in which no file can be made ends the start', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+  const folder = await preparedDirectory()
   await Bun.write(join(folder, 'file'), '')
   const process_ = start({
-    SVC_DATA_DIR: join(folder, 'data'),
+    SVC_DATA_DIR: folder,
     SVC_LISTEN_ADDR: '127.0.0.1:0',
     SVC_METRICS_ADDR: '127.0.0.1:0',
     SVC_PGWIRE_ADDR: '127.0.0.1:0',

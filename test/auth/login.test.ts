@@ -34,7 +34,7 @@ beforeAll(async () => {
   account('eve', { org_id: 'org_unknown' })
   account('mal', { org_id: ['org_acme'] })
   account('root', { org_id: internalOrg })
-}, 60_000)
+}, 300_000)
 afterAll(async () => {
   await service[Symbol.asyncDispose]()
   await provider[Symbol.asyncDispose]()

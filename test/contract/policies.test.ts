@@ -40,7 +40,7 @@ import { failingStore } from '../support/failing-store.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const people = { namespace: ['hr', 'eu'], name: 'people' }
 const types = { id: 'long', email: 'string', home: 'struct', 'home.city': 'string', tags: 'list' }

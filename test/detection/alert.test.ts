@@ -18,7 +18,7 @@ import { emptyReport } from '../support/detection-rows.ts'
 import { eventually } from '../support/eventually.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const finding: ListedFinding = {
   id: 'f',
@@ -94,7 +94,7 @@ describe('sending', () => {
       },
       error: () => new Response(null, { status: 502 }),
     })
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     await chat.stop(true)
     await store[Symbol.asyncDispose]()

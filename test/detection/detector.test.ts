@@ -26,7 +26,7 @@ import { handPace } from '../support/hand-pace.ts'
 import { startTestService } from '../support/service.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let store: TestStore
 let home: TenantId
@@ -35,7 +35,7 @@ beforeAll(async () => {
   store = await openTestStore()
   home = (await createTenant(store, { name: 'home' })).id
   foreign = (await createTenant(store, { name: 'foreign' })).id
-}, 120_000)
+}, 300_000)
 afterAll(() => store[Symbol.asyncDispose]())
 
 const table = { namespace: ['sales'], name: 'people' }

@@ -4,8 +4,7 @@
  * barrier views give, and no canary.
  */
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Sql } from 'postgres'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { typeOid } from '../../src/core/sql-type.ts'
 import { fingerprintStatement } from '../../src/query/fingerprint.ts'
 import { SqlError } from '../../src/query/sql-error.ts'
@@ -13,33 +12,15 @@ import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'
 import { duckdbOverloads, faults, overloads } from './corpus/overloads.ts'
 import { normal, typeIn } from './support/compare.ts'
-import { type Answer, openSubject, type Subject } from './support/duckdb.ts'
-import { canary, postgresSetup } from './support/fixture.ts'
-import { askOracle, type Oracle, startOracle } from './support/postgres.ts'
+import type { Answer } from './support/duckdb.ts'
+import { canary } from './support/fixture.ts'
+import { openPair } from './support/pair.ts'
 
-const started = await startOracle()
+const { hasPostgres, ask, subject, close } = await openPair()
+afterAll(close)
 
 // Skipped where the platform has no packaged PostgreSQL.
-describe.skipIf(started === undefined)('against PostgreSQL', () => {
-  let oracle: Oracle
-  let reader: Sql
-  let subject: Subject
-
-  beforeAll(async () => {
-    if (started === undefined) throw new Error('there is no PostgreSQL')
-    oracle = started
-    for (const statement of postgresSetup()) await oracle.admin.unsafe(statement)
-    reader = oracle.connect('reader')
-    subject = await openSubject()
-  })
-
-  afterAll(async () => {
-    subject?.close()
-    await oracle?.stop()
-  })
-
-  const ask = (sql: string, parameters?: readonly (string | null)[]) => askOracle(reader, sql, parameters)
-
+describe.skipIf(!hasPostgres)('against PostgreSQL', () => {
   describe('a legal query gives the same rows of the same types', () => {
     test.each(corpus.map((each) => [`${each.tool}: ${each.sql}`, each] as const))(
       '%s',

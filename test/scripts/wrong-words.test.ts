@@ -3,13 +3,14 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** test:db and test hand their words to `bun test`, demo/query.ts takes psql's; check takes none. */
 const commands = [
   ['scripts/test-clients.ts'],
   ['scripts/test-soak.ts'],
+  ['scripts/test-walks.ts'],
   ['scripts/license.ts'],
   ['scripts/license.ts', 'inspect'],
   ['scripts/license.ts', 'issue'],

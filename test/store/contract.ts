@@ -71,7 +71,7 @@ import { findProperties, loadPolicies } from '../support/store-reads.ts'
 import { usageRecord } from '../support/usage.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let store: TestStore
 let home: TenantId

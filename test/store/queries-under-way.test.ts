@@ -8,7 +8,7 @@ import { listUsage, recordUsage } from '../../src/store/usage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 import { usageRecord } from '../support/usage.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let store: TestStore
 let home: TenantId

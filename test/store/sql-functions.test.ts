@@ -17,7 +17,7 @@ import { answering, migrationCopies } from '../support/migration-files.ts'
 import { tenantTemplate, testStoreOptions } from '../support/store.ts'
 
 // Each test opens an embedded database of its own, which takes seconds on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const migrations = new URL('../../migrations/', import.meta.url)
 const files = migrationCopies()

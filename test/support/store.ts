@@ -93,7 +93,14 @@ async function template(name: string, prepare: (dataDirectory: string) => Promis
 
 async function openEmbeddedTestStore(options: TestStoreOptions, from: string): Promise<TestStore> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'covenant-store-'))
-  const store = await openStore({ ...testStoreOptions, ...options, dataDirectory, template: from })
+  // The template is migrated.
+  const store = await openStore({
+    ...testStoreOptions,
+    migrate: false,
+    ...options,
+    dataDirectory,
+    template: from,
+  })
   return disposable(store, { databaseUrl: undefined, dataDirectory }, async () => {
     rmSync(dataDirectory, { recursive: true, force: true })
   })

@@ -6,7 +6,7 @@ import { audit, startTestService } from '../../support/service.ts'
 import { govern, send } from '../../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const commits = 200
 const path = '/namespaces/sales/tables/orders'

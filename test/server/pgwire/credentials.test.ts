@@ -22,7 +22,7 @@ import { startWire, type TestQuery, type WireService } from '../../support/pgwir
 import { openTestStore, type TestStore } from '../../support/store.ts'
 import { frames, reportFields, spoken, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const issuer = 'https://idp.example'
 
 let store: TestStore

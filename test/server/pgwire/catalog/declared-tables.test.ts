@@ -22,7 +22,7 @@ import { openTestStore, type TestStore } from '../../../support/store.ts'
 import { snapshotDirectory } from './compare.ts'
 import { query, readAnswer } from './wire.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const [orders, customers] = ['orders', 'customers'].map((name) => ({ namespace: ['sales'], name })) as [
   { namespace: string[]; name: string },

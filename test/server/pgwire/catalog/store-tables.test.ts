@@ -17,7 +17,7 @@ import { openTestStore, type TestStore } from '../../../support/store.ts'
 import { snapshotDirectory } from './compare.ts'
 import { query, readAnswer } from './wire.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const orders = { namespace: ['sales', 'eu'], name: 'orders' }
 let store: TestStore
