@@ -11,11 +11,11 @@ import { type ListedFinding, listFindings } from '../../src/store/detection/find
 import { finishRun } from '../../src/store/detection/results.ts'
 import { requestRescan } from '../../src/store/detection/run-list.ts'
 import { enqueueHits } from '../../src/store/detection/runs.ts'
-import { createTenant } from '../../src/store/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { eventually } from '../support/eventually.ts'
+import { makeTenant } from '../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
 setDefaultTimeout(300_000)
@@ -82,7 +82,7 @@ describe('sending', () => {
   let lines: string[] = []
   beforeAll(async () => {
     store = await openTestStore()
-    tenant = (await createTenant(store, { name: 'home' })).id
+    tenant = (await makeTenant(store, { name: 'home' })).id
     chat = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,

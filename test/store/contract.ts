@@ -102,7 +102,7 @@ export function storeContract(engine: 'embedded' | 'postgres'): void {
       home = await newTenant('home')
       foreign = await newTenant('foreign')
       // The first run of all prepares the template.
-    }, 60_000)
+    }, 300_000)
     afterAll(() => store?.[Symbol.asyncDispose]())
 
     test('runs on the engine that was asked for and is healthy', async () => {

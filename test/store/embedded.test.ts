@@ -20,7 +20,7 @@ async function inDirectory(work: (dataDirectory: string) => Promise<void>): Prom
   }
 }
 
-async function openAt(dataDirectory: string, notices: string[] = [], statementMs = 10_000): Promise<Store> {
+async function openAt(dataDirectory: string, notices: string[] = [], statementMs = 120_000): Promise<Store> {
   return openStore({
     dataDirectory,
     template: await storeTemplate(),

@@ -17,8 +17,9 @@ import { LoginThrottle } from '../../../src/server/pgwire/login-throttle.ts'
 import { Outbox } from '../../../src/server/pgwire/outbox.ts'
 import { hasCatalogCredential, putCatalogCredential } from '../../../src/store/catalog-credentials.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/sessions.ts'
-import { createTenant, resumeTenant, suspendTenant } from '../../../src/store/tenants.ts'
+import { resumeTenant, suspendTenant } from '../../../src/store/tenants.ts'
 import { startWire, type TestQuery, type WireService } from '../../support/pgwire.ts'
+import { makeTenant } from '../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 import { frames, reportFields, spoken, WireClient } from '../../support/wire-client.ts'
 
@@ -48,8 +49,8 @@ const whoami: TestQuery = {
 
 beforeAll(async () => {
   store = await openTestStore()
-  ours = (await createTenant(store, { name: 'ours', organizationId: 'org_ours' })).id
-  theirs = (await createTenant(store, { name: 'theirs', organizationId: 'org_theirs' })).id
+  ours = (await makeTenant(store, { name: 'ours', organizationId: 'org_ours' })).id
+  theirs = (await makeTenant(store, { name: 'theirs', organizationId: 'org_theirs' })).id
   for (const tenant of [ours, theirs])
     await putCatalogCredential(store, tenant, {
       nickname: tenant === ours ? 'main' : 'foreign',

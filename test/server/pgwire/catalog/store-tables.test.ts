@@ -11,8 +11,8 @@ import {
   openCatalogService,
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
-import { createTenant } from '../../../../src/store/tenants.ts'
 import { commitColumns } from '../../../support/governed.ts'
+import { makeTenant } from '../../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
 import { snapshotDirectory } from './compare.ts'
 import { query, readAnswer } from './wire.ts'
@@ -27,8 +27,8 @@ let foreign: TenantId
 
 beforeAll(async () => {
   store = await openTestStore()
-  home = (await createTenant(store, { name: 'home' })).id
-  foreign = (await createTenant(store, { name: 'foreign' })).id
+  home = (await makeTenant(store, { name: 'home' })).id
+  foreign = (await makeTenant(store, { name: 'foreign' })).id
   await commitColumns(store, home, orders, {
     ...{
       id: 'long',
