@@ -12,12 +12,11 @@ import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenants.ts'
 import { recordVerdict } from '../../src/store/verdicts.ts'
 import { approvedOf, intentOf } from '../support/commits.ts'
-import { isLongForm } from '../support/long-form.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
 setDefaultTimeout(300_000)
 
-const commits = isLongForm ? 600 : 300
+const commits = 600
 /** Rows of all tables together that may be read for each commit. */
 const perCommitMax = 40
 
