@@ -1,7 +1,10 @@
 /** Every benchmark once, tiny: that it runs and says what it measured; nothing about how fast. */
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { bench } from './bench-process.ts'
+
+// All benchmarks in turn, on a machine that may be many times slower than one of ours.
+setDefaultTimeout(1_200_000)
 
 const figures: Readonly<Record<string, readonly string[]>> = {
   'gateway-commit': [
