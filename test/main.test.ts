@@ -1,27 +1,25 @@
-import { describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+/** What the programs say of a wrong start, and one start that is right. main.walks.ts starts on an empty directory. */
+
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, mkdirSync, readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './support/eventually.ts'
 import { freePort } from './support/free-port.ts'
+import { anyPorts, listening, start } from './support/start-program.ts'
+import { storeTemplate, testCatalogDirectory } from './support/store.ts'
 
-const root = join(import.meta.dir, '..')
+setDefaultTimeout(300_000)
 
-const kept = async (folder: string) =>
-  (await readdir(join(folder, 'pg-catalog'))).filter((name) => name.endsWith('.tar'))
-
-function start(
-  env: Readonly<Record<string, string>>,
-  program = 'src/main.ts',
-  words: readonly string[] = [],
-) {
-  return Bun.spawn([process.execPath, program, ...words], {
-    cwd: root,
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+/** A data directory with what a start would make first: a migrated store, and the database of pg_catalog. */
+async function preparedDirectory(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+  cpSync(await storeTemplate(), join(folder, 'store', 'pg'), { recursive: true })
+  mkdirSync(join(folder, 'pg-catalog'), { mode: 0o700 })
+  for (const name of readdirSync(testCatalogDirectory).filter((each) => /^catalog-\w+\.tar$/.test(each)))
+    cpSync(join(testCatalogDirectory, name), join(folder, 'pg-catalog', name))
+  return folder
 }
 
 test('the service takes no arguments: --help is answered, and anything else ends it with 64', async () => {
@@ -87,14 +85,12 @@ test.each(['src/main.ts', 'src/migrate.ts', 'src/admin.ts'])(
 test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
   'a start that finds the address of %s in use ends and names the variable',
   async (name) => {
-    const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+    const folder = await preparedDirectory()
     using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
     const address = `127.0.0.1:${other.port}`
     const process_ = start({
       SVC_DATA_DIR: folder,
-      SVC_LISTEN_ADDR: '127.0.0.1:0',
-      SVC_METRICS_ADDR: '127.0.0.1:0',
-      SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      ...anyPorts,
       [name]: address,
     })
     const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
@@ -105,13 +101,11 @@ test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
 )
 
 test('a SVC_READ_DIR in which no file can be made ends the start', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+  const folder = await preparedDirectory()
   await Bun.write(join(folder, 'file'), '')
   const process_ = start({
-    SVC_DATA_DIR: join(folder, 'data'),
-    SVC_LISTEN_ADDR: '127.0.0.1:0',
-    SVC_METRICS_ADDR: '127.0.0.1:0',
-    SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_DATA_DIR: folder,
+    ...anyPorts,
     SVC_READ_DIR: join(folder, 'file', 'reads'),
   })
   const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
@@ -134,34 +128,17 @@ test.each(['src/main.ts', 'src/admin.ts'])(
   },
 )
 
-test('the service starts on an empty data directory, keeps its key to itself, and stops on SIGTERM with 0', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+test('the service starts on its data directory, keeps its key to itself, and stops on SIGTERM with 0', async () => {
+  const folder = await preparedDirectory()
   try {
-    const process_ = start({
-      SVC_DATA_DIR: folder,
-      SVC_LISTEN_ADDR: '127.0.0.1:0',
-      SVC_METRICS_ADDR: '127.0.0.1:0',
-      SVC_PGWIRE_ADDR: '127.0.0.1:0',
-      UV_THREADPOOL_SIZE: '16',
-    })
-    const lines = process_.stdout.pipeThrough(new TextDecoderStream())
-    let log = ''
-    for await (const chunk of lines) {
-      log += chunk
-      if (log.includes('"msg":"listening"')) break
-    }
+    const service = start({ SVC_DATA_DIR: folder, ...anyPorts, UV_THREADPOOL_SIZE: '16' })
+    const { log, url } = await listening(service)
     expect(log).toContain('survive the death of this process, not of the machine')
-    const { url } = log
-      .split('\n')
-      .filter((line) => line.includes('"listening"'))
-      .map((line) => JSON.parse(line) as { url: string })[0] as { url: string }
     await eventually(async () => (await fetch(new URL('/readyz', url))).status === 200)
     const { mode } = await Bun.file(join(folder, 'secrets.key')).stat()
     expect(mode & 0o777).toBe(0o600)
-    // What the first look at pg_catalog would wait for is done ahead, and kept for the next start.
-    await eventually(async () => existsSync(join(folder, 'pg-catalog')) && (await kept(folder)).length === 1)
-    process_.kill('SIGTERM')
-    expect(await process_.exited).toBe(0)
+    service.kill('SIGTERM')
+    expect(await service.exited).toBe(0)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

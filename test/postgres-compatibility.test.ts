@@ -37,9 +37,9 @@ function namesIn(file: string, text: string): readonly string[] {
 
 const named = new Set(
   Object.entries(places).flatMap(([folder, prefix]) =>
-    [...new Bun.Glob('**/*.{test,clients}.ts').scanSync({ cwd: join(root, folder) })].flatMap((path) =>
+    [...new Bun.Glob('**/*.{test,walks,clients}.ts').scanSync({ cwd: join(root, folder) })].flatMap((path) =>
       namesIn(
-        `${prefix}${path.replace(/(?:\.test)?\.ts$/, '')}`,
+        `${prefix}${path.replace(/(?:\.(?:test|walks))?\.ts$/, '')}`,
         readFileSync(join(root, folder, path), 'utf8'),
       ),
     ),

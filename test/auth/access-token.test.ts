@@ -23,7 +23,7 @@ const now = { ms: Date.now() }
 beforeAll(async () => {
   service = await startIdentityService({ clock: { now: () => now.ms } })
   foreign = await addTenant(service.store, 'foreign', service.catalog.url)
-}, 60_000)
+}, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
 async function client(scopes: readonly SessionScope[], roles: readonly string[] = []) {

@@ -19,7 +19,7 @@ let foreign: TestTenant
 beforeAll(async () => {
   service = await startIdentityService()
   foreign = await addTenant(service.store, 'foreign', service.catalog.url)
-}, 60_000)
+}, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
 /** In characters that no index entry packs. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:
 import { randomBytes } from 'node:crypto'
 import { loginOperations } from '../../src/auth/login/operations.ts'
 import { limits } from '../../src/limits.ts'
-import { createTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
+import { suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { call, type IdentityService, internalOrg, startIdentityService } from '../support/identity.ts'
 import {
   Browser,
@@ -14,6 +14,7 @@ import {
   type TestProvider,
 } from '../support/oidc-provider.ts'
 import { serveOperations } from '../support/operations.ts'
+import { makeTenant } from '../support/spare-tenants.ts'
 
 let provider: TestProvider
 let service: IdentityService
@@ -26,15 +27,15 @@ beforeAll(async () => {
     env: { IDP_ISSUER_URL: provider.issuer, IDP_CLIENT_ID: clientId, IDP_API_KEY: clientSecret },
   })
   provider.start(new URL('/callback', service.app.url).href)
-  await createTenant(service.store, { name: 'acme', organizationId: 'org_acme' })
-  await createTenant(service.store, { name: 'other', organizationId: 'org_other' })
+  await makeTenant(service.store, { name: 'acme', organizationId: 'org_acme' })
+  await makeTenant(service.store, { name: 'other', organizationId: 'org_other' })
   const account = (sub: string, claims: object) => provider.accounts.set(sub, { claims: { ...claims } })
   account('ada', { org_id: 'org_acme', email: 'ada@acme.example', roles: 'steward writer' })
   account('bob', { org_id: 'org_other', groups: ['administrator'] })
   account('eve', { org_id: 'org_unknown' })
   account('mal', { org_id: ['org_acme'] })
   account('root', { org_id: internalOrg })
-}, 60_000)
+}, 300_000)
 afterAll(async () => {
   await service[Symbol.asyncDispose]()
   await provider[Symbol.asyncDispose]()
@@ -120,7 +121,7 @@ describe('a login', () => {
   })
 
   test('of an unknown, malformed or suspended organization is 403 and leaves no session', async () => {
-    const { id } = await createTenant(service.store, { name: 'gone', organizationId: 'org_gone' })
+    const { id } = await makeTenant(service.store, { name: 'gone', organizationId: 'org_gone' })
     await suspendTenant(service.store, id)
     provider.accounts.set('ghost', { claims: { org_id: 'org_gone' } })
     provider.accounts.set('none', { claims: {} })

@@ -8,7 +8,7 @@ import { type SessionScope, sessionScopes } from '../../src/core/session.ts'
 import { call, type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** `open`; `internal`: a session of the internal admin organization; else a scope, and after it the roles of which one is needed. */
 const access: Readonly<Record<string, string>> = {

@@ -62,7 +62,7 @@ beforeAll(async () => {
     const methods = method === 'ALL' ? ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] : [method]
     return methods.map((one) => ({ name: `${method} ${path}`, method: one, path: filled(path) }))
   })
-}, 60_000)
+}, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
 /** A path that names what the owner has. */

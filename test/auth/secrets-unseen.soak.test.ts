@@ -10,10 +10,11 @@ import { Fault } from '../../src/base/fault.ts'
 import { Secret } from '../../src/base/secret.ts'
 import type { Store } from '../../src/store/store.ts'
 import { call, type IdentityService, session, sign, startIdentityService } from '../support/identity.ts'
+import { roundsOf } from '../support/long-form.ts'
 import { prefix } from '../support/service.ts'
 
 /** `bun test` guesses a little; `test:soak` a million times. */
-const guesses = process.env.SVC_TEST_SOAK_SECONDS === undefined ? 20_000 : 1_000_000
+const guesses = process.env.SVC_TEST_SOAK_SECONDS === undefined ? roundsOf(20_000) : 1_000_000
 
 const schemes = [workos, stripe, standard].map((scheme) => [scheme.header, scheme] as const)
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
       BILLING_WEBHOOK_SECRET: `bil${canary}`,
     },
   })
-}, 60_000)
+}, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
 describe('a secret', () => {

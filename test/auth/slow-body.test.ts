@@ -10,7 +10,7 @@ import { licenseForAll } from '../support/license.ts'
 import { lineageEvent } from '../support/lineage.ts'
 import { beginSlowly } from '../support/slow-body.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: IdentityService
 let internal: TenantId

@@ -7,7 +7,7 @@ import { call, type IdentityService, session, startIdentityService } from '../su
 import { licenseForAll } from '../support/license.ts'
 import { addTenant, prefix } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Says what the service could do, nothing of what it holds, and takes no credential. */
 const withoutSession = ['GET /api/v1/openapi.json']

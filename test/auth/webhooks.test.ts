@@ -25,7 +25,7 @@ let organizations = 0
 
 beforeAll(async () => {
   service = await startIdentityService({ clock: { now: () => clock.ms } })
-}, 60_000)
+}, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
 const identityPath = '/webhooks/identity-provider'

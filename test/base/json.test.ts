@@ -10,6 +10,7 @@ import {
   parseJsonInTurns,
   stringifyJson,
 } from '../../src/base/json.ts'
+import { roundsOf } from '../support/long-form.ts'
 
 const seed = 20_240_717
 
@@ -99,9 +100,9 @@ describe('parseJson', () => {
           }
         },
       ),
-      { seed, numRuns: 5_000 },
+      { seed, numRuns: roundsOf(5_000) },
     )
-    expect(refused).toBeGreaterThan(500)
+    expect(refused).toBeGreaterThan(roundsOf(500))
   })
 
   test('makes objects Maps in which no key is special', () => {

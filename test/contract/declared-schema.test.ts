@@ -10,7 +10,7 @@ import { departures } from '../support/json-schema.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { messageOf } from '../support/surface.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const base = '/api/v1/contracts'
 const orders = `${base}/tables/sales/orders`

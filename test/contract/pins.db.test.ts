@@ -11,7 +11,7 @@ import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const table = { namespace: ['hr'], name: 'people' }
 let store: TestStore

@@ -8,7 +8,7 @@ import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { call, session } from '../support/identity.ts'
 import { commit, startTestService, type TestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const base = '/api/v1/contracts'
 const orders = `${base}/tables/sales/orders`

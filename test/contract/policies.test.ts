@@ -33,14 +33,14 @@ import { readGovernanceRows } from '../../src/store/governance/governance-rows.t
 import { governedSnapshot, governedTable, isMaskedFor } from '../../src/store/governance/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph/graph.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
 import { recordFinding } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { commitColumns } from '../support/governed.ts'
+import { makeTenant } from '../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const people = { namespace: ['hr', 'eu'], name: 'people' }
 const types = { id: 'long', email: 'string', home: 'struct', 'home.city': 'string', tags: 'list' }
@@ -53,8 +53,8 @@ let on: ChangeContext
 
 beforeAll(async () => {
   store = await openTestStore()
-  home = (await createTenant(store, { name: 'home' })).id
-  foreign = (await createTenant(store, { name: 'foreign' })).id
+  home = (await makeTenant(store, { name: 'home' })).id
+  foreign = (await makeTenant(store, { name: 'foreign' })).id
   for (const tenant of [home, foreign]) await commitColumns(store, tenant, people, types)
   on = { store, tenant: home, actor: 'stella', checkPolicies }
 })
@@ -400,7 +400,7 @@ test.each(['mask', 'filter', 'tag', 'contract'])(
 )
 
 test('without the tenant’s sentinel no table is said to be free of masks', async () => {
-  const tenant = (await createTenant(store, { name: 'blind' })).id
+  const tenant = (await makeTenant(store, { name: 'blind' })).id
   await commitColumns(store, tenant, people, types)
   await store.ownerTransaction(tenant, (tx) => tx.query('delete from "APPLIES_TO"'))
   const faults = [

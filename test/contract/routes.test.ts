@@ -9,7 +9,7 @@ import { call, session } from '../support/identity.ts'
 import { addTenant, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { messageOf, send } from '../support/surface.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const base = '/api/v1/contracts/tables/n%1Fm/t'
 let service: TestService

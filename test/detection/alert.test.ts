@@ -11,14 +11,14 @@ import { type ListedFinding, listFindings } from '../../src/store/detection/find
 import { finishRun } from '../../src/store/detection/results.ts'
 import { requestRescan } from '../../src/store/detection/run-list.ts'
 import { enqueueHits } from '../../src/store/detection/runs.ts'
-import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { eventually } from '../support/eventually.ts'
+import { makeTenant } from '../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const finding: ListedFinding = {
   id: 'f',
@@ -82,7 +82,7 @@ describe('sending', () => {
   let lines: string[] = []
   beforeAll(async () => {
     store = await openTestStore()
-    tenant = (await createTenant(store, { name: 'home' })).id
+    tenant = (await makeTenant(store, { name: 'home' })).id
     chat = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
@@ -94,7 +94,7 @@ describe('sending', () => {
       },
       error: () => new Response(null, { status: 502 }),
     })
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     await chat.stop(true)
     await store[Symbol.asyncDispose]()

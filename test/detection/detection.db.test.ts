@@ -14,7 +14,7 @@ import { approvedOf, intentOf } from '../support/commits.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { openTestStore, type TestStore, testSecretsKey } from '../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const server = process.env.SVC_TEST_DATABASE_URL
 

@@ -13,7 +13,7 @@ import { reconcileTenant } from '../../src/store/jobs/reconcile.ts'
 import { type DetectionService, startDetectionService, webhookSecret } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Planted: nothing but the data files may ever hold them. */
 const planted = { email: 'planted.person@canary-example.com', ssn: '536-22-8726' }
@@ -45,7 +45,7 @@ interface RunView {
 let d: DetectionService
 beforeAll(async () => {
   d = await startDetectionService()
-}, 120_000)
+}, 300_000)
 afterAll(() => d[Symbol.asyncDispose]())
 
 const json = async <T>(response: Response): Promise<T> => (await response.json()) as T

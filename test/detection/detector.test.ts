@@ -17,25 +17,26 @@ import { finishRun } from '../../src/store/detection/results.ts'
 import { findRun, listRuns, requestRescan } from '../../src/store/detection/run-list.ts'
 import { enqueueHits } from '../../src/store/detection/runs.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
+import { suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { handPace } from '../support/hand-pace.ts'
 import { startTestService } from '../support/service.ts'
+import { makeTenant } from '../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let store: TestStore
 let home: TenantId
 let foreign: TenantId
 beforeAll(async () => {
   store = await openTestStore()
-  home = (await createTenant(store, { name: 'home' })).id
-  foreign = (await createTenant(store, { name: 'foreign' })).id
-}, 120_000)
+  home = (await makeTenant(store, { name: 'home' })).id
+  foreign = (await makeTenant(store, { name: 'foreign' })).id
+}, 300_000)
 afterAll(() => store[Symbol.asyncDispose]())
 
 const table = { namespace: ['sales'], name: 'people' }
@@ -152,7 +153,7 @@ async function pacedDetector(
   count: number,
   { commits = idle, access, over = store }: { commits?: RightOfWay; access: TableAccess; over?: Store },
 ) {
-  const { id } = await createTenant(store, { name })
+  const { id } = await makeTenant(store, { name })
   const { id: credentialId } = await putCatalogCredential(store, id, {
     nickname: 'main',
     kind: 'alpha',
@@ -279,7 +280,7 @@ test('runs that are claimed together look their credential up once', async () =>
 })
 
 test('findings of a run whose table is learnt later are in the graph, though the database went away amid that', async () => {
-  const tenant = (await createTenant(store, { name: 'learning' })).id
+  const tenant = (await makeTenant(store, { name: 'learning' })).id
   const metadataLocation = 's3://lake/learnt'
   await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation }])
   const finding = {
@@ -328,7 +329,7 @@ const tagCount = async (tenant: TenantId) =>
   ).length
 
 test('many findings are written some at a time, the run ends with the last, and a table learnt amid them has them all', async () => {
-  const tenant = (await createTenant(store, { name: 'many' })).id
+  const tenant = (await makeTenant(store, { name: 'many' })).id
   const metadataLocation = 's3://lake/many'
   await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation }])
   const claimed = only(await claim())
@@ -349,7 +350,7 @@ test('many findings are written some at a time, the run ends with the last, and 
 })
 
 test('a column of which an attempt was to tell that was lost amid its findings is reported by the next snapshot', async () => {
-  const tenant = (await createTenant(store, { name: 'lost amid' })).id
+  const tenant = (await makeTenant(store, { name: 'lost amid' })).id
   const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
   const scan = { ...done, report, findings: many(60), alert: true }
   await enqueueHits(store, tenant, [hit('s3://lake/lost/1', tenant)])
@@ -416,7 +417,7 @@ test('a retry waits for its time, and a rescan begins again', async () => {
 test('the oldest that wait are claimed, whosever they are, and a tenant whose retry is not due hides nobody', async () => {
   const tenants: TenantId[] = []
   for (const name of ['a', 'b', 'c', 'd'])
-    tenants.push((await createTenant(store, { name: `oldest ${name}` })).id)
+    tenants.push((await makeTenant(store, { name: `oldest ${name}` })).id)
   const [a, b, c, d] = tenants.sort() as [TenantId, TenantId, TenantId, TenantId]
   await enqueueHits(store, a, [hit('s3://lake/oldest/retry', a)])
   expect(await retryRun(store, only(await claim()), 'storage failed', 3_600_000)).toBe(true)

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const rows = Array.from({ length: 10 }, (_, id) => ({ id, email: `p${id}@example.com`, ssn: '', note: '' }))
   await detection.commitPeople([{ rows }], 'gateway')
   await detection.detect()
-}, 60_000)
+}, 300_000)
 afterAll(() => detection[Symbol.asyncDispose]())
 
 const schemaOf = (content: Content | undefined): object => {

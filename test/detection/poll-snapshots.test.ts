@@ -10,12 +10,12 @@ import { listRuns } from '../../src/store/detection/run-list.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { type DetectionService, startDetectionService } from '../support/detection.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let d: DetectionService
 beforeAll(async () => {
   d = await startDetectionService()
-}, 120_000)
+}, 300_000)
 afterAll(() => d[Symbol.asyncDispose]())
 
 const never = new AbortController().signal

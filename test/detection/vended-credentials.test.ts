@@ -31,7 +31,7 @@ beforeAll(async () => {
         storage_roots: ['s3://lake/sales'],
       },
     })
-}, 60_000)
+}, 300_000)
 afterAll(async () => {
   await service[Symbol.asyncDispose]()
   await upstream[Symbol.asyncDispose]()

@@ -8,7 +8,7 @@ import { session } from '../support/identity.ts'
 import { commit, orders, startTestService } from '../support/service.ts'
 import { usageRecord } from '../support/usage.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const page = (name: string) => Bun.file(new URL(`../../docs/${name}.md`, import.meta.url)).text()
 const commands = (text: string) =>

@@ -7,7 +7,7 @@ import { checkPolicies } from '../../src/query/protect.ts'
 import { session } from '../support/identity.ts'
 import { commit, orders, startTestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const page = await Bun.file(new URL('../../docs/sql.md', import.meta.url)).text()
 

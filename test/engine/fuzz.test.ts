@@ -10,9 +10,10 @@ import { planSnapshot } from '../../src/engine/iceberg/snapshot-plan.ts'
 import { ReadFailure } from '../../src/storage/read-failure.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { snapshotOf, startTestEngine, type TestEngine } from '../support/engine.ts'
+import { roundsOf } from '../support/long-form.ts'
 
 const seed = 8_118
-const runs = 10_000
+const runs = roundsOf(10_000)
 
 let engine: TestEngine
 const documents = new Map<string, Buffer>()
@@ -61,7 +62,7 @@ const mutation = fc.record({
   bytes: fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 12 }),
 })
 
-test('10,000 damaged documents each give a plan or an error of ours', async () => {
+test(`${runs} damaged documents each give a plan or an error of ours`, async () => {
   let refused = 0
   const locations = [...documents.keys()]
   await fc.assert(

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { call, type IdentityService, startIdentityService } from '../support/identity.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: IdentityService
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { failingStore } from '../support/failing-store.ts'
 import { addTenant, commit, startTestService, type TestService } from '../support/service.ts'
 import { send } from '../support/surface.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 let tables = 0

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import {
   appendSnapshot,
   createTable,
@@ -11,7 +11,7 @@ import {
 import type { PolicyKind } from '../../src/core/policy.ts'
 import { warningHeader } from '../../src/gateway/base/faults.ts'
 import { limits } from '../../src/limits.ts'
-import { putPolicy } from '../../src/store/policy/policies.ts'
+import { deletePolicy, listPolicies, putPolicy } from '../../src/store/policy/policies.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { recordingProxy } from '../support/recording-proxy.ts'
@@ -29,13 +29,22 @@ import {
 const deny = 'commit_rejected_total{reason="policy_denied"}'
 const unavailable = 'commit_rejected_total{reason="policy_engine_unavailable"}'
 
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+async function ungovern(): Promise<void> {
+  const { items } = await listPolicies(service.store, service.owner.tenant)
+  for (const { id } of items) await deletePolicy(service.store, service.owner.tenant, id)
+}
+
 describe('a commit that every policy allows', () => {
-  let service: TestService
   beforeAll(async () => {
-    service = await startTestService()
     await governOrders(service, { id: 'keep-id', definitionCel: 'manifest.has_column(commit.result, "id")' })
   })
-  afterAll(() => service[Symbol.asyncDispose]())
+  afterAll(ungovern)
 
   test('is answered with the upstream response, byte for byte', async () => {
     await using proxy = await recordingProxy(service.catalog.url)
@@ -95,8 +104,9 @@ describe('a commit that every policy allows', () => {
 })
 
 describe('a commit that a policy denies', () => {
+  afterEach(ungovern)
+
   test('is 403 in text, is not forwarded, and leaves a REJECTED WriteEvent with an INTENDED_WRITE edge only', async () => {
-    await using service = await startTestService()
     await governOrders(service, {
       id: 'keep-id',
       name: 'orders keep their id',
@@ -104,29 +114,30 @@ describe('a commit that a policy denies', () => {
       definitionCel: 'manifest.has_column(commit.result, "id")',
     })
     const commits = service.catalog.faults.counts.commit
+    const [before, denied] = [await audit(service), await metric(service, deny)]
     const response = await commit(service, replaceSchema(orderFields.slice(1)))
     expect(response.status).toBe(403)
     expect(response.headers.get('content-type')).toStartWith('text/plain')
     expect(await response.text()).toBe('policy denied: orders keep their id: do not drop the column id')
     expect(service.catalog.faults.counts.commit).toBe(commits)
-    expect(await audit(service)).toMatchObject([
+    const after = await audit(service)
+    expect(after).toHaveLength(before.length + 1)
+    expect(after.slice(0, 1)).toMatchObject([
       { decision: 'REJECTED', reason: 'orders keep their id: do not drop the column id', committer: 'spark' },
     ])
     expect(await commitEdges(service, response.headers.get('x-svc-decision-id') ?? '')).toEqual([
       'INTENDED_WRITE',
     ])
-    expect(await metric(service, deny)).toBe(1)
+    expect(await metric(service, deny)).toBe(denied + 1)
     expect(await metric(service, unavailable)).toBe(0)
   })
 
   test('is decided by the first false in id order', async () => {
-    await using service = await startTestService()
     for (const id of ['b', 'a', 'c']) await governOrders(service, { id, definitionCel: 'false' })
     expect(await (await commit(service, setProperties({ a: '1' }))).text()).toBe('policy denied: a')
   })
 
   test('may be a write ACL that asks for a role', async () => {
-    await using service = await startTestService()
     await governOrders(service, {
       id: 'writers',
       kind: 'write_acl',
@@ -137,7 +148,6 @@ describe('a commit that a policy denies', () => {
   })
 
   test('may be one that asks for an address', async () => {
-    await using service = await startTestService()
     await governOrders(service, { id: 'ada', definitionCel: 'principal.email == "ada@acme.io"' })
     const body = setProperties({ a: '1' })
     expect((await commit(service, body, { email: 'bob@acme.io' })).status).toBe(403)
@@ -166,8 +176,9 @@ describe('a commit that a policy denies', () => {
 })
 
 describe('modes', () => {
+  afterEach(ungovern)
+
   test('warn and shadow policies never alter the verdict; a warning is in the header and the record', async () => {
-    await using service = await startTestService()
     await governOrders(service, { id: 'w', mode: 'warn', name: 'be careful', definitionCel: 'false' })
     await governOrders(service, { id: 's', mode: 'shadow', definitionCel: 'table.nothing' })
     const response = await commit(service, setProperties({ a: '1' }))

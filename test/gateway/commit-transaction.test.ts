@@ -9,7 +9,7 @@ import { addTenant, audit, commit, metric, startTestService, type TestService } 
 import { govern, send } from '../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Set by the tests that let the store fail. */
 let failOn = /^never$/

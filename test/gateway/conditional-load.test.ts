@@ -3,7 +3,7 @@ import { setProperties } from '../../demo/commits.ts'
 import { type RecordingProxy, recordingProxy } from '../support/recording-proxy.ts'
 import { addTenant, commit, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 let proxy: RecordingProxy

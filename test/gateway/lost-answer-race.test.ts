@@ -10,7 +10,7 @@ import { parseLoadTableResult, snapshotsOf } from '../../src/wire/iceberg/table-
 import { audit, startTestService } from '../support/service.ts'
 import { send } from '../support/surface.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const path = '/namespaces/sales/tables/orders'
 const commitsEach = 8

@@ -17,7 +17,7 @@ import { passOn } from '../support/recording-proxy.ts'
 import { addTenant, commit, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { send as sendClient } from '../support/surface.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** What the upstream's answer to the next change becomes; told the path, once the change is made or not. */
 type Lose = (path: string, pass: () => Promise<Response>) => Promise<Response>

@@ -9,7 +9,7 @@ import { deleteNode, upsertNode } from '../../src/store/graph/graph.ts'
 import { addTenant, audit, commit, orders, startTestService, type TestService } from '../support/service.ts'
 import { messageOf, send } from '../support/surface.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const first = 9_007_199_254_740_993n
 const denial = `snapshot ${first} of sales.orders is pinned: unpin it first`

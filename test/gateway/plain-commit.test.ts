@@ -11,7 +11,7 @@ import type { Store } from '../../src/store/store.ts'
 import { audit, governOrders, prefix, startTestService, type TestService } from '../support/service.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 /** The store's functions as they were called, with what the upstream had been asked by then. */

@@ -6,7 +6,7 @@ import { RightOfWay } from '../../src/base/right-of-way.ts'
 import { handPace } from '../support/hand-pace.ts'
 import { commit, prefix, startTestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const quietMs = 100
 

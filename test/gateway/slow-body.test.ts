@@ -11,7 +11,7 @@ import { prefix, startTestService, type TestService } from '../support/service.t
 import { type Begun, beginSlowly, type SlowRequest } from '../support/slow-body.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 let found = Promise.withResolvers<void>()

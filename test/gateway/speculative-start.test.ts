@@ -20,7 +20,7 @@ import {
 import { send } from '../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 type SessionCall = Store['sessionCall']
 

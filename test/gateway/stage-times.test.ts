@@ -8,7 +8,7 @@ import { commit, governOrders, metric, startTestService, type TestService } from
 import { send } from '../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import {
 } from '../support/service.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 /** What another writer does while the next intent is written: after the verdict's load, before the forward. */

@@ -29,7 +29,7 @@ import {
 } from '../support/service.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 beforeAll(async () => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   }))
   const scopes = ['commit', 'read', 'lineage', 'admin'] as const
   everything = await session(service, service.owner.tenant, scopes, ['administrator', 'steward'])
-}, 60_000)
+}, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
 const partOf = (path: string) => parts.find(([start]) => path.startsWith(start))

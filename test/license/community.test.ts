@@ -7,7 +7,7 @@ import { licenseForAll } from '../support/license.ts'
 import { lineageEvent, sendLineage } from '../support/lineage.ts'
 import { audit, commit, governOrders, startTestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 describe.each([
   ['without a license', {}, 'none', 0],

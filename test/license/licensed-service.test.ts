@@ -49,7 +49,7 @@ test('a development license limits tenants of a walkthrough, is shown, and start
   await expect(startApp({ config: production, store, metrics, log })).rejects.toThrow('SVC_DEMO=1')
   const missing = parseConfig({ SVC_LICENSE_FILE: 'no/such/file' })
   await expect(startApp({ config: missing, store, metrics, log })).rejects.toThrow('cannot be read')
-}, 60_000)
+}, 300_000)
 
 test('a key is trusted because the program holds it: processes bring none, and another one’s license is refused', async () => {
   await using service = await startIdentityService()
@@ -58,4 +58,4 @@ test('a key is trusted because the program holds it: processes bring none, and a
   await expect(startApp({ config, store, metrics, log })).rejects.toThrow('does not have')
   for (const process of ['main', 'admin', 'migrate'])
     expect(await Bun.file(`src/${process}.ts`).text()).not.toContain('licenseKeys')
-}, 60_000)
+}, 300_000)

@@ -28,7 +28,7 @@ beforeAll(async () => {
     ),
   )
   await receiveLineage(store, foreign, back, true)
-}, 60_000)
+}, 300_000)
 afterAll(() => store[Symbol.asyncDispose]())
 
 test.each(cases)('%p', async ({ nodes, inputs, outputs, step, seed, name }) => {

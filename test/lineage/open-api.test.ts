@@ -39,7 +39,7 @@ beforeAll(async () => {
     lineageEvent({ runId, inputs: ['o2'], outputs: ['o1'] }),
   ])
     await sendLineage(service, event)
-}, 60_000)
+}, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
 async function expectDescribed(route: string, path: string, status = 200): Promise<Record<string, unknown>> {

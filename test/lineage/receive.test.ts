@@ -37,7 +37,7 @@ beforeAll(async () => {
     },
   })
   foreign = await addTenant(service.store, 'other', service.catalog.url)
-}, 60_000)
+}, 300_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
 const runPath = (runId: string, by = producer) => `/api/v1/lineage/runs/${encodeURIComponent(by)}/${runId}`

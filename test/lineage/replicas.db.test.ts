@@ -75,7 +75,7 @@ describe.skipIf(server === undefined)('replicas on one server', () => {
     replicas = [store, ...others].map(
       (one) => new LineageReceiver({ store: one, metrics: createMetrics(), log }),
     )
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     for (const one of others) await one.close()
     await store[Symbol.asyncDispose]()

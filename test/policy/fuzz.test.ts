@@ -8,6 +8,7 @@ import { compilePolicy } from '../../src/policy/compile.ts'
 import { evaluatePolicy } from '../../src/policy/evaluate.ts'
 import { explainPolicy } from '../../src/policy/explain.ts'
 import { PolicyError } from '../../src/policy/policy-error.ts'
+import { roundsOf } from '../support/long-form.ts'
 import { pageExamples, sampleBindings, slowPolicyText, wideTable } from './bindings.ts'
 
 const seed = 20_250_615
@@ -138,5 +139,5 @@ const cases = [
 ] as const
 
 test.each(cases)('%s: never a crash, a hang or a verdict despite the check', (_, texts, numRuns) => {
-  fc.assert(fc.property(texts, holds), { seed, numRuns })
+  fc.assert(fc.property(texts, holds), { seed, numRuns: roundsOf(numRuns) })
 })

@@ -4,6 +4,7 @@
  */
 
 import { expect, test } from 'bun:test'
+import { roundsOf } from '../support/long-form.ts'
 import { cases, savable } from './differential/cases.ts'
 import { openPairs, type Pair } from './differential/pairs.ts'
 import { anyCase, runPairs } from './differential/run-pairs.ts'
@@ -11,7 +12,7 @@ import { startWireTables } from './differential/wire.ts'
 import { wirePair } from './differential/wire-pair.ts'
 
 const { SVC_TEST_SOAK_PAIRS, SVC_TEST_SEED, SVC_TEST_FROM } = process.env
-const count = Number(SVC_TEST_SOAK_PAIRS ?? 30)
+const count = Number(SVC_TEST_SOAK_PAIRS ?? roundsOf(50))
 const seed = Number(SVC_TEST_SEED ?? 180_018)
 const from = Number(SVC_TEST_FROM ?? 0)
 const perWire = 100

@@ -17,7 +17,7 @@ import { commitColumns } from '../support/governed.ts'
 import { call, session } from '../support/identity.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const people = { namespace: ['hr'], name: 'people' }
 /** Without a schema: only a search path finds it. */

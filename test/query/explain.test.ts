@@ -7,7 +7,7 @@ import { commitColumns } from '../support/governed.ts'
 import { call, session } from '../support/identity.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const people = { namespace: ['hr'], name: 'people' }
 const types = { id: 'long', email: 'string', region: 'string' }

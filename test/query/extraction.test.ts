@@ -4,13 +4,14 @@
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { isLongForm, someInShortForm } from '../support/long-form.ts'
 import type { CaseMask, GovernanceCase } from './differential/cases.ts'
 import type { FileName } from './differential/file-names.ts'
 import type { Outcome } from './differential/pairs.ts'
 import { startWireTables, type WireTable, type WireTables } from './differential/wire.ts'
 import { attacks, listAttacks, places, statementsOf } from './extraction/attacks.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const shown = (column: string): CaseMask => ({
   action: 'apply-expression',
@@ -51,7 +52,7 @@ function twinOf(governance: GovernanceCase, file: FileName): WireTable {
 let wire: WireTables
 
 beforeAll(async () => {
-  const tables = governed.flatMap(([governance, file]): WireTable[] => [
+  const tables = tried.flatMap(([governance, file]): WireTable[] => [
     { governance, file, kind: 'hostile' },
     twinOf(governance, file),
   ])
@@ -59,17 +60,19 @@ beforeAll(async () => {
 })
 afterAll(() => wire[Symbol.asyncDispose]())
 
-const named = governed.map(([governance, file], turn) => [governance.name, file, governance, turn] as const)
+// The short form has a filter, masks and deletes.
+const tried = isLongForm ? governed : governed.filter((_, index) => [0, 2, 4].includes(index))
+const named = tried.map(([governance, file], turn) => [governance.name, file, governance, turn] as const)
 
 describe.each(named)('%s over %s', (_, file, governance, turn) => {
   const ask = (text: string) => wire.outcome({ governance, file, kind: 'hostile' }, { text, ordered: false })
   const askTwin = (text: string) => wire.outcome(twinOf(governance, file), { text, ordered: false })
 
   test('lets no attack fail on a hidden value', async () => {
-    const tried = governance.masks === undefined ? [...attacks, ...listAttacks] : attacks
+    const expressions = governance.masks === undefined ? [...attacks, ...listAttacks] : attacks
     const told: string[] = []
     let answered = 0
-    for (const { name, text } of statementsOf(tried, turn)) {
+    for (const { name, text } of statementsOf(expressions, turn)) {
       const seen = await ask(text)
       if ('rows' in seen) answered++
       // What is shown of a masked value may fail, as it does where nothing is hidden.
@@ -80,7 +83,7 @@ describe.each(named)('%s over %s', (_, file, governance, turn) => {
   })
 
   test.each(Object.keys(oracles))('keeps a hidden text from being read through %s', async (name) => {
-    for (const place of ['WHERE', 'FILTER'] as const) {
+    for (const place of someInShortForm(['WHERE', 'FILTER'] as const, 2, turn)) {
       const asked = (prefix: string) => places[place]?.(`nullif(${oracles[name]?.(prefix)}, false)`) ?? ''
       const shown = await lettersRead((prefix) => askTwin(asked(prefix)))
       expect(shown).not.toContain('S')

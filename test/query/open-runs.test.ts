@@ -44,7 +44,7 @@ import {
   type TestTenant,
 } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const first = 9_007_199_254_740_993n
 const customers = { namespace: ['sales'], name: 'customers' }

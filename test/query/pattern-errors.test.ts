@@ -1,16 +1,14 @@
 /** Malformed patterns: the read path on DuckDB gives PostgreSQL's SQLSTATE, or PostgreSQL's rows if it gives some. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Sql } from 'postgres'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { classifyError } from '../../src/engine/duckdb/classify-error.ts'
 import { runError } from '../../src/query/run-error.ts'
-import { openSubject, type Subject } from './support/duckdb.ts'
-import { postgresSetup } from './support/fixture.ts'
-import { askOracle, type Oracle, startOracle } from './support/postgres.ts'
+import { openPair } from './support/pair.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
-const started = await startOracle()
+const { hasPostgres, ask, subject, close } = await openPair()
+afterAll(close)
 
 /** Statements whose pattern is malformed; of some PostgreSQL says nothing as it never reads that far. */
 const alike: readonly (readonly [sql: string, ...parameters: string[]])[] = [
@@ -46,24 +44,7 @@ const alike: readonly (readonly [sql: string, ...parameters: string[]])[] = [
 ]
 
 // Skipped where the platform has no packaged PostgreSQL.
-describe.skipIf(started === undefined)('as in PostgreSQL', () => {
-  let oracle: Oracle
-  let reader: Sql
-  let subject: Subject
-
-  beforeAll(async () => {
-    if (started === undefined) throw new Error('there is no PostgreSQL')
-    oracle = started
-    for (const statement of postgresSetup()) await oracle.admin.unsafe(statement)
-    reader = oracle.connect('reader')
-    subject = await openSubject()
-  })
-
-  afterAll(async () => {
-    subject?.close()
-    await oracle?.stop()
-  })
-
+describe.skipIf(!hasPostgres)('as in PostgreSQL', () => {
   /** Rows, or the SQLSTATE that a client is told. */
   async function outcome(sql: string, parameters: readonly string[]) {
     try {
@@ -75,7 +56,7 @@ describe.skipIf(started === undefined)('as in PostgreSQL', () => {
   }
 
   test.each(alike.map((each) => [each] as const))('%p', async ([sql, ...parameters]) => {
-    const expected = await askOracle(reader, sql, parameters)
+    const expected = await ask(sql, parameters)
     const wanted = typeof expected === 'string' ? expected : expected.rows
     expect(await outcome(sql, parameters)).toEqual(wanted as never)
   })
@@ -86,7 +67,7 @@ describe.skipIf(started === undefined)('as in PostgreSQL', () => {
     `SELECT count(*) FROM items WHERE sku LIKE 'zzz\\'`,
     `SELECT count(*) FROM items WHERE sku NOT ILIKE 'zzz!' ESCAPE '!'`,
   ])('but a literal pattern that ends in its escape is always refused: %s', async (sql) => {
-    expect(typeof (await askOracle(reader, sql))).not.toBe('string')
+    expect(typeof (await ask(sql))).not.toBe('string')
     expect(await outcome(sql, [])).toBe('22025')
   })
 })

@@ -15,7 +15,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { scriptedEngine } from '../support/scripted-engine.ts'
 import { commit, orders, startTestService, type TestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 /** The text of the upstream's `read-restrictions`; undefined where it sends none. */

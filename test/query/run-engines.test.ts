@@ -21,7 +21,7 @@ import { commitColumns } from '../support/governed.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { textAt } from '../support/vector-text.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const people = { namespace: ['hr'], name: 'people' }
 /** Iceberg's bounds of the column id. */

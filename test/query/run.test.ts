@@ -34,7 +34,7 @@ import {
   type TestTenant,
 } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const canary = 'CANARY-5e1f'
 const first = 9_007_199_254_740_993n

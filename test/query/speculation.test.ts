@@ -34,7 +34,7 @@ import { failingStore } from '../support/failing-store.ts'
 import { batches, longs, type ScriptedEngine, scriptedEngine } from '../support/scripted-engine.ts'
 import { addTenant, commit, orders, startTestService, type TestService } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const text = 'SELECT id, customer FROM sales.orders'
 const first = 9_007_199_254_740_993n

@@ -7,7 +7,7 @@ import { call, session } from '../support/identity.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { usageRecord } from '../support/usage.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ownRegion = {
   id: 'own-region',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeMemoryFolder } from '../../scripts/memory-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const folder = mkdtempSync(join(tmpdir(), 'covenant-npm-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -6,7 +6,7 @@ import { Drain } from '../../src/server/drain.ts'
 import { listenHttp } from '../../src/server/http.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const begun: (() => void)[] = []
 const release = Promise.withResolvers<void>()

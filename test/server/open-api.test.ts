@@ -22,7 +22,7 @@ import { departures } from '../support/json-schema.ts'
 import { licenseForAll } from '../support/license.ts'
 import { commit } from '../support/service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** What other specifications describe, and what only says that a method or path is none of ours. */
 const leftOut = [

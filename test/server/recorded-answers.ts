@@ -7,11 +7,11 @@ import { limits } from '../../src/limits.ts'
 import type { DescribedRoute } from '../../src/server/open-api.ts'
 import { recordUsage } from '../../src/store/query/usage.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
-import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { recordFinding } from '../support/detection-rows.ts'
 import { type CallOptions, call, type IdentityService, session } from '../support/identity.ts'
 import { datasetNode, lineageEvent, sendLineage } from '../support/lineage.ts'
 import { commit } from '../support/service.ts'
+import { makeTenant } from '../support/spare-tenants.ts'
 import { usageRecord } from '../support/usage.ts'
 
 /** By `METHOD path`, then by who or what asks. */
@@ -46,7 +46,7 @@ export async function lineOf(response: Response): Promise<string> {
 export async function recordRefusals(service: IdentityService): Promise<RecordedAnswers> {
   const { tenant } = service.owner
   // Another than the one that asks: some of what is sent here suspends it.
-  const { id: other } = await createTenant(service.store, { name: 'refused' })
+  const { id: other } = await makeTenant(service.store, { name: 'refused' })
   const secrets = {
     'no scope': await session(service, tenant, [], ['steward', 'administrator']),
     lineage: await session(service, tenant, ['lineage']),

@@ -71,7 +71,7 @@ import { findProperties, loadPolicies } from '../support/store-reads.ts'
 import { usageRecord } from '../support/usage.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let store: TestStore
 let home: TenantId
@@ -102,7 +102,7 @@ export function storeContract(engine: 'embedded' | 'postgres'): void {
       home = await newTenant('home')
       foreign = await newTenant('foreign')
       // The first run of all prepares the template.
-    }, 60_000)
+    }, 300_000)
     afterAll(() => store?.[Symbol.asyncDispose]())
 
     test('runs on the engine that was asked for and is healthy', async () => {

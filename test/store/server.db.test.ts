@@ -20,7 +20,7 @@ import { openTestStore, type TestStore, testSecretsKey } from '../support/store.
 import { loadPolicies } from '../support/store-reads.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const server = process.env.SVC_TEST_DATABASE_URL
 const failure = (work: Promise<unknown>) =>
@@ -120,7 +120,7 @@ describe.skipIf(server === undefined)('store on a server', () => {
     const left = await superuser`select 1 from pg_stat_activity
       where datname = current_database() and state like 'idle in transaction%'`
     expect(left).toHaveLength(0)
-  }, 60_000)
+  }, 300_000)
 
   test('a call leaves nothing on its session: no tenant, no setting, no lock, whether or not it succeeds', async () => {
     const link = await store.openLink()

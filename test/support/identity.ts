@@ -6,8 +6,8 @@ import { Stripe } from 'stripe'
 import type { SessionScope } from '../../src/core/session.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
-import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts'
+import { makeTenant } from './spare-tenants.ts'
 
 export const internalOrg = 'org_internal'
 export const identityWebhookSecret = `whsec_${btoa('identity_Zk4canaryQ9')}`
@@ -28,7 +28,7 @@ export async function startIdentityService(options: TestServiceOptions = {}): Pr
       ...options.env,
     },
   })
-  const { id } = await createTenant(service.store, { name: 'internal', organizationId: internalOrg })
+  const { id } = await makeTenant(service.store, { name: 'internal', organizationId: internalOrg })
   return Object.assign(service, { operator: await session(service, id, ['read', 'admin']) })
 }
 

@@ -24,7 +24,7 @@ import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { type LakeTable, ordersTable, selectList } from './lake-tables.ts'
-import { openTenantStore } from './store.ts'
+import { openTenantStore, testCatalogDirectory } from './store.ts'
 
 /** What a client takes from its environment. */
 export type ClientEnvironment = Readonly<
@@ -114,6 +114,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
   const app = await startApp({
     metrics: createMetrics(),
     log: createLogger({ level: 'silent' }),
+    catalogDirectory: testCatalogDirectory,
     ...options,
     config: parseConfig({
       SVC_LISTEN_ADDR: loopback,

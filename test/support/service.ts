@@ -20,11 +20,11 @@ import { type AuditRecord, findAudit, listAudit } from '../../src/store/commit/a
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
 import { testLicenseKey } from './license.ts'
-import { openTenantStore } from './store.ts'
+import { makeTenant } from './spare-tenants.ts'
+import { openTenantStore, testCatalogDirectory } from './store.ts'
 
 export const orders: TableRef = { namespace: ['sales'], name: 'orders' }
 export const prefix = 'main'
@@ -76,6 +76,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     lostAnswerWaitsMs: [0, 20],
     commits: new RightOfWay({ quietMs: 1, waitMsMax: limits.backgroundWaitMs }),
     licenseKeys: [...licenseKeys, testLicenseKey],
+    catalogDirectory: testCatalogDirectory,
     ...options,
     config: parseConfig({
       SVC_LISTEN_ADDR: '127.0.0.1:0',
@@ -107,7 +108,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
 /** A tenant with a session of every scope and the catalog credential `main`. */
 export async function addTenant(store: Store, name: string, catalogUrl: string): Promise<TestTenant> {
-  const { id } = await createTenant(store, { name })
+  const { id } = await makeTenant(store, { name })
   return equipTenant(store, id, name, catalogUrl)
 }
 

@@ -4,19 +4,13 @@ import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { openStore } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { approvedOf, intentOf } from './commits.ts'
-import { storeTemplate, testSecretsKey } from './store.ts'
+import { storeTemplate, testStoreOptions } from './store.ts'
 
 const [dataDirectory, mode] = process.argv.slice(2)
 if (dataDirectory === undefined) throw new Error('usage: store-child DIRECTORY MODE')
 
 try {
-  const store = await openStore({
-    dataDirectory,
-    template: await storeTemplate(),
-    secretsKey: testSecretsKey,
-    migrate: true,
-    onNotice: () => {},
-  })
+  const store = await openStore({ ...testStoreOptions, dataDirectory, template: await storeTemplate() })
   const { id } = await createTenant(store, { name: 'child' })
   console.log(`open ${id}`)
   if (mode === 'write')

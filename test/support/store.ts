@@ -15,13 +15,22 @@ import { migrationsChecksum } from '../../src/store/database/migration-files.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { shrinkStore } from './shrink-store.ts'
+import { addSpareTenants, makeTenant, registerSpares } from './spare-tenants.ts'
 
 const cache = new URL('../../.cache/', import.meta.url).pathname
 const tenantFile = 'test-tenant'
 
+/** Where the empty database of pg_catalog is kept for all tests: to make it takes many seconds. */
+export const testCatalogDirectory = cache
 export const testSecretsKey = new Uint8Array(32).fill(7)
 /** What every store of a test is opened with. */
-export const testStoreOptions = { secretsKey: testSecretsKey, migrate: true, onNotice: () => {} } as const
+export const testStoreOptions = {
+  secretsKey: testSecretsKey,
+  migrate: true,
+  onNotice: () => {},
+  // A busy machine may need many times what a statement takes on a quiet one.
+  statementMs: 120_000,
+} as const
 
 export interface TestStore extends Store, AsyncDisposable {
   /** The server's database, where the store is on one. */
@@ -35,20 +44,24 @@ type TestStoreOptions = Partial<Omit<StoreOptions, 'databaseUrl' | 'dataDirector
 export async function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const server = process.env.SVC_TEST_DATABASE_URL
   if (server !== undefined) return openServerTestStore(server, options)
-  return openEmbeddedTestStore(options, await storeTemplate())
+  return openEmbeddedTestStore(options, await spareTemplate())
 }
 
 /** The same with one tenant, `acme`. */
 export async function openTenantStore(
   options: TestStoreOptions = {},
 ): Promise<{ readonly store: TestStore; readonly tenant: TenantId }> {
-  const server = process.env.SVC_TEST_DATABASE_URL
-  if (server === undefined) {
-    const { path, tenant } = await tenantTemplate()
-    return { store: await openEmbeddedTestStore(options, path), tenant }
-  }
-  const store = await openServerTestStore(server, options)
-  return { store, tenant: (await createTenant(store, { name: 'acme' })).id }
+  const store = await openTestStore(options)
+  return { store, tenant: (await makeTenant(store, { name: 'acme' })).id }
+}
+
+/** The same as `storeTemplate`, with tenants that `makeTenant` takes. */
+function spareTemplate(): Promise<string> {
+  return template('spare', async (dataDirectory) => {
+    const options = { ...testStoreOptions, dataDirectory, template: await storeTemplate() }
+    await addSpareTenants(dataDirectory, () => openStore(options))
+    await shrinkStore(dataDirectory)
+  })
 }
 
 /** A migrated, empty database, shared by test processes; made if it is not there. */
@@ -92,10 +105,19 @@ async function template(name: string, prepare: (dataDirectory: string) => Promis
 
 async function openEmbeddedTestStore(options: TestStoreOptions, from: string): Promise<TestStore> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'covenant-store-'))
-  const store = await openStore({ ...testStoreOptions, ...options, dataDirectory, template: from })
-  return disposable(store, { databaseUrl: undefined, dataDirectory }, async () => {
+  // The template is migrated.
+  const store = await openStore({
+    ...testStoreOptions,
+    migrate: false,
+    ...options,
+    dataDirectory,
+    template: from,
+  })
+  const opened = disposable(store, { databaseUrl: undefined, dataDirectory }, async () => {
     rmSync(dataDirectory, { recursive: true, force: true })
   })
+  registerSpares(opened, from)
+  return opened
 }
 
 async function openServerTestStore(server: string, options: TestStoreOptions): Promise<TestStore> {

@@ -25,6 +25,7 @@ import type { Field } from '../../../demo/lake/table-fields.ts'
 import { type ScanResult, scanSnapshot } from '../../../src/detection/scan/scan-snapshot.ts'
 import { limits } from '../../../src/limits.ts'
 import { ReadFailure } from '../../../src/storage/read-failure.ts'
+import { roundsOf } from '../../support/long-form.ts'
 
 const fields: readonly Field[] = [
   { id: 1, name: 'id', type: 'long', required: true },
@@ -302,7 +303,7 @@ describe('a hostile or broken file', () => {
     const table = newTable()
     const { metadataLocation, files } = await table.append([{ rows: [], bytes: whole }])
     const path = fileURLToPath(files[0] ?? '')
-    for (let round = 0; round < 300; round++) {
+    for (let round = 0; round < roundsOf(300); round++) {
       const bytes = whole.slice()
       for (let flips = 1 + random(4); flips > 0; flips--) bytes[random(bytes.length)] = random(256)
       writeFileSync(path, bytes)

@@ -13,6 +13,7 @@ import { renderSql } from '../../../src/query/emit/render.ts'
 import { corpus } from '../../query/corpus/all.ts'
 import { duckdbSetup, governedTables, principal } from '../../query/support/fixture.ts'
 import { rowsIn, runBy, startTestEngine, type TestEngine } from '../../support/engine.ts'
+import { someInShortForm } from '../../support/long-form.ts'
 
 let engine: TestEngine
 let instance: DuckDBInstance
@@ -62,23 +63,26 @@ async function icebergTable(table: GovernedTable): Promise<TableSnapshot> {
   return { table, metadataLocation, snapshotId }
 }
 
-test.each(corpus.map(({ sql, parameters }) => [sql, parameters] as const))('%s', async (text, parameters) => {
-  const compiled = compileQuery({ text, principal, tables: governedTables, searchPath: ['sales', 'hr'] })
-  const salt = new Uint8Array(16)
-  const options = { salt, ...(parameters && { parameters }) }
-  const expected = await plainRows(renderSql(compiled.emit('duckdb'), 'duckdb', options), compiled.columns)
+test.each(someInShortForm(corpus, 3).map(({ sql, parameters }) => [sql, parameters] as const))(
+  '%s',
+  async (text, parameters) => {
+    const compiled = compileQuery({ text, principal, tables: governedTables, searchPath: ['sales', 'hr'] })
+    const salt = new Uint8Array(16)
+    const options = { salt, ...(parameters && { parameters }) }
+    const expected = await plainRows(renderSql(compiled.emit('duckdb'), 'duckdb', options), compiled.columns)
 
-  const read = compiled.reads.map(({ table }) => table)
-  const { ranges } = compiled
-  const tables = [...snapshots.values()].filter(({ table }) => read.includes(table))
-  const narrowed = tables.map((each) => ({ ...each, ranges: ranges.get(each.table) }))
-  const session = await engine.engine.open(narrowed, runBy())
-  const rows: unknown[][] = []
-  const sql = renderSql(compiled.emit('duckdb'), 'duckdb', { ...options, relation: session.relation })
-  for await (const batch of session.run({ sql, columns: compiled.columns })) rows.push(...rowsIn(batch))
-  await session.close()
-  expect(sorted(rows)).toEqual(sorted(expected))
-})
+    const read = compiled.reads.map(({ table }) => table)
+    const { ranges } = compiled
+    const tables = [...snapshots.values()].filter(({ table }) => read.includes(table))
+    const narrowed = tables.map((each) => ({ ...each, ranges: ranges.get(each.table) }))
+    const session = await engine.engine.open(narrowed, runBy())
+    const rows: unknown[][] = []
+    const sql = renderSql(compiled.emit('duckdb'), 'duckdb', { ...options, relation: session.relation })
+    for await (const batch of session.run({ sql, columns: compiled.columns })) rows.push(...rowsIn(batch))
+    await session.close()
+    expect(sorted(rows)).toEqual(sorted(expected))
+  },
+)
 
 async function plainRows(sql: string, columns: Parameters<typeof chunkDecoder>[0]): Promise<unknown[][]> {
   const prepared = await plain.prepare(sql)

@@ -14,7 +14,7 @@ import {
 import { messageOf, send } from '../../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const location = 's3://lake/t/metadata/1.json'
 /** Written as no serializer of ours would write it, so that a byte that changed shows. */

@@ -16,7 +16,7 @@ import { addTenant, audit, startTestService, type TestService } from '../../supp
 import { govern, messageOf, send } from '../../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 beforeAll(async () => {

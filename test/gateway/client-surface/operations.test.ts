@@ -13,7 +13,7 @@ import { govern, messageOf, send } from '../../support/surface.ts'
 import documented from './fixtures/open-api-operations.json'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let service: TestService
 let proxy: RecordingProxy

@@ -2,16 +2,17 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot } from '../../../demo/commits.ts'
 import { isJsonObject, type JsonValue } from '../../../src/base/json.ts'
 import { parseLoadTableResult, snapshotsOf } from '../../../src/wire/iceberg/table-metadata.ts'
+import { roundsOf } from '../../support/long-form.ts'
 import { audit, startTestService } from '../../support/service.ts'
 import { govern, send } from '../../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
-const commits = 200
+const commits = roundsOf(200)
 const path = '/namespaces/sales/tables/orders'
 
-test('of two writers that race for 200 commits each acknowledged commit is in the history once, and each loser saw 409', async () => {
+test(`of two writers that race for ${commits} commits each acknowledged commit is in the history once, and each loser saw 409`, async () => {
   await using service = await startTestService()
   await govern(
     service,

@@ -22,7 +22,7 @@ import {
 import { govern, messageOf, send } from '../../support/surface.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Set by the tests that let the store fail. */
 let failOn = /^never$/

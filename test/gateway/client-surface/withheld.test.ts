@@ -15,7 +15,7 @@ import {
 } from '../../support/service.ts'
 import { messageOf } from '../../support/surface.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Stands in every number that says something of rows, and in nothing else. */
 const secret = 777_123

@@ -16,7 +16,7 @@ import { makeCertificate } from '../../support/certificate.ts'
 import { startTestService } from '../../support/service.ts'
 import { openTestStore } from '../../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Answers every statement with the tenant that it runs for. */
 const queries: QueryService = {

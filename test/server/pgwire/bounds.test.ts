@@ -19,7 +19,7 @@ import {
 } from '../../support/pgwire.ts'
 import { frames, reportFields, spoken, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const { query, parse, bind, execute, sync } = frames
 
 /** Rows of 1 KiB without end; counts the batches that were asked for. */

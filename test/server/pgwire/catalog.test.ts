@@ -16,7 +16,7 @@ import {
 import { frames, spoken, type WireClient } from '../../support/wire-client.ts'
 import { cutMessages } from '../../support/wire-messages.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const { query, parse, bind, describe: describeFrame, execute, sync, terminate } = frames
 
 let postgres: PGlite

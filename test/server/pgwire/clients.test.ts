@@ -14,7 +14,7 @@ import {
   type WireService,
 } from '../../support/pgwire.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const everyType: TestQuery = {
   columns: [

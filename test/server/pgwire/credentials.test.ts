@@ -20,12 +20,13 @@ import {
   putCatalogCredential,
 } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
-import { createTenant, resumeTenant, suspendTenant } from '../../../src/store/tenant/tenants.ts'
+import { resumeTenant, suspendTenant } from '../../../src/store/tenant/tenants.ts'
 import { startWire, type TestQuery, type WireService } from '../../support/pgwire.ts'
+import { makeTenant } from '../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 import { frames, reportFields, spoken, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const issuer = 'https://idp.example'
 
 let store: TestStore
@@ -51,8 +52,8 @@ const whoami: TestQuery = {
 
 beforeAll(async () => {
   store = await openTestStore()
-  ours = (await createTenant(store, { name: 'ours', organizationId: 'org_ours' })).id
-  theirs = (await createTenant(store, { name: 'theirs', organizationId: 'org_theirs' })).id
+  ours = (await makeTenant(store, { name: 'ours', organizationId: 'org_ours' })).id
+  theirs = (await makeTenant(store, { name: 'theirs', organizationId: 'org_theirs' })).id
   for (const tenant of [ours, theirs])
     await putCatalogCredential(store, tenant, {
       nickname: tenant === ours ? 'main' : 'foreign',

@@ -8,7 +8,7 @@ import { makeCertificate } from '../../support/certificate.ts'
 import { numbers, startWire, testSecret, type WireService } from '../../support/pgwire.ts'
 import { frames, reportFields, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const certificate = makeCertificate()
 
 let wire: WireService

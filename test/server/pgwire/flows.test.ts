@@ -5,7 +5,7 @@ import { utf8Values } from '../../../src/core/variable-width.ts'
 import { numbers, startWire, type WireService } from '../../support/pgwire.ts'
 import { frames, reportFields, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const { parse, bind, describe: describeFrame, execute, sync, query, close, flush } = frames
 
 let wire: WireService

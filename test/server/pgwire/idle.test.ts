@@ -7,7 +7,7 @@ import { Outbox } from '../../../src/server/pgwire/outbox.ts'
 import { startWire, type WireService } from '../../support/pgwire.ts'
 import { frames, type WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const long = 'x'.repeat(500_000)
 const clientCount = 20

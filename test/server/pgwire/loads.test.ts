@@ -9,7 +9,7 @@ import { type Lake, startLake } from '../../support/lake.ts'
 import { openTestStore } from '../../support/store.ts'
 import { frames, spoken, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const statement = 'SELECT id FROM sales.orders WHERE id = 18'
 const stack = new AsyncDisposableStack()

@@ -23,7 +23,7 @@ import { endless, numbers, startWire, type TestQuery, type WireService } from '.
 import { testSecretsKey } from '../../support/store.ts'
 import { frames, spoken, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const { query, parse, bind, execute, sync } = frames
 const unrecorded = () => new SqlError('58030', 'The usage of the query could not be recorded.')

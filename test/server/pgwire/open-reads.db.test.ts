@@ -35,7 +35,7 @@ import { longs, scriptedEngine } from '../../support/scripted-engine.ts'
 import { openTestStore, type TestStore, testStoreOptions } from '../../support/store.ts'
 import { frames, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const note = { table: { namespace: ['sales'], name: 'orders' }, column: 'note' }
 const mask = { id: 'open', action: 'replace-with-null', exemptRoles: [] } as const

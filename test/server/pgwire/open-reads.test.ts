@@ -26,7 +26,7 @@ import { type Lake, startLake } from '../../support/lake.ts'
 import { orderCount, ordersTable } from '../../support/lake-tables.ts'
 import { frames, spoken, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const { query, parse, bind, execute, sync } = frames
 const orders = { namespace: ['sales'], name: 'orders' }

@@ -15,7 +15,7 @@ import { endless } from '../../support/pgwire.ts'
 import { openTestStore } from '../../support/store.ts'
 import { frames, spoken, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const server = process.env.SVC_TEST_DATABASE_URL
 
 // Skipped where no server is named: `bun run test:db` names one.

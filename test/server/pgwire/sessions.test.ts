@@ -15,7 +15,7 @@ import { SqlError } from '../../../src/query/sql-error.ts'
 import { numbers, startWire, testCredentials, type WireService } from '../../support/pgwire.ts'
 import { frames, reportFields, type WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const { parse, bind, execute, sync, query, describe: describeFrame } = frames
 
 let wire: WireService

@@ -13,7 +13,7 @@ import { type Lake, startLake } from '../../support/lake.ts'
 import { openTestStore } from '../../support/store.ts'
 import { frames, spoken, WireClient } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const statement = 'SELECT id, email FROM sales.orders WHERE id = 18'
 const execute = [frames.bind({ statement: 's' }), frames.execute(), frames.sync()]

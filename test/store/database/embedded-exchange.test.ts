@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { exchange } from '../../../src/store/database/embedded-exchange.ts'
 import { frames } from '../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let db: PGlite
 

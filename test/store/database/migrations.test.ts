@@ -47,7 +47,7 @@ beforeAll(async () => {
   await store.close()
   engine = await embeddedBackend({ dataDirectory, statementMs: 60_000 })
   link = await engine.open('connecting')
-}, 60_000)
+}, 300_000)
 
 afterAll(async () => {
   await link.close()

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts'
 import { answering, migrationCopies } from '../../support/migration-files.ts'
 import { openTestStore } from '../../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const files = migrationCopies()
 afterAll(() => files[Symbol.dispose]())

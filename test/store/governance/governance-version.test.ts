@@ -38,7 +38,7 @@ import { createTenant, resumeTenant, suspendTenant } from '../../../src/store/te
 import { commitColumns } from '../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const table = { namespace: ['hr'], name: 'people' }
 const email = { table, column: 'email' }

@@ -12,7 +12,7 @@ import { createServiceSession, revokeServiceSession } from '../../../src/store/s
 import { createTenant, resumeTenant, suspendTenant } from '../../../src/store/tenant/tenants.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let store: TestStore
 let ours: TenantId

@@ -17,7 +17,7 @@ import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const tables = ['alpha', 'beta', 'gamma'].map((name) => ({ namespace: ['sales', 'eu'], name }))
 const [alpha, beta] = tables as [(typeof tables)[0], (typeof tables)[0], (typeof tables)[0]]

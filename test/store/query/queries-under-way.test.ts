@@ -8,7 +8,7 @@ import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 import { usageRecord } from '../../support/usage.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let store: TestStore
 let home: TenantId

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { Fault } from '../../../src/base/fault.ts'
 import { type JsonObject, parseJson, stringifyJson } from '../../../src/base/json.ts'
 import { applyUpdates } from '../../../src/wire/iceberg/apply-updates.ts'
+import { roundsOf } from '../../support/long-form.ts'
 import { expectFault, object, objects, schema0, snapshot, table, tableV1 } from './sample-metadata.ts'
 
 const nowMs = 1_700_000_009_000
@@ -212,7 +213,7 @@ describe('applyUpdates', () => {
           }
         },
       ),
-      { seed: 11, numRuns: 3_000 },
+      { seed: 11, numRuns: roundsOf(3_000) },
     )
     expect(applied).toBeGreaterThan(100)
   })

@@ -8,6 +8,7 @@ import {
   readTransactionRequest,
   snapshotIdsAdded,
 } from '../../../src/wire/iceberg/commit-request.ts'
+import { roundsOf } from '../../support/long-form.ts'
 import { expectFault } from './sample-metadata.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -100,7 +101,7 @@ describe('parseCommitRequest', () => {
           expect(thrown.kind).toBe('bad_request')
         }
       }),
-      { seed: 7, numRuns: 3_000 },
+      { seed: 7, numRuns: roundsOf(3_000) },
     )
     expect(values).toBeGreaterThan(100)
   })

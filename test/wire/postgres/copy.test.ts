@@ -9,7 +9,7 @@ import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { backend } from '../../../src/wire/postgres/protocol.ts'
 import { cutMessages, queryFrames } from '../../support/wire-messages.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let postgres: PGlite
 beforeAll(async () => {

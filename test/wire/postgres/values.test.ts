@@ -13,7 +13,7 @@ import { dataRowWriter, type FormatOf } from '../../../src/wire/postgres/rows.ts
 import { cutMessages, errorState, queryFrames } from '../../support/wire-messages.ts'
 import { samples } from './samples.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const seed = 20_251_121
 
 let postgres: PGlite

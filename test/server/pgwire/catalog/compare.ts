@@ -57,6 +57,8 @@ export async function startPair(): Promise<Pair | undefined> {
     },
     activity: () => [],
     snapshotDirectory,
+    // A busy machine may need many times what a statement takes on a quiet one.
+    statementMs: 120_000,
   })
   const session: CatalogSession = {
     tenant,

@@ -16,13 +16,13 @@ import {
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
 import { pinTable, unpinTable } from '../../../../src/store/contract/pins.ts'
-import { createTenant } from '../../../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../../../support/governed.ts'
+import { makeTenant } from '../../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
 import { snapshotDirectory } from './compare.ts'
 import { query, readAnswer } from './wire.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const [orders, customers] = ['orders', 'customers'].map((name) => ({ namespace: ['sales'], name })) as [
   { namespace: string[]; name: string },
@@ -40,8 +40,8 @@ let on: ChangeContext
 
 beforeAll(async () => {
   store = await openTestStore()
-  home = (await createTenant(store, { name: 'home' })).id
-  foreign = (await createTenant(store, { name: 'foreign' })).id
+  home = (await makeTenant(store, { name: 'home' })).id
+  foreign = (await makeTenant(store, { name: 'foreign' })).id
   on = { store, tenant: home, actor: 'stella', checkPolicies }
   for (const tenant of [home, foreign]) {
     await commitColumns(store, tenant, orders, types.orders)

@@ -10,11 +10,12 @@ import {
 import type { ShadowTable } from '../../../../src/server/pgwire/catalog/shadow-table.ts'
 import type { CatalogSession } from '../../../../src/server/pgwire/catalog-service.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { roundsOf } from '../../../support/long-form.ts'
 import { snapshotDirectory } from './compare.ts'
 import { foreignTables, sampleTables } from './sample-catalog.ts'
 import { type Answer, extended, frame, query, readAnswer } from './wire.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const home = newTenantId()
 const foreign = newTenantId()
@@ -330,7 +331,7 @@ describe('messages', () => {
         if (!error) expect(JSON.stringify(found)).toMatch(/^\[(?:\["orders"\],?)?(?:\["alice"\])?\]$/)
         expect(await rows('select current_user', sessionOf({ sub: 'bob' }))).toEqual([['bob']])
       }),
-      { seed: 9, numRuns: 300 },
+      { seed: 9, numRuns: roundsOf(300) },
     )
   })
 
@@ -342,7 +343,7 @@ describe('messages', () => {
         await send(Buffer.concat([parse, frame(type, body), frame('E', '', [0, 0, 0, 0]), frame('S')]))
         expect(await rows('select current_user', sessionOf({ sub: 'bob' }))).toEqual([['bob']])
       }),
-      { seed: 9, numRuns: 300 },
+      { seed: 9, numRuns: roundsOf(300) },
     )
   })
 
@@ -562,6 +563,6 @@ test('names of any letters are shown as they are and run nothing', async () => {
         expect(shown).toEqual([[schemaName, tableName, columnName, comment, comment]])
       },
     ),
-    { seed: 9, numRuns: 40 },
+    { seed: 9, numRuns: roundsOf(40) },
   )
 })

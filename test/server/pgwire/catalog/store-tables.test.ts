@@ -11,13 +11,13 @@ import {
   openCatalogService,
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
-import { createTenant } from '../../../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../../../support/governed.ts'
+import { makeTenant } from '../../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
 import { snapshotDirectory } from './compare.ts'
 import { query, readAnswer } from './wire.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const orders = { namespace: ['sales', 'eu'], name: 'orders' }
 let store: TestStore
@@ -27,8 +27,8 @@ let foreign: TenantId
 
 beforeAll(async () => {
   store = await openTestStore()
-  home = (await createTenant(store, { name: 'home' })).id
-  foreign = (await createTenant(store, { name: 'foreign' })).id
+  home = (await makeTenant(store, { name: 'home' })).id
+  foreign = (await makeTenant(store, { name: 'foreign' })).id
   await commitColumns(store, home, orders, {
     ...{
       id: 'long',

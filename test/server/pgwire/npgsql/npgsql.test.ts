@@ -18,7 +18,7 @@ import { type Lake, startLake } from '../../../support/lake.ts'
 import { type NpgsqlParameter, npgsql, parameterOf } from '../../../support/npgsql.ts'
 import { type Answer, reportFields, rowValues, spoken, WireClient } from '../../../support/wire-client.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const { parse, bind, describePortal, describeStatement, closeStatement, execute, sync, query } = npgsql
 let lake: Lake

@@ -17,7 +17,7 @@ import { answering, migrationCopies } from '../../support/migration-files.ts'
 import { tenantTemplate, testStoreOptions } from '../../support/store.ts'
 
 // Each test opens an embedded database of its own, which takes seconds on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const migrations = new URL('../../../migrations/', import.meta.url)
 const files = migrationCopies()
@@ -52,7 +52,7 @@ interface Database extends AsyncDisposable {
 /** A database of the test's own, a copy of the baseline or an empty one. */
 async function openDatabase(template: string | undefined = baseline): Promise<Database> {
   const dataDirectory = mkdtempSync(join(folder, 'database-'))
-  const engine = await embeddedBackend({ dataDirectory, statementMs: 60_000, ...(template && { template }) })
+  const engine = await embeddedBackend({ dataDirectory, statementMs: 300_000, ...(template && { template }) })
   const link = await engine.open('connecting')
   return {
     sql: link.sql,

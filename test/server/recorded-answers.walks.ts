@@ -17,7 +17,7 @@ import {
   recordSuccesses,
 } from './recorded-answers.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const table = '/api/v1/contracts/tables/sales/orders'
 const column = `${table}/columns/amount`

@@ -20,7 +20,7 @@ async function inDirectory(work: (dataDirectory: string) => Promise<void>): Prom
   }
 }
 
-async function openAt(dataDirectory: string, notices: string[] = [], statementMs = 10_000): Promise<Store> {
+async function openAt(dataDirectory: string, notices: string[] = [], statementMs = 120_000): Promise<Store> {
   return openStore({
     dataDirectory,
     template: await storeTemplate(),
@@ -60,7 +60,7 @@ describe('embedded store', () => {
         await (await openAt(directory, notices)).close()
         expect(notices.join()).toContain('survive the death of this process, not of the machine')
       }),
-    60_000,
+    300_000,
   )
 
   test('a directory that cannot be written to is told as such, not as one that is in use', () =>
@@ -95,7 +95,7 @@ describe('embedded store', () => {
         await store.close()
         await (await openAt(directory)).close()
       }),
-    60_000,
+    300_000,
   )
 
   test(
@@ -120,7 +120,7 @@ describe('embedded store', () => {
         expect(await reconcileTenant(store, tenant)).toEqual([])
         await store.close()
       }),
-    60_000,
+    300_000,
   )
 
   test(
@@ -137,7 +137,7 @@ describe('embedded store', () => {
         expect(rows.map(({ name }) => name)).toEqual(['kept'])
         await store.close()
       }),
-    60_000,
+    300_000,
   )
 
   test(
@@ -150,7 +150,7 @@ describe('embedded store', () => {
         expect(existsSync(join(directory, 'pg.partial'))).toBe(false)
         await store.close()
       }),
-    60_000,
+    300_000,
   )
 
   test('a short secrets key, or neither server nor directory, is refused', () =>

@@ -14,7 +14,7 @@ import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { approvedOf, intentOf } from '../../support/commits.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const commits = 600
 /** Rows of all tables together that may be read for each commit. */

@@ -5,7 +5,7 @@ import { fingerprintSync, loadModule } from 'libpg-query'
 import { comparable, messagesFor, startPair, withOids } from './compare.ts'
 import { readCorpus } from './corpus.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 await loadModule()
 
 /** Where rows differ, and why; columns and errors are the same all the same. */

@@ -11,7 +11,7 @@ import { type DetectionService, startDetectionService, webhookSecret } from '../
 import { eventually } from '../support/eventually.ts'
 import { licenseFor } from '../support/license.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const day = 86_400_000
 const rows = Array.from({ length: 12 }, (_, id) => ({ id, email: `p${id}@example.com`, ssn: '', note: '' }))

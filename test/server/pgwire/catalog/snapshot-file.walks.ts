@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadSnapshot } from '../../../../src/server/pgwire/catalog/snapshot-file.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const planted = 'what somebody put there'
 const built = 'what was made again'

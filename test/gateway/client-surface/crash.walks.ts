@@ -1,41 +1,21 @@
+/** Changes of the Iceberg surface whose service is killed, or whose answer is lost. */
+
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { FaultEffect } from '../../../demo/catalog/faults.ts'
 import { createTable, orderFields, schemaOf } from '../../../demo/commits.ts'
 import type { CrashPoint } from '../../../src/gateway/base/crash-points.ts'
-import { type Child, type CrashHarness, crashHarness } from '../../support/crash-harness.ts'
+import { crashHarness } from '../../support/crash-harness.ts'
+import { killCreationAt, sendToSurface } from '../kills.ts'
 
-// A service with its database starts for it, which takes its time on a busy machine.
-setDefaultTimeout(60_000)
-
-function send(harness: CrashHarness, child: Child, method: string, path: string, body?: string) {
-  return fetch(new URL(`/v1/iceberg/main/v1${path}`, child.ready.url), {
-    method,
-    ...(body === undefined ? {} : { body }),
-    headers: { 'x-svc-session': harness.owner().secret },
-  })
-}
+setDefaultTimeout(300_000)
 
 const kills: readonly (readonly [CrashPoint, string[]])[] = [
   ['commit-not-forwarded', []],
   ['commit-forwarded', ['create-table']],
 ]
 
-test.each(kills)(
-  'a creation killed at %s is audited if the upstream made it, else not',
-  async (crashAt, actions) => {
-    await using harness = await crashHarness()
-    const child = await harness.start({ crashAt })
-    const sent = send(harness, child, 'POST', '/namespaces/sales/tables', createTable('fresh'))
-    expect(await sent.then(({ status }) => status).catch(() => 'died')).toBe('died')
-    await child.process.exited
-    const report = await harness.settle()
-    const loaded = await harness.upstream('GET', '/namespaces/sales/tables/fresh')
-    expect(loaded.status).toBe(actions.length > 0 ? 200 : 404)
-    const created = (await loaded.json()) as { 'metadata-location'?: string }
-    expect(report).toMatchObject({ undecided: 0, actions })
-    expect(report.approved).toEqual(created['metadata-location'] ? [created['metadata-location']] : [])
-    expect(report.edges.ACTUAL_WRITE).toEqual(report.approvedCommits)
-  },
+test.each(kills)('a creation killed at %s is audited if the upstream made it, else not', (crashAt, actions) =>
+  killCreationAt(crashAt, actions),
 )
 
 const table = (name: string) => ({ namespace: ['sales'], name })
@@ -73,7 +53,9 @@ test.each(losses)('changes whose answer was lost by %s %s', async (effect, _what
   for (const [action, method, path, body] of changes) {
     harness.catalog.faults.add({ operation: 'other', effect })
     const text = body === undefined ? undefined : JSON.stringify(body)
-    expect((await send(harness, child, method, path, text)).status).toBe(told.has(action) ? 204 : 502)
+    expect((await sendToSurface(harness, child, method, path, text)).status).toBe(
+      told.has(action) ? 204 : 502,
+    )
   }
   child.process.kill('SIGKILL')
   await child.process.exited

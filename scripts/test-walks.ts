@@ -1,0 +1,45 @@
+/**
+ * The command `npm run test:walks [file …]`: what takes minutes and needs nothing but this repository. These are the
+ * files `test/**\/*.walks.ts`, and in their long form the tests of which `npm test` runs a short one. Arguments are
+ * parts of paths.
+ */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Glob } from 'bun'
+import { runTests } from './run-tests.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const usage = 'Usage: npm run test:walks -- [part of a path …]'
+
+/** Tests with two forms import what tells them apart. */
+function hasLongForm(file: string): boolean {
+  return /^import .* from '.*\/support\/long-form\.ts'$/m.test(readFileSync(join(root, file), 'utf8'))
+}
+
+async function main(words: readonly string[]): Promise<void> {
+  if (words.includes('--help')) {
+    console.log(usage)
+    return
+  }
+  const mistaken = words.find((word) => word.startsWith('-'))
+  const walks = [...new Glob('test/**/*.walks.ts').scanSync(root)]
+  const twofold = [...new Glob('test/**/*.test.ts').scanSync(root)].filter(hasLongForm)
+  const files = [...walks.sort(), ...twofold.sort()].filter(
+    (file) => words.length === 0 || words.some((word) => file.includes(word)),
+  )
+  if (mistaken !== undefined || files.length === 0) {
+    const why =
+      mistaken === undefined ? `No walk has ${words.join(' or ')} in its path.` : `Unknown: ${mistaken}.`
+    console.error(`${why}\n${usage}`)
+    process.exitCode = 2
+    return
+  }
+  await runTests(
+    files.map((file) => `./${file}`),
+    { SVC_TEST_WALKS: '1' },
+  )
+}
+
+await main(process.argv.slice(2))

@@ -1,0 +1,120 @@
+/** Services that are killed at a point of a commit, and what must then be on record. */
+
+import { expect } from 'bun:test'
+import { UnsecuredJWT } from 'jose'
+import { appendSnapshot, createTable, firstSnapshotId, setProperties } from '../../demo/commits.ts'
+import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
+import { expectAuditTrue } from '../support/audit-truth.ts'
+import { type Child, type CrashHarness, crashHarness } from '../support/crash-harness.ts'
+
+export const bodies = {
+  'a commit that adds a snapshot': appendSnapshot({
+    snapshotId: firstSnapshotId,
+    sequenceNumber: 1,
+    timestampMs: 1_800_000_000_000,
+  }),
+  'a commit that only sets properties': setProperties({ owner: 'ops' }),
+}
+const forbidden = setProperties({ forbidden: 'yes' })
+
+/** Sends a commit on sales.orders. @returns the status, or undefined where the service died before it answered */
+export async function send(harness: CrashHarness, child: Child, body: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(
+      new URL('/v1/iceberg/main/namespaces/sales/tables/orders', child.ready.url),
+      {
+        method: 'POST',
+        body,
+        headers: {
+          'x-svc-session': harness.owner().secret,
+          authorization: `Bearer ${new UnsecuredJWT({ sub: 'spark' }).encode()}`,
+        },
+      },
+    )
+    return response.status
+  } catch {
+    return undefined
+  }
+}
+
+/** A commit of the short and the long form: audited once if the upstream accepted it, else not at all. */
+export async function killCommitAt(crashAt: CrashPoint, body: string): Promise<void> {
+  await using harness = await crashHarness()
+  const child = await harness.start({ crashAt })
+  expect(await send(harness, child, body)).toBeUndefined()
+  await child.process.exited
+  expect(child.process.signalCode).toBe('SIGKILL')
+  const report = await harness.settle()
+  const accepted = await harness.accepted()
+  expect(accepted).toHaveLength(crashAt === 'commit-forwarded' || crashAt === 'approval-recorded' ? 1 : 0)
+  expectAuditTrue(report, accepted)
+}
+
+/** A denied commit reaches no upstream, and is audited once it is recorded. */
+export async function killDenialAt(crashAt: CrashPoint): Promise<void> {
+  await using harness = await crashHarness()
+  const child = await harness.start({ crashAt })
+  expect(await send(harness, child, forbidden)).toBeUndefined()
+  await child.process.exited
+  const report = await harness.settle()
+  expect(await harness.accepted()).toEqual([])
+  expect(report.rejected).toBe(crashAt === 'rejection-recorded' ? 1 : 0)
+  expectAuditTrue(report, [])
+}
+
+/**
+ * A transaction of two tables is audited for those that the upstream accepted, each once.
+ * @param acceptedOfSecond what stands upstream of the second table when the process dies at the point's second pass
+ */
+export async function killTransactionAt(crashAt: CrashPoint, acceptedOfSecond: number): Promise<void> {
+  await using harness = await crashHarness()
+  expect((await harness.upstream('POST', '/namespaces/sales/tables', createTable('second'))).status).toBe(200)
+  const child = await harness.start({ crashAt, crashAtPass: 2 })
+  const changes = ['orders', 'second'].map((name) => ({
+    identifier: { namespace: ['sales'], name },
+    ...JSON.parse(setProperties({ owner: name })),
+  }))
+  const sent = fetch(new URL('/v1/iceberg/main/transactions/commit', child.ready.url), {
+    method: 'POST',
+    body: JSON.stringify({ 'table-changes': changes }),
+    headers: { 'x-svc-session': harness.owner().secret },
+  })
+  expect(await sent.then(({ status }) => status).catch(() => 'died')).toBe('died')
+  await child.process.exited
+  const report = await harness.settle()
+  const [first, second] = [await harness.accepted('orders'), await harness.accepted('second')]
+  expect(first).toHaveLength(1)
+  expect(second).toHaveLength(acceptedOfSecond)
+  expectAuditTrue(report, [...first, ...second])
+}
+
+/** Sends a request to the Iceberg surface. */
+export function sendToSurface(
+  harness: CrashHarness,
+  child: Child,
+  method: string,
+  path: string,
+  body?: string,
+) {
+  return fetch(new URL(`/v1/iceberg/main/v1${path}`, child.ready.url), {
+    method,
+    ...(body === undefined ? {} : { body }),
+    headers: { 'x-svc-session': harness.owner().secret },
+  })
+}
+
+/** A creation is audited if the upstream made the table. @param actions what is audited */
+export async function killCreationAt(crashAt: CrashPoint, actions: readonly string[]): Promise<void> {
+  await using harness = await crashHarness()
+  const child = await harness.start({ crashAt })
+  const sent = sendToSurface(harness, child, 'POST', '/namespaces/sales/tables', createTable('fresh'))
+  expect(await sent.then(({ status }) => status).catch(() => 'died')).toBe('died')
+  await child.process.exited
+  const report = await harness.settle()
+  const loaded = await harness.upstream('GET', '/namespaces/sales/tables/fresh')
+  expect(loaded.status).toBe(actions.length > 0 ? 200 : 404)
+  const created = (await loaded.json()) as { 'metadata-location'?: string }
+  expect(report).toMatchObject({ undecided: 0, actions: [...actions] })
+  expect(report.approved).toEqual(created['metadata-location'] ? [created['metadata-location']] : [])
+  expect(report.edges.ACTUAL_WRITE).toEqual(report.approvedCommits)
+}

@@ -1,0 +1,75 @@
+/**
+ * Tenants that a template of stores has ready: to make one takes as long as to open a store. A spare one is a schema
+ * and a graph without the rows that say that there is a tenant, so that nothing sees it before it is taken.
+ */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { embeddedBackend } from '../../src/store/database/embedded.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createTenant } from '../../src/store/tenant/tenants.ts'
+
+/** Most tests have their own tenant, a foreign one, and that of the operator. */
+const sparesCount = 3
+const sparesFile = 'spare-tenants'
+
+interface MigrationRow {
+  readonly version: number
+  readonly name: string
+  readonly checksum: string
+}
+
+interface Spares {
+  readonly tenants: TenantId[]
+  /** What is recorded of each. */
+  readonly migrations: readonly MigrationRow[]
+}
+
+/** Makes the spare tenants of a closed data directory, which `open` opens. */
+export async function addSpareTenants(dataDirectory: string, open: () => Promise<Store>): Promise<void> {
+  const store = await open()
+  const tenants: TenantId[] = []
+  while (tenants.length < sparesCount) tenants.push((await createTenant(store, { name: 'spare' })).id)
+  await store.close()
+  const engine = await embeddedBackend({ dataDirectory, statementMs: 60_000 })
+  const { sql, close } = await engine.open('connecting')
+  const migrations = await sql<MigrationRow[]>`
+    select version, name, checksum from svc.migration where scope = ${tenants[0] ?? ''} order by version`
+  await sql`delete from svc.migration where scope not in ('control', 'functions')`
+  await sql`delete from svc.tenant`
+  await close()
+  await engine.close()
+  writeFileSync(join(dataDirectory, 'pg', sparesFile), JSON.stringify({ tenants, migrations }))
+}
+
+const sparesOf = new WeakMap<Store, Spares>()
+
+/** Lets `makeTenant` take the spare tenants of the template that the store was opened from. */
+export function registerSpares(store: Store, template: string): void {
+  const path = join(template, sparesFile)
+  if (existsSync(path)) sparesOf.set(store, JSON.parse(readFileSync(path, 'utf8')) as Spares)
+}
+
+/** As `createTenant`, of a spare tenant where the store has one left. */
+export async function makeTenant(
+  store: Store,
+  { name, organizationId }: { readonly name: string; readonly organizationId?: string },
+): Promise<{ readonly id: TenantId }> {
+  const spares = sparesOf.get(store)
+  const id = spares?.tenants.shift()
+  if (spares === undefined || id === undefined) return createTenant(store, { name, organizationId })
+  await store.ownerTransaction(id, async (tx) => {
+    await tx.query('insert into svc.tenant (tenant_id, organization_id, name) values ($1, $2, $3)', [
+      id,
+      organizationId ?? null,
+      name,
+    ])
+    for (const { version, name: file, checksum } of spares.migrations)
+      await tx.query(
+        'insert into svc.migration (scope, version, name, checksum) values ($1, $2::int, $3, $4)',
+        [id, version, file, checksum],
+      )
+  })
+  return { id }
+}

@@ -1,0 +1,36 @@
+/** The service and its commands in processes of their own. */
+
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '../..')
+
+export const anyPorts = {
+  SVC_LISTEN_ADDR: '127.0.0.1:0',
+  SVC_METRICS_ADDR: '127.0.0.1:0',
+  SVC_PGWIRE_ADDR: '127.0.0.1:0',
+} as const
+
+export function start(
+  env: Readonly<Record<string, string>>,
+  program = 'src/main.ts',
+  words: readonly string[] = [],
+) {
+  return Bun.spawn([process.execPath, program, ...words], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+}
+
+/** Waits until a service listens. @returns what it has logged, and its address */
+export async function listening(service: ReturnType<typeof start>) {
+  let log = ''
+  for await (const chunk of service.stdout.pipeThrough(new TextDecoderStream())) {
+    log += chunk
+    if (log.includes('"msg":"listening"')) break
+  }
+  const line = log.split('\n').find((each) => each.includes('"listening"'))
+  if (line === undefined) throw new Error(`the service does not listen: ${log}`)
+  return { log, url: (JSON.parse(line) as { url: string }).url }
+}
