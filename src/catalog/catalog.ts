@@ -141,6 +141,7 @@ export interface ForwardedResponse {
  * - `bad_request`: a name or a namespace depth that this kind cannot take; nothing was sent
  * - `upstream_failed`: the upstream failed or refused. A commit was **surely not made**: it was never sent
  *   (name resolution, connection refused, TLS, no token), or it was refused with a 3xx or 4xx
+ * - `upstream_forbidden`: as `upstream_failed`, and the upstream answered 403: its own permissions forbid the request
  * - `commit_unknown`: only from CommitTable, ExpireSnapshots and mutating forwards, after the request was sent: 5xx, 408, a
  *   time-out, a dropped connection, or a success that is not a readable 200. It may have been committed
  */

@@ -26,7 +26,7 @@ import {
   type TableSummary,
 } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
-import { changeUnknown, forwardPath, forwardRefusal, leavesOpen } from './rest-forward.ts'
+import { changeUnknown, forwardPath, forwardRefusal, leavesOpen, refused } from './rest-forward.ts'
 import { parseTablePage, readResult } from './rest-responses.ts'
 import {
   answered,
@@ -262,7 +262,7 @@ class RestCatalog implements Catalog {
         message ?? `${subject} has changed in the upstream catalog; rebase and retry.`,
         answer,
       )
-    return new Fault('upstream_failed', `The upstream catalog ${answered(answer)}.`)
+    return refused(answer)
   }
 }
 

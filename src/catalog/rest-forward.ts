@@ -51,7 +51,13 @@ export function forwardRefusal(
       ...(type === undefined ? {} : { type }),
     })
   if (mutates && leavesOpen(answer)) return changeUnknown(subject, answered(answer))
-  return new Fault('upstream_failed', `The upstream catalog ${answered(answer)}.`)
+  return refused(answer)
+}
+
+/** The Fault of a refusal that no other kind names. Nothing was changed. */
+export function refused(answer: UpstreamAnswer): Fault {
+  const kind = answer.status === 403 ? 'upstream_forbidden' : 'upstream_failed'
+  return new Fault(kind, `The upstream catalog ${answered(answer)}.`)
 }
 
 /** Whether an answer that is no success leaves open whether the change that it answers was made. */

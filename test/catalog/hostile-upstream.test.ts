@@ -206,7 +206,7 @@ describe('answers', () => {
     [304, 'upstream_failed'],
     [400, 'upstream_failed'],
     [401, 'ErrCredentialsExpired'],
-    [403, 'upstream_failed'],
+    [403, 'upstream_forbidden'],
     [404, 'ErrTableNotFound'],
     [408, 'commit_unknown'],
     [409, 'ErrCommitConflict'],

@@ -89,6 +89,7 @@ export async function forwardDurable<T>(
 /** Kinds of Fault by which an adapter reports that nothing was sent, or that the upstream refused. */
 const notCommitted: ReadonlySet<FaultKind> = new Set([
   'upstream_failed',
+  'upstream_forbidden',
   'bad_request',
   'misconfigured',
   'not_acceptable',
