@@ -117,7 +117,7 @@ async function judge(parts: GatewayParts, upstream: Upstream, commit: TableCommi
   return await judgeChange(parts, commit, await loadedBase(loads), loads)
 }
 
-/** Throws failed loads first, then failed verdicts, both in input order (docs/reference/gateway.md 3.2). */
+/** Throws failed loads first, then missing verdicts, then denials, each in input order (docs/reference/gateway.md 3.2). */
 async function passGate(
   parts: GatewayParts,
   upstream: Upstream,
@@ -131,8 +131,10 @@ async function passGate(
     if (!one.ok) throw named(commit, faultOf(one.thrown))
     steps.push({ commit, judged: one.value })
   }
-  for (const { commit, judged } of steps) {
-    if (judged.verdict.kind === 'allow') continue
+  const stopping = (['unavailable', 'deny'] as const).flatMap((kind) =>
+    steps.filter(({ judged }) => judged.verdict.kind === kind),
+  )
+  for (const { commit, judged } of stopping) {
     try {
       await passVerdict(parts, judged, await pendingIntent(parts, upstream, commit))
     } catch (thrown) {
