@@ -159,6 +159,11 @@ export interface Catalog {
   loadTable(table: TableRef, options?: LoadTableOptions): Promise<LoadedTable>
   /** CommitTable: raw UpdateTableRequest bytes in, raw LoadTableResult bytes out. Never retried once sent. */
   commitTable(table: TableRef, body: Uint8Array, options?: CommitTableOptions): Promise<CommittedResponse>
+  /**
+   * CommitTable, in its form for several tables at once: raw CommitTransactionRequest bytes. It changes all of `tables`
+   * or none only where the Capabilities say `atomicTransactions`. Never retried once sent.
+   */
+  commitTables(tables: readonly TableRef[], body: Uint8Array, options?: CallOptions): Promise<void>
   /** ExpireSnapshots: a commit that removes the snapshots, provided the table is still the same one. */
   expireSnapshots(
     table: TableRef,

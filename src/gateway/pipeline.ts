@@ -13,7 +13,7 @@ import { faultOf, logFault } from './base/faults.ts'
 import type { GatewayParts } from './base/parts.ts'
 import { addTiming, countCommit, StageTimes } from './base/stage-times.ts'
 import type { Upstream } from './base/upstream.ts'
-import { TransactionFault } from './commit/commit-transaction.ts'
+import { TransactionFault } from './commit/judge-transaction.ts'
 import {
   type CommitAuth,
   rememberCaller,
