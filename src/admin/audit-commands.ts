@@ -2,32 +2,33 @@
 
 import { Fault } from '../base/fault.ts'
 import { decisions } from '../core/decision.ts'
-import { type AuditRecord, findAudit, listAudit } from '../store/commit/audit.ts'
+import { findAudit, listAudit } from '../store/commit/audit.ts'
 import { countIntents, intentsOnTable } from '../store/commit/commit-intents.ts'
 import { type Command, onTenant } from './command.ts'
+import { decisionRecordView, decisionView } from './views.ts'
 
 const entriesDefault = 50
 const entriesMax = 1000
 
 const shownMembers = [
-  'commitId',
+  'commit_id',
   'action',
   'committer',
   'decision',
   'reason',
-  'createdAt',
-  'tenant',
-  'principalSource',
+  'created_at',
+  'tenant_id',
+  'principal_source',
   'table',
-  'baseMetadataLocation',
-  'metadataLocation',
+  'base_metadata_location',
+  'metadata_location',
   'principal',
-  'credentialId',
-  'bodySha256',
+  'credential_id',
+  'body_sha256',
   'policies',
   'outcomes',
-  'receivedAtMs',
-] satisfies (keyof AuditRecord)[]
+  'received_at_ms',
+] satisfies (keyof ReturnType<typeof decisionRecordView>)[]
 
 export const auditCommands: readonly Command[] = [
   {
@@ -40,14 +41,15 @@ export const auditCommands: readonly Command[] = [
       const decision = flags.choice('decision', decisions)
       const limit = flags.integer('limit', 1, entriesMax) ?? entriesDefault
       const after = flags.optional('after')
-      return onTenant(flags, (store, tenant) =>
-        listAudit(store, tenant, {
+      return onTenant(flags, async (store, tenant) => {
+        const page = await listAudit(store, tenant, {
           limit,
           ...(table && { table }),
           ...(decision && { decision }),
           ...(after !== undefined && { after }),
-        }),
-      )
+        })
+        return { ...page, items: page.items.map(decisionView) }
+      })
     },
   },
   {
@@ -60,8 +62,7 @@ export const auditCommands: readonly Command[] = [
       return onTenant(flags, async (store, tenant) => {
         const record = await findAudit(store, tenant, id)
         if (record === undefined) throw new Fault('not_found', 'The tenant has no such decision.')
-        const { body: _, ...shown } = record
-        return shown
+        return decisionRecordView(record)
       })
     },
   },

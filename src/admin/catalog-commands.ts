@@ -14,6 +14,7 @@ import {
 } from '../store/catalog-credential/catalog-credentials.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
 import { type Flags, UsageError } from './flags.ts'
+import { catalogView } from './views.ts'
 
 export const catalogCommands: readonly Command[] = [
   {
@@ -31,7 +32,10 @@ export const catalogCommands: readonly Command[] = [
     usage: '--tenant ID',
     summary: 'Lists a tenant’s catalog credentials, without secrets.',
     prepare: (flags) =>
-      onTenant(flags, (store, tenant) => everyPage((page) => listCatalogCredentials(store, tenant, page))),
+      onTenant(flags, async (store, tenant) => {
+        const listed = await everyPage((page) => listCatalogCredentials(store, tenant, page))
+        return listed.map(catalogView)
+      }),
   },
   {
     words: 'catalog remove',

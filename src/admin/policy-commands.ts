@@ -5,13 +5,16 @@ import { checkPolicy } from '../policy/check.ts'
 import { deletePolicy, listPolicies, putPolicy } from '../store/policy/policies.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
 import { UsageError } from './flags.ts'
+import { policyView } from './views.ts'
 
 export const policyCommands: readonly Command[] = [
   {
     words: 'policy put',
     usage: `--tenant ID --table ns.table --id ID --kind ${policyKinds.join('|')} --file FILE [--name N] [--message M] [--mode ${policyModes.join('|')}]`,
     summary: 'Attaches a CEL policy to a table, or replaces it. FILE is its text; - is standard input.',
-    fields: ['id', 'kind', 'mode', 'name', 'message', 'definitionCel'] satisfies (keyof Policy)[],
+    fields: ['id', 'kind', 'mode', 'name', 'message', 'definition_cel'] satisfies (keyof ReturnType<
+      typeof policyView<Policy>
+    >)[],
     async prepare(flags) {
       const table = flags.requiredTable()
       const id = flags.required('id')
@@ -30,7 +33,7 @@ export const policyCommands: readonly Command[] = [
         )
       return onTenant(flags, async (store, tenant) => {
         await putPolicy(store, tenant, table, policy)
-        return policy
+        return policyView(policy)
       })
     },
   },
@@ -39,7 +42,9 @@ export const policyCommands: readonly Command[] = [
     usage: '--tenant ID',
     summary: 'Lists a tenant’s policies.',
     prepare: (flags) =>
-      onTenant(flags, (store, tenant) => everyPage((page) => listPolicies(store, tenant, page))),
+      onTenant(flags, async (store, tenant) =>
+        (await everyPage((page) => listPolicies(store, tenant, page))).map(policyView),
+      ),
   },
   {
     words: 'policy delete',

@@ -21,6 +21,8 @@ export type FaultKind =
   | 'internal'
   | 'not_implemented'
   | 'upstream_failed'
+  /** The upstream's own permissions forbid the request (403): it changed nothing. */
+  | 'upstream_forbidden'
   /** The upstream may or may not have applied the commit: never retried blindly, never cleaned up. */
   | 'commit_unknown'
   | 'policy_engine_unavailable'

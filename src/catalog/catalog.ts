@@ -144,6 +144,7 @@ export interface ForwardedResponse {
  * - `bad_request`: a name or a namespace depth that this kind does not support; nothing was sent
  * - `upstream_failed`: the upstream failed or refused. A commit was **certainly not made**: it was never sent (name
  *   resolution, connection refused, TLS, no token), or it was refused with a 3xx or 4xx
+ * - `upstream_forbidden`: as `upstream_failed`, and the upstream answered 403: its own permissions forbid the request
  * - `commit_unknown`: only from CommitTable, ExpireSnapshots and mutating forwards, after the request was sent: 5xx,
  *   408, a timeout, a dropped connection, or a success that is not a readable 200. It may have been committed
  */
@@ -161,6 +162,11 @@ export interface Catalog {
   loadTable(table: TableRef, options?: LoadTableOptions): Promise<LoadedTable>
   /** CommitTable: raw UpdateTableRequest bytes in, raw LoadTableResult bytes out. Never retried once sent. */
   commitTable(table: TableRef, body: Uint8Array, options?: CommitTableOptions): Promise<CommittedResponse>
+  /**
+   * CommitTable, in its form for several tables at once: raw CommitTransactionRequest bytes. It changes all of `tables`
+   * or none only where the Capabilities say `atomicTransactions`. Never retried once sent.
+   */
+  commitTables(tables: readonly TableRef[], body: Uint8Array, options?: CallOptions): Promise<void>
   /** ExpireSnapshots: a commit that removes the snapshots, provided the table is still the same one. */
   expireSnapshots(
     table: TableRef,

@@ -28,13 +28,15 @@ export interface RestCatalogConfig {
   readonly warehouse: string | undefined
   readonly branch: string | undefined
   readonly auth: UpstreamAuth
+  /** Whether the catalog's multi-table commits are atomic; undefined where the configuration does not say. */
+  readonly atomicTransactions: boolean | undefined
 }
 
 const branchPattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$/
 
 /**
  * Reads an adapter's settings: `endpoint`, `warehouse`, `branch` where the kind has branches, `oauth2-server-uri` and
- * `scope`. They authenticate by one of `credential` (`id:secret`), `client_id` with `client_secret`, or `token`.
+ * `scope`, `atomic_transactions`. They authenticate by one of `credential` (`id:secret`), `client_id` with `client_secret`, or `token`.
  * @param scopeDefault the scope where the config names none
  * @throws Fault `misconfigured` with every problem found; it names settings, never their values
  */
@@ -95,6 +97,10 @@ export function parseRestCatalogConfig(
   if (endpoint?.protocol === 'https:' && serverUri?.protocol === 'http:')
     problems.push('The oauth2-server-uri must be https where the endpoint is.')
 
+  const atomicTransactions = credential.config.atomic_transactions ?? undefined
+  if (atomicTransactions !== undefined && typeof atomicTransactions !== 'boolean')
+    problems.push('The atomic_transactions must be true or false.')
+
   if (endpoint === undefined || problems.length > 0)
     throw new Fault('misconfigured', `The catalog configuration cannot be used. ${problems.join(' ')}`)
   const auth: UpstreamAuth =
@@ -106,7 +112,7 @@ export function parseRestCatalogConfig(
       : token !== undefined
         ? { kind: 'token', token }
         : { kind: 'none' }
-  return { endpoint, warehouse, branch, auth }
+  return { endpoint, warehouse, branch, auth, atomicTransactions: atomicTransactions as boolean | undefined }
 }
 
 function tokenUrlOf(endpoint: URL): URL {

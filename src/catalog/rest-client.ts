@@ -26,7 +26,7 @@ import {
   type TableSummary,
 } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
-import { changeUnknown, forwardPath, forwardRefusal, leavesOpen } from './rest-forward.ts'
+import { changeUnknown, forwardPath, forwardRefusal, leavesOpen, refused } from './rest-forward.ts'
 import { parseTablePage, readResult } from './rest-responses.ts'
 import {
   type CatalogVariant,
@@ -59,6 +59,7 @@ class RestCatalog implements Catalog {
   readonly kind: CatalogKind
   readonly assertsAbsentRefs: boolean
   readonly #session: UpstreamSession
+  readonly #capabilities: CatalogCapabilities
   readonly #loadMs: number
   readonly #commitMs: number
 
@@ -72,10 +73,13 @@ class RestCatalog implements Catalog {
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
     this.#commitMs = options.commitMs ?? limits.upstreamCommitMs
     this.#session = new UpstreamSession(variant, config, options)
+    const capabilities = capabilitiesOf(this.kind)
+    const { atomicTransactions = capabilities.atomicTransactions } = config
+    this.#capabilities = { ...capabilities, atomicTransactions }
   }
 
   capabilities(): CatalogCapabilities {
-    return capabilitiesOf(this.kind)
+    return this.#capabilities
   }
 
   async listTables(namespace: readonly string[], options: ListTablesOptions = {}): Promise<TablePage> {
@@ -126,29 +130,15 @@ class RestCatalog implements Catalog {
     options: CommitTableOptions = {},
   ): Promise<CommittedResponse> {
     const path = tablePath(this.kind, table)
-    const headers = this.#headers(options)
-    let response: UpstreamResponse
-    try {
-      response = await this.#session.call(
-        { method: 'POST', path, headers, body },
-        this.#commitMs,
-        options.signal,
-      )
-    } catch (thrown) {
-      if (thrown instanceof UpstreamHttpError && thrown.sent)
-        throw commitUnknown(table, thrown.publicMessage, thrown)
-      throw toUpstreamFault(thrown)
-    }
-    if (response.status !== 200) {
-      const reply = this.#session.replyOf(response)
-      if (leavesOpen(reply)) throw commitUnknown(table, replyClause(reply))
-      throw this.#refusal(response, `Table ${tableName(table)}`)
-    }
+    const name = tableName(table)
+    const request = { method: 'POST', path, headers: this.#headers(options), body } as const
+    const response = await this.#commit(request, name, options.signal)
+    if (response.status !== 200) throw this.#commitRefusal(response, name, `Table ${name}`)
     let result: LoadTableResult
     try {
       result = await readResult(response.body)
     } catch (thrown) {
-      throw commitUnknown(table, 'answered 200 with a body that is no LoadTableResult', thrown)
+      throw commitUnknown(name, 'answered 200 with a body that is no LoadTableResult', thrown)
     }
     return {
       status: 200,
@@ -158,7 +148,40 @@ class RestCatalog implements Catalog {
     }
   }
 
-  /** The commit's result with the metadata location that a load of it names; unchanged where that load fails. */
+  async commitTables(
+    tables: readonly TableRef[],
+    body: Uint8Array,
+    options: CallOptions = {},
+  ): Promise<void> {
+    for (const { namespace, name } of tables) assertNames(this.kind, namespace, name)
+    const names = tables.map(tableName).join(', ')
+    const request = { method: 'POST', path: '/transactions/commit', body } as const
+    const response = await this.#commit(request, names, options.signal)
+    if (response.status === 204 || response.status === 200) return
+    throw this.#commitRefusal(response, names, 'A table of the transaction')
+  }
+
+  /** Sends a commit. @param names the tables, for errors */
+  async #commit(
+    request: RestRequest,
+    names: string,
+    signal: AbortSignal | undefined,
+  ): Promise<UpstreamResponse> {
+    try {
+      return await this.#session.call(request, this.#commitMs, signal)
+    } catch (thrown) {
+      if (thrown instanceof UpstreamHttpError && thrown.sent)
+        throw commitUnknown(names, thrown.publicMessage, thrown)
+      throw toUpstreamFault(thrown)
+    }
+  }
+
+  #commitRefusal(response: UpstreamResponse, names: string, subject: string): CatalogError | Fault {
+    const reply = this.#session.replyOf(response)
+    return leavesOpen(reply) ? commitUnknown(names, replyClause(reply)) : this.#refusal(response, subject)
+  }
+
+  /** The commit's result with the metadata file that a load of it names; unchanged where that load fails. */
   async #located(path: string, result: LoadTableResult): Promise<LoadTableResult> {
     const state = this.variant.committedState(result)
     if (state === undefined) return result
@@ -266,7 +289,7 @@ class RestCatalog implements Catalog {
         message ?? `${subject} has changed in the upstream catalog; rebase and retry.`,
         reply,
       )
-    return new Fault('upstream_failed', `The upstream catalog ${replyClause(reply)}.`)
+    return refused(reply)
   }
 }
 
@@ -279,10 +302,10 @@ function allowedHeaders(headers: Headers): Readonly<Record<string, string>> {
   return allowed
 }
 
-function commitUnknown(table: TableRef, clause: string, cause?: unknown): Fault {
+function commitUnknown(names: string, clause: string, cause?: unknown): Fault {
   return new Fault(
     'commit_unknown',
-    `The upstream catalog ${clause}; the commit on ${tableName(table)} may or may not have been made.`,
+    `The upstream catalog ${clause}; the commit on ${names} may or may not have been made.`,
     { cause, type: 'CommitStateUnknownException' },
   )
 }

@@ -51,7 +51,13 @@ export function forwardRefusal(
       ...(type === undefined ? {} : { type }),
     })
   if (mutates && leavesOpen(reply)) return changeUnknown(subject, replyClause(reply))
-  return new Fault('upstream_failed', `The upstream catalog ${replyClause(reply)}.`)
+  return refused(reply)
+}
+
+/** The Fault of a refusal that no other kind names. Nothing was changed. */
+export function refused(reply: UpstreamReply): Fault {
+  const kind = reply.status === 403 ? 'upstream_forbidden' : 'upstream_failed'
+  return new Fault(kind, `The upstream catalog ${replyClause(reply)}.`)
 }
 
 /** Whether a reply other than a success leaves open whether the change was made. */

@@ -19,6 +19,7 @@ export function openStub(kind: CatalogKind): Catalog {
     getTable: refuse,
     loadTable: refuse,
     commitTable: refuse,
+    commitTables: refuse,
     expireSnapshots: refuse,
     offer: refuse,
     forward: refuse,

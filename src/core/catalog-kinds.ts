@@ -8,6 +8,8 @@ export interface CatalogCapabilities {
   readonly branches: boolean
   readonly credentialVending: boolean
   readonly webhooks: boolean
+  /** Whether `transactions/commit` is proven to change every table or none. A credential may say it of its catalog. */
+  readonly atomicTransactions: boolean
   /** Levels that a namespace may have; 0 where the kind is a stub. */
   readonly namespaceDepthMax: number
 }
@@ -24,6 +26,7 @@ const stub = {
     branches: false,
     credentialVending: false,
     webhooks: false,
+    atomicTransactions: false,
     namespaceDepthMax: 0,
   },
   warehouseRequired: false,
@@ -37,6 +40,8 @@ export const catalogKindDescriptors = {
       branches: false,
       credentialVending: true,
       webhooks: true,
+      // Not of every catalog that speaks like Polaris: Iceberg's own server writes table after table.
+      atomicTransactions: false,
       namespaceDepthMax: 100,
     },
     warehouseRequired: true,
@@ -47,6 +52,8 @@ export const catalogKindDescriptors = {
       branches: true,
       credentialVending: false,
       webhooks: false,
+      // One Nessie commit holds all tables of a transaction.
+      atomicTransactions: true,
       namespaceDepthMax: 1,
     },
     warehouseRequired: false,

@@ -88,6 +88,8 @@ export interface CommitIntent {
   readonly snapshotIds: readonly bigint[]
   /** Milliseconds since the Unix epoch, by this process's clock; `commit.received_at`. */
   readonly receivedAtMs: number
+  /** Commit ids of all tables of a transaction that is forwarded as one, this one's included: all were made, or none. */
+  readonly transaction?: readonly string[]
 }
 
 /** An intent without its body, which may be megabytes long. */

@@ -13,7 +13,7 @@ import { faultOf, logFault } from './base/faults.ts'
 import type { GatewayParts } from './base/parts.ts'
 import { addTiming, countCommit, StageTimes } from './base/stage-times.ts'
 import type { Upstream } from './base/upstream.ts'
-import { TransactionFault } from './commit/commit-transaction.ts'
+import { TransactionFault } from './commit/judge-transaction.ts'
 import {
   type CommitAuth,
   rememberCaller,
@@ -169,7 +169,10 @@ type Matched<Path> =
   | { readonly ok: true; readonly path: Path | Response }
   | { readonly ok: false; readonly thrown: unknown }
 
-/** Matches the path. A failure is thrown only after the session was found. */
+/**
+ * Matches the path. A failure is thrown only after the session was found, apart from a wrong method of a literal path,
+ * which comes first (docs/reference/gateway.md 1.8).
+ */
 function tryMatch<Path extends { readonly prefix: string }>(
   surface: Surface<Path>,
   { method, url }: Request,
@@ -177,6 +180,7 @@ function tryMatch<Path extends { readonly prefix: string }>(
   try {
     return { ok: true, path: surface.match(method, url) }
   } catch (thrown) {
+    if (thrown instanceof Fault && thrown.kind === 'method_not_allowed') throw thrown
     return { ok: false, thrown }
   }
 }

@@ -18,6 +18,13 @@ export function runError(thrown: unknown): SqlError {
       return new SqlError('58000', 'The governance of tables could not be loaded. Retry.', undefined, options)
     if (kind === 'upstream_failed')
       return new SqlError('58000', 'The upstream catalog failed. Retry.', undefined, options)
+    if (kind === 'upstream_forbidden')
+      return new SqlError(
+        '58000',
+        'The upstream catalog forbids the request. Ask an administrator.',
+        undefined,
+        options,
+      )
     if (kind === 'misconfigured')
       return new SqlError(
         '58000',

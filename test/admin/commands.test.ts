@@ -155,7 +155,7 @@ describe('catalogs', () => {
   test('are listed without their secrets', async () => {
     const listed = await cli.run(words(`catalog list --tenant ${acme}`))
     expect(JSON.parse(listed.stdout)).toMatchObject([
-      { nickname: 'main', kind: 'alpha', config: { warehouse: 'dev' } },
+      { nickname: 'main', catalog_kind: 'alpha', config_json: { warehouse: 'dev' } },
     ])
     expect(listed.stdout).not.toContain(secret)
   })
@@ -175,11 +175,14 @@ describe('catalogs', () => {
 
 describe('policies', () => {
   test('are put, listed and deleted, each tenant’s by itself', async () => {
-    const listed = () => cli.json<{ id: string }[]>(words(`policy list --tenant ${acme}`))
-    await cli.json(
+    const listed = () =>
+      cli.json<{ id: string; definition_cel: string }[]>(words(`policy list --tenant ${acme}`))
+    const put = await cli.json(
       [...words(`policy put --tenant ${acme} --table sales.orders --id w --kind write_acl`), '--file', '-'],
       'true',
     )
+    expect((await listed()).at(-1)).toEqual(put as never)
+    expect((await listed()).at(-1)?.definition_cel).toBe('true')
     expect((await listed()).map(({ id }) => id)).toEqual(['keep-id', 'w'])
     expect((await cli.run(words(`policy delete --tenant ${globex} --id w`))).status).toBe(1)
     expect((await cli.run(words(`policy delete --tenant ${acme} --id w`))).status).toBe(0)

@@ -125,7 +125,7 @@ describe('a forwarded request', () => {
 describe('a refusal', () => {
   test.each([
     [400, 'bad_request', 'bad_request'],
-    [403, 'upstream_failed', 'upstream_failed'],
+    [403, 'upstream_forbidden', 'upstream_forbidden'],
     [404, 'not_found', 'not_found'],
     [406, 'not_acceptable', 'not_acceptable'],
     [408, 'upstream_failed', 'commit_unknown'],

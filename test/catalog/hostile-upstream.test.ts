@@ -206,7 +206,7 @@ describe('answers', () => {
     [304, 'upstream_failed'],
     [400, 'upstream_failed'],
     [401, 'ErrCredentialsExpired'],
-    [403, 'upstream_failed'],
+    [403, 'upstream_forbidden'],
     [404, 'ErrTableNotFound'],
     [408, 'commit_unknown'],
     [409, 'ErrCommitConflict'],
@@ -223,6 +223,30 @@ describe('answers', () => {
     [599, 'commit_unknown'],
   ])('a commit answered %i is %s', async (status, outcome) => {
     expect(await commitOutcome(() => new Response(null, { status }))).toBe(outcome)
+  })
+
+  test.each([
+    [200, 'made'],
+    [204, 'made'],
+    [202, 'commit_unknown'],
+    [301, 'upstream_failed'],
+    [401, 'ErrCredentialsExpired'],
+    [403, 'upstream_forbidden'],
+    [404, 'ErrTableNotFound'],
+    [409, 'ErrCommitConflict'],
+    [500, 'commit_unknown'],
+    [503, 'commit_unknown'],
+  ])('a commit of several tables answered %i is %s', async (status, outcome) => {
+    let seen: unknown
+    await withUpstream(
+      startUpstream(() => new Response(null, { status })),
+      {},
+      async (catalog) => {
+        const made = catalog.commitTables([table], body).then(() => 'made')
+        seen = await made.catch((thrown: { kind?: string; code?: string }) => thrown.kind ?? thrown.code)
+      },
+    )
+    expect(seen).toBe(outcome)
   })
 
   test.each([

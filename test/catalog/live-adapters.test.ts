@@ -57,6 +57,32 @@ describe.each(['alpha', 'beta'] as const)('the %s adapter', (kind) => {
     expect(summary.metadataLocation).toBe(committed.result.metadataLocation)
   })
 
+  test('commits several tables in one request, all or none', async () => {
+    const both = [await newTable(), await newTable()]
+    const locations = () =>
+      Promise.all(both.map(async (table) => (await catalog.getTable(table)).metadataLocation))
+    const before = await locations()
+    const bodyOf = (requirements: readonly unknown[]) => {
+      const updates = [{ action: 'set-properties', updates: { a: '1' } }]
+      const [first, second] = both.map((identifier) => ({ identifier, requirements: [], updates }))
+      return encode(JSON.stringify({ 'table-changes': [first, { ...second, requirements }] }))
+    }
+    const moved = [{ type: 'assert-table-uuid', uuid: crypto.randomUUID() }]
+    expect(await rejection(catalog.commitTables(both, bodyOf(moved)))).toMatchObject({
+      code: 'ErrCommitConflict',
+    })
+    expect(await locations()).toEqual(before)
+    await catalog.commitTables(both, bodyOf([]))
+    const after = await locations()
+    expect(after.filter((location) => before.includes(location))).toEqual([])
+  })
+
+  test('says that multi-table commits are atomic as its configuration does', () => {
+    for (const atomic of [true, false])
+      expect(open({ atomic_transactions: atomic }).capabilities().atomicTransactions).toBe(atomic)
+    expect(() => open({ atomic_transactions: 'true' })).toThrow('atomic_transactions must be true or false')
+  })
+
   test('loads conditionally where the upstream has ETags', async () => {
     const table = await newTable()
     const first = await catalog.loadTable(table, { snapshots: 'refs' })

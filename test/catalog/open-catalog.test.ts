@@ -22,6 +22,7 @@ describe('capabilities', () => {
       branches: false,
       credentialVending: true,
       webhooks: true,
+      atomicTransactions: false,
       namespaceDepthMax: 100,
     })
     expect(of('beta')).toEqual({
@@ -29,6 +30,7 @@ describe('capabilities', () => {
       branches: true,
       credentialVending: false,
       webhooks: false,
+      atomicTransactions: true,
       namespaceDepthMax: 1,
     })
     expect(of('gamma').live).toBe(false)

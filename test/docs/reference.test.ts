@@ -108,10 +108,15 @@ describe('docs/reference says what the code says', () => {
   test('of the kinds of catalogs', () => {
     const flag = (on: boolean) => (on ? 'yes' : 'no')
     for (const kind of catalogKinds) {
-      const { live, branches, credentialVending, webhooks, namespaceDepthMax } = capabilitiesOf(kind)
+      const { live, branches, credentialVending, webhooks, atomicTransactions, namespaceDepthMax } =
+        capabilitiesOf(kind)
       const cells = live
-        ? ['live', flag(branches), flag(credentialVending), flag(webhooks), namespaceDepthMax]
-        : ['stub', '–', '–', '–', '–']
+        ? [
+            'live',
+            ...[branches, credentialVending, webhooks, atomicTransactions].map(flag),
+            namespaceDepthMax,
+          ]
+        : ['stub', '–', '–', '–', '–', '–']
       expect(page('catalogs.md')).toContain(`| \`${kind}\` | ${cells.join(' | ')} |`)
     }
   })

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -37,6 +38,19 @@ afterEach(() => service.catalog.faults.reset())
 
 const path = `/v1/iceberg/${prefix}/namespaces/sales/tables/orders`
 const body = setProperties({ a: '1' })
+
+/** All that comes back for bytes that are sent. */
+async function exchange(hostname: string, port: number, bytes: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let answer = ''
+  const socket = connect(port, hostname, () => socket.write(bytes))
+  socket.on('data', (chunk) => {
+    answer += chunk.toString('latin1')
+  })
+  socket.on('error', reject)
+  socket.on('close', () => resolve(answer))
+  return await promise
+}
 
 interface ErrorModel {
   readonly error: { readonly code: number; readonly type: string; readonly message: string }
@@ -320,6 +334,20 @@ describe('what is asked', () => {
       expect(
         (await commit(service, body, { path: `/v1/iceberg/main/namespaces/sales/tables/${table}` })).status,
       ).toBe(400)
+    },
+  )
+
+  test.each(['GET', 'PUT', 'DELETE', 'PROPFIND', 'TRACE', 'OPTIONS'])(
+    'answers 405 to %s before it asks for a session',
+    async (method) => {
+      // By hand, because fetch sends no TRACE.
+      const { hostname, port } = new URL(service.app.url)
+      for (const literal of [path, `/v1/iceberg/${prefix}/transactions/commit`]) {
+        const head = `${method} ${literal} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\n\r\n`
+        const answer = await exchange(hostname, Number(port), head)
+        expect(answer).toStartWith('HTTP/1.1 405 ')
+        expect(answer.toLowerCase()).toContain('\r\nallow: post\r\n')
+      }
     },
   )
 

@@ -203,6 +203,28 @@ test('an engine failure for any table is 503, forwards nothing and audits nothin
   expect((await audit(service)).length).toBe(rows)
 })
 
+test.each([
+  ['denied', 'unjudged'],
+  ['unjudged', 'denied'],
+])('a denied table and one without a verdict are 503 in either order: %s, %s', async (first, second) => {
+  const body = bodyOf(change(first), change(second))
+  const values: Readonly<Record<string, string>> = { denied: 'false', unjudged: 'table.nothing == 1' }
+  for (const [name, value] of Object.entries(values)) {
+    await send(service, 'POST', '/namespaces/sales/tables', createTable(name))
+    await govern(service, { namespace: ['sales'], name }, `rule-${name}`, 'schema', value)
+  }
+  const rows = (await audit(service)).length
+  service.catalog.faults.reset()
+  const denied = await metric(service, 'commit_rejected_total{reason="policy_denied"}')
+  const response = await transact(body)
+  expect(response.status).toBe(503)
+  expect(await response.text()).toBe('policy-engine-unavailable')
+  expect((await onSurface(body)).status).toBe(503)
+  expect(service.catalog.faults.counts.commit).toBe(0)
+  expect((await audit(service)).length).toBe(rows)
+  expect(await metric(service, 'commit_rejected_total{reason="policy_denied"}')).toBe(denied)
+})
+
 describe('a failure after the first table', () => {
   const stale = { requirements: [{ type: 'assert-table-uuid', uuid: crypto.randomUUID() }], updates: [] }
   const conflicting = (name: string) => ({ ...change(name), ...stale })

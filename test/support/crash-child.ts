@@ -16,7 +16,12 @@ export interface CrashChildOrders {
   /** A data directory with the tenant in it. */
   readonly template: string
   /** Set on the first start: equips the tenant, with a policy that denies commits of the property `forbidden`. */
-  readonly equip?: { readonly tenant: TenantId; readonly catalogUrl: string }
+  readonly equip?: {
+    readonly tenant: TenantId
+    readonly catalogUrl: string
+    /** Further members of `config_json`. */
+    readonly config?: Readonly<Record<string, unknown>>
+  }
   readonly crashAt?: CrashPoint
   /** The how manieth pass of that point it is; 1 where absent. */
   readonly crashAtPass?: number
@@ -30,7 +35,7 @@ export interface CrashChildReady {
 async function main(orders: CrashChildOrders): Promise<void> {
   const { dataDirectory, template, equip } = orders
   const store = await openStore({ ...testStoreOptions, dataDirectory, template })
-  const owner = equip && (await equipTenant(store, equip.tenant, 'acme', equip.catalogUrl))
+  const owner = equip && (await equipTenant(store, equip.tenant, 'acme', equip.catalogUrl, equip.config))
   if (owner !== undefined)
     await putPolicy(store, owner.tenant, ordersTable, {
       id: 'no-forbidden',

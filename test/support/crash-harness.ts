@@ -36,8 +36,11 @@ export interface CrashHarness extends AsyncDisposable {
 
 const settleTriesMax = 100
 
-/** One catalog, one store directory, and processes that come and go. */
-export async function crashHarness(): Promise<CrashHarness> {
+/**
+ * One catalog, one store directory, and processes that come and go.
+ * @param config further members of the catalog credential's `config_json`
+ */
+export async function crashHarness(config: Readonly<Record<string, unknown>> = {}): Promise<CrashHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-crash-'))
   const catalog = await startDevCatalog({ folder: join(folder, 'catalog'), credential: 'gateway:s3cret' })
   const upstream = await createOrders(catalog)
@@ -77,7 +80,7 @@ export async function crashHarness(): Promise<CrashHarness> {
     async start(orders = {}) {
       const child = spawn({
         ...orders,
-        ...(owner === undefined && { equip: { tenant, catalogUrl: catalog.url } }),
+        ...(owner === undefined && { equip: { tenant, catalogUrl: catalog.url, config } }),
       })
       const ready = JSON.parse(await firstLine(child.stdout)) as CrashChildReady
       owner ??= ready.owner

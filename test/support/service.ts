@@ -106,10 +106,18 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   }
 }
 
-/** A tenant with a session of every scope and the catalog credential `main`. */
-export async function addTenant(store: Store, name: string, catalogUrl: string): Promise<TestTenant> {
+/**
+ * A tenant with a session of every scope and the catalog credential `main`.
+ * @param config further members of its `config_json`
+ */
+export async function addTenant(
+  store: Store,
+  name: string,
+  catalogUrl: string,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<TestTenant> {
   const { id } = await makeTenant(store, { name })
-  return equipTenant(store, id, name, catalogUrl)
+  return equipTenant(store, id, name, catalogUrl, config)
 }
 
 /** Gives a tenant what `addTenant` gives a new one. */
@@ -118,12 +126,13 @@ export async function equipTenant(
   tenant: TenantId,
   name: string,
   catalogUrl: string,
+  config: Readonly<Record<string, unknown>> = {},
 ): Promise<TestTenant> {
   await putCatalogCredential(store, tenant, {
     nickname: prefix,
     kind: 'alpha',
     endpoint: catalogUrl,
-    config: { endpoint: catalogUrl, warehouse: 'dev', credential: 'gateway:s3cret' },
+    config: { endpoint: catalogUrl, warehouse: 'dev', credential: 'gateway:s3cret', ...config },
   })
   const scopes: readonly SessionScope[] = ['commit', 'read', 'lineage', 'admin']
   const { secret } = await createServiceSession(store, tenant, {

@@ -11,12 +11,15 @@ import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts
 import { tableMembers } from '../base/disclosure.ts'
 import { assertName } from '../base/path.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit/commit-action.ts'
+import { commitAtomically } from '../commit/commit-atomically.ts'
 import { commitTable } from '../commit/commit-table.ts'
-import { commitTransaction, TransactionFault } from '../commit/commit-transaction.ts'
+import { commitTransaction } from '../commit/commit-transaction.ts'
+import { TransactionFault } from '../commit/judge-transaction.ts'
 import { openOnCachedTable } from '../speculative/cached-table.ts'
 import { tableCommit } from '../stages/open-commit.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { upstreamPath } from './client-path.ts'
+import { commitsAtomically } from './commits-atomically.ts'
 import {
   delegationOf,
   discloseAccepted,
@@ -51,13 +54,18 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
 
 /**
  * commitTransaction: the commit of docs/reference/gateway.md 3, with the responses of the Iceberg REST specification.
+ * It is atomic if the catalog is.
  * @throws Fault `commit_unknown` for any failure after one commit was accepted, because no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, request, tenant, identified, receivedAtMs, stages, body } = surface
   const changes = await readTransactionRequest(body.bytes)
+  const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
+  if (await commitsAtomically(upstream, request.signal)) {
+    const { commitIds, warnings } = await commitAtomically(parts, upstream, { ...transaction, body })
+    return jsonResponse(204, null, verdictHeaders(commitIds.join(', '), warnings))
+  }
   try {
-    const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
     const { results, warnings } = await commitTransaction(parts, upstream, transaction)
     return jsonResponse(
       204,

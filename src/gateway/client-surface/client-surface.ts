@@ -130,8 +130,14 @@ function clientSurface(issueToken: IssueToken | undefined): Surface<ClientPath> 
       async ({ operation }) =>
       (call) =>
         handlers[operation]({ ...call, query: new URL(call.request.url).searchParams }),
-    errorResponse,
+    errorResponse: clientErrorResponse,
   }
+}
+
+/** The upstream's 403 stays a 403, so that clients know that nothing was committed. */
+function clientErrorResponse(fault: Fault): Response {
+  if (fault.kind !== 'upstream_forbidden') return errorResponse(fault)
+  return errorResponse(new Fault('forbidden', fault.publicMessage, { cause: fault }))
 }
 
 /** Accepts the scope `commit` or `read`, because a client that may commit may also read. */

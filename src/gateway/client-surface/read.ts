@@ -6,6 +6,7 @@ import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
 import { discloseReply, planMembers, tableMembers } from '../base/disclosure.ts'
 import { namespaceLevels, upstreamPath } from './client-path.ts'
+import { commitsAtomically } from './commits-atomically.ts'
 import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
 import {
   delegationOf,
@@ -19,16 +20,17 @@ import {
 
 /**
  * getConfig: lists what the client surface serves, without addresses, prefixes or secrets. `commitTransaction` is
- * served but not listed, because clients expect it to be atomic. No `idempotency-key-lifetime` is promised, because a
+ * always served but listed only if it is atomic, because clients expect that. No `idempotency-key-lifetime` is promised, because a
  * repeated commit is judged like any other, and its table has changed since the first.
  */
 export async function getConfig({ upstream, request }: SurfaceRequest): Promise<Response> {
+  const isAtomic = await commitsAtomically(upstream, request.signal)
   const { endpoints } = await upstream.catalog.offer({ signal: request.signal })
   const { credentialVending } = upstream.catalog.capabilities()
   const unlisted: ReadonlySet<OperationId> = new Set([
     'getConfig',
     'getToken',
-    'commitTransaction',
+    ...(isAtomic ? [] : (['commitTransaction'] as const)),
     ...(credentialVending ? [] : (['loadCredentials'] as const)),
   ])
   const served = operations.filter(

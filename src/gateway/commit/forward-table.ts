@@ -58,12 +58,23 @@ export async function forwardTable(
       return resolved && (await replyOf(resolved))
     },
   })
-  await record(parts, commit, intent, judged, response)
-  inNextTurn(() => remember(parts, upstream, commit, response))
+  await recordForwarded(parts, upstream, commit, intent, judged, response)
   return response
 }
 
-/** Steps 12 and 13. Never throws. */
+/** Steps 12 and 13 of an accepted commit, whose table is cached then. Never throws. */
+export async function recordForwarded(
+  parts: GatewayParts,
+  upstream: Upstream,
+  commit: TableCommit,
+  intent: PendingIntent,
+  judged: Judged,
+  response: Forwarded,
+): Promise<void> {
+  await record(parts, commit, intent, judged, response)
+  inNextTurn(() => remember(parts, upstream, commit, response))
+}
+
 async function record(
   parts: GatewayParts,
   commit: TableCommit,
@@ -100,8 +111,8 @@ function remember(
   }
 }
 
-/** Rebuilds the lost reply from a load, without the configuration that loads carry. */
-async function replyOf({ now, committed }: ResolvedCommit): Promise<Forwarded> {
+/** Rebuilds a lost or missing reply from a load, without the configuration that loads carry. */
+export async function replyOf({ now, committed }: ResolvedCommit): Promise<Forwarded> {
   const { etag, result } = now
   const { body } = await discloseReply(now.body, tableMembers, { vended: false, masked: true, whole: true })
   return {

@@ -48,6 +48,11 @@ async function refuseUnjudged(parts: GatewayParts, intent: PendingIntent, detail
   throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { detail })
 }
 
+/** What a forward needs of the intent, or of all intents that it covers. */
+export type ForwardedIntent = Pick<PendingIntent, 'stages' | 'withdraw'> & {
+  readonly withoutBase: Pick<PendingIntent['withoutBase'], 'commitId'>
+}
+
 /** How a judged change is forwarded, and how a lost reply is resolved. */
 export interface Forward<T> {
   readonly send: () => Promise<T>
@@ -62,7 +67,7 @@ export interface Forward<T> {
  */
 export async function forwardDurable<T>(
   parts: GatewayParts,
-  intent: PendingIntent,
+  intent: ForwardedIntent,
   { send, resolve }: Forward<T>,
 ): Promise<T> {
   parts.passCrashPoint('commit-not-forwarded')
@@ -89,6 +94,7 @@ export async function forwardDurable<T>(
 /** Kinds of Fault by which an adapter reports that nothing was sent, or that the upstream refused. */
 const notCommitted: ReadonlySet<FaultKind> = new Set([
   'upstream_failed',
+  'upstream_forbidden',
   'bad_request',
   'misconfigured',
   'not_acceptable',

@@ -2,8 +2,8 @@
  * Decides whether commits were made whose process died, or lost the upstream, between forward and audit. Pure: it
  * compares the intents with the current table and with the audited commits.
  *
- * The evidence, strongest first: a snapshot of the commit exists; the commit's updates would change nothing; the number
- * of metadata files since the base that no audited commit explains. In doubt the intent stays, and an alert reports it.
+ * The evidence, strongest first: a snapshot of the commit exists; another commit of its transaction was made; the
+ * commit's updates would change nothing; the number of metadata files since the base that no audited commit explains. In doubt the intent stays, and an alert reports it.
  */
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
@@ -19,6 +19,8 @@ export interface StaleIntent {
   readonly intent: IntentHead
   /** Whether applying the commit's updates to the current table would change nothing. */
   readonly effectsHold: boolean
+  /** Whether it was surely made: it belongs to a transaction of which another table's commit was. */
+  readonly isSurelyMade?: boolean
 }
 
 export interface TableEvidence {
@@ -39,7 +41,7 @@ export function decideIntents(
   stale: readonly StaleIntent[],
   table: TableEvidence | undefined,
 ): ReadonlyMap<string, IntentOutcome> {
-  if (table === undefined) return new Map(stale.map(({ intent }) => [intent.commitId, withoutTable(intent)]))
+  if (table === undefined) return new Map(stale.map((one) => [one.intent.commitId, withoutTable(one)]))
 
   const history = historyOf(table)
   const decided = new Map<string, IntentOutcome>()
@@ -47,15 +49,16 @@ export function decideIntents(
   for (const one of stale) {
     const since = entriesSince(history, one.intent.baseMetadataLocation)
     const unexplained = since?.filter((entry) => !table.audited.has(entry.metadataLocation))
-    if (unexplained?.length === 0) decided.set(one.intent.commitId, { kind: 'not-committed' })
+    if (unexplained?.length === 0 && !one.isSurelyMade)
+      decided.set(one.intent.commitId, { kind: 'not-committed' })
     else open.push(one)
   }
   for (const [commitId, outcome] of decideOpen(open, history, table)) decided.set(commitId, outcome)
   return decided
 }
 
-function withoutTable(intent: IntentHead): IntentOutcome {
-  return intent.baseMetadataLocation === ''
+function withoutTable({ intent, isSurelyMade }: StaleIntent): IntentOutcome {
+  return intent.baseMetadataLocation === '' && !isSurelyMade
     ? { kind: 'not-committed' }
     : { kind: 'undecidable', why: 'the table no longer exists' }
 }
@@ -88,7 +91,8 @@ function decideOpen(
     )
     .sort((a, b) => Number(sequenceNumber(snapshots, a.intent) - sequenceNumber(snapshots, b.intent)))
   const likely = open
-    .filter(({ intent, effectsHold }) => intent.snapshotIds.length === 0 && effectsHold)
+    .filter((one) => !proven.includes(one))
+    .filter((one) => one.isSurelyMade || (one.intent.snapshotIds.length === 0 && one.effectsHold))
     .sort((a, b) => a.intent.receivedAtMs - b.intent.receivedAtMs)
 
   const take = (intent: IntentHead, entry: HistoryEntry | undefined) => {
@@ -112,22 +116,44 @@ function decideOpen(
     if (makers.length === 1 && maker && !table.audited.has(table.metadataLocation))
       take(maker.intent, history[0])
   }
+  placeSurelyMade()
   const countable = complete && !table.othersInFlight
-  const unplaced = proven.filter(({ intent }) => !outcomes.has(intent.commitId))
-  const explainedByAll = unexplained.length === unplaced.length + likely.length
+  const unplaced = proven.filter(isUnplaced)
+  const uncounted = likely.filter(isUnplaced)
+  const explainedByAll = unexplained.length === unplaced.length + uncounted.length
   if (countable) for (const { intent } of unplaced) take(intent, unexplained[0])
-  if (countable && explainedByAll) for (const { intent } of likely) take(intent, unexplained[0])
+  if (countable && explainedByAll) for (const { intent } of uncounted) take(intent, unexplained[0])
 
-  for (const { intent } of open) {
+  for (const { intent, isSurelyMade } of open) {
     if (outcomes.has(intent.commitId)) continue
     outcomes.set(
       intent.commitId,
-      countable && unexplained.length === 0
+      countable && unexplained.length === 0 && !isSurelyMade
         ? { kind: 'not-committed' }
         : { kind: 'undecidable', why: doubt() },
     )
   }
   return outcomes
+
+  function isUnplaced({ intent }: StaleIntent): boolean {
+    return !outcomes.has(intent.commitId)
+  }
+
+  /** Places the one commit that must have written a file, if only one file can be it. */
+  function placeSurelyMade(): void {
+    const sure = [...proven, ...likely.filter((one) => one.isSurelyMade)].filter(isUnplaced)
+    const [only] = sure
+    if (sure.length === 1 && only?.isSurelyMade) take(only.intent, onlyFileOf(only))
+  }
+
+  function onlyFileOf({ intent, effectsHold }: StaleIntent): HistoryEntry | undefined {
+    if (complete && unexplained.length === 1) return unexplained[0]
+    if (!effectsHold) return undefined
+    // A commit that changes nothing may write no file.
+    if (intent.baseMetadataLocation === table.metadataLocation) return history.at(-1)
+    const isAlone = history.length === 1 && open.length === 1 && !table.othersInFlight
+    return isAlone && !table.audited.has(table.metadataLocation) ? history[0] : undefined
+  }
 
   function doubt(): string {
     if (table.othersInFlight) return 'other commits on the table are still in progress'

@@ -44,8 +44,27 @@ export async function resolveLostCommit(
   })
 }
 
-/** Repeats `look` until it finds the change made or the time is up. */
+/** Repeats `look` until it finds the change made or the time is up, and logs a change that was made. */
 export async function repeatUntilMade<T>(
+  parts: GatewayParts,
+  intent: CommitIntent,
+  look: (signal: AbortSignal) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const made = await repeatUntilFound(parts, intent, look)
+  if (made !== undefined) logLostReply(parts, intent)
+  return made
+}
+
+/** Logs that a change was made whose reply was lost. */
+export function logLostReply({ log }: GatewayParts, { commitId, table, action }: CommitIntent): void {
+  log.warn(
+    { commitId, table: tableName(table), action: action ?? 'update-table' },
+    'the reply to a change was lost, but the change was made',
+  )
+}
+
+/** Repeats `look` until it finds what was made or the time is up. */
+export async function repeatUntilFound<T>(
   parts: GatewayParts,
   intent: CommitIntent,
   look: (signal: AbortSignal) => Promise<T | undefined>,
@@ -59,7 +78,7 @@ export async function repeatUntilMade<T>(
     try {
       return await look(signal)
     } catch (err) {
-      log.warn({ err }, 'could not check whether a change was made whose reply was lost; trying again')
+      log.warn({ err }, 'could not check what a change made whose reply does not say it; trying again')
       return undefined
     }
   }
@@ -67,12 +86,7 @@ export async function repeatUntilMade<T>(
     await Bun.sleep(waitMs)
     if (signal.aborted) return undefined
     const made = await Promise.race([attempt(), late])
-    if (made === undefined) continue
-    log.warn(
-      { action: intent.action ?? 'update-table' },
-      'the reply to a change was lost, but the change was made',
-    )
-    return made
+    if (made !== undefined) return made
   }
   return undefined
 }

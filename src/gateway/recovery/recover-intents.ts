@@ -8,8 +8,10 @@ import { startDeadline } from '../../catalog/deadline.ts'
 import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { appliedPolicy, type IntentHead } from '../../core/commit.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
+import { transactionFate } from '../../store/commit/audit.ts'
 import {
   type ClaimedIntent,
   claimStaleIntents,
@@ -48,7 +50,8 @@ export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal):
     leaseMs: parts.intentTimes.leaseMs,
   })
   const run: Run = {
-    counts: { committed: 0, notCommitted: 0, undecidable: 0 },
+    counts: { committed: 0, notCommitted: 0 },
+    undecided: new Set(),
     claimedIds: new Set(claimed.map(({ intent }) => intent.commitId)),
     stop: signal,
   }
@@ -61,11 +64,13 @@ export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal):
   )
   await releaseIntents(parts.store, claimed)
   parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
-  return run.counts
+  return { ...run.counts, undecidable: run.undecided.size }
 }
 
 interface Run {
-  readonly counts: { -readonly [key in keyof RecoveryReport]: number }
+  readonly counts: { committed: number; notCommitted: number }
+  /** Commit ids. */
+  readonly undecided: Set<string>
   /** The processes that opened these intents have died. They include tables of the same name in other catalogs. */
   readonly claimedIds: ReadonlySet<string>
   readonly stop: AbortSignal | undefined
@@ -79,16 +84,29 @@ async function recoverCatalog(
 ): Promise<void> {
   using deadline = startDeadline(limits.recoveryUpstreamMs, run.stop)
   const { signal } = deadline
-  for (const group of Map.groupBy(claimed, ({ intent }) => tableKey(intent.table)).values()) {
-    try {
-      signal.throwIfAborted()
-      await recoverGroup(parts, run, group, signal)
-    } catch (err) {
-      run.counts.undecidable += group.length
-      if (run.stop?.aborted) continue
-      const intents = group.map((one) => one.intent.commitId)
-      parts.log.error({ err, intents }, 'intents could not be recovered; the next run retries')
-    }
+  const groups = [...Map.groupBy(claimed, ({ intent }) => tableKey(intent.table)).values()]
+  for (const group of groups) await tryGroup(parts, run, group, signal)
+  // What was decided on one table decides the rest of its transaction.
+  for (const group of groups) {
+    const left = group.filter(({ intent }) => run.undecided.has(intent.commitId))
+    if (left.some(({ intent }) => intent.transaction)) await tryGroup(parts, run, left, signal)
+  }
+}
+
+async function tryGroup(
+  parts: GatewayParts,
+  run: Run,
+  group: readonly ClaimedIntent[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    signal.throwIfAborted()
+    await recoverGroup(parts, run, group, signal)
+  } catch (err) {
+    const intents = group.map((one) => one.intent.commitId)
+    for (const commitId of intents) run.undecided.add(commitId)
+    if (run.stop?.aborted) return
+    parts.log.error({ err, intents }, 'intents could not be recovered; the next run retries')
   }
 }
 
@@ -127,7 +145,7 @@ async function credentialFor(
 function count(
   parts: GatewayParts,
   intent: IntentHead,
-  { counts }: Run,
+  { counts, undecided }: Run,
   outcome: IntentOutcome | undefined,
 ): void {
   const log = parts.log.child({
@@ -135,6 +153,7 @@ function count(
     action: intent.action ?? 'update-table',
     table: tableName(intent.table),
   })
+  undecided.delete(intent.commitId)
   if (outcome?.kind === 'committed') {
     counts.committed++
     log.warn('an accepted commit was not audited; its audit is now complete')
@@ -142,7 +161,7 @@ function count(
     counts.notCommitted++
     log.info('a commit never reached the table; its intent was closed')
   } else {
-    counts.undecidable++
+    undecided.add(intent.commitId)
     log.error({ why: outcome?.why }, 'commit state undecidable')
   }
 }
@@ -170,12 +189,13 @@ async function recoverTable(
   // Bodies are loaded one at a time, because each may have megabytes.
   for (const { intent } of group) {
     const bodyOf = () => loadIntentBody(parts.store, tenant, intent.commitId)
-    stale.push(await staleIntent(intent, now?.result.metadata, bodyOf))
+    const isSurelyMade = (await fateOf(parts, tenant, intent)) === 'made'
+    stale.push({ ...(await staleIntent(intent, now?.result.metadata, bodyOf)), isSurelyMade })
   }
   const outcomes = decideIntents(stale, now?.evidence)
   for (const claimed of group) {
     const { intent } = claimed
-    const decided = outcomes.get(intent.commitId)
+    const decided = await unlessNotMade(parts, tenant, intent, outcomes.get(intent.commitId))
     const outcome = decided && (await unlessDropped(parts, claimed, decided))
     if (outcome?.kind === 'committed' && now !== undefined)
       await recordVerdict(parts.store, tenant, {
@@ -189,4 +209,19 @@ async function recoverTable(
     if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
     count(parts, intent, run, outcome)
   }
+}
+
+async function fateOf({ store }: GatewayParts, tenant: TenantId, { transaction }: IntentHead) {
+  return transaction && (await transactionFate(store, tenant, transaction))
+}
+
+/** The outcome, but `not-committed` for what the table leaves open in a transaction that was not made. */
+async function unlessNotMade(
+  parts: GatewayParts,
+  tenant: TenantId,
+  intent: IntentHead,
+  outcome: IntentOutcome | undefined,
+): Promise<IntentOutcome | undefined> {
+  if (outcome?.kind !== 'undecidable') return outcome
+  return (await fateOf(parts, tenant, intent)) === 'not-made' ? { kind: 'not-committed' } : outcome
 }

@@ -22,6 +22,8 @@ export interface TableCommit extends Change {
   readonly body: CommitBody
   /** Iceberg's Idempotency-Key, passed on unchanged. */
   readonly idempotencyKey: string | undefined
+  /** See `CommitIntent.transaction`. */
+  readonly transaction?: readonly string[]
 }
 
 /** A request whose body was read completely. */
@@ -90,6 +92,7 @@ export async function pendingIntent(
     body: await compress(commit.body.bytes),
     snapshotIds: snapshotIdsAdded(commit.request),
     receivedAtMs: commit.receivedAtMs,
+    ...(commit.transaction && { transaction: commit.transaction }),
   }
   return new PendingIntent(parts, commit.tenant, withoutBase, commit.stages)
 }

@@ -45,6 +45,7 @@ const stateOfKind = {
   internal: 'XX000',
   not_implemented: '0A000',
   upstream_failed: '58000',
+  upstream_forbidden: '58000',
   commit_unknown: 'XX000',
   policy_engine_unavailable: '58000',
   unavailable: '58000',

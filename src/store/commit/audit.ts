@@ -196,6 +196,30 @@ export async function wasChangedFrom(
   return rows.length > 0
 }
 
+/**
+ * What the store knows of a transaction that was forwarded as one, of which at least one intent is open.
+ * @returns `made` if a commit of it is audited; `not-made` if one was closed without an audit, or never opened
+ */
+export async function transactionFate(
+  store: Store,
+  tenant: TenantId,
+  commitIds: readonly string[],
+): Promise<'made' | 'not-made' | 'open'> {
+  const [row] = await store.tenantQuery<{ readonly approved: number; readonly open: number }>(
+    tenant,
+    `with ids as (select value::uuid as commit_id from jsonb_array_elements_text($2::text::jsonb))
+     select
+       (select count(*)::int from svc.audit_log
+        where tenant_id = $1 and commit_id in (select commit_id from ids) and decision = 'APPROVED') as approved,
+       (select count(*)::int from svc.commit_intent
+        where tenant_id = $1 and commit_id in (select commit_id from ids)) as open`,
+    [tenant, JSON.stringify(commitIds)],
+  )
+  if (row === undefined) throw new Error('a count gave no row')
+  if (row.approved > 0) return 'made'
+  return row.open < commitIds.length ? 'not-made' : 'open'
+}
+
 /** Counts of accepted changes of a name. */
 export interface AuditedChanges {
   /** Creations of a table, view or namespace. */

@@ -269,3 +269,51 @@ describe('what became of an intent', () => {
     expect(decide([stale('1', 'm1')], undefined)).toEqual({ 1: 'undecidable' })
   })
 })
+
+describe('a commit that was surely made, because another of its transaction was', () => {
+  const sure = (one: StaleIntent): StaleIntent => ({ ...one, isSurelyMade: true })
+  const two = [
+    ['m1', 1n],
+    ['m2', 2n],
+  ] as const
+
+  test('wrote the only file that the audit does not explain, whatever else is in flight', () => {
+    const evidence = table({ files: two, othersInFlight: true })
+    expect(decide([sure(stale('1', 'm1'))], evidence)).toEqual({ 1: 'm2' })
+    expect(decide([stale('1', 'm1', [], true)], evidence)).toEqual({ 1: 'undecidable' })
+  })
+
+  test('is never decided as not made', () => {
+    expect(decide([sure(stale('1', 'm2'))], table({ files: two }))).toEqual({ 1: 'undecidable' })
+    expect(decide([sure(stale('1', 'm1'))], table({ files: two, audited: ['m2'] }))).toEqual({
+      1: 'undecidable',
+    })
+    expect(decide([sure(stale('1', ''))], undefined)).toEqual({ 1: 'undecidable' })
+  })
+
+  test('wrote no file where it changes nothing and the table stands at its base', () => {
+    expect(decide([sure(stale('1', 'm2', [], true))], table({ files: two }))).toEqual({ 1: 'm2' })
+  })
+
+  test('stays open where two files are not explained and others are in flight', () => {
+    const files = [...two, ['m3', 3n] as const]
+    expect(decide([sure(stale('1', 'm1'))], table({ files, othersInFlight: true }))).toEqual({
+      1: 'undecidable',
+    })
+    expect(decide([sure(stale('1', 'm1')), stale('2', 'm1', [], true)], table({ files }))).toEqual({
+      1: 'm2',
+      2: 'm3',
+    })
+  })
+
+  test('wrote the file that a catalog without a metadata log shows, where its effects hold and it is alone', () => {
+    const evidence = table({ files: [['m9', 9n]] })
+    expect(decide([sure(stale('1', 'm1', [], true))], evidence)).toEqual({ 1: 'm9' })
+    expect(decide([sure(stale('1', 'm1'))], evidence)).toEqual({ 1: 'undecidable' })
+    expect(decide([sure(stale('1', 'm1', [], true)), stale('2', 'm0')], evidence)).toEqual({
+      1: 'undecidable',
+      2: 'undecidable',
+    })
+    expect(decide([stale('1', 'm1', [], true)], evidence)).toEqual({ 1: 'undecidable' })
+  })
+})

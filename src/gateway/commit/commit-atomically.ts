@@ -1,0 +1,132 @@
+/**
+ * Performs a multi-table commit on a catalog that makes all of it or nothing (docs/reference/gateway.md 3.6): judges
+ * every table first, then forwards the request as one. Its intent has a row for each table, and each is audited.
+ */
+
+import type { PolicyOutcome } from '../../core/decision.ts'
+import type { CommitBody } from '../base/body.ts'
+import { faultOf } from '../base/faults.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { PendingIntent } from '../base/pending-intent.ts'
+import type { Upstream } from '../base/upstream.ts'
+import { findTransactionMade, type MadeCommits } from '../recovery/transaction-made.ts'
+import { assertRefsAbsent } from '../stages/assert-refs-absent.ts'
+import { pendingIntent } from '../stages/open-commit.ts'
+import { warningsOf } from '../stages/verdicts.ts'
+import { recordForwarded, replyOf } from './forward-table.ts'
+import { judgeTransaction, type Step, type TransactionCommit, TransactionFault } from './judge-transaction.ts'
+import { forwardDurable } from './outcomes.ts'
+
+export interface AtomicTransaction extends TransactionCommit {
+  /** The request's body, which is forwarded byte for byte. */
+  readonly body: CommitBody
+}
+
+export interface AtomicallyCommitted {
+  /** In input order. */
+  readonly commitIds: readonly string[]
+  readonly warnings: readonly PolicyOutcome[]
+}
+
+interface OpenStep extends Step {
+  readonly intent: PendingIntent
+}
+
+/**
+ * Judges all changes and, if every one is allowed, forwards them together.
+ * @throws TransactionFault. Nothing was made, unless its fault is `commit_unknown`
+ */
+export async function commitAtomically(
+  parts: GatewayParts,
+  upstream: Upstream,
+  { body, ...transaction }: AtomicTransaction,
+): Promise<AtomicallyCommitted> {
+  const steps = await judgeTransaction(parts, upstream, transaction)
+  const commitIds = steps.map(({ commit }) => commit.commitId)
+  try {
+    const opened = await openSteps(parts, upstream, steps, commitIds)
+    const made = await forward(parts, upstream, transaction, body, opened)
+    await recordAll(parts, upstream, opened, made)
+  } catch (thrown) {
+    throw new TransactionFault(faultOf(thrown), commitIds.join(', '), 0)
+  }
+  return { commitIds, warnings: steps.flatMap(({ judged }) => warningsOf(judged.verdict)) }
+}
+
+/** Makes the intent durable. @throws Fault `conflict` for a ref that must not exist yet; `unavailable` */
+async function openSteps(
+  parts: GatewayParts,
+  upstream: Upstream,
+  steps: readonly Step[],
+  commitIds: readonly string[],
+): Promise<readonly OpenStep[]> {
+  const opened = await Promise.all(
+    steps.map(async ({ commit, judged }) => {
+      const intent = await pendingIntent(parts, upstream, { ...commit, transaction: commitIds })
+      return { commit, judged, intent }
+    }),
+  )
+  try {
+    for (const { intent, judged } of opened) intent.declare(judged.base?.metadataLocation ?? '')
+    for (const { intent } of opened) await intent.durable()
+    for (const { commit } of opened) await assertRefsAbsent(parts, upstream, commit)
+    // Checking the refs may have taken so long that a lease has expired.
+    for (const { intent } of opened) await intent.durable()
+  } catch (error) {
+    await withdrawAll(opened)
+    throw error
+  }
+  return opened
+}
+
+async function withdrawAll(opened: readonly OpenStep[]): Promise<void> {
+  for (const { intent } of opened) await intent.withdraw()
+}
+
+/** Forwards the transaction. @returns what it made, as far as the tables show it */
+async function forward(
+  parts: GatewayParts,
+  upstream: Upstream,
+  { tenant, stages }: TransactionCommit,
+  body: CommitBody,
+  opened: readonly OpenStep[],
+): Promise<MadeCommits> {
+  const tables = opened.map(({ commit }) => commit.table)
+  const intents = opened.map(({ intent }) => intent.intent)
+  const commitId = intents.map((intent) => intent.commitId).join(', ')
+  const find = (accepted: boolean) => findTransactionMade(parts, upstream, tenant, intents, accepted)
+  const resolved = await forwardDurable<MadeCommits | 'accepted'>(
+    parts,
+    { stages, withoutBase: { commitId }, withdraw: () => withdrawAll(opened) },
+    {
+      // Without the client's signal, because a commit is completed even if the client disconnects.
+      send: async () => {
+        await upstream.catalog.commitTables(tables, body.bytes)
+        return 'accepted'
+      },
+      resolve: () => find(false),
+    },
+  )
+  return resolved === 'accepted' ? ((await find(true)) ?? new Map()) : resolved
+}
+
+/** Audits the commits in input order. Never throws: what cannot be audited is left to recovery. */
+async function recordAll(
+  parts: GatewayParts,
+  upstream: Upstream,
+  opened: readonly OpenStep[],
+  made: MadeCommits,
+): Promise<void> {
+  for (const { commit, judged, intent } of opened) {
+    const resolved = made.get(commit.commitId)
+    if (resolved === undefined) {
+      parts.metrics.auditFailures.inc()
+      parts.log.error(
+        { commitId: commit.commitId },
+        'an accepted transaction does not show what it wrote to a table; its intent stays for recovery',
+      )
+      continue
+    }
+    await recordForwarded(parts, upstream, commit, intent, judged, await replyOf(resolved))
+  }
+}
