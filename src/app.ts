@@ -10,6 +10,7 @@ import { assembleReadPath } from './app/assemble-read-path.ts'
 import { assembleRoutes } from './app/assemble-routes.ts'
 import { startAllJobs } from './app/start-all-jobs.ts'
 import type { IssueToken } from './auth/oauth-token.ts'
+import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { RightOfWay } from './base/right-of-way.ts'
 import { addressRules } from './catalog/address.ts'
@@ -28,6 +29,7 @@ import { LineageReceiver } from './lineage/receiver.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { explainLines } from './query/explain.ts'
 import type { QueryService } from './query/query-service.ts'
+import { ClockWatch } from './server/clock-watch.ts'
 import type { Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
@@ -39,6 +41,7 @@ import { readCertificate } from './server/pgwire/read-certificate.ts'
 import { startPgwire } from './server/pgwire/start-pgwire.ts'
 import { listCatalogKinds } from './store/catalog-credential/catalog-credentials.ts'
 import type { IntentTimes } from './store/commit/commit-intents.ts'
+import { readDatabaseClock } from './store/jobs/database-clock.ts'
 import type { Store } from './store/store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
@@ -65,6 +68,8 @@ export interface AppOptions {
   readonly lostAnswerWaitsMs?: readonly number[]
   /** The commits that detection and jobs wait for; a test passes one that is quiet sooner. */
   readonly commits?: RightOfWay
+  /** Waits out the drain delay; a test decides when that is over. */
+  readonly sleep?: (ms: number) => Promise<void>
 }
 
 export interface App {
@@ -87,7 +92,7 @@ export interface App {
    * @throws Fault `unavailable`
    */
   warm(): Promise<void>
-  /** Lets requests in flight finish, then closes everything but the store. */
+  /** Serves on for the drain delay, lets requests in flight finish, then closes everything but the store. */
   stop(): Promise<void>
 }
 
@@ -150,6 +155,14 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const jobs = startAllJobs({ gateway, lineage, detection })
   void jobs.run('recover-intents')
+  const clockWatch = new ClockWatch({
+    clock,
+    monotonicMs: () => performance.now(),
+    databaseMs: () => readDatabaseClock(store),
+    metrics,
+    log,
+  })
+  clockWatch.start()
 
   const http = await listenAt('SVC_LISTEN_ADDR', config.listen, (address) =>
     listenHttp({ ...address, handle: routes.handle, drain, log }),
@@ -169,6 +182,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...address,
       tls,
       allowPlaintext: config.pgwireAllowPlaintext,
+      proxies: config.pgwireProxyProtocol ? blockList(config.trustedProxies) : undefined,
       store,
       tokens,
       verifyToken,
@@ -196,6 +210,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     licensed,
     warm: pgwire.warm,
     async stop() {
+      drain.announce()
+      await (options.sleep ?? Bun.sleep)(config.drainDelayMs)
       await tripwire.end()
       const [answered, ended] = await Promise.all([drain.close(limits.drainMs), pgwire.stop(limits.drainMs)])
       if (!answered || !ended) log.error('requests were still in flight when the drain time ran out')
@@ -203,6 +219,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
       commits.end()
+      clockWatch.stop()
       await jobs.stop()
       await detection.stop()
       await metricsListener.stop(true)

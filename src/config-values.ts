@@ -39,6 +39,19 @@ export function isLoopback(host: string | undefined): boolean {
 }
 
 /**
+ * Whether two listeners would claim the same address. Hosts are compared as text, so a name and an address that mean
+ * the same are found when the listener starts.
+ */
+export function overlap(one: ListenAddress | undefined, other: ListenAddress | undefined): boolean {
+  if (one === undefined || other === undefined || one.port === 0 || one.port !== other.port) return false
+  return isEveryInterface(one.host) || isEveryInterface(other.host) || one.host === other.host
+}
+
+function isEveryInterface(host: string | undefined): boolean {
+  return host === undefined || host === '0.0.0.0' || host === '::'
+}
+
+/**
  * A PostgreSQL URL. It allows more than a URL does: several hosts with ports, or none for a Unix socket. What the
  * driver cannot read is refused here, because the driver's error would show all of it, password included. A `#` is
  * refused as well, because the driver would cut a password or host off there.

@@ -87,7 +87,17 @@ export const variables = {
   SVC_CHAT_WEBHOOK_URL: { secret: true, about: 'Where detection alerts are posted. Unset: nowhere.' },
   SVC_TRUSTED_PROXIES: {
     about:
-      'Comma-separated addresses or CIDR ranges of the TLS terminators whose `X-Forwarded-Client-Cert` is trusted. Unset: none.',
+      'Comma-separated addresses or CIDR ranges of the proxies whose `X-Forwarded-Client-Cert` and PROXY protocol headers are trusted. Unset: none.',
+  },
+  SVC_PGWIRE_PROXY_PROTOCOL: {
+    default: '0',
+    about:
+      '`1`: every connection of a peer in `SVC_TRUSTED_PROXIES` to the PostgreSQL wire must begin with a PROXY protocol header, version 1 or 2. Requires `SVC_TRUSTED_PROXIES`.',
+  },
+  SVC_DRAIN_DELAY_SECONDS: {
+    default: '0',
+    about:
+      'Seconds after SIGTERM in which requests are still served while `/readyz` is 503, 0 to 300. Longer than the load balancer takes to notice.',
   },
   SVC_JWKS_URL: {
     emptyRefused: true,

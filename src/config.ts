@@ -9,6 +9,7 @@ import { Secret } from './base/secret.ts'
 import {
   isLoopback,
   type ListenAddress,
+  overlap,
   parseDatabaseUrl,
   parseFlag,
   parseHost,
@@ -33,6 +34,9 @@ export interface Config {
   readonly pgwireListen: ListenAddress
   readonly pgwireTls: { readonly certFile: string; readonly keyFile: string } | undefined
   readonly pgwireAllowPlaintext: boolean
+  /** Trusted proxies name each client of the PostgreSQL wire in a PROXY protocol header. */
+  readonly pgwireProxyProtocol: boolean
+  readonly drainDelayMs: number
   readonly store:
     | { readonly kind: 'postgres'; readonly databaseUrl: Secret; readonly secretsKey: Secret<Uint8Array> }
     /** Without a key, `openConfiguredStore` makes one in a file (mode 0600) inside the data directory. */
@@ -153,6 +157,15 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     return address
   })
 
+  const listeners = listenNames.map((name, index) => ({
+    name,
+    at: [listen, metricsListen, pgwireListen][index],
+  }))
+  for (const [index, { name, at }] of listeners.entries()) {
+    const same = listeners.slice(0, index).find((other) => overlap(other.at, at))
+    if (same !== undefined) problem(name, `is the address of ${same.name}: give each listener its own port`)
+  }
+
   const pgwireCertFile = text('SVC_PGWIRE_TLS_CERT_FILE')
   const pgwireKeyFile = text('SVC_PGWIRE_TLS_KEY_FILE')
   if (pgwireCertFile !== undefined)
@@ -226,6 +239,19 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   if (poolThreads !== undefined && poolThreads < threadsMin)
     problem('UV_THREADPOOL_SIZE', `must be at least ${threadsMin}, four more than SVC_READ_QUERIES`)
 
+  const trustedProxies = list(
+    'SVC_TRUSTED_PROXIES',
+    parseProxyRange,
+    'an address or a CIDR range narrower than /0',
+  )
+  const pgwireProxyProtocol = flag('SVC_PGWIRE_PROXY_PROTOCOL')
+  if (pgwireProxyProtocol)
+    required(
+      'SVC_TRUSTED_PROXIES',
+      text('SVC_TRUSTED_PROXIES')?.match(/[^\s,]/)?.[0],
+      'SVC_PGWIRE_PROXY_PROTOCOL',
+    )
+
   const upstreamAllow = list(
     'SVC_UPSTREAM_ALLOW',
     (item) => parseCidr(item) ?? parseHost(item),
@@ -241,6 +267,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
         ? { certFile: pgwireCertFile, keyFile: pgwireKeyFile }
         : undefined,
     pgwireAllowPlaintext: flag('SVC_PGWIRE_ALLOW_PLAINTEXT'),
+    pgwireProxyProtocol,
+    drainDelayMs: integer('SVC_DRAIN_DELAY_SECONDS', 0, 300) * 1_000,
     store:
       databaseUrl !== undefined && secretsKey !== undefined
         ? { kind: 'postgres', databaseUrl: new Secret(databaseUrl), secretsKey }
@@ -263,11 +291,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
         ? { queueUrl, tenantId: queueTenant, region }
         : undefined,
     chatWebhookUrl: wrap(optional('SVC_CHAT_WEBHOOK_URL', parseHttpUrl, 'an http(s) URL')),
-    trustedProxies: list(
-      'SVC_TRUSTED_PROXIES',
-      parseProxyRange,
-      'an address or a CIDR range narrower than /0',
-    ),
+    trustedProxies,
     jwt:
       jwksUrl !== undefined && issuer !== undefined && audience !== undefined
         ? { jwksUrl, issuer, audience }
@@ -317,7 +341,7 @@ function wrap(value: string | undefined): Secret | undefined {
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): ConfigProblem[] {
   const known = Object.keys(variables)
   return Object.keys(env)
-    .filter((name) => name.startsWith('SVC_') && !name.startsWith('SVC_TEST_') && !known.includes(name))
+    .filter((name) => /^(SVC|IDP)_(?!TEST_)/.test(name) && !known.includes(name))
     .sort()
     .map((variable) => {
       const distances = known.map((name) => ({ name, distance: editDistance(variable, name) }))

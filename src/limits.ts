@@ -206,6 +206,15 @@ export const limits = {
   recoveryUpstreamsMax: 8,
   recoveryUpstreamMs: 45_000,
   drainMs: 25_000,
+  /** Milliseconds after which a probe's check of the database has failed, and for which the check of writes holds. */
+  probeMs: 1_500,
+  writeProbeMs: 1_000,
+  /** Milliseconds between two looks at the clocks. */
+  clockLookMs: 10_000,
+  /** The least step backwards; correcting a clock by slowing it down stays far below. */
+  clockStepMs: 100,
+  /** Milliseconds by which a replica's clock may differ from the database's. */
+  clockOffsetMs: 5_000,
   /** For sending the last responses after the drain. */
   flushMs: 2_000,
 

@@ -1,18 +1,32 @@
 /** Opens the store that the configuration names, for the service and the command line tools. */
 
+import { existsSync } from 'node:fs'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
 import { Fault } from './base/fault.ts'
 import type { Config } from './config.ts'
+import { assertSecretsKey } from './store/catalog-credential/secrets-key.ts'
 import { openStore, type Store } from './store/store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
 /**
- * Opens the store.
- * @throws Fault as `openStore`, and `misconfigured` where the data directory cannot be made
+ * Opens the store, under the secrets key with which it was filled.
+ * @throws Fault as `openStore`, and `misconfigured` where the data directory cannot be made, its key file is missing or
+ *   holds no key, or the database was filled under another key
  */
 export async function openConfiguredStore(config: Config, metrics: Metrics, log: Logger): Promise<Store> {
+  const store = await openUnchecked(config, metrics, log)
+  try {
+    await assertSecretsKey(store)
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function openUnchecked(config: Config, metrics: Metrics, log: Logger): Promise<Store> {
   const { store } = config
   const shared = {
     migrate: config.migrate,
@@ -30,8 +44,29 @@ export async function openConfiguredStore(config: Config, metrics: Metrics, log:
   return await openStore({
     ...shared,
     dataDirectory: join(store.dataDir, 'store'),
-    secretsKey: store.secretsKey?.reveal() ?? (await secretsKeyIn(join(store.dataDir, 'secrets.key'))),
+    secretsKey: store.secretsKey?.reveal() ?? (await secretsKeyOf(store.dataDir)),
   })
+}
+
+/**
+ * The key of a data directory without SVC_SECRETS_KEY. One is made only where there are no data yet, because a new key
+ * could not open what the lost one has sealed.
+ * @throws Fault `misconfigured` where the file is missing beside data, cannot be read or made, or holds no key
+ */
+export async function secretsKeyOf(dataDir: string): Promise<Uint8Array> {
+  const path = join(dataDir, 'secrets.key')
+  const hasData = existsSync(join(dataDir, 'store', 'pg'))
+  if (hasData && !existsSync(path))
+    throw new Fault(
+      'misconfigured',
+      `${path} is missing, and ${dataDir} holds data: restore the file from a backup, or set SVC_SECRETS_KEY to its key.`,
+    )
+  try {
+    return await secretsKeyIn(path)
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause
+    throw new Fault('misconfigured', `${path} cannot be read or made.`, { cause })
+  }
 }
 
 async function makeDataDirectory(path: string): Promise<void> {

@@ -93,6 +93,12 @@ describe('values that are taken', () => {
     expect(readEngine).toMatchObject({ poolThreads: 16, queries: 12 })
   })
 
+  test('listeners may share a port at different addresses, and 0 is never shared', () => {
+    const env = { SVC_LISTEN_ADDR: '127.0.0.1:8080', SVC_METRICS_ADDR: '127.0.0.2:8080' }
+    expect(problemsOf(env)).toEqual([])
+    expect(problemsOf({ SVC_LISTEN_ADDR: ':0', SVC_METRICS_ADDR: ':0', SVC_PGWIRE_ADDR: ':0' })).toEqual([])
+  })
+
   test('a variable for tests is no problem', () => {
     expect(problemsOf({ SVC_TEST_DATABASE_URL: 'x' })).toEqual([])
   })
@@ -174,6 +180,29 @@ describe('values that are refused', () => {
       'SVC_LISTEN_ADRR is not a variable of this service; did you mean SVC_LISTEN_ADDR?',
       { SVC_LISTEN_ADRR: 'x' },
     ],
+    ['IDP_CLIENTID is not a variable of this service; did you mean IDP_CLIENT_ID?', { IDP_CLIENTID: 'x' }],
+    ...(
+      [
+        [':8080', ':8080'],
+        ['127.0.0.1:8080', ':8080'],
+        ['0.0.0.0:8080', '127.0.0.1:8080'],
+        ['[::]:8080', '10.0.0.1:8080'],
+        ['svc.internal:8080', 'svc.internal:8080'],
+      ] as const
+    ).map(([listen, metrics]): [string, Env] => [
+      'SVC_METRICS_ADDR is the address of SVC_LISTEN_ADDR: give each listener its own port',
+      { SVC_LISTEN_ADDR: listen, SVC_METRICS_ADDR: metrics },
+    ]),
+    [
+      'SVC_PGWIRE_ADDR is the address of SVC_METRICS_ADDR: give each listener its own port',
+      { SVC_METRICS_ADDR: ':5433' },
+    ],
+    ['SVC_TRUSTED_PROXIES is required with SVC_PGWIRE_PROXY_PROTOCOL', { SVC_PGWIRE_PROXY_PROTOCOL: '1' }],
+    [
+      'SVC_TRUSTED_PROXIES is required with SVC_PGWIRE_PROXY_PROTOCOL',
+      { SVC_PGWIRE_PROXY_PROTOCOL: '1', SVC_TRUSTED_PROXIES: ' , ' },
+    ],
+    ['SVC_DRAIN_DELAY_SECONDS must be a whole number from 0 to 300', { SVC_DRAIN_DELAY_SECONDS: '5s' }],
   ]
   test.each(refused)('%s', (expected, env) => {
     const problems = problemsOf(env)
@@ -212,7 +241,7 @@ describe('SVC_DEMO', () => {
     expect(problemsOf({ SVC_DEMO: '1', SVC_LISTEN_ADDR: value })).toEqual([])
   })
 
-  test.each([':8080', '0.0.0.0:8080', '[::]:8080', '127.example.com:8080'])('refuses %s', (value) => {
+  test.each([':8099', '0.0.0.0:8099', '[::]:8099', '127.example.com:8099'])('refuses %s', (value) => {
     for (const name of ['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])
       expect(problemsOf({ SVC_DEMO: '1', [name]: value })).toEqual([
         `${name} must be on loopback (127.0.0.1, ::1, localhost) under SVC_DEMO=1`,

@@ -1,11 +1,19 @@
-/** The secrets key that is stored beside the embedded store. */
+/** The secrets key: the file beside the embedded store, and the store's own check of any key. */
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from '../src/base/fault.ts'
-import { secretsKeyIn } from '../src/open-store.ts'
+import { parseConfig } from '../src/config.ts'
+import { openConfiguredStore, secretsKeyIn, secretsKeyOf } from '../src/open-store.ts'
+import { putCatalogCredential } from '../src/store/catalog-credential/catalog-credentials.ts'
+import { assertSecretsKey } from '../src/store/catalog-credential/secrets-key.ts'
+import { createLogger } from '../src/telemetry/log.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
+import { openTenantStore, storeTemplate } from './support/store.ts'
+
+setDefaultTimeout(60_000)
 
 let folder: string
 beforeAll(async () => {
@@ -30,4 +38,112 @@ test('a file that holds no key is refused by its name', async () => {
   expect(thrown).toBeInstanceOf(Fault)
   expect(thrown).toMatchObject({ kind: 'misconfigured' })
   expect((thrown as Fault).publicMessage).toContain(path)
+})
+
+describe('a data directory without SVC_SECRETS_KEY', () => {
+  const refusal = (directory: string) =>
+    secretsKeyOf(directory).then(
+      () => 'taken',
+      (fault: Fault) => `${fault.kind}: ${fault.publicMessage}`,
+    )
+
+  test('gets a key where it holds no data yet', async () => {
+    const directory = await mkdtemp(join(folder, 'new-'))
+    expect(await secretsKeyOf(directory)).toHaveLength(32)
+    expect(await readdir(directory)).toEqual(['secrets.key'])
+  })
+
+  test('is refused where it holds data and no key, and gets no new one', async () => {
+    const directory = await mkdtemp(join(folder, 'lost-'))
+    await mkdir(join(directory, 'store', 'pg'), { recursive: true })
+    expect(await refusal(directory)).toBe(
+      `misconfigured: ${directory}/secrets.key is missing, and ${directory} holds data: restore the file from a backup, or set SVC_SECRETS_KEY to its key.`,
+    )
+    expect(await readdir(directory)).toEqual(['store'])
+  })
+
+  test('is refused by the name of the file where that holds too little, too much or nothing', async () => {
+    for (const bytes of [0, 31, 33, 44]) {
+      const directory = await mkdtemp(join(folder, 'malformed-'))
+      await writeFile(join(directory, 'secrets.key'), new Uint8Array(bytes))
+      expect(await refusal(directory)).toStartWith(
+        `misconfigured: ${directory}/secrets.key holds no secrets key of 32 bytes.`,
+      )
+    }
+  })
+
+  test('is refused by the name of the file where that cannot be read', async () => {
+    const directory = await mkdtemp(join(folder, 'unreadable-'))
+    await mkdir(join(directory, 'secrets.key'))
+    expect(await refusal(directory)).toBe(`misconfigured: ${directory}/secrets.key cannot be read or made.`)
+  })
+})
+
+describe('the key of a database', () => {
+  const wrong =
+    'SVC_SECRETS_KEY (or secrets.key) is not the key under which this database was filled: start with that key.'
+  const other = new Uint8Array(32).fill(9)
+
+  test('is the one that it was first opened with, and every other is refused', async () => {
+    const { store } = await openTenantStore()
+    await using _ = store
+    await assertSecretsKey(store)
+    const refused = await assertSecretsKey({ ...store, secretsKey: other }).catch((fault: Fault) => fault)
+    expect(refused).toMatchObject({ kind: 'misconfigured', publicMessage: wrong })
+    await assertSecretsKey(store)
+  })
+
+  test('is the one of its catalog credentials where it was filled before the check existed', async () => {
+    const { store, tenant } = await openTenantStore()
+    await using _ = store
+    await putCatalogCredential(store, tenant, {
+      nickname: 'main',
+      kind: 'alpha',
+      endpoint: 'https://catalog.example',
+      config: { credential: 'id:secret' },
+    })
+    const refused = await assertSecretsKey({ ...store, secretsKey: other }).catch((fault: Fault) => fault)
+    expect(refused).toMatchObject({ publicMessage: wrong })
+    await assertSecretsKey(store)
+  })
+
+  test('is replaced only on the word of an operator that it is lost', async () => {
+    const { store } = await openTenantStore()
+    await using _ = store
+    await assertSecretsKey(store)
+    await store.adminQuery('update svc.secrets_key_check set sealed = null')
+    await assertSecretsKey({ ...store, secretsKey: other })
+    expect(await assertSecretsKey(store).catch((fault: Fault) => fault)).toMatchObject({
+      publicMessage: wrong,
+    })
+  })
+
+  test('of two replicas that start at once with different keys on an empty database, one is refused', async () => {
+    const { store } = await openTenantStore()
+    await using _ = store
+    const outcomes = await Promise.all(
+      [store, { ...store, secretsKey: other }].map((each) =>
+        assertSecretsKey(each).then(
+          () => 'taken',
+          () => 'refused',
+        ),
+      ),
+    )
+    expect(outcomes.sort()).toEqual(['refused', 'taken'])
+  })
+
+  test('is checked before a service or an administration command gets the store, which is closed again', async () => {
+    const directory = await mkdtemp(join(folder, 'checked-'))
+    await mkdir(join(directory, 'store'))
+    await cp(await storeTemplate(), join(directory, 'store', 'pg'), { recursive: true })
+    const open = (secretsKey: string) =>
+      openConfiguredStore(
+        parseConfig({ SVC_DATA_DIR: directory, SVC_SECRETS_KEY: secretsKey }),
+        createMetrics(),
+        createLogger({ level: 'silent' }),
+      )
+    await (await open('a'.repeat(64))).close()
+    expect(await open('b'.repeat(64)).catch((fault: Fault) => fault)).toMatchObject({ publicMessage: wrong })
+    await (await open('a'.repeat(64))).close()
+  })
 })

@@ -1,11 +1,13 @@
 /** Assembles all routes of the public listener. Each feature implements its own. */
 
+import type { Logger } from 'pino'
 import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
 import { admitter } from '../auth/admit.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { loginOperations } from '../auth/login/operations.ts'
 import { webhookOperations } from '../auth/webhooks/operations.ts'
+import { Fault } from '../base/fault.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
 import { oversightOperations } from '../contract/oversight-operations.ts'
@@ -18,15 +20,18 @@ import type { GatewayParts } from '../gateway/base/parts.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { bind } from '../http/declare.ts'
 import type { Licensed } from '../license/licensed.ts'
+import { limits } from '../limits.ts'
 import { lineageOperations } from '../lineage/operations.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
 import { explainOperations } from '../query/explain-operation.ts'
 import { checkPolicies } from '../query/protect.ts'
 import { usageOperations } from '../query/usage/operations.ts'
+import { bounded, remembered, reported } from '../server/checks.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
 import type { Drain } from '../server/drain.ts'
-import { opsRoutes } from '../server/ops.ts'
+import { type Health, opsRoutes } from '../server/ops.ts'
 import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
+import type { Store } from '../store/store.ts'
 import type { Auth } from './assemble-auth.ts'
 
 interface RouteParts {
@@ -88,16 +93,38 @@ export function assembleRoutes(parts: RouteParts): Routes {
       operationRoutes(operations, admit, log),
       missingAdminRoutes(admin, admit, log),
       opsRoutes({
-        healthy: () => store.healthy(),
+        ...databaseChecks(store, log),
         ready: () => ({
           policies: policies.ready(),
           detection: detection.ready(),
-          accepting: !drain.draining,
+          accepting: drain.accepting,
         }),
       }),
     ],
     (fault) => log.error({ err: fault.cause ?? fault, faultId: fault.id }, 'a handler failed'),
   )
+}
+
+/** The probes' checks of the database. Their changes are logged, because a probe's body says only which check failed. */
+function databaseChecks(store: Store, log: Logger): Pick<Health, 'healthy' | 'writable'> {
+  const answers = async () => {
+    if (!(await store.healthy())) throw new Fault('unavailable', 'The database does not answer.')
+  }
+  const change = (failing: string, passing: string) => (fault: Fault | undefined) =>
+    fault === undefined ? log.info(passing) : log.error({ err: fault.cause ?? fault }, failing)
+  return {
+    healthy: reported(
+      bounded(answers, limits.probeMs),
+      change('the database does not answer', 'the database answers again'),
+    ),
+    writable: reported(
+      remembered(
+        bounded(() => store.checkWrites(), limits.probeMs),
+        limits.writeProbeMs,
+      ),
+      change('the database refuses writes', 'the database takes writes again'),
+    ),
+  }
 }
 
 function identityProvider({ idp }: Config): IdentityProvider | undefined {

@@ -1,6 +1,7 @@
 /** Identifies who commits by the steps of docs/reference/identity.md 3.1 in order. The first that yields a subject wins. */
 
-import { type BlockList, isIP } from 'node:net'
+import type { BlockList } from 'node:net'
+import { contains } from '../base/cidr.ts'
 import { Fault } from '../base/fault.ts'
 import type { IdentifiedPrincipal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
@@ -32,7 +33,8 @@ export function principalChain(options: PrincipalChainOptions): IdentifyPrincipa
       return { principal: { sub: walkthrough, roles: [] }, source: 'auth_header', verified: false }
 
     const certificate = headers.get('x-forwarded-client-cert')
-    if (certificate !== null && isTrusted(options.trustedProxies, peerAddress)) {
+    const isFromProxy = peerAddress !== undefined && contains(options.trustedProxies, peerAddress)
+    if (certificate !== null && isFromProxy) {
       const sub = clientCertificateSubject(certificate)
       if (sub !== undefined) return { principal: { sub, roles: [] }, source: 'mtls_san', verified: true }
     }
@@ -47,10 +49,4 @@ export function principalChain(options: PrincipalChainOptions): IdentifyPrincipa
       verified: true,
     }
   }
-}
-
-function isTrusted(proxies: BlockList, address: string | undefined): boolean {
-  if (address === undefined) return false
-  const family = isIP(address)
-  return family !== 0 && proxies.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }

@@ -1,6 +1,6 @@
 /** Parses address ranges in CIDR notation (RFC 4632, RFC 4291) for the BlockList of `node:net`. */
 
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
 export interface Cidr {
   readonly family: 'ipv4' | 'ipv6'
@@ -29,4 +29,10 @@ export function blockList(ranges: readonly Cidr[]): BlockList {
   const list = new BlockList()
   for (const { address, prefixLength, family } of ranges) list.addSubnet(address, prefixLength, family)
   return list
+}
+
+/** Whether an address is in one of the ranges. What is no address is in none. */
+export function contains(ranges: BlockList, address: string): boolean {
+  const family = isIP(address)
+  return family !== 0 && ranges.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }

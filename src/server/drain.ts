@@ -2,11 +2,23 @@
 
 export class Drain {
   #underWay = 0
+  #accepting = true
   #draining = false
   #idle: (() => void) | undefined
 
+  /** Whether the process wants further requests. */
+  get accepting(): boolean {
+    return this.#accepting
+  }
+
+  /** Whether the process refuses new requests. */
   get draining(): boolean {
     return this.#draining
+  }
+
+  /** Announces the end to load balancers. Requests are served until `close`. */
+  announce(): void {
+    this.#accepting = false
   }
 
   /** Runs `work` as a request under way. */
@@ -26,6 +38,7 @@ export class Drain {
    * @returns whether all of them finished in time
    */
   async close(timeoutMs: number): Promise<boolean> {
+    this.announce()
     this.#draining = true
     if (this.#underWay === 0) return true
     const finished = new Promise<true>((resolve) => {

@@ -22,8 +22,8 @@ export interface HttpOptions {
 /** Callers may send a request id. One that is unsafe in a log line is replaced. */
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Probes are still served while the service drains. */
-const probes = new Set(['/healthz', '/readyz'])
+/** Probes are served without a Host, as load balancers send them in HTTP/1.0, and still while the service drains. */
+export const probes = new Set(['/healthz', '/readyz'])
 
 /** Added to every response that does not set its own (OWASP REST Security Cheat Sheet). */
 const securityHeaders = {
@@ -43,18 +43,21 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,
+    // Unless told otherwise, Bun shares the port with another process, which then gets half of the connections.
+    reusePort: false,
     idleTimeout: idleSeconds,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // In development mode, Bun answers an uncaught error with a page of source code, unless NODE_ENV is `production`.
     development: false,
-    async fetch(request, server) {
+    async fetch(received, server) {
+      const request = named(received)
       const startedMs = performance.now()
-      const named = request.headers.get('x-request-id')
-      const requestId = named !== null && requestIdPattern.test(named) ? named : crypto.randomUUID()
+      const given = request.headers.get('x-request-id')
+      const requestId = given !== null && requestIdPattern.test(given) ? given : crypto.randomUUID()
       const pathname = URL.parse(request.url)?.pathname
-      rememberPeer(request, server.requestIP(request)?.address)
+      rememberPeer(request, server.requestIP(received)?.address)
       // Work has timeouts of its own: a commit of several tables may outlast the idle timeout of a client.
-      const suspendIdleTimeout = () => server.timeout(request, 0)
+      const suspendIdleTimeout = () => server.timeout(received, 0)
       if (hasBody(request)) onBodyRead(request, suspendIdleTimeout)
       else suspendIdleTimeout()
       const response =
@@ -82,10 +85,17 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
         ms: Math.round((performance.now() - startedMs) * 100) / 100,
       }
       inNextTurn(() => log.info(line, 'request'))
-      server.timeout(request, idleSeconds)
+      server.timeout(received, idleSeconds)
       return response
     },
   })
+}
+
+/** The request; a probe without a Host as if it had one. Any other request without one has no URL. */
+function named(request: Request): Request {
+  const [path = ''] = request.url.split('?')
+  if (!probes.has(path)) return request
+  return new Request(`http://localhost${path}`, { method: request.method, headers: request.headers })
 }
 
 /** Whether a body follows the head (RFC 9112, 6.3). */

@@ -5,8 +5,10 @@ import { flag, object } from '../http/schemas.ts'
 import type { DescribedOperation } from './rest/describe.ts'
 
 export interface Health {
-  /** Whether the database runs a trivial graph query. */
+  /** Whether the database runs a trivial graph query. Answers within two seconds. */
   readonly healthy: () => Promise<boolean>
+  /** Whether the database takes writes. Answers within two seconds. */
+  readonly writable: () => Promise<boolean>
   /** The other checks that must pass before traffic may arrive, by name. */
   readonly ready: () => Readonly<Record<string, boolean>>
 }
@@ -22,7 +24,13 @@ function probe(operationId: string, summary: string, checks: readonly string[]):
   return { operationId, tags: ['operations'], summary, security: [], responses } satisfies DescribedOperation
 }
 const healthDetail = probe('get_health', 'Liveness', ['database'])
-const readyDetail = probe('get_readiness', 'Readiness', ['database', 'policies', 'detection', 'accepting'])
+const readyDetail = probe('get_readiness', 'Readiness', [
+  'database',
+  'writes',
+  'policies',
+  'detection',
+  'accepting',
+])
 
 /** GET /healthz and GET /readyz. */
 export function opsRoutes(health: Health) {
@@ -38,7 +46,8 @@ export function opsRoutes(health: Health) {
     .get(
       '/readyz',
       async () => {
-        const checks = { database: await health.healthy(), ...health.ready() }
+        const [database, writes] = await Promise.all([health.healthy(), health.writable()])
+        const checks = { database, writes, ...health.ready() }
         return Response.json(checks, { status: Object.values(checks).every(Boolean) ? 200 : 503 })
       },
       { detail: readyDetail },
@@ -54,6 +63,8 @@ export function listenMetrics(options: {
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,
+    // Unless told otherwise, Bun shares the port with another process.
+    reusePort: false,
     // In development mode, Bun answers an uncaught error with a page of source code.
     development: false,
     routes: {

@@ -52,7 +52,7 @@ export interface StoreOptions {
 /** SQL functions (`migrations/functions/`) whose first parameter is the tenant and whose first statement enters it. */
 export type TenantFunction = 'load_policies' | 'load_read' | 'open_intent' | 'record_usage' | 'record_verdict'
 /** SQL functions that are security definers owned by svc_admin. */
-export type AdminFunction = 'find_service_session'
+export type AdminFunction = 'find_service_session' | 'probe_write'
 /** SQL functions that find the tenant's session before they enter the tenant. */
 export type SessionFunction = 'begin_commit'
 
@@ -120,6 +120,8 @@ export interface Store {
   subscribe(listener: OnNotification): () => void
   /** Whether the database answers a trivial graph query. */
   healthy(): Promise<boolean>
+  /** Writes what nobody reads. @throws Fault where the database refuses writes, as a standby or for want of space */
+  checkWrites(): Promise<void>
   close(): Promise<void>
 }
 
@@ -337,6 +339,9 @@ function storeOver(
       } finally {
         onCypher((performance.now() - startedMs) / 1000)
       }
+    },
+    async checkWrites() {
+      await call(undefined, 'probe_write', [])
     },
     async close() {
       await pool.close()

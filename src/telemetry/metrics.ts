@@ -61,6 +61,10 @@ export interface Metrics {
   /** `outcome`: same, different or unsteady (a rerun of the same statement ends differently). */
   readonly tripwireRuns: Counter<'outcome'>
   readonly tripwireSkipped: Counter<'reason'>
+  /** Times that this machine's clock was set back. */
+  readonly clockBackwardSteps: Counter
+  /** How far this machine's clock is ahead of the database's. */
+  readonly clockOffsetSeconds: Gauge
 }
 
 /** Why an error was not checked; `late`: not within its time limit, the wait for a place included. */
@@ -273,5 +277,15 @@ export function createMetrics(): Metrics {
       ['same', 'different', 'unsteady'],
     ),
     tripwireSkipped,
+    clockBackwardSteps: new Counter({
+      name: 'svc_clock_backward_steps_total',
+      help: 'Times that the clock of this machine was set back.',
+      registers,
+    }),
+    clockOffsetSeconds: new Gauge({
+      name: 'svc_clock_offset_seconds',
+      help: 'Seconds by which the clock of this machine is ahead of the clock of the database.',
+      registers,
+    }),
   }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
 import { startApp } from '../../src/app.ts'
+import { Fault } from '../../src/base/fault.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
@@ -13,6 +14,7 @@ import { eventually } from '../support/eventually.ts'
 import { recordingProxy } from '../support/recording-proxy.ts'
 import { addTenant, commit, metric, startTestService, type TestService } from '../support/service.ts'
 import { openTestStore } from '../support/store.ts'
+import { frames, WireClient } from '../support/wire-client.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -33,6 +35,7 @@ describe('operational endpoints', () => {
     })
     expect(await response.json()).toEqual({
       database: true,
+      writes: true,
       policies: true,
       detection: true,
       accepting: true,
@@ -147,6 +150,69 @@ describe('shutdown', () => {
     release.resolve()
     expect((await underWay).status).toBe(200)
     await stopped
+  })
+})
+
+describe('the drain delay', () => {
+  test('tells load balancers at once, and serves requests until it is over', async () => {
+    const asked: number[] = []
+    const over = Promise.withResolvers<void>()
+    await using draining = await startTestService({
+      env: { SVC_DRAIN_DELAY_SECONDS: '20' },
+      sleep: async (ms) => {
+        asked.push(ms)
+        await over.promise
+      },
+    })
+    const stopped = draining.app.stop()
+    const ready = await fetch(new URL('/readyz', draining.app.url))
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ accepting: false, database: true })
+    expect((await fetch(new URL('/healthz', draining.app.url))).status).toBe(200)
+    expect((await commit(draining, setProperties({ a: '1' }))).status).toBe(200)
+    const client = await WireClient.connect({ port: draining.app.pgwirePort })
+    client.send(frames.startup({ user: 'acme', database: 'main' }))
+    expect((await client.until('R')).map(({ type }) => type)).toEqual(['R'])
+    client.close()
+    expect(asked).toEqual([20_000])
+    over.resolve()
+    await stopped
+    expect(await fetch(new URL('/readyz', draining.app.url)).catch(() => 'closed')).toBe('closed')
+  })
+})
+
+describe('a database that hangs', () => {
+  test('is not healthy, and the probes are answered all the same', async () => {
+    await using hanging = await startTestService({
+      wrapStore: (store) => ({ ...store, healthy: () => new Promise(() => {}) }),
+    })
+    const answers = await Promise.all(
+      ['/healthz', '/readyz', '/healthz'].map((path) => fetch(new URL(path, hanging.app.url))),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+    expect(await answers[0]?.json()).toEqual({ database: false })
+    await eventually(() => hanging.log().includes('the database does not answer'))
+  })
+})
+
+describe('a database that refuses writes', () => {
+  test('is alive and not ready, and the log says why', async () => {
+    await using full = await startTestService({
+      wrapStore: (store) => ({
+        ...store,
+        checkWrites: async () => {
+          throw new Fault('unavailable', 'The database is not available.', {
+            cause: new Error('could not extend file: No space left on device'),
+          })
+        },
+      }),
+    })
+    expect((await fetch(new URL('/healthz', full.app.url))).status).toBe(200)
+    const ready = await fetch(new URL('/readyz', full.app.url))
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ database: true, writes: false })
+    await eventually(() => full.log().includes('the database refuses writes'))
+    expect(full.log()).toContain('No space left on device')
   })
 })
 

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readBody } from '../../src/http/read-body.ts'
 import { Drain } from '../../src/server/drain.ts'
-import { listenHttp } from '../../src/server/http.ts'
+import { listenHttp, probes } from '../../src/server/http.ts'
+import { listenMetrics } from '../../src/server/ops.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 
 setDefaultTimeout(300_000)
@@ -19,6 +20,7 @@ beforeAll(() => {
     drain: new Drain(),
     log: createLogger({ level: 'silent' }),
     async handle(request) {
+      if (probes.has(new URL(request.url).pathname)) return new Response('a probe')
       const { bytes } = await readBody(request, 100)
       begun.shift()?.()
       await release.promise
@@ -45,6 +47,41 @@ function converse(text: string): { readonly answer: Promise<string> } {
   })
   return { answer: closed.promise }
 }
+
+test.each([
+  'GET /readyz HTTP/1.0',
+  'GET /healthz HTTP/1.0',
+  'HEAD /readyz HTTP/1.0',
+  'GET /readyz?from=haproxy HTTP/1.0',
+])('answers the probe of a load balancer that names no host: %s', async (line) => {
+  const answer = await converse(`${line}\r\n\r\n`).answer
+  expect(answer).toStartWith('HTTP/1.1 200 OK')
+})
+
+test('a request for anything else without a host is 400', async () => {
+  const answer = await converse('GET /v1/lineage HTTP/1.0\r\n\r\n').answer
+  expect(answer).toStartWith('HTTP/1.1 400 Bad Request')
+  expect(answer).toContain('The Host header is missing or invalid.')
+})
+
+test.each(['the public listener', 'the metrics listener'])('%s refuses an address that is taken', (which) => {
+  const { port = 0 } = server
+  const listen = () =>
+    which === 'the metrics listener'
+      ? listenMetrics({
+          hostname: '127.0.0.1',
+          port,
+          scrape: async () => ({ contentType: 'text/plain', text: '' }),
+        })
+      : listenHttp({
+          hostname: '127.0.0.1',
+          port,
+          drain: new Drain(),
+          log: createLogger({ level: 'silent' }),
+          handle: async () => new Response(),
+        })
+  expect(listen).toThrow(/in use/)
+})
 
 test('ends a client that stops amid its body, and lets one wait for an answer that takes longer', async () => {
   const inHandler = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -1,5 +1,6 @@
 /** Starts the real PostgreSQL wire server on a free port, over queries that the test scripts. */
 
+import type { BlockList } from 'node:net'
 import type { CredentialReader, ReadCredential } from '../../src/auth/read-credential.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { ResultBatch } from '../../src/core/result-batch.ts'
@@ -52,6 +53,8 @@ export interface WireService extends AsyncDisposable {
 export interface WireServiceOptions {
   readonly queries?: Readonly<Record<string, TestQuery>>
   readonly tls?: TlsOptions
+  /** Peers whose connections begin with a PROXY protocol header. */
+  readonly proxies?: BlockList
   readonly parts?: Partial<ServeParts>
 }
 
@@ -85,7 +88,7 @@ export async function startWire(options: WireServiceOptions = {}): Promise<WireS
   const metrics = createMetrics()
   const runs: WireService['runs'] = []
   const server = listenPgwire(
-    { hostname: '127.0.0.1', port: 0, tls: options.tls },
+    { hostname: '127.0.0.1', port: 0, tls: options.tls, proxies: options.proxies },
     {
       queries: testQueries(options.queries ?? {}, runs),
       explain: async ({ principal }, text) => [`for ${principal.sub}: ${text}`],

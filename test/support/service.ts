@@ -50,7 +50,14 @@ export interface TestServiceOptions
   extends Partial<
     Pick<
       AppOptions,
-      'clock' | 'passCrashPoint' | 'intentTimes' | 'engines' | 'queries' | 'systemCatalog' | 'commits'
+      | 'clock'
+      | 'passCrashPoint'
+      | 'intentTimes'
+      | 'engines'
+      | 'queries'
+      | 'systemCatalog'
+      | 'commits'
+      | 'sleep'
     >
   > {
   /** Without `SVC_LICENSE` the service has no license; test/support/license.ts issues some. */

@@ -6,7 +6,9 @@ import type { Outbox } from './outbox.ts'
 export interface Client {
   readonly inbox: Inbox
   readonly outbox: Outbox
+  /** Of the client; behind a trusted proxy, the one that the proxy names. */
   readonly address: string
+  /** Whether nobody but this machine sees the connection. */
   readonly isLoopback: boolean
   readonly isEncrypted: boolean
   /** Whether TLS is configured. */

@@ -1,11 +1,13 @@
 /** Runs the PostgreSQL wire's listener: sockets, TLS and shutdown. It does not interpret messages. */
 
-import { BlockList, isIP } from 'node:net'
+import { BlockList } from 'node:net'
 import type { Socket, TCPSocketListener } from 'bun'
+import { contains } from '../../base/cidr.ts'
 import { limits } from '../../limits.ts'
 import type { Client } from './client.ts'
 import { DirectTls, tlsHandshake } from './direct-tls.ts'
 import { Inbox } from './inbox.ts'
+import { Introductions, type SocketReceiver } from './introductions.ts'
 import { Outbox } from './outbox.ts'
 import { type ServeParts, serveClient } from './serve-client.ts'
 import { WireError } from './wire-error.ts'
@@ -21,6 +23,8 @@ export interface ListenOptions {
   /** 0: any free port. */
   readonly port: number
   readonly tls: TlsOptions | undefined
+  /** Peers whose connections begin with a PROXY protocol header. Absent: none. */
+  readonly proxies?: BlockList | undefined
 }
 
 export interface PgwireServer {
@@ -57,9 +61,9 @@ class LoginGarbage {
   }
 }
 
-/** The data attached to a socket. */
+/** The data attached to a socket: what its events go to. */
 interface Attached {
-  connection: Connection
+  receiver: SocketReceiver
 }
 
 /** Starts the listener. */
@@ -67,29 +71,47 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
   const connections = new Set<Connection>()
   const garbage = new LoginGarbage()
   let whenEmpty: (() => void) | undefined
+  const serve = (socket: Socket<Attached>, source: string | undefined): Connection => {
+    const connection = new Connection(socket, options.tls, source)
+    socket.data = { receiver: connection }
+    connections.add(connection)
+    garbage.grown(connections.size)
+    void serveClient(parts, connection)
+      .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be closed cleanly'))
+      .finally(() => {
+        connections.delete(connection)
+        garbage.shrunk(connections.size)
+        if (connections.size === 0) whenEmpty?.()
+      })
+    return connection
+  }
+  const introductions = new Introductions<Attached>({
+    ms: parts.authenticationMs ?? limits.pgwireAuthenticationMs,
+    max: parts.slots.max.strangersMax,
+    onClient: (socket, { address, rest }) => {
+      const connection = serve(socket, address)
+      if (rest.length > 0) connection.plainData(rest)
+    },
+    onRefused: (peer, sqlState, reason) => {
+      parts.meter.refused(sqlState)
+      parts.log.warn({ peer, reason }, 'a connection of a trusted proxy was closed')
+    },
+  })
   const listenOn = (hostname: string): TCPSocketListener<Attached> =>
     Bun.listen<Attached>({
       hostname,
       port: options.port,
       socket: {
         open(socket) {
-          const connection = new Connection(socket, options.tls)
-          socket.data = { connection }
-          connections.add(connection)
-          garbage.grown(connections.size)
-          void serveClient(parts, connection)
-            .catch((err: unknown) => parts.log.error({ err }, 'a connection could not be closed cleanly'))
-            .finally(() => {
-              connections.delete(connection)
-              garbage.shrunk(connections.size)
-              if (connections.size === 0) whenEmpty?.()
-            })
+          const { proxies } = options
+          if (proxies === undefined || !contains(proxies, socket.remoteAddress)) serve(socket, undefined)
+          else socket.data = { receiver: introductions.open(socket) }
         },
-        data: (socket, chunk) => socket.data.connection.plainData(chunk),
-        drain: (socket) => socket.data.connection.plainDrained(),
-        close: (socket) => socket.data.connection.ended(),
-        error: (socket) => socket.data.connection.closed(),
-        end: (socket) => socket.data.connection.closed(),
+        data: (socket, chunk) => socket.data.receiver.plainData(chunk),
+        drain: (socket) => socket.data.receiver.plainDrained(),
+        close: (socket) => socket.data.receiver.ended(),
+        error: (socket) => socket.data.receiver.closed(),
+        end: (socket) => socket.data.receiver.closed(),
       },
     })
   const listener = options.hostname === undefined ? onEveryInterface(listenOn) : listenOn(options.hostname)
@@ -99,6 +121,7 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
     clients: () => connections,
     async stop(timeoutMs) {
       listener.stop(false)
+      introductions.end()
       const reason = new WireError('57P01', 'terminating connection due to administrator command', 'FATAL')
       for (const { inbox } of connections) inbox.interrupt(reason)
       const finished =
@@ -131,9 +154,7 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
 function isLoopback(address: string): boolean {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
-  const family = isIP(plain)
-  return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6')
+  return contains(loopback, address.replace(/^::ffff:(?=\d+\.)/, ''))
 }
 
 /** The ALPN list of the one name that libpq offers: its length and the name. */
@@ -146,7 +167,7 @@ interface Channel {
 }
 
 /** One socket, in plain text until TLS starts. */
-class Connection implements Client {
+class Connection implements Client, SocketReceiver {
   readonly inbox: Inbox
   readonly outbox: Outbox
   readonly address: string
@@ -161,10 +182,12 @@ class Connection implements Client {
   constructor(
     readonly plain: Socket<Attached>,
     readonly tls: TlsOptions | undefined,
+    source: string | undefined,
   ) {
     this.#channel = plain
-    this.address = plain.remoteAddress
-    this.isLoopback = isLoopback(plain.remoteAddress)
+    this.address = source ?? plain.remoteAddress
+    // Behind a proxy on this machine, a client elsewhere may have sent its bytes in plain text.
+    this.isLoopback = isLoopback(plain.remoteAddress) && isLoopback(this.address)
     this.inbox = new Inbox(() => this.terminate())
     this.outbox = new Outbox(plain)
   }

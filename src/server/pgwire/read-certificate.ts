@@ -4,6 +4,9 @@ import { createSecureContext } from 'node:tls'
 import { Fault } from '../../base/fault.ts'
 import type { TlsOptions } from './listen.ts'
 
+const noPair =
+  'SVC_PGWIRE_TLS_CERT_FILE and SVC_PGWIRE_TLS_KEY_FILE name no certificate with its private key.'
+
 /**
  * Reads the certificate and checks that TLS can start with it, because a bad one must fail at startup.
  * @throws Fault `misconfigured` where a file cannot be read, or they hold no certificate with its key
@@ -15,14 +18,21 @@ export async function readCertificate(files: {
   const tls = await readBoth(files)
   const detail = problemOf(tls)
   if (detail === undefined) return tls
-  throw new Fault('misconfigured', 'SVC_PGWIRE_TLS_… name no certificate with its private key.', { detail })
+  throw new Fault('misconfigured', noPair, { detail })
 }
 
 async function readBoth({ certFile, keyFile }: { certFile: string; keyFile: string }): Promise<TlsOptions> {
+  return {
+    cert: await textOf('SVC_PGWIRE_TLS_CERT_FILE', certFile),
+    key: await textOf('SVC_PGWIRE_TLS_KEY_FILE', keyFile),
+  }
+}
+
+async function textOf(variable: string, path: string): Promise<string> {
   try {
-    return { cert: await Bun.file(certFile).text(), key: await Bun.file(keyFile).text() }
+    return await Bun.file(path).text()
   } catch (cause) {
-    throw new Fault('misconfigured', 'The files that SVC_PGWIRE_TLS_… name cannot be read.', { cause })
+    throw new Fault('misconfigured', `${variable}: the file cannot be read.`, { cause })
   }
 }
 

@@ -285,3 +285,20 @@ export async function findWebhookSecrets(
     return typeof secret === 'string' && secret !== '' ? [{ credentialId: row.credential_id, secret }] : []
   })
 }
+
+/** Whether the store's key opens a stored configuration; also where none is stored. */
+export async function canOpenStoredConfigs(store: Store): Promise<boolean> {
+  // Some may be older than the key, where an earlier one was lost.
+  const rows = await store.adminQuery<{ tenant_id: TenantId; nickname: string; sealed: Uint8Array }>(
+    'select tenant_id, nickname, sealed from svc.catalog_credential order by updated_at desc limit 100',
+  )
+  const opens = ({ tenant_id, nickname, sealed }: (typeof rows)[number]) => {
+    try {
+      unseal(store.secretsKey, place(tenant_id, nickname), sealed)
+      return true
+    } catch {
+      return false
+    }
+  }
+  return rows.length === 0 || rows.some(opens)
+}

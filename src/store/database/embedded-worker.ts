@@ -3,6 +3,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { age } from '@electric-sql/pglite-age'
 import { exchange } from './embedded-exchange.ts'
+import { describeFailure } from './embedded-failure.ts'
 
 declare const self: Worker
 
@@ -90,6 +91,6 @@ self.onmessage = async (event: MessageEvent<ToStoreWorker>) => {
       post({ closed: true })
     }
   } catch (error) {
-    post({ failed: error instanceof Error ? error.message : String(error) })
+    post({ failed: describeFailure(error) })
   }
 }

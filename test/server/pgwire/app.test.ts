@@ -126,7 +126,9 @@ test.each([
     SVC_PGWIRE_TLS_CERT_FILE: join(folder, 'cert.pem'),
     SVC_PGWIRE_TLS_KEY_FILE: join(folder, 'key.pem'),
   }
-  expect(await failureToStart(files)).toBe('SVC_PGWIRE_TLS_… name no certificate with its private key.')
+  expect(await failureToStart(files)).toBe(
+    'SVC_PGWIRE_TLS_CERT_FILE and SVC_PGWIRE_TLS_KEY_FILE name no certificate with its private key.',
+  )
   await rm(folder, { recursive: true })
 })
 
