@@ -3,6 +3,7 @@
 import { putContract } from '../src/contract/put-contract.ts'
 import { putMask } from '../src/contract/put-mask.ts'
 import { putRowFilter } from '../src/contract/put-row-filter.ts'
+import { operator } from '../src/core/administration.ts'
 import { checkPolicies } from '../src/query/protect.ts'
 import { type PsqlColumn, psqlTable } from './psql-table.ts'
 import { orders, type World } from './world.ts'
@@ -31,7 +32,7 @@ const exemptRoles = ['auditor']
 
 /** Puts acme's sales.orders under a contract with a mask and a row filter, from which auditors are exempt. */
 export async function governReading({ store, acme }: World): Promise<void> {
-  const on = { store, tenant: acme.id, actor: 'stella', checkPolicies }
+  const on = { store, tenant: acme.id, actor: operator(), checkPolicies }
   await putContract(on, orders, { id: 'orders', version: 1 })
   await putMask(
     on,

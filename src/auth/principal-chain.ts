@@ -4,7 +4,7 @@ import { type BlockList, isIP } from 'node:net'
 import { Fault } from '../base/fault.ts'
 import type { IdentifiedPrincipal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
-import type { ReadBearer } from './bearer.ts'
+import { assertPerson, type ReadBearer } from './bearer.ts'
 import { clientCertificateSubject } from './forwarded-client-cert.ts'
 
 export interface PrincipalChainOptions {
@@ -23,18 +23,23 @@ export type IdentifyPrincipal = (
 
 /**
  * The principal chain as one function of a request. It throws Fault `unauthenticated` where a step's credential is
- * present but names no subject.
+ * present but names no subject, or a reserved one.
  */
 export function principalChain(options: PrincipalChainOptions): IdentifyPrincipal {
   return async (headers, peerAddress, session) => {
     const walkthrough = options.demo ? headers.get('x-svc-principal') : null
-    if (walkthrough)
+    if (walkthrough) {
+      assertPerson(walkthrough)
       return { principal: { sub: walkthrough, roles: [] }, source: 'auth_header', verified: false }
+    }
 
     const certificate = headers.get('x-forwarded-client-cert')
     if (certificate !== null && isTrusted(options.trustedProxies, peerAddress)) {
       const sub = clientCertificateSubject(certificate)
-      if (sub !== undefined) return { principal: { sub, roles: [] }, source: 'mtls_san', verified: true }
+      if (sub !== undefined) {
+        assertPerson(sub)
+        return { principal: { sub, roles: [] }, source: 'mtls_san', verified: true }
+      }
     }
 
     const bearer = await options.readBearer(headers.get('authorization'), session)

@@ -99,7 +99,11 @@ describe('sessions', () => {
     const listed = await cli.run(words(`session list --tenant ${acme}`))
     expect(listed.stdout).not.toContain(made.secret)
     expect(JSON.parse(listed.stdout)).toMatchObject([
-      { id: made.id, principal: { sub: 'spark', roles: ['orders-writer', 'reader'] }, scopes: ['commit'] },
+      {
+        id: made.id,
+        principal: { sub: 'service:spark', roles: ['orders-writer', 'reader'] },
+        scopes: ['commit'],
+      },
     ])
     expect(await cli.json<unknown[]>(words(`session list --tenant ${globex}`))).toEqual([])
 

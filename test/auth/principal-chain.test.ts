@@ -9,6 +9,7 @@ import { newTenantId } from '../../src/core/tenant.ts'
 
 const session: Session = {
   sessionId: 'session-1',
+  kind: 'service',
   tenant: newTenantId(),
   organizationId: undefined,
   principal: { sub: 'etl', roles: ['writer'] },

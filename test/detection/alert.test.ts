@@ -14,6 +14,7 @@ import { enqueueHits } from '../../src/store/detection/runs.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { actorOf } from '../support/actor.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { eventually } from '../support/eventually.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
@@ -192,7 +193,7 @@ describe('sending', () => {
     await alertDue(table)
     const [former] = await claimAlerts(store, 1, 60_000)
     if (former === undefined) throw new Error('nothing is due')
-    await requestRescan(store, tenant, table, 'sam')
+    await requestRescan(store, tenant, table, actorOf('sam'))
     await finishWithAlert()
     await finishAlert(store, former, undefined)
     expect(await pending()).toBe(1)

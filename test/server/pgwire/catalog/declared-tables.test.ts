@@ -17,6 +17,7 @@ import {
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
 import { pinTable, unpinTable } from '../../../../src/store/contract/pins.ts'
 import { createTenant } from '../../../../src/store/tenant/tenants.ts'
+import { actorOf } from '../../../support/actor.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
 import { snapshotDirectory } from './compare.ts'
@@ -42,7 +43,7 @@ beforeAll(async () => {
   store = await openTestStore()
   home = (await createTenant(store, { name: 'home' })).id
   foreign = (await createTenant(store, { name: 'foreign' })).id
-  on = { store, tenant: home, actor: 'stella', checkPolicies }
+  on = { store, tenant: home, actor: actorOf('stella'), checkPolicies }
   for (const tenant of [home, foreign]) {
     await commitColumns(store, tenant, orders, types.orders)
     await commitColumns(store, tenant, customers, types.customers)
@@ -179,7 +180,7 @@ describe('a pinned table', () => {
   const column = (fieldId: number, name: string, more: Partial<SchemaColumn> = {}): SchemaColumn => {
     return { fieldId, name, type: 'long', required: false, nestedIds: [], ...more }
   }
-  const change = { table: orders, actor: 'stella', atMs: 0 }
+  const change = { table: orders, actor: actorOf('stella'), atMs: 0 }
   const pin = (columns: readonly SchemaColumn[], tenant = home) =>
     pinTable(store, tenant, change, { snapshotId: 1n, schemaId: 0n, catalog: 'main', columns })
   const columns = (tenant?: TenantId) =>
