@@ -64,7 +64,7 @@ export const readSteps: readonly ReadStep[] = [
       ['3', 'cy@example.net', '75.50', '2026-01-06 08:15:00+00'],
       ['4', 'ada@example.com', '15000.00', '2026-01-06 16:40:00+00'],
     ]),
-    usage: { principal: 'ann', outcome: 'completed', rowsOut: 4, policies: [] },
+    usage: { principal: 'service:ann', outcome: 'completed', rowsOut: 4, policies: [] },
   },
   {
     title: 'An analyst sends the same statement',
@@ -75,7 +75,7 @@ export const readSteps: readonly ReadStep[] = [
       ['1', 'xxx@xxxxxxx.xxx', '120.00', '2026-01-05 09:30:00+00'],
       ['3', 'xx@xxxxxxx.xxx', '75.50', '2026-01-06 08:15:00+00'],
     ]),
-    usage: { principal: 'bob', outcome: 'completed', rowsOut: 2, policies },
+    usage: { principal: 'service:bob', outcome: 'completed', rowsOut: 2, policies },
   },
   {
     title: 'The analyst guesses at a customer',
@@ -83,6 +83,6 @@ export const readSteps: readonly ReadStep[] = [
     reader: 'bob',
     statement: "SELECT count(*) FROM sales.orders WHERE customer = 'ada@example.com'",
     printed: psqlTable([{ name: 'count', right: true }], [['0']]),
-    usage: { principal: 'bob', outcome: 'completed', rowsOut: 1, policies },
+    usage: { principal: 'service:bob', outcome: 'completed', rowsOut: 1, policies },
   },
 ]
