@@ -112,6 +112,7 @@ async function sender(store: Store, tenant: TenantId): Promise<(body: string) =>
     identify: async () => ({ principal, source: 'session', verified: true }),
     licensed: { require: () => {} },
     internalAdminOrgId: undefined,
+    findCreator: async () => undefined,
   })
   const operations = bind(lineageOperations, { receiver, clock: systemClock, store })
   const routes = operationRoutes(operations, admit, log)

@@ -3,6 +3,7 @@
 import { putContract } from '../src/contract/put-contract.ts'
 import { putMask } from '../src/contract/put-mask.ts'
 import { putRowFilter } from '../src/contract/put-row-filter.ts'
+import { operator } from '../src/core/administration.ts'
 import { checkPolicies } from '../src/query/protect.ts'
 import { type PsqlColumn, psqlTable } from './psql-table.ts'
 import { orders, type World } from './world.ts'
@@ -31,7 +32,7 @@ const exemptRoles = ['auditor']
 
 /** Puts acme's sales.orders under a contract with a mask and a row filter, from which auditors are exempt. */
 export async function governReading({ store, acme }: World): Promise<void> {
-  const on = { store, tenant: acme.id, actor: 'stella', checkPolicies }
+  const on = { store, tenant: acme.id, actor: operator(), checkPolicies }
   await putContract(on, orders, { id: 'orders', version: 1 })
   await putMask(
     on,
@@ -63,7 +64,7 @@ export const readSteps: readonly ReadStep[] = [
       ['3', 'cy@example.net', '75.50', '2026-01-06 08:15:00+00'],
       ['4', 'ada@example.com', '15000.00', '2026-01-06 16:40:00+00'],
     ]),
-    usage: { principal: 'ann', outcome: 'completed', rowsOut: 4, policies: [] },
+    usage: { principal: 'service:ann', outcome: 'completed', rowsOut: 4, policies: [] },
   },
   {
     title: 'An analyst sends the same statement',
@@ -74,7 +75,7 @@ export const readSteps: readonly ReadStep[] = [
       ['1', 'xxx@xxxxxxx.xxx', '120.00', '2026-01-05 09:30:00+00'],
       ['3', 'xx@xxxxxxx.xxx', '75.50', '2026-01-06 08:15:00+00'],
     ]),
-    usage: { principal: 'bob', outcome: 'completed', rowsOut: 2, policies },
+    usage: { principal: 'service:bob', outcome: 'completed', rowsOut: 2, policies },
   },
   {
     title: 'The analyst guesses at a customer',
@@ -82,6 +83,6 @@ export const readSteps: readonly ReadStep[] = [
     reader: 'bob',
     statement: "SELECT count(*) FROM sales.orders WHERE customer = 'ada@example.com'",
     printed: psqlTable([{ name: 'count', right: true }], [['0']]),
-    usage: { principal: 'bob', outcome: 'completed', rowsOut: 1, policies },
+    usage: { principal: 'service:bob', outcome: 'completed', rowsOut: 1, policies },
   },
 ]

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { UnsecuredJWT } from 'jose'
 import { type App, startApp } from '../src/app.ts'
 import { parseConfig } from '../src/config.ts'
+import { serviceSubject } from '../src/core/principal.ts'
 import type { TableRef } from '../src/core/table-ref.ts'
 import type { TenantId } from '../src/core/tenant.ts'
 import { openConfiguredStore } from '../src/open-store.ts'
@@ -102,13 +103,13 @@ async function addTenant(
   await registerCatalog(store, { id, ...place }, 'main')
   const { secret } = await createServiceSession(store, id, {
     name: 'demo',
-    principal: { sub: 'demo', roles: [] },
+    principal: { sub: serviceSubject('demo'), roles: [] },
     scopes: ['commit'],
   })
   return { name, id, secret, ...place, orders: await writeOrders(place.warehouse) }
 }
 
-/** Makes a session with which its subject may read through the nickname `main`. */
+/** Makes a service session that may read through the nickname `main`. Its user name is the subject's without `service:`. */
 async function addReader(
   store: Store,
   { id }: DemoTenant,
@@ -118,7 +119,7 @@ async function addReader(
 ): Promise<DemoReader> {
   const { secret } = await createServiceSession(store, id, {
     name: sub,
-    principal: { sub, roles },
+    principal: { sub: serviceSubject(sub), roles },
     scopes: ['read'],
   })
   return { sub, secret, host: '127.0.0.1', port, database: 'main' }

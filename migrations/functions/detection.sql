@@ -114,7 +114,7 @@ begin
     from svc.detection_finding f join svc.detection_run r using (tenant_id, run_id)
     where f.tenant_id = tenant and f.classification_id = wanted order by f.found_at desc limit 1;
   if not found then return; end if;
-  select d.decision_id, d.decision, d.reason, d.decided_by, d.decided_at into verdict
+  select d.decision_id, d.decision, d.reason, d.decided_by, d.decided_at, d.actor into verdict
     from svc.detection_decision d
     where d.tenant_id = tenant and d.classification_id = wanted order by d.decision_seq desc limit 1;
   if found then
@@ -178,8 +178,10 @@ begin
 
   if status in ('rejected', 'exempt') then
     perform svc.ensure_edge('ATTESTS', verdict.decision_id::text,
-      svc.ensure_node('Attestation', verdict.decision_id::text, jsonb_build_object('decision', verdict.decision,
-        'reason', verdict.reason, 'attested_by', verdict.decided_by, 'attested_at', verdict.decided_at)),
+      svc.ensure_node('Attestation', verdict.decision_id::text, jsonb_strip_nulls(jsonb_build_object(
+        'decision', verdict.decision, 'reason', verdict.reason, 'attested_by', verdict.decided_by,
+        'session_kind', verdict.actor #>> '{session,kind}', 'session_created_by', verdict.actor #>> '{session,createdBy}',
+        'attested_at', verdict.decided_at))),
       classification_node, '{}');
   end if;
 end $$;

@@ -1,7 +1,9 @@
-/** Commands that read the audit log and open commit intents. They change nothing. */
+/** Commands that read the audit log, the administration log and open commit intents. They change nothing. */
 
 import { Fault } from '../base/fault.ts'
+import { administrationActions } from '../core/administration.ts'
 import { decisions } from '../core/decision.ts'
+import { listAdministration } from '../store/administration/administration-log.ts'
 import { findAudit, listAudit } from '../store/commit/audit.ts'
 import { countIntents, intentsOnTable } from '../store/commit/commit-intents.ts'
 import { type Command, onTenant } from './command.ts'
@@ -64,6 +66,23 @@ export const auditCommands: readonly Command[] = [
         if (record === undefined) throw new Fault('not_found', 'The tenant has no such decision.')
         return decisionRecordView(record)
       })
+    },
+  },
+  {
+    words: 'audit administration',
+    usage: `--tenant ID [--action ACTION] [--actor SUBJECT] [--request ID] [--limit ${entriesDefault}] [--after NEXT]`,
+    summary:
+      'Shows who administered a tenant, newest first: sessions, catalogs, policies, contracts, decisions.',
+    fields: ['items', 'next'],
+    prepare(flags) {
+      const action = flags.choice('action', administrationActions)
+      const actor = flags.optional('actor')
+      const requestId = flags.optional('request')
+      const limit = flags.integer('limit', 1, entriesMax) ?? entriesDefault
+      const after = flags.optional('after')
+      return onTenant(flags, (store, tenant) =>
+        listAdministration(store, tenant, { action, actor, requestId, limit, after }),
+      )
     },
   },
   {

@@ -1,7 +1,9 @@
 /** Commands for service sessions: create, list, revoke. */
 
+import { mintSession } from '../auth/administration/sessions.ts'
+import { operator } from '../core/administration.ts'
 import { sessionScopes } from '../core/session.ts'
-import { createServiceSession, listServiceSessions, revokeServiceSession } from '../store/session/sessions.ts'
+import { listServiceSessions, revokeServiceSession } from '../store/session/sessions.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
 
 const dayMs = 86_400_000
@@ -13,21 +15,21 @@ export const sessionCommands: readonly Command[] = [
     words: 'session create',
     usage: `--tenant ID --name NAME [--sub SUBJECT] [--roles a,b] [--scopes ${sessionScopes.join(',')}] [--days ${daysDefault}]`,
     summary:
-      'Makes a service session, for commits unless --scopes says otherwise. Its secret is shown only once.',
+      'Makes a service session, for commits unless --scopes says otherwise. Its secret is shown only once. Its subject is `service:` and SUBJECT, else NAME.',
     fields: ['id', 'secret'],
     prepare(flags) {
       const name = flags.required('name')
-      const principal = { sub: flags.optional('sub') ?? name, roles: flags.list('roles') ?? [] }
+      const sub = flags.optional('sub')
+      const roles = flags.list('roles')
       const scopes = flags.choices('scopes', sessionScopes) ?? ['commit']
       const days = flags.integer('days', 1, daysMax) ?? daysDefault
-      return onTenant(flags, (store, tenant) =>
-        createServiceSession(store, tenant, {
-          name,
-          principal,
-          scopes,
-          expiresAt: new Date(Date.now() + days * dayMs),
-        }),
-      )
+      return onTenant(flags, async (store, tenant) => {
+        const nowMs = Date.now()
+        const wanted = { name, sub, roles, scopes, expires_at: new Date(nowMs + days * dayMs) }
+        const minter = { actor: operator(), isOperator: true }
+        const { id, secret } = await mintSession(store, tenant, nowMs, wanted, minter)
+        return { id, secret }
+      })
     },
   },
   {

@@ -31,6 +31,7 @@ import { composeRoutes, type Routes } from '../server/compose.ts'
 import type { Drain } from '../server/drain.ts'
 import { type Health, opsRoutes } from '../server/ops.ts'
 import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
+import { findSessionCreator } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { Auth } from './assemble-auth.ts'
 
@@ -52,7 +53,12 @@ export function assembleRoutes(parts: RouteParts): Routes {
   const { config, gateway, auth, licensed, lineage, states, detection, drain, publicUrl } = parts
   const { store, policies, log, clock } = gateway
   const { internalAdminOrgId } = config.idp
-  const admit = admitter({ ...auth, licensed, internalAdminOrgId })
+  const admit = admitter({
+    ...auth,
+    licensed,
+    internalAdminOrgId,
+    findCreator: (session) => findSessionCreator(store, session),
+  })
   const admin = bind(adminOperations, { store, licensed, clock })
   const operations = [
     ...bind(lineageOperations, { receiver: lineage, clock, store }),

@@ -2,9 +2,11 @@
 
 import { Fault, toFault } from '../base/fault.ts'
 import { sameSecret } from '../base/same-secret.ts'
+import type { Actor } from '../core/administration.ts'
 import type { Access, Caller } from '../core/operation.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import { peerAddress } from '../http/peer-address.ts'
+import { requestIdOf } from '../http/request-id.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { type FindSession, requireSession, tenantContext } from './guard.ts'
 import type { IdentifyPrincipal } from './principal-chain.ts'
@@ -16,11 +18,13 @@ export interface AdmitParts {
   readonly licensed: Pick<Licensed, 'require'>
   /** Undefined: /admin refuses everyone. */
   readonly internalAdminOrgId: string | undefined
+  /** The subject of who made a service session; undefined where that is not recorded. */
+  readonly findCreator: (session: Session) => Promise<string | undefined>
 }
 
 /**
  * Checks one request.
- * @returns the caller; undefined where the access needs no session, or a session without a principal
+ * @returns the caller; undefined where the access needs no session
  * @throws Fault `unauthenticated` or `forbidden`; checks session, scope, license, principal and role in this order
  */
 export type Admit = (request: Request, access: Access) => Promise<Caller | undefined>
@@ -36,33 +40,54 @@ export function admitter(
 ): Admit {
   return async (request, access) => {
     if ('open' in access) return undefined
-    if ('organization' in access) {
-      await requireInternalAdmin(parts, request)
-      return undefined
-    }
+    if ('organization' in access) return await admitInternalAdmin(parts, request)
     const session = tenantContext(await tenantSession(request, access.scope))
     if (access.capability !== undefined) parts.licensed.require(access.capability)
-    const identified = await parts.identify(request.headers, peerAddress(request), session)
-    const principal = verifiedPart(identified, session)
-    if (access.roles !== undefined) requireRole(principal, ...access.roles)
-    return { session, tenant: session.tenant, principal, identified }
+    const caller = await identifyCaller(parts, request, session)
+    if (access.roles !== undefined) requireRole(caller.principal, ...access.roles)
+    return caller
   }
 }
 
+async function identifyCaller(parts: AdmitParts, request: Request, session: Session): Promise<Caller> {
+  const identified = await parts.identify(request.headers, peerAddress(request), session)
+  const principal = verifiedPart(identified, session)
+  const source = principal === session.principal ? 'session' : identified.source
+  const requestId = requestIdOf(request) ?? crypto.randomUUID()
+  const actor = async (): Promise<Actor> => {
+    const createdBy = await parts.findCreator(session)
+    const through = {
+      id: session.sessionId,
+      kind: session.kind,
+      ...(createdBy !== undefined && { createdBy }),
+    }
+    return { ...principal, source, session: through, requestId }
+  }
+  return { session, tenant: session.tenant, principal, identified, actor }
+}
+
 /**
- * Checks that the session is one of the internal admin organization.
+ * Admits a session of the internal admin organization.
  * @throws Fault `forbidden` for every refusal, so that /admin does not reveal which sessions exist
  */
-export async function requireInternalAdmin(
-  { findSession, internalAdminOrgId: internal }: AdmitParts,
-  request: Request,
-): Promise<void> {
-  const session = await requireSession(request, findSession, 'admin').catch((thrown: unknown) => {
+async function admitInternalAdmin(parts: AdmitParts, request: Request): Promise<Caller> {
+  const { findSession, internalAdminOrgId: internal } = parts
+  const session = await unlessUnauthenticated(requireSession(request, findSession, 'admin'))
+  const organization = session?.organizationId
+  if (session === undefined || organization === undefined || internal === undefined) throw notInternal()
+  if (!sameSecret(organization, internal)) throw notInternal()
+  const caller = await unlessUnauthenticated(identifyCaller(parts, request, session))
+  if (caller === undefined) throw notInternal()
+  return caller
+}
+
+const notInternal = () =>
+  new Fault('forbidden', 'Administration is for members of the internal admin organization.')
+
+async function unlessUnauthenticated<T>(step: Promise<T>): Promise<T | undefined> {
+  return await step.catch((thrown: unknown) => {
     const fault = toFault(thrown)
     if (fault.kind !== 'unauthenticated') throw fault
     return undefined
   })
-  const organization = session?.organizationId
-  if (organization === undefined || internal === undefined || !sameSecret(organization, internal))
-    throw new Fault('forbidden', 'Administration is for members of the internal admin organization.')
 }

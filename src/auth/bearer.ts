@@ -5,7 +5,7 @@
 
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { Fault } from '../base/fault.ts'
-import type { Principal } from '../core/principal.ts'
+import { isReservedSubject, type Principal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
 import { type AccessTokens, tokenIssuer } from './access-token.ts'
 
@@ -148,7 +148,7 @@ export function bearerToken(authorization: string | null): string | undefined {
 
 /**
  * The principal that claims name.
- * @throws Fault `unauthenticated` where they name no subject
+ * @throws Fault `unauthenticated` where they name no subject, or a reserved one
  */
 export function principalOf(claims: JWTPayload): Principal {
   const { sub, email } = claims
@@ -157,8 +157,21 @@ export function principalOf(claims: JWTPayload): Principal {
       'unauthenticated',
       'The bearer token names no subject: its claim `sub` is missing or empty.',
     )
+  assertPerson(sub)
   const roles = rolesOf(claims.roles) ?? rolesOf(claims.groups) ?? []
   return typeof email === 'string' ? { sub, email, roles } : { sub, roles }
+}
+
+/**
+ * Refuses a subject that only a service session or the operator has (docs/reference/identity.md 5.4).
+ * @throws Fault `unauthenticated`
+ */
+export function assertPerson(sub: string): void {
+  if (isReservedSubject(sub))
+    throw new Fault(
+      'unauthenticated',
+      'The subject is reserved: `service:…` names service sessions, and `operator` the operator.',
+    )
 }
 
 /**

@@ -5,7 +5,7 @@ import { contains } from '../base/cidr.ts'
 import { Fault } from '../base/fault.ts'
 import type { IdentifiedPrincipal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
-import type { ReadBearer } from './bearer.ts'
+import { assertPerson, type ReadBearer } from './bearer.ts'
 import { clientCertificateSubject } from './forwarded-client-cert.ts'
 
 export interface PrincipalChainOptions {
@@ -24,19 +24,24 @@ export type IdentifyPrincipal = (
 
 /**
  * The principal chain as one function of a request. It throws Fault `unauthenticated` where a step's credential is
- * present but names no subject.
+ * present but names no subject, or a reserved one.
  */
 export function principalChain(options: PrincipalChainOptions): IdentifyPrincipal {
   return async (headers, peerAddress, session) => {
     const walkthrough = options.demo ? headers.get('x-svc-principal') : null
-    if (walkthrough)
+    if (walkthrough) {
+      assertPerson(walkthrough)
       return { principal: { sub: walkthrough, roles: [] }, source: 'auth_header', verified: false }
+    }
 
     const certificate = headers.get('x-forwarded-client-cert')
     const isFromProxy = peerAddress !== undefined && contains(options.trustedProxies, peerAddress)
     if (certificate !== null && isFromProxy) {
       const sub = clientCertificateSubject(certificate)
-      if (sub !== undefined) return { principal: { sub, roles: [] }, source: 'mtls_san', verified: true }
+      if (sub !== undefined) {
+        assertPerson(sub)
+        return { principal: { sub, roles: [] }, source: 'mtls_san', verified: true }
+      }
     }
 
     const bearer = await options.readBearer(headers.get('authorization'), session)

@@ -20,7 +20,7 @@ export function verifiedPart(identified: IdentifiedPrincipal, session: Session):
  * @param principal verified
  * @throws Fault `forbidden` where it has none of the roles
  */
-export function requireRole(principal: Principal, ...roles: readonly PrivilegedRole[]): void {
+export function requireRole(principal: Pick<Principal, 'roles'>, ...roles: readonly PrivilegedRole[]): void {
   if (roles.some((role) => principal.roles.includes(role))) return
   const names = roles.map((role) => `\`${role}\``).join(' or ')
   throw new Fault('forbidden', `This request needs the role ${names}, from a verified credential.`)

@@ -4,6 +4,7 @@
  */
 
 import { Fault } from '../base/fault.ts'
+import type { Actor } from '../core/administration.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
@@ -21,8 +22,7 @@ export type CheckPolicies = (table: GovernedTable) => readonly { readonly messag
 export interface ChangeContext {
   readonly store: Store
   readonly tenant: TenantId
-  /** Subject of the verified principal. */
-  readonly actor: string
+  readonly actor: Actor
   readonly checkPolicies: CheckPolicies
 }
 

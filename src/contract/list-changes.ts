@@ -1,6 +1,7 @@
 /** Lists who changed contracts, filters, masks, tags and settings, newest first, in the form of the API. */
 
 import type { TenantId } from '../core/tenant.ts'
+import { deciderView } from '../http/actor-view.ts'
 import { pageView } from '../http/page-view.ts'
 import { listContractChanges, type RecordedChange } from '../store/contract/changes.ts'
 import type { PageRequest } from '../store/database/page.ts'
@@ -11,6 +12,13 @@ export async function listChanges(store: Store, tenant: TenantId, page: PageRequ
   return pageView(await listContractChanges(store, tenant, page), changeView)
 }
 
-function changeView({ at, actor, action, subject, value }: RecordedChange) {
-  return { at, actor, action, subject, value: value as Readonly<Record<string, unknown>> | undefined }
+function changeView({ at, by, actor, action, subject, value }: RecordedChange) {
+  return {
+    at,
+    actor: by,
+    ...deciderView(actor?.session),
+    action,
+    subject,
+    value: value as Readonly<Record<string, unknown>> | undefined,
+  }
 }

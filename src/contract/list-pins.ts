@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { deciderView } from '../http/actor-view.ts'
 import { pageView } from '../http/page-view.ts'
 import { listPins, type PinEvent } from '../store/contract/pins.ts'
 import type { PageRequest } from '../store/database/page.ts'
@@ -17,6 +18,6 @@ export async function listTablePins(store: Store, tenant: TenantId, table: Table
 }
 
 /** Shows one pin event in the form of the API. */
-export function pinView({ sequence, kind, snapshotId, catalog, by, at }: PinEvent) {
-  return { sequence, kind, snapshot_id: snapshotId, catalog, by, at }
+export function pinView({ sequence, kind, snapshotId, catalog, by, session, at }: PinEvent) {
+  return { sequence, kind, snapshot_id: snapshotId, catalog, by, ...deciderView(session), at }
 }

@@ -1,5 +1,7 @@
 /** Declares the operations on a tenant's settings for reading, and on the list of changes to contracts. */
 
+import { contractActions } from '../core/administration.ts'
+import { deciderMembers } from '../http/actor-view.ts'
 import { pageRequest } from '../http/page-view.ts'
 import {
   anyObject,
@@ -13,7 +15,6 @@ import {
   text,
   time,
 } from '../http/schemas.ts'
-import { contractActions } from '../store/contract/changes.ts'
 import { putReadSettings, readSettings } from '../store/contract/read-settings.ts'
 import { listChanges } from './list-changes.ts'
 import { contractsPath, operation, overseeing } from './parts.ts'
@@ -43,8 +44,8 @@ export const oversightOperations = [
     path: `${contractsPath}/settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
     input: settings,
-    run: ({ parts, caller }, { readable_without_contract: readableWithoutContract }) =>
-      putReadSettings(parts.store, caller.tenant, caller.principal.sub, { readableWithoutContract }),
+    run: async ({ parts, caller }, { readable_without_contract: readableWithoutContract }) =>
+      await putReadSettings(parts.store, caller.tenant, await caller.actor(), { readableWithoutContract }),
   }),
   operation({
     name: 'list_contract_changes',
@@ -57,7 +58,8 @@ export const oversightOperations = [
     output: pageOf(
       object({
         at: time,
-        actor: text,
+        actor: described(text, 'subject'),
+        ...deciderMembers,
         action: oneOf(contractActions),
         subject: described(anyObject, 'what was changed, by name'),
         value: maybe(described(anyObject, 'what was put there')),

@@ -30,9 +30,12 @@ export const changing = { scope: 'admin', roles: ['steward'] } as const
 export const overseeing = { scope: 'read', roles: ['steward', 'administrator'] } as const
 
 /** The store, tenant and principal of a change. */
-export function changeOf({ parts, caller }: OperationContext<ContractParts, SessionAccess>): ChangeContext {
+export async function changeOf({
+  parts,
+  caller,
+}: OperationContext<ContractParts, SessionAccess>): Promise<ChangeContext> {
   const { store, checkPolicies } = parts
-  return { store, checkPolicies, tenant: caller.tenant, actor: caller.principal.sub }
+  return { store, checkPolicies, tenant: caller.tenant, actor: await caller.actor() }
 }
 
 /** Throws `not_found` when there was nothing to remove. */

@@ -1,5 +1,6 @@
 /** Declares the operations that pin and unpin the snapshot at which a table is read. */
 
+import { deciderMembers } from '../http/actor-view.ts'
 import { pageRequest } from '../http/page-view.ts'
 import {
   addressed,
@@ -25,7 +26,8 @@ const pin = object({
   kind: oneOf(['pin', 'unpin']),
   snapshot_id: maybe(described(text, 'decimal')),
   catalog: maybe(text),
-  by: text,
+  by: described(text, 'subject'),
+  ...deciderMembers,
   at: described(text, 'RFC 3339'),
 })
 const tag = 'contracts'
@@ -67,9 +69,9 @@ export const pinOperations = [
         input: { namespace: ['sales'], table: 'orders', catalog: 'lake', snapshot_id: '6527182744209385741' },
       },
     ],
-    run: ({ parts, ...context }, { catalog, snapshot_id, ...table }) => {
+    run: async ({ parts, ...context }, { catalog, snapshot_id, ...table }) => {
       const wanted = { catalog, snapshotId: snapshot_id }
-      return pinSnapshot(parts, changeOf({ parts, ...context }), addressed(table), wanted)
+      return await pinSnapshot(parts, await changeOf({ parts, ...context }), addressed(table), wanted)
     },
   }),
   operation({
@@ -82,6 +84,7 @@ export const pinOperations = [
     input: object(tableAddress),
     output: pin,
     faults: { conflict: 'The table is not pinned.' },
-    run: (context, input) => unpinSnapshot(context.parts.clock, changeOf(context), addressed(input)),
+    run: async (context, input) =>
+      await unpinSnapshot(context.parts.clock, await changeOf(context), addressed(input)),
   }),
 ]

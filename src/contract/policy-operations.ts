@@ -62,7 +62,7 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     faults: { ...(noun === 'column' && unknownColumn), ...inapplicable },
     run: async (context, { id, expression, exempt_roles = [], ...place }) => {
       const filter = { id, expression, exemptRoles: exempt_roles }
-      await putRowFilter(changeOf(context), target(place as Place), filter)
+      await putRowFilter(await changeOf(context), target(place as Place), filter)
     },
   }),
   operation({
@@ -73,8 +73,8 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     path: `${path}/row-filters/{id}`,
     input: object({ ...address, id: text }),
     faults: nothing,
-    run: (context, { id, ...place }) =>
-      orNotFound(deleteRowFilter(changeOf(context), target(place as Place), id)),
+    run: async (context, { id, ...place }) =>
+      await orNotFound(deleteRowFilter(await changeOf(context), target(place as Place), id)),
   }),
 ])
 
@@ -95,7 +95,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
     faults: { ...(noun === 'column' && unknownColumn), ...inapplicable },
     run: async (context, { id, action, expression, exempt_roles = [], ...place }) => {
       const mask = { id, action, expression, exemptRoles: exempt_roles }
-      await putMask(changeOf(context), target(place as Place), mask)
+      await putMask(await changeOf(context), target(place as Place), mask)
     },
   }),
   operation({
@@ -106,7 +106,8 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
     path: `${path}/masks/{id}`,
     input: object({ ...address, id: text }),
     faults: nothing,
-    run: (context, { id, ...place }) => orNotFound(deleteMask(changeOf(context), target(place as Place), id)),
+    run: async (context, { id, ...place }) =>
+      await orNotFound(deleteMask(await changeOf(context), target(place as Place), id)),
   }),
 ])
 
@@ -120,7 +121,8 @@ const tagOperations = [
     path: `${columnPath}/tags/{tag}`,
     input: tagInput,
     faults: { ...unknownColumn, unprocessable: 'A mask or filter of the tag cannot be applied to it.' },
-    run: (context, { column, tag, ...place }) => putTag(changeOf(context), addressed(place), column, tag),
+    run: async (context, { column, tag, ...place }) =>
+      await putTag(await changeOf(context), addressed(place), column, tag),
   }),
   operation({
     ...common,
@@ -130,8 +132,8 @@ const tagOperations = [
     path: `${columnPath}/tags/{tag}`,
     input: tagInput,
     faults: nothing,
-    run: (context, { column, tag, ...place }) =>
-      orNotFound(deleteTag(changeOf(context), addressed(place), column, tag)),
+    run: async (context, { column, tag, ...place }) =>
+      await orNotFound(deleteTag(await changeOf(context), addressed(place), column, tag)),
   }),
 ]
 

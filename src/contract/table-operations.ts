@@ -105,7 +105,7 @@ export const tableOperations = [
     run: async (context, { id, version, ...input }) => {
       const ref = addressed(input)
       const schema = readContractSchema(input, ref)
-      await putContract(changeOf(context), ref, { id, version, schema })
+      await putContract(await changeOf(context), ref, { id, version, schema })
     },
   }),
   operation({
@@ -117,6 +117,7 @@ export const tableOperations = [
     access: changing,
     input: object(tableAddress),
     faults: { not_found: 'The table is under no contract.' },
-    run: (context, input) => orNotFound(deleteContract(changeOf(context), addressed(input))),
+    run: async (context, input) =>
+      await orNotFound(deleteContract(await changeOf(context), addressed(input))),
   }),
 ]

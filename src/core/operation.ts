@@ -5,6 +5,7 @@
 
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { FaultKind } from '../base/fault.ts'
+import type { Actor } from './administration.ts'
 import type { Capability } from './capability.ts'
 import type { IdentifiedPrincipal, Principal, PrivilegedRole } from './principal.ts'
 import type { Session, SessionScope } from './session.ts'
@@ -29,11 +30,14 @@ export type Access =
 /** The caller, as the session identifies it. */
 export interface Caller {
   readonly session: Session
+  /** The session's. An operation under /admin names the tenant that it concerns itself. */
   readonly tenant: TenantId
   /** Verified; unverified claims are left out (docs/reference/identity.md 4.2). */
   readonly principal: Principal
   /** The result of the principal chain (docs/reference/identity.md 3.1), unverified claims included. */
   readonly identified: IdentifiedPrincipal
+  /** The caller as the record of a change names it. It looks up who made the session, which only such records need. */
+  readonly actor: () => Promise<Actor>
 }
 
 /**
@@ -44,7 +48,7 @@ export type OperationContext<Parts, A extends Access = Access> = {
   readonly parts: Parts
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
-} & (A extends SessionAccess ? { readonly caller: Caller } : unknown)
+} & (A extends { readonly open: string } ? unknown : { readonly caller: Caller })
 
 /** As {@link OperationContext}, for an operation that reads its request itself. */
 export type RawContext<Parts, A extends Access = Access> = OperationContext<Parts, A> & {

@@ -6,8 +6,23 @@ export interface Principal {
   readonly roles: readonly string[]
 }
 
-/** Roles that allow more than a tenant's own reading and writing. */
-export type PrivilegedRole = 'steward' | 'administrator'
+/** Roles that allow more than a tenant's own reading and writing. The owner may mint every role. */
+export type PrivilegedRole = 'steward' | 'administrator' | 'owner'
+
+const servicePrefix = 'service:'
+
+/** The subject of a service session: a name of its own, which no person has (docs/reference/identity.md 5.4). */
+export function serviceSubject(name: string): string {
+  return name.startsWith(servicePrefix) ? name : `${servicePrefix}${name}`
+}
+
+/**
+ * Whether a subject is reserved for services and for the operator. A login, a bearer token or a certificate with such a
+ * subject is refused. Upper case is reserved too, because a row filter may compare subjects in lower case.
+ */
+export function isReservedSubject(sub: string): boolean {
+  return /^(?:service:|operator$)/i.test(sub)
+}
 
 export const principalSources = ['mtls_san', 'auth_header', 'session'] as const
 export type PrincipalSource = (typeof principalSources)[number]

@@ -7,8 +7,18 @@ import type { TenantId } from './tenant.ts'
 export const sessionScopes = ['commit', 'read', 'lineage', 'admin'] as const
 export type SessionScope = (typeof sessionScopes)[number]
 
+/** A service session is minted for a machine client. A browser session comes from a person's login. */
+export const sessionKinds = ['service', 'browser'] as const
+export type SessionKind = (typeof sessionKinds)[number]
+
+/** Whether a stored value names a kind of session. */
+export function isSessionKind(value: unknown): value is SessionKind {
+  return sessionKinds.some((kind) => kind === value)
+}
+
 export interface Session {
   readonly sessionId: string
+  readonly kind: SessionKind
   readonly tenant: TenantId
   /** The identity provider's organization, where the tenant has one. */
   readonly organizationId: string | undefined

@@ -2,6 +2,7 @@
 
 import { classes } from '../core/classification.ts'
 import { findingStatuses } from '../core/detection.ts'
+import { deciderMembers, deciderView } from '../http/actor-view.ts'
 import {
   described,
   maybe,
@@ -28,7 +29,9 @@ export const findingSchema = object({
   sampled: wholeNumber,
   masked_sample: maybe(described(text, 'never the value itself')),
   status: described(oneOf(findingStatuses), 'by the latest decision'),
-  decision: maybe(object({ reason: text, decided_by: text, decided_at: time })),
+  decision: maybe(
+    object({ reason: text, decided_by: described(text, 'subject'), ...deciderMembers, decided_at: time }),
+  ),
   found_at: time,
 })
 
@@ -50,6 +53,7 @@ export function findingView(finding: ListedFinding) {
     decision: decision && {
       reason: decision.reason,
       decided_by: decision.decidedBy,
+      ...deciderView(decision.actor?.session),
       decided_at: decision.decidedAt,
     },
     found_at: finding.foundAt,

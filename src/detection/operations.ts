@@ -149,8 +149,8 @@ export const detectionOperations = [
         },
       },
     ],
-    run: ({ parts, caller }, { id, decision, reason = '' }) =>
-      decideAboutFinding(parts.store, caller.tenant, caller.principal, id, { decision, reason }),
+    run: async ({ parts, caller }, { id, decision, reason = '' }) =>
+      await decideAboutFinding(parts.store, caller.tenant, await caller.actor(), id, { decision, reason }),
   }),
   operation({
     name: 'rescan_table',
@@ -169,7 +169,7 @@ export const detectionOperations = [
     },
     examples: [{ input: { table: { namespace: ['sales'], name: 'people' } } }],
     run: async ({ parts, caller }, { table }) => {
-      const run = await rescanTable(parts.store, caller.tenant, table, caller.principal.sub)
+      const run = await rescanTable(parts.store, caller.tenant, table, await caller.actor())
       parts.wake()
       return run
     },

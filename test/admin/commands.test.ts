@@ -99,7 +99,11 @@ describe('sessions', () => {
     const listed = await cli.run(words(`session list --tenant ${acme}`))
     expect(listed.stdout).not.toContain(made.secret)
     expect(JSON.parse(listed.stdout)).toMatchObject([
-      { id: made.id, principal: { sub: 'spark', roles: ['orders-writer', 'reader'] }, scopes: ['commit'] },
+      {
+        id: made.id,
+        principal: { sub: 'service:spark', roles: ['orders-writer', 'reader'] },
+        scopes: ['commit'],
+      },
     ])
     expect(await cli.json<unknown[]>(words(`session list --tenant ${globex}`))).toEqual([])
 
@@ -260,6 +264,56 @@ describe('the audit log and intents', () => {
     expect(await cli.run(words(`audit show --tenant ${acme} --id ${crypto.randomUUID()}`))).toMatchObject({
       status: 1,
       stderr: 'The tenant has no such decision.\n',
+    })
+  })
+})
+
+describe('the administration log', () => {
+  const read = / (list|show|count|traverse|match|administration)$/
+
+  test('has a row of the operator for each command that changes something, in the tenant concerned', async () => {
+    const foreign = await cli.json<unknown>(words(`audit administration --tenant ${globex}`))
+    const { id: tenant } = await cli.json<{ id: string }>(words('tenant create --name logged'))
+    const made = await cli.json<{ id: string }>(words(`session create --tenant ${tenant} --name spark`))
+    await provision(tenant)
+    for (const command of [
+      `policy delete --tenant ${tenant} --id keep-id`,
+      `catalog remove --tenant ${tenant} --nickname main`,
+      `session revoke --tenant ${tenant} --id ${made.id}`,
+      `tenant suspend --tenant ${tenant}`,
+      `tenant resume --tenant ${tenant}`,
+    ])
+      expect((await cli.run(words(command))).status).toBe(0)
+    expect((await cli.run(words(`session revoke --tenant ${tenant} --id ${made.id}`))).status).toBe(1)
+
+    const { items } = await cli.json<{
+      items: readonly { action: string; actor: { sub: string; source: string; requestId: string } }[]
+    }>(words(`audit administration --tenant ${tenant}`))
+    expect(items.map(({ action }) => action).toReversed()).toEqual([
+      ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'delete-policy', 'remove-catalog'],
+      ...['revoke-session', 'suspend-tenant', 'resume-tenant'],
+    ])
+    expect(commands.filter((one) => !read.test(one.words))).toHaveLength(items.length)
+    for (const { actor } of items) expect(actor).toMatchObject({ sub: 'operator', source: 'command_line' })
+    expect(new Set(items.map(({ actor }) => actor.requestId)).size).toBe(items.length)
+    expect(JSON.stringify(items)).not.toContain(secret)
+
+    const [one] = items
+    const found = await cli.json<{ items: unknown[] }>([
+      ...words(`audit administration --tenant ${tenant} --action resume-tenant --actor operator --limit 1`),
+      ...['--request', one?.actor.requestId ?? ''],
+    ])
+    expect(found.items).toEqual([one])
+    expect(await cli.json<unknown>(words(`audit administration --tenant ${globex}`))).toEqual(foreign)
+  })
+
+  test('names the session’s subject, which is a name of its own, and its creator', async () => {
+    const create = words(`session create --tenant ${acme} --name bi --sub ann@example.com`)
+    const { id } = await cli.json<{ id: string }>(create)
+    const listed = await cli.json<{ id: string }[]>(words(`session list --tenant ${acme}`))
+    expect(listed.find((one) => one.id === id)).toMatchObject({
+      principal: { sub: 'service:ann@example.com' },
+      createdBy: { sub: 'operator', source: 'command_line' },
     })
   })
 })

@@ -31,6 +31,8 @@ beforeAll(async () => {
   await makeTenant(service.store, { name: 'other', organizationId: 'org_other' })
   const account = (sub: string, claims: object) => provider.accounts.set(sub, { claims: { ...claims } })
   account('ada', { org_id: 'org_acme', email: 'ada@acme.example', roles: 'steward writer' })
+  account('adam', { org_id: 'org_acme', roles: ['administrator'] })
+  account('olga', { org_id: 'org_acme', roles: ['owner'] })
   account('bob', { org_id: 'org_other', groups: ['administrator'] })
   account('eve', { org_id: 'org_unknown' })
   account('mal', { org_id: ['org_acme'] })
@@ -131,6 +133,34 @@ describe('a login', () => {
       expect(cookies(browser).has(cookieName)).toBe(false)
     }
   })
+})
+
+test('a login whose subject is that of a service or the operator is 401 and leaves no session', async () => {
+  for (const sub of ['service:spark', 'operator']) {
+    provider.accounts.set(sub, { claims: { org_id: 'org_acme', roles: 'steward' } })
+    const browser = new Browser()
+    expect((await browser.logIn(service.app.url, sub)).status).toBe(401)
+    expect(cookies(browser).has(cookieName)).toBe(false)
+  }
+})
+
+test('a session of a login names the person as its creator, with the request that completed the login', async () => {
+  const browser = await loggedIn('ada')
+  const { session_id: id, ...shown } = (await (await whoami(browser)).json()) as Record<string, string>
+  expect(shown).toMatchObject({ session_kind: 'browser', session_created_by: 'ada' })
+  const admin = await loggedIn('adam')
+  const listed = await admin.request(new URL('/api/v1/sessions?kind=browser&limit=1000', service.app.url))
+  const { items } = (await listed.json()) as { items: readonly Record<string, unknown>[] }
+  expect(items.find((one) => one.id === id)).toMatchObject({
+    kind: 'browser',
+    created_by: { sub: 'ada', source: 'login', request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+  })
+})
+
+test('a login with the role owner has the scope admin', async () => {
+  const browser = await loggedIn('olga')
+  const listed = await browser.request(new URL('/api/v1/sessions', service.app.url))
+  expect(listed.status).toBe(200)
 })
 
 test('a login whose subject is longer than a session keeps is 400 and leaves none', async () => {

@@ -9,6 +9,7 @@ import { newTenantId } from '../../src/core/tenant.ts'
 
 const session: Session = {
   sessionId: 'session-1',
+  kind: 'service',
   tenant: newTenantId(),
   organizationId: undefined,
   principal: { sub: 'etl', roles: ['writer'] },
@@ -133,6 +134,28 @@ describe('the principal chain', () => {
   ])('reads the roles of %j', async (claims, roles) => {
     const headers = new Headers({ authorization: `Bearer ${token({ sub: 'ada', ...claims })}` })
     expect((await chain()(headers, undefined, session)).principal.roles).toEqual(roles)
+  })
+
+  test.each(['service:spark', 'SERVICE:spark', 'service:', 'operator', 'Operator'])(
+    'answers 401 to the reserved subject %s of a bearer, a certificate and the demo header',
+    async (sub) => {
+      for (const [name, value] of [
+        ['authorization', `Bearer ${token({ sub, roles: ['steward'] })}`],
+        ['x-forwarded-client-cert', `URI=${sub}`],
+        ['x-svc-principal', sub],
+      ] as const) {
+        const headers = new Headers({ [name]: value })
+        const { kind } = await fault(chain({ demo: true })(headers, '10.1.2.3', session))
+        expect([name, kind]).toEqual([name, 'unauthenticated'])
+      }
+    },
+  )
+
+  test('takes a subject that only resembles a reserved one', async () => {
+    for (const sub of ['services:spark', 'my-service:spark', 'operators', 'the operator']) {
+      const headers = new Headers({ authorization: `Bearer ${token({ sub })}` })
+      expect((await chain()(headers, undefined, session)).principal.sub).toBe(sub)
+    }
   })
 
   test.each([{ sub: '' }, {}, { sub: 5 }])('answers 401 to a bearer whose claims are %j', async (claims) => {

@@ -32,13 +32,15 @@ const access: Readonly<Record<string, string>> = {
   'PUT /admin/tenants/:tenant/catalogs/:nickname': 'internal',
   'PATCH /admin/tenants/:tenant/catalogs/:nickname': 'internal',
   'DELETE /admin/tenants/:tenant/catalogs/:nickname': 'internal',
+  'GET /admin/tenants/:tenant/administration': 'internal',
   'GET /admin/tenants/:tenant/sessions': 'internal',
   'POST /admin/tenants/:tenant/sessions': 'internal',
   'DELETE /admin/tenants/:tenant/sessions/:session': 'internal',
   'GET /api/v1/session': 'read',
-  'GET /api/v1/sessions': 'admin administrator',
-  'POST /api/v1/sessions': 'admin administrator',
-  'DELETE /api/v1/sessions/:session': 'admin administrator',
+  'GET /api/v1/sessions': 'admin administrator owner',
+  'POST /api/v1/sessions': 'admin administrator owner',
+  'DELETE /api/v1/sessions/:session': 'admin administrator owner',
+  'GET /api/v1/administration': 'read steward administrator owner',
   'POST /v1/lineage': 'lineage',
   'GET /api/v1/lineage/graph': 'read',
   'GET /api/v1/lineage/runs/:producer/:run_id': 'read',
@@ -87,7 +89,7 @@ beforeAll(async () => {
   // Licensed for everything, so that no refusal is the license's.
   service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() } })
   for (const scope of sessionScopes)
-    for (const role of ['none', 'steward', 'administrator'])
+    for (const role of ['none', 'steward', 'administrator', 'owner'])
       everyone.push({ scope, role, secret: await session(service, service.owner.tenant, [scope], [role]) })
 })
 afterAll(() => service[Symbol.asyncDispose]())

@@ -8,6 +8,7 @@ import { checkPolicies } from '../../src/query/protect.ts'
 import { listContractChanges } from '../../src/store/contract/changes.ts'
 import { listPins, pinTable } from '../../src/store/contract/pins.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
+import { actorOf } from '../support/actor.ts'
 import { commitColumns } from '../support/governed.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]())
 
 test('pins that come at once are events one after the other', async () => {
-  const change = { table, actor: 'stella', atMs: 0 }
+  const change = { table, actor: actorOf('stella'), atMs: 0 }
   const ids = Array.from({ length: 12 }, (_, index) => BigInt(index))
   await Promise.all(
     ids.map((snapshotId) => pinTable(store, tenant, change, { snapshotId, schemaId: 0n, catalog: 'main' })),
@@ -36,7 +37,7 @@ test('pins that come at once are events one after the other', async () => {
 })
 
 test('of two masks that only together conflict one is saved, and recorded', async () => {
-  const on = { store, tenant, actor: 'stella', checkPolicies }
+  const on = { store, tenant, actor: actorOf('stella'), checkPolicies }
   const target = { table, column: 'email' }
   const outcomes = await Promise.all(
     ['show-first-4', 'show-last-4'].map((action) =>

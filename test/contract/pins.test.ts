@@ -54,6 +54,8 @@ describe('a pin', () => {
         snapshot_id: String(first),
         catalog: 'main',
         by: 'stella',
+        session_kind: 'service',
+        session_created_by: 'operator',
         at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       },
     ])

@@ -33,6 +33,7 @@ import { readGovernanceRows } from '../../src/store/governance/governance-rows.t
 import { governedSnapshot, governedTable, isMaskedFor } from '../../src/store/governance/governed-table.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph/graph.ts'
 import type { Store } from '../../src/store/store.ts'
+import { actorOf } from '../support/actor.ts'
 import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
 import { recordFinding } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'
@@ -56,7 +57,7 @@ beforeAll(async () => {
   home = (await makeTenant(store, { name: 'home' })).id
   foreign = (await makeTenant(store, { name: 'foreign' })).id
   for (const tenant of [home, foreign]) await commitColumns(store, tenant, people, types)
-  on = { store, tenant: home, actor: 'stella', checkPolicies }
+  on = { store, tenant: home, actor: actorOf('stella'), checkPolicies }
 })
 afterAll(() => store[Symbol.asyncDispose]())
 
@@ -232,7 +233,7 @@ test('several tables are loaded at once, each with what is its own', async () =>
   await pinTable(
     store,
     home,
-    { table: two, actor: 'stella', atMs: 0 },
+    { table: two, actor: actorOf('stella'), atMs: 0 },
     { snapshotId: 7n, schemaId: 0n, catalog: 'main' },
   )
   const missing = { namespace: ['many'], name: 'none' }
@@ -290,7 +291,7 @@ test('a change that cannot be recorded is not made', async () => {
   await putContract(on, people, { id: 'kept', version: 1 })
   expect((await faultOf(deleteContract(blind, people)))?.kind).toBe('unavailable')
   const pin = { snapshotId: 1n, schemaId: 0n, catalog: 'main' }
-  const change = { table: people, actor: 'stella', atMs: 0 }
+  const change = { table: people, actor: actorOf('stella'), atMs: 0 }
   expect((await faultOf(pinTable(blind.store, home, change, pin)))?.kind).toBe('unavailable')
   const after = await loadGovernance(store, home, people)
   expect(after).toEqual({ ...before, contract: { id: 'kept', version: 1 } } as never)
@@ -352,7 +353,7 @@ test('a mask goes to the column that has its name now, also after a finding abou
   // Of a snapshot from before the gateway.
   await recordFinding(store, home, table, { fieldId: 4n, columnName: 'email' })
   const [, found] = (await listFindings(store, home, { table })).items
-  const decision = { decision: 'confirm', reason: '', decidedBy: 'stella' } as const
+  const decision = { decision: 'confirm', reason: '', actor: actorOf('stella') } as const
   expect((await decideFinding(store, home, found?.id ?? '', decision))?.status).toBe('confirmed')
   await putMask(on, { table, column: 'email' }, { id: 'm', action: 'mask-alphanum', exemptRoles: [] })
   const governed = await loadGovernedTable(store, home, table, analyst)

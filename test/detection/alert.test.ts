@@ -13,6 +13,7 @@ import { requestRescan } from '../../src/store/detection/run-list.ts'
 import { enqueueHits } from '../../src/store/detection/runs.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { actorOf } from '../support/actor.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeTenant } from '../support/spare-tenants.ts'
@@ -192,7 +193,7 @@ describe('sending', () => {
     await alertDue(table)
     const [former] = await claimAlerts(store, 1, 60_000)
     if (former === undefined) throw new Error('nothing is due')
-    await requestRescan(store, tenant, table, 'sam')
+    await requestRescan(store, tenant, table, actorOf('sam'))
     await finishWithAlert()
     await finishAlert(store, former, undefined)
     expect(await pending()).toBe(1)

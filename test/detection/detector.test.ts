@@ -20,6 +20,7 @@ import type { Store } from '../../src/store/store.ts'
 import { suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { actorOf } from '../support/actor.ts'
 import { emptyReport } from '../support/detection-rows.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { handPace } from '../support/hand-pace.ts'
@@ -396,7 +397,7 @@ test('a retry waits for its time, and a rescan begins again', async () => {
   const first = only(await claim())
   expect(await retryRun(store, first, 'storage failed', 3_600_000)).toBe(true)
   expect(await claim()).toEqual([])
-  const conflict = await requestRescan(store, home, table, 'sam').catch(
+  const conflict = await requestRescan(store, home, table, actorOf('sam')).catch(
     (thrown: { kind: string }) => thrown.kind,
   )
   expect(conflict).toBe('conflict')
@@ -405,7 +406,10 @@ test('a retry waits for its time, and a rescan begins again', async () => {
   ])
   const second = only(await claim())
   await finishRun(store, second, { ...done, reason: 'a file is not there' })
-  expect(await requestRescan(store, home, table, 'sam')).toMatchObject({ id: first.runId, state: 'queued' })
+  expect(await requestRescan(store, home, table, actorOf('sam'))).toMatchObject({
+    id: first.runId,
+    state: 'queued',
+  })
   expect(only(await claim())).toMatchObject({ runId: first.runId, tries: 1 })
   expect((await stateOf(first.runId))?.attempts).toEqual([
     ['rescan', undefined],

@@ -4,6 +4,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { putContract } from '../../src/contract/put-contract.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
+import { actorOf } from '../support/actor.ts'
 import { session } from '../support/identity.ts'
 import { commit, orders, startTestService } from '../support/service.ts'
 
@@ -16,7 +17,7 @@ test('the commands explain what the page says', async () => {
   const { tenant } = service.owner
   const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
   expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
-  const on = { store: service.store, tenant, actor: 'stella', checkPolicies }
+  const on = { store: service.store, tenant, actor: actorOf('stella'), checkPolicies }
   await putContract(on, orders, { id: 'orders', version: 1 })
   const secret = await session(service, tenant, ['read'], ['steward'], 'stella')
 

@@ -6,6 +6,7 @@ import type { Fault } from '../../src/base/fault.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { listPins, pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { deleteNode, upsertNode } from '../../src/store/graph/graph.ts'
+import { actorOf } from '../support/actor.ts'
 import { addTenant, audit, commit, orders, startTestService, type TestService } from '../support/service.ts'
 import { messageOf, send } from '../support/surface.ts'
 
@@ -13,7 +14,7 @@ setDefaultTimeout(300_000)
 
 const first = 9_007_199_254_740_993n
 const denial = `snapshot ${first} of sales.orders is pinned: unpin it first`
-const change = { table: orders, actor: 'stella', atMs: 0 }
+const change = { table: orders, actor: actorOf('stella'), atMs: 0 }
 let service: TestService
 let tenant: TenantId
 

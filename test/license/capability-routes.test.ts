@@ -20,6 +20,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/webhooks/', undefined],
   ['/admin', undefined],
   ['/api/v1/session', undefined],
+  ['/api/v1/administration', undefined],
   ['/api/v1/openapi.json', undefined],
   ['/healthz', undefined],
   ['/readyz', undefined],

@@ -13,6 +13,7 @@ import { putCatalogCredential } from '../../src/store/catalog-credential/catalog
 import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { startUpstream, type TestUpstream } from '../catalog/upstream.ts'
+import { actorOf } from '../support/actor.ts'
 import { commitColumns } from '../support/governed.ts'
 import { call, session } from '../support/identity.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -68,7 +69,7 @@ beforeAll(async () => {
   await commitColumns(store, owner.tenant, people, { id: 'long', email: 'string' })
   const now = { id: 'long', mail: 'string', phone: 'string' }
   await commitColumns(store, owner.tenant, people, now, 1_700_000_001_000)
-  const on = { store, tenant: owner.tenant, actor: 'stella', checkPolicies }
+  const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies }
   await putContract(on, people, { id: 'people', version: 1 })
   await putMask(
     on,
@@ -110,7 +111,7 @@ async function prepared(catalog: string) {
 /** Runs `work` while the table is pinned to its first snapshot. */
 async function whilePinned(work: () => Promise<void>): Promise<void> {
   const { store, owner } = service
-  const change = { table: people, actor: 'stella', atMs: 0 }
+  const change = { table: people, actor: actorOf('stella'), atMs: 0 }
   const [snapshotId] = snapshots
   await pinTable(store, owner.tenant, change, { snapshotId, schemaId: 0n, catalog: 'lake' })
   await work().finally(() => unpinTable(store, owner.tenant, change))

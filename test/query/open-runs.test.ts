@@ -31,6 +31,7 @@ import { createServiceSession, revokeServiceSession } from '../../src/store/sess
 import type { Store } from '../../src/store/store.ts'
 import { resumeTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { actorOf } from '../support/actor.ts'
 import { eventually } from '../support/eventually.ts'
 import { commitColumns } from '../support/governed.ts'
 import { type HandPace, handPace } from '../support/hand-pace.ts'
@@ -49,7 +50,7 @@ setDefaultTimeout(300_000)
 const first = 9_007_199_254_740_993n
 const customers = { namespace: ['sales'], name: 'customers' }
 const customer = { table: orders, column: 'customer' }
-const change = { table: orders, actor: 'stella', atMs: 0 }
+const change = { table: orders, actor: actorOf('stella'), atMs: 0 }
 const everyone = { exemptRoles: [] }
 const hidden = { id: 'm', action: 'replace-with-null', ...everyone } as const
 
@@ -70,7 +71,7 @@ let isDeaf: boolean
 beforeAll(async () => {
   service = await startTestService()
   foreign = await addTenant(service.store, 'foreign', service.catalog.url)
-  on = { store: service.store, tenant: service.owner.tenant, actor: 'stella', checkPolicies }
+  on = { store: service.store, tenant: service.owner.tenant, actor: actorOf('stella'), checkPolicies }
   const body = appendSnapshot({
     snapshotId: first,
     parentId: undefined,
@@ -202,10 +203,10 @@ const changes: readonly (readonly [
   ['its contract is ended', () => deleteContract(on, orders), async () => {}],
   [
     'the opt-in is withdrawn by which it was read',
-    () => putReadSettings(service.store, on.tenant, 'stella', { readableWithoutContract: false }),
+    () => putReadSettings(service.store, on.tenant, actorOf('stella'), { readableWithoutContract: false }),
     async () => {},
     async () => {
-      await putReadSettings(service.store, on.tenant, 'stella', { readableWithoutContract: true })
+      await putReadSettings(service.store, on.tenant, actorOf('stella'), { readableWithoutContract: true })
       await deleteContract(on, orders)
     },
   ],

@@ -12,6 +12,7 @@ import type { QueryContext } from '../../src/query/query-service.ts'
 import { queryService } from '../../src/query/run.ts'
 import type { SqlError } from '../../src/query/sql-error.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { actorOf } from '../support/actor.ts'
 import { scriptedEngine } from '../support/scripted-engine.ts'
 import { commit, orders, startTestService, type TestService } from '../support/service.ts'
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const { store, owner } = service
   const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
   expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
-  await putContract({ store, tenant: owner.tenant, actor: 'stella', checkPolicies }, orders, {
+  await putContract({ store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies }, orders, {
     id: 'orders',
     version: 1,
   })

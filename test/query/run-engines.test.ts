@@ -17,6 +17,7 @@ import { pinTable } from '../../src/store/contract/pins.ts'
 import { listUsage } from '../../src/store/query/usage.ts'
 import { startUpstream, type TestUpstream } from '../catalog/upstream.ts'
 import { answer, scriptTrino } from '../engine/trino/scripted-trino.ts'
+import { actorOf } from '../support/actor.ts'
 import { commitColumns } from '../support/governed.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { textAt } from '../support/vector-text.ts'
@@ -70,7 +71,7 @@ beforeAll(async () => {
     config: { warehouse: 'dev', credential: 'a:b', storage_roots: [join(folder, 'tables')] },
   })
   await commitColumns(store, owner.tenant, people, { id: 'long', email: 'string', region: 'string' })
-  const on = { store, tenant: owner.tenant, actor: 'stella', checkPolicies }
+  const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies }
   await putContract(on, people, { id: 'people', version: 1 })
   await putRowFilter(
     on,
@@ -197,6 +198,6 @@ test('a catalog whose credential names Trino is read by it, at the snapshot and 
 test('a pinned table is read as of its pin', async () => {
   const { store, owner } = service
   const pin = { snapshotId: snapshots[0] ?? 0n, schemaId: 0n, catalog: 'lake' }
-  await pinTable(store, owner.tenant, { table: people, actor: 'stella', atMs: 0 }, pin)
+  await pinTable(store, owner.tenant, { table: people, actor: actorOf('stella'), atMs: 0 }, pin)
   expect(await rowsOf('SELECT count(*) FROM people', ['auditor'])).toEqual([[3n]])
 })

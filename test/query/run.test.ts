@@ -23,6 +23,7 @@ import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { type ListedUsage, listUsage } from '../../src/store/query/usage.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { actorOf } from '../support/actor.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { batches, longs, type ScriptedEngine, scriptedEngine } from '../support/scripted-engine.ts'
 import {
@@ -49,7 +50,7 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
   beforeAll(async () => {
     service = await startTestService()
     foreign = await addTenant(service.store, 'foreign', service.catalog.url)
-    on = { store: service.store, tenant: service.owner.tenant, actor: 'stella', checkPolicies }
+    on = { store: service.store, tenant: service.owner.tenant, actor: actorOf('stella'), checkPolicies }
     await snapshot(first, undefined, 1)
     await putContract(on, orders, { id: 'orders', version: 4 })
   })
@@ -298,11 +299,11 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
         sqlState: '42501',
         reads: [{ ...orders, columns: [] }],
       })
-      await putReadSettings(service.store, foreign.tenant, 'x', { readableWithoutContract: true })
+      await putReadSettings(service.store, foreign.tenant, actorOf('x'), { readableWithoutContract: true })
       expect((await ran(text)).error?.sqlState).toBe('42501')
-      await putReadSettings(service.store, on.tenant, 'stella', { readableWithoutContract: true })
+      await putReadSettings(service.store, on.tenant, actorOf('stella'), { readableWithoutContract: true })
       expect((await ran(text)).error).toBeUndefined()
-      await putReadSettings(service.store, on.tenant, 'stella', { readableWithoutContract: false })
+      await putReadSettings(service.store, on.tenant, actorOf('stella'), { readableWithoutContract: false })
       expect((await ran(text)).error?.sqlState).toBe('42501')
       await putContract(on, orders, { id: 'orders', version: 4 })
     })
@@ -560,7 +561,7 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
   describe('snapshots and schemas', () => {
     const text = 'SELECT * FROM sales.orders'
     const names = async () => (await queries.prepare(context(), text)).columns.map(({ name }) => name)
-    const change = { table: orders as TableRef, actor: 'stella', atMs: 0 }
+    const change = { table: orders as TableRef, actor: actorOf('stella'), atMs: 0 }
 
     test('a pinned table is read as of its pin, with the pin’s schema and today’s policies', async () => {
       await pinTable(service.store, on.tenant, change, { snapshotId: first, schemaId: 0n, catalog: 'main' })

@@ -30,6 +30,7 @@ import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { listUsage } from '../../src/store/query/usage.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { actorOf } from '../support/actor.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { batches, longs, type ScriptedEngine, scriptedEngine } from '../support/scripted-engine.ts'
 import { addTenant, commit, orders, startTestService, type TestService } from '../support/service.ts'
@@ -46,7 +47,7 @@ let queries: QueryService
 
 beforeAll(async () => {
   service = await startTestService()
-  on = { store: service.store, tenant: service.owner.tenant, actor: 'stella', checkPolicies }
+  on = { store: service.store, tenant: service.owner.tenant, actor: actorOf('stella'), checkPolicies }
   await newSnapshot()
   await putContract(on, orders, { id: 'orders', version: 1 })
 })
@@ -189,7 +190,7 @@ describe('a run on a guess that is right', () => {
 })
 
 describe('between two runs of a warm statement', () => {
-  const change = { table: orders, actor: 'stella', atMs: 0 }
+  const change = { table: orders, actor: actorOf('stella'), atMs: 0 }
   const everyone = { exemptRoles: [] }
 
   test('a row filter that is added, and removed, is in the very next answer', async () => {
@@ -248,9 +249,9 @@ describe('between two runs of a warm statement', () => {
     await deleteContract(on, orders)
     expect((await ran()).error?.sqlState).toBe('42501')
     expect(open()).toBe(0)
-    await putReadSettings(service.store, on.tenant, 'stella', { readableWithoutContract: true })
+    await putReadSettings(service.store, on.tenant, actorOf('stella'), { readableWithoutContract: true })
     await warm()
-    await putReadSettings(service.store, on.tenant, 'stella', { readableWithoutContract: false })
+    await putReadSettings(service.store, on.tenant, actorOf('stella'), { readableWithoutContract: false })
     expect((await ran()).error?.sqlState).toBe('42501')
     expect(open()).toBe(0)
     await putContract(on, orders, { id: 'orders', version: 1 })

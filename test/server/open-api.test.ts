@@ -193,7 +193,7 @@ test('says what administration answers', async () => {
   const stub = { ...body, catalog_kind: 'gamma' }
   expect((await ask('PUT', `${one}/catalogs/lake`, { ...as, body: stub })).status).toBe(422)
   await succeed('DELETE', `${one}/catalogs/lake`, as)
-  const minted = { name: 'spark', email: 'a@b.c', roles: ['r'], scopes: ['commit'] }
+  const minted = { name: 'spark', sub: 'etl', roles: ['r'], scopes: ['commit'] }
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
   const made = await succeed('POST', `${one}/sessions`, { ...as, body: { ...minted, sub: 's', expires_at } })
   await succeed('DELETE', `${one}/sessions/${made.id}`, as)
@@ -215,6 +215,7 @@ test('says what a tenant’s own administrator is answered, and who ends a sessi
   const headers = { cookie: `__Host-svc_session=${secret}`, 'sec-fetch-site': 'same-origin' }
   await succeed('POST', '/logout', { headers })
   await succeed('GET', '/api/v1/sessions?kind=browser', as)
+  await succeed('GET', '/api/v1/administration', as)
 })
 
 test('says what contracts, filters, masks, tags and pins answer', async () => {

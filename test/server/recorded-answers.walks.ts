@@ -25,7 +25,7 @@ const tag = '/api/v1/contracts/tags/t'
 const catalog = '/admin/tenants/{tenant}/catalogs/lake'
 const pin = { catalog: 'main', snapshot_id: String(firstSnapshotId) }
 const statement = 'select amount from sales.orders where id = $1'
-const session = { name: 'spark', email: 'a@b.c', roles: ['r'], scopes: ['commit'] }
+const session = { name: 'spark', roles: ['r'], scopes: ['commit'] }
 const config = { warehouse: 'w', credential: 'a:b' }
 
 const requests: readonly (readonly [method: string, path: string, body?: unknown])[] = [
@@ -44,11 +44,13 @@ const requests: readonly (readonly [method: string, path: string, body?: unknown
   ['POST', '/admin/tenants/{tenant}/sessions', session],
   ['DELETE', '/admin/tenants/{tenant}/sessions/{sessions}'],
   ['GET', '/admin/tenants/{tenant}/sessions'],
+  ['GET', '/admin/tenants/{tenant}/administration'],
   ['GET', '/admin/license'],
   ['GET', '/api/v1/session'],
   ['POST', '/api/v1/sessions', { name: 'x', scopes: ['read'], expires_at: '2100-01-01T00:00:00Z' }],
   ['DELETE', '/api/v1/sessions/{sessions}'],
   ['GET', '/api/v1/sessions'],
+  ['GET', '/api/v1/administration?limit=1&action=revoke-session'],
   [
     'PUT',
     table,

@@ -63,6 +63,7 @@ import {
   resumeTenant,
   suspendTenant,
 } from '../../src/store/tenant/tenants.ts'
+import { actorOf } from '../support/actor.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf } from '../support/commits.ts'
 import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
@@ -349,7 +350,7 @@ function isolation(): void {
       await recordVerdict(store, tenant, approvedOf(intentOf()))
       await recordUsage(store, tenant, usageRecord())
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
-      await putReadSettings(store, tenant, 'seed', { readableWithoutContract: false })
+      await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
     }
   })
 
@@ -512,6 +513,7 @@ function sessions(): void {
     expect(secret).toMatch(/^svc_[A-Za-z0-9_-]{43}$/)
     expect(await findServiceSession(store, secret)).toEqual({
       sessionId: id,
+      kind: 'service',
       tenant: home,
       organizationId: undefined,
       principal,

@@ -7,6 +7,7 @@ import { decideFinding, listFindings } from '../../src/store/detection/findings.
 import { finishRun } from '../../src/store/detection/results.ts'
 import { enqueueHits, enqueueUnscanned, setEventAside } from '../../src/store/detection/runs.ts'
 import type { Store } from '../../src/store/store.ts'
+import { actorOf } from './actor.ts'
 
 export const emptyReport = {
   snapshotIds: [],
@@ -55,7 +56,7 @@ export async function seedDetection(store: Store, tenant: TenantId): Promise<voi
   await decideFinding(store, tenant, listed?.id ?? '', {
     decision: 'reject',
     reason: 'seed',
-    decidedBy: 'seed',
+    actor: actorOf('seed'),
   })
   await setEventAside(store, tenant, { id: 'seed', reason: 'seed', sealed: new Uint8Array(1) })
   await enqueueUnscanned(store, tenant, 10)

@@ -23,6 +23,7 @@ import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { actorOf } from './actor.ts'
 import { type LakeTable, ordersTable, selectList } from './lake-tables.ts'
 import { openTenantStore, testCatalogDirectory } from './store.ts'
 
@@ -173,7 +174,7 @@ async function ownCatalog(stack: AsyncDisposableStack): Promise<LakeCatalog> {
 }
 
 async function govern(store: Store, tenant: TenantId, table: LakeTable): Promise<void> {
-  const on = { store, tenant, actor: 'stella', checkPolicies }
+  const on = { store, tenant, actor: actorOf('stella'), checkPolicies }
   const ref = { namespace: ['sales'], name: table.name }
   const exemptRoles = ['auditor']
   await putContract(on, ref, {
@@ -197,7 +198,7 @@ async function governWritten(
   tenant: TenantId,
   { ref, rowFilter, masks = {} }: WrittenTable,
 ): Promise<void> {
-  const on = { store, tenant, actor: 'stella', checkPolicies }
+  const on = { store, tenant, actor: actorOf('stella'), checkPolicies }
   const exemptRoles = ['auditor']
   const id = ref.namespace.join('-')
   await putContract(on, ref, { id, version: 1 })

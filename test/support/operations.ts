@@ -15,6 +15,7 @@ const nobody: AdmitParts = {
   identify: () => Promise.reject(new Error('not reached')),
   licensed: { require: () => {} },
   internalAdminOrgId: undefined,
+  findCreator: async () => undefined,
 }
 
 /**

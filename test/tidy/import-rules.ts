@@ -36,6 +36,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   store: [
     ['database'],
     ['store.ts'],
+    ['administration'],
     ['graph', 'tenant', 'catalog-credential', 'query', 'jobs', 'detection'],
     ['session', 'governance', 'lineage'],
     ['policy', 'contract'],

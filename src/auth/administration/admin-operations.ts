@@ -27,6 +27,7 @@ import {
 } from '../../http/schemas.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { Store } from '../../store/store.ts'
+import { administrationFilter, administrationOf, administrationPage } from './administration-log.ts'
 import {
   mintedSession,
   sessionExample,
@@ -111,8 +112,8 @@ export const adminOperations = [
     status: 201,
     faults: { conflict: 'Another tenant already has this organization.' },
     examples: [{ input: { name: 'Acme', organization_id: 'org_01HACME' } }],
-    run: ({ parts }, { name, organization_id: organizationId }) =>
-      newTenant(parts.store, parts.licensed, { name, organizationId }),
+    run: async ({ parts, caller }, { name, organization_id: organizationId }) =>
+      await newTenant(parts.store, parts.licensed, { name, organizationId }, await caller.actor()),
   }),
   operation({
     ...common,
@@ -134,7 +135,8 @@ export const adminOperations = [
     input: object(ofTenant),
     output: tenant,
     faults: unknown,
-    run: async ({ parts }, input) => await setTenantState(parts.store, tenantOf(input.tenant), 'suspended'),
+    run: async ({ parts, caller }, input) =>
+      await setTenantState(parts.store, tenantOf(input.tenant), 'suspended', await caller.actor()),
   }),
   operation({
     ...common,
@@ -145,7 +147,8 @@ export const adminOperations = [
     input: object(ofTenant),
     output: tenant,
     faults: unknown,
-    run: async ({ parts }, input) => await setTenantState(parts.store, tenantOf(input.tenant), 'active'),
+    run: async ({ parts, caller }, input) =>
+      await setTenantState(parts.store, tenantOf(input.tenant), 'active', await caller.actor()),
   }),
   operation({
     ...common,
@@ -188,8 +191,16 @@ export const adminOperations = [
         },
       },
     ],
-    run: async ({ parts }, { tenant: id, nickname, catalog_kind: kind, endpoint, config_json: config }) =>
-      await putCredential(parts.store, tenantOf(id), { nickname, kind, endpoint, config }),
+    run: async (
+      { parts, caller },
+      { tenant: id, nickname, catalog_kind: kind, endpoint, config_json: config },
+    ) =>
+      await putCredential(
+        parts.store,
+        tenantOf(id),
+        { nickname, kind, endpoint, config },
+        await caller.actor(),
+      ),
   }),
   operation({
     ...common,
@@ -204,8 +215,8 @@ export const adminOperations = [
     }),
     output: object({ version: wholeNumber }),
     faults: unknown,
-    run: async ({ parts }, { tenant: id, nickname, config_json: config }) =>
-      await rotateCredential(parts.store, tenantOf(id), nickname, config),
+    run: async ({ parts, caller }, { tenant: id, nickname, config_json: config }) =>
+      await rotateCredential(parts.store, tenantOf(id), nickname, config, await caller.actor()),
   }),
   operation({
     ...common,
@@ -215,8 +226,8 @@ export const adminOperations = [
     path: catalogPath,
     input: object({ ...ofTenant, nickname: text }),
     faults: unknown,
-    run: async ({ parts }, { tenant: id, nickname }) =>
-      await removeCredential(parts.store, tenantOf(id), nickname),
+    run: async ({ parts, caller }, { tenant: id, nickname }) =>
+      await removeCredential(parts.store, tenantOf(id), nickname, await caller.actor()),
   }),
   operation({
     ...common,
@@ -241,9 +252,10 @@ export const adminOperations = [
     status: 201,
     faults: unknown,
     examples: [{ input: { tenant: '5b0f9e4e-6f0a-4e2c-9a54-0d6a3b8e8c11', ...sessionExample } }],
-    run: async ({ parts }, { tenant: id, ...wanted }) => {
+    run: async ({ parts, caller }, { tenant: id, ...wanted }) => {
       const existing = await existingTenant(parts.store, id)
-      return await mintSession(parts.store, existing, parts.clock.now(), wanted)
+      const minter = { actor: await caller.actor(), isOperator: true }
+      return await mintSession(parts.store, existing, parts.clock.now(), wanted, minter)
     },
   }),
   operation({
@@ -254,7 +266,20 @@ export const adminOperations = [
     path: `${tenantPath}/sessions/{session}`,
     input: object({ ...ofTenant, session: text }),
     faults: { not_found: 'There is no such session, or it was already revoked.' },
-    run: async ({ parts }, { tenant: id, session }) => await endSession(parts.store, tenantOf(id), session),
+    run: async ({ parts, caller }, { tenant: id, session }) =>
+      await endSession(parts.store, tenantOf(id), session, await caller.actor()),
+  }),
+  operation({
+    ...common,
+    name: 'list_tenant_administration',
+    summary: 'Who administered a tenant: sessions, catalogs, policies, contracts, decisions; newest first',
+    method: 'GET',
+    path: `${tenantPath}/administration`,
+    input: object({ ...ofTenant, ...administrationFilter }),
+    output: administrationPage,
+    faults: unknown,
+    run: async ({ parts }, { tenant: id, ...filter }) =>
+      await administrationOf(parts.store, await existingTenant(parts.store, id), filter),
   }),
   operation({
     ...common,

@@ -1,10 +1,13 @@
 /** Declares operations on the caller's own session, and on the sessions of a tenant for its own administrator. */
 
 import type { Clock } from '../../base/clock.ts'
+import { sessionKinds } from '../../core/session.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { pageRequest } from '../../http/page-view.ts'
-import { maybe, object, text, uuid } from '../../http/schemas.ts'
+import { described, maybe, object, oneOf, text, uuid } from '../../http/schemas.ts'
+import { findSessionCreator } from '../../store/session/sessions.ts'
 import type { Store } from '../../store/store.ts'
+import { administrationFilter, administrationOf, administrationPage } from './administration-log.ts'
 import {
   mintedSession,
   principal,
@@ -18,7 +21,9 @@ import { endSession, listSessions, mintSession, principalJson } from './sessions
 
 const operation = operationsOf<{ readonly store: Store; readonly clock: Clock }>()
 const tag = 'sessions'
-const administering = { scope: 'admin', roles: ['administrator'] } as const
+const mintRefusal =
+  'The caller lacks the scope `admin` or the role `administrator` or `owner`, or is no owner and gives a role that it does not hold.'
+const administering = { scope: 'admin', roles: ['administrator', 'owner'] } as const
 
 export const ownOperations = [
   operation({
@@ -28,9 +33,19 @@ export const ownOperations = [
     method: 'GET',
     path: '/api/v1/session',
     access: { scope: 'read' },
-    output: object({ session_id: uuid, tenant: uuid, organization_id: maybe(text), scopes, principal }),
-    run: async ({ caller: { session, tenant, principal: who } }) => ({
+    output: object({
+      session_id: uuid,
+      session_kind: oneOf(sessionKinds),
+      session_created_by: maybe(described(text, 'subject of who made the session')),
+      tenant: uuid,
+      organization_id: maybe(text),
+      scopes,
+      principal,
+    }),
+    run: async ({ parts, caller: { session, tenant, principal: who } }) => ({
       session_id: session.sessionId,
+      session_kind: session.kind,
+      session_created_by: await findSessionCreator(parts.store, session),
       tenant,
       organization_id: session.organizationId,
       scopes: session.scopes,
@@ -59,8 +74,13 @@ export const ownOperations = [
     input: object(wantedSession),
     output: mintedSession,
     status: 201,
+    faults: { forbidden: mintRefusal },
     examples: [{ input: sessionExample }],
-    run: ({ parts, caller }, wanted) => mintSession(parts.store, caller.tenant, parts.clock.now(), wanted),
+    run: async ({ parts, caller }, wanted) =>
+      await mintSession(parts.store, caller.tenant, parts.clock.now(), wanted, {
+        actor: await caller.actor(),
+        isOperator: false,
+      }),
   }),
   operation({
     name: 'end_own_session',
@@ -71,6 +91,18 @@ export const ownOperations = [
     access: administering,
     input: object({ session: text }),
     faults: { not_found: 'There is no such session, or it was already revoked.' },
-    run: ({ parts, caller }, { session }) => endSession(parts.store, caller.tenant, session),
+    run: async ({ parts, caller }, { session }) =>
+      await endSession(parts.store, caller.tenant, session, await caller.actor()),
+  }),
+  operation({
+    name: 'list_administration',
+    tag: 'administration',
+    summary: 'Who administered the tenant: sessions, catalogs, policies, contracts, decisions; newest first',
+    method: 'GET',
+    path: '/api/v1/administration',
+    access: { scope: 'read', roles: ['steward', 'administrator', 'owner'] },
+    input: object(administrationFilter),
+    output: administrationPage,
+    run: ({ parts, caller }, filter) => administrationOf(parts.store, caller.tenant, filter),
   }),
 ]

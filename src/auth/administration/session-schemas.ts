@@ -1,7 +1,8 @@
 /** Schemas of sessions in requests and responses, under /admin and for a tenant's own administrator. */
 
 import { Type } from '@sinclair/typebox'
-import { sessionScopes } from '../../core/session.ts'
+import { sessionKinds, sessionScopes } from '../../core/session.ts'
+import { actorMembers } from '../../http/actor-view.ts'
 import {
   described,
   list,
@@ -15,7 +16,6 @@ import {
   time,
   uuid,
 } from '../../http/schemas.ts'
-import { sessionKinds } from './sessions.ts'
 
 export const scopes = list(oneOf(sessionScopes))
 export const principal = object({ sub: text, email: maybe(text), roles: list(text) })
@@ -23,13 +23,16 @@ export const principal = object({ sub: text, email: maybe(text), roles: list(tex
 /** The members of a request for a new session. */
 export const wantedSession = {
   name: Type.String({ minLength: 1, maxLength: 255 }),
-  sub: maybe(described(text, 'the subject; default: the name')),
-  email: maybe(text),
-  roles: maybe(list(text)),
+  sub: maybe(described(text, 'the subject, in which `service:` comes first; default: the name')),
+  roles: maybe(described(list(text), 'an owner of the tenant may give any, others those that they hold')),
   scopes: list(oneOf(sessionScopes), { minItems: 1 }),
   expires_at: maybe(described(time, 'in the future; default: never')),
 }
-export const mintedSession = object({ id: uuid, secret: described(nonEmpty, 'shown only in this response') })
+export const mintedSession = object({
+  id: uuid,
+  secret: described(nonEmpty, 'shown only in this response'),
+  sub: described(text, 'the subject, `service:…`'),
+})
 
 /** Query members that select sessions. */
 export const sessionFilter = {
@@ -39,10 +42,14 @@ export const sessionFilter = {
 export const sessionPage = pageOf(
   object({
     id: uuid,
+    kind: oneOf(sessionKinds),
     name: maybe(described(text, 'of a service session')),
     principal,
     scopes,
     created_at: time,
+    created_by: maybe(
+      described(object({ ...actorMembers, request_id: text }), 'absent for a session older than this record'),
+    ),
     seen_at: maybe(described(time, 'of a browser session')),
     expires_at: maybe(time),
     revoked_at: maybe(time),

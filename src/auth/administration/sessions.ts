@@ -1,8 +1,11 @@
 /** Mints, lists and revokes sessions for administrators. Only the response to minting holds the secret. */
 
 import { Fault } from '../../base/fault.ts'
-import { type SessionScope, sessionScopes } from '../../core/session.ts'
+import type { Actor } from '../../core/administration.ts'
+import { serviceSubject } from '../../core/principal.ts'
+import { type SessionKind, type SessionScope, sessionScopes } from '../../core/session.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { actorView } from '../../http/actor-view.ts'
 import { pageView } from '../../http/page-view.ts'
 import type { PageRequest } from '../../store/database/page.ts'
 import {
@@ -22,37 +25,64 @@ import type { Store } from '../../store/store.ts'
 export interface WantedSession {
   readonly name: string
   readonly sub?: string | undefined
-  readonly email?: string | undefined
   readonly roles?: readonly string[] | undefined
   readonly scopes: readonly SessionScope[]
   readonly expires_at?: Date | undefined
 }
 
-/**
- * Makes a service session; the answer holds its secret.
- * @throws Fault `bad_request` where it would already have expired, or a name is too long
- */
-export async function mintSession(store: Store, tenant: TenantId, nowMs: number, wanted: WantedSession) {
-  const { name, sub = name, email, roles = [], scopes, expires_at: expiresAt } = wanted
-  if (expiresAt !== undefined && expiresAt.getTime() <= nowMs)
-    throw new Fault('bad_request', '`expires_at` must be a time in the future.')
-  return await createServiceSession(store, tenant, {
-    name,
-    principal: { sub, ...(email !== undefined && { email }), roles },
-    scopes: sessionScopes.filter((scope) => scopes.includes(scope)),
-    expiresAt,
-  })
+/** Who mints a session. */
+export interface Minter {
+  readonly actor: Actor
+  /** The operator owns every tenant. In a tenant, so does a principal with the role `owner`. */
+  readonly isOperator: boolean
 }
 
-export const sessionKinds = ['service', 'browser'] as const
-
-/** Sessions of one kind, in pages. */
-export async function listSessions(
+/**
+ * Makes a service session, whose subject is a name of its own; the answer holds its secret.
+ * @throws Fault `forbidden` where the minter neither holds each role nor owns the tenant, `bad_request` where the
+ *   session would already have expired, or a name is empty or too long
+ */
+export async function mintSession(
   store: Store,
   tenant: TenantId,
-  kind: (typeof sessionKinds)[number],
-  page: PageRequest,
+  nowMs: number,
+  wanted: WantedSession,
+  minter: Minter,
 ) {
+  const { name, roles = [], scopes, expires_at: expiresAt } = wanted
+  assertMayGrant(minter, roles)
+  if (expiresAt !== undefined && expiresAt.getTime() <= nowMs)
+    throw new Fault('bad_request', '`expires_at` must be a time in the future.')
+  const sub = serviceSubject(wanted.sub ?? name)
+  if (sub === serviceSubject('')) throw new Fault('bad_request', 'A service session needs a subject.')
+  const made = await createServiceSession(
+    store,
+    tenant,
+    {
+      name,
+      principal: { sub, roles },
+      scopes: sessionScopes.filter((scope) => scopes.includes(scope)),
+      expiresAt,
+    },
+    minter.actor,
+  )
+  return { ...made, sub }
+}
+
+/** Nobody grants a role that they do not hold unless they own the tenant (docs/reference/identity.md 5.5). */
+function assertMayGrant({ actor, isOperator }: Minter, roles: readonly string[]): void {
+  if (isOperator || actor.roles.includes('owner')) return
+  const lacking = roles.filter((role) => !actor.roles.includes(role))
+  if (lacking.length === 0) return
+  const names = lacking.map((role) => `\`${role}\``).join(', ')
+  throw new Fault(
+    'forbidden',
+    `You do not hold ${names}. Only an owner of the tenant may give a session a role that they do not hold.`,
+  )
+}
+
+/** Sessions of one kind, in pages. */
+export async function listSessions(store: Store, tenant: TenantId, kind: SessionKind, page: PageRequest) {
   if (kind === 'browser') {
     return pageView(await listBrowserSessions(store, tenant, page), browserView)
   }
@@ -63,34 +93,44 @@ export async function listSessions(
  * Revokes a session of either kind, with effect on the next request.
  * @throws Fault `not_found`
  */
-export async function endSession(store: Store, tenant: TenantId, id: string): Promise<void> {
+export async function endSession(store: Store, tenant: TenantId, id: string, by: Actor): Promise<void> {
   const ended =
-    (await revokeServiceSession(store, tenant, id)) || (await revokeBrowserSession(store, tenant, id))
+    (await revokeServiceSession(store, tenant, id, by)) || (await revokeBrowserSession(store, tenant, id, by))
   if (!ended) throw new Fault('not_found', 'There is no such session, or it was already revoked.')
 }
 
-function serviceView({ id, name, principal, scopes, createdAt, expiresAt, revokedAt }: ServiceSession) {
+function serviceView(session: ServiceSession) {
+  const { id, name, principal, scopes, createdAt, createdBy, expiresAt, revokedAt } = session
   return {
     id,
+    kind: 'service' as const,
     name,
     principal: principalJson(principal),
     scopes,
     created_at: createdAt,
+    created_by: creatorView(createdBy),
     expires_at: expiresAt,
     revoked_at: revokedAt,
   }
 }
 
-function browserView({ id, principal, scopes, createdAt, seenAt, expiresAt, revokedAt }: BrowserSession) {
+function browserView(session: BrowserSession) {
+  const { id, principal, scopes, createdAt, createdBy, seenAt, expiresAt, revokedAt } = session
   return {
     id,
+    kind: 'browser' as const,
     principal: principalJson(principal),
     scopes,
     created_at: createdAt,
+    created_by: creatorView(createdBy),
     seen_at: seenAt,
     expires_at: expiresAt,
     revoked_at: revokedAt,
   }
+}
+
+function creatorView(createdBy: Actor | undefined) {
+  return createdBy && { ...actorView(createdBy), request_id: createdBy.requestId }
 }
 
 /** A principal's members in responses of the API. */

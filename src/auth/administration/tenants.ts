@@ -1,6 +1,7 @@
 /** Makes, lists and changes tenants and their catalog credentials for administrators. No response holds a secret. */
 
 import { Fault } from '../../base/fault.ts'
+import type { Actor } from '../../core/administration.ts'
 import { type CatalogKind, isLiveCatalogKind } from '../../core/catalog-kinds.ts'
 import { parseTenantId, type TenantId } from '../../core/tenant.ts'
 import { checkCatalogSettings } from '../../engine/check-credential.ts'
@@ -52,8 +53,9 @@ export async function newTenant(
   store: Store,
   licensed: Licensed,
   wanted: { readonly name: string; readonly organizationId: string | undefined },
+  by: Actor,
 ) {
-  return tenantView(await createTenant(store, wanted, licensed.requireRoomForTenant))
+  return tenantView(await createTenant(store, wanted, licensed.requireRoomForTenant, by))
 }
 
 /** All tenants, in pages. */
@@ -69,9 +71,9 @@ export async function oneTenant(store: Store, tenant: TenantId) {
 }
 
 /** Suspends or resumes a tenant. The sessions of a suspended tenant are refused on their next request. */
-export async function setTenantState(store: Store, tenant: TenantId, state: Tenant['state']) {
+export async function setTenantState(store: Store, tenant: TenantId, state: Tenant['state'], by: Actor) {
   const change = state === 'active' ? resumeTenant : suspendTenant
-  if (!(await change(store, tenant))) throw noTenant()
+  if (!(await change(store, tenant, by))) throw noTenant()
   return await oneTenant(store, tenant)
 }
 
@@ -90,10 +92,11 @@ export async function putCredential(
     readonly endpoint: string
     readonly config: Readonly<Record<string, unknown>>
   },
+  by: Actor,
 ) {
   assertLive(credential.kind)
   checkCatalogSettings(credential)
-  return await putCatalogCredential(store, tenant, credential)
+  return await putCatalogCredential(store, tenant, credential, by)
 }
 
 /** Refuses kinds without an adapter (docs/reference/catalogs.md 2.2), because a stored one would stop the next start. */
@@ -108,18 +111,24 @@ export async function rotateCredential(
   tenant: TenantId,
   nickname: string,
   config: Readonly<Record<string, unknown>>,
+  by: Actor,
 ) {
   const changes = Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key, value === null ? undefined : value]),
   )
-  const version = await rotateCatalogCredential(store, tenant, nickname, changes, checkCatalogSettings)
+  const version = await rotateCatalogCredential(store, tenant, nickname, changes, checkCatalogSettings, by)
   if (version === undefined) throw noCredential()
   return { version }
 }
 
 /** Removes a credential; its {prefix} is 404 from then on. @throws Fault `not_found` */
-export async function removeCredential(store: Store, tenant: TenantId, nickname: string): Promise<void> {
-  if (!(await removeCatalogCredential(store, tenant, nickname))) throw noCredential()
+export async function removeCredential(
+  store: Store,
+  tenant: TenantId,
+  nickname: string,
+  by: Actor,
+): Promise<void> {
+  if (!(await removeCatalogCredential(store, tenant, nickname, by))) throw noCredential()
 }
 
 function credentialView({ id, version, kind, nickname, endpoint, config }: ListedCatalogCredential) {

@@ -5,7 +5,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Principal } from '../../core/principal.ts'
 import { limits } from '../../limits.ts'
-import { rolesOf } from '../bearer.ts'
+import { assertPerson, rolesOf } from '../bearer.ts'
 
 export interface IdentityProviderOptions {
   readonly issuerUrl: string
@@ -87,6 +87,7 @@ export class IdentityProvider {
   }
 
   #loginOf(claims: Readonly<Record<string, unknown>>, sub: string): CompletedLogin {
+    assertPerson(sub)
     const { email, sid } = claims
     const organizationId = claims[this.options.organizationClaim]
     return {

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { SessionScope } from '../../core/session.ts'
 import { operationsOf } from '../../http/declare.ts'
+import { requestIdOf } from '../../http/request-id.ts'
 import { described, maybe, object, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { createBrowserSession, endBrowserSession } from '../../store/session/browser-sessions.ts'
@@ -117,7 +118,7 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
     (await createBrowserSession(
       store,
       tenant.id,
-      { ...completed, scopes: scopesOf(parts, completed) },
+      { ...completed, scopes: scopesOf(parts, completed), requestId: requestIdOf(request) },
       replaced,
     ))
   // An unknown and a suspended tenant get the same message, so that a login does not reveal which tenants exist.
@@ -134,7 +135,9 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
  * well.
  */
 function scopesOf(parts: LoginParts, { principal, organizationId }: CompletedLogin): readonly SessionScope[] {
-  const administers = principal.roles.includes('administrator') || organizationId === parts.internalAdminOrgId
+  const administers =
+    ['administrator', 'owner'].some((role) => principal.roles.includes(role)) ||
+    organizationId === parts.internalAdminOrgId
   return administers ? ['read', 'admin'] : ['read']
 }
 

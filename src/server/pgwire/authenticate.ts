@@ -6,6 +6,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
+import { serviceSubject } from '../../core/principal.ts'
 import { writeAuthentication } from '../../wire/postgres/backend-messages.ts'
 import { ByteReader, ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
 import { beginScram, type ScramVerifier, scramMechanism } from '../../wire/postgres/scram.ts'
@@ -46,7 +47,7 @@ export async function authenticate(
     startUp.scramSession === undefined
       ? await byPassword(exchange)
       : await byScram(exchange, startUp.scramSession)
-  if (credential === undefined || credential.principal.sub !== startUp.user) {
+  if (credential === undefined || !isUser(credential.principal.sub, startUp.user)) {
     parts.throttle.failed(client.address)
     // The final SCRAM message would reveal that the secret was right and only the name was wrong.
     client.outbox.writer.clear()
@@ -54,6 +55,11 @@ export async function authenticate(
   }
   client.inbox.phase = 'session'
   return credential
+}
+
+/** A client names its subject. A service may leave `service:` out, which some clients' user names cannot hold. */
+function isUser(sub: string, user: string): boolean {
+  return sub === user || sub === serviceSubject(user)
 }
 
 interface Exchange extends AuthenticationParts {

@@ -4,12 +4,14 @@
  */
 
 import { Fault } from '../../base/fault.ts'
+import { type Actor, operator } from '../../core/administration.ts'
 import type { CatalogCredential, SealedCatalogCredential } from '../../core/catalog.ts'
 import { type CatalogKind, isCatalogKind } from '../../core/catalog-kinds.ts'
 import { readEngineOf } from '../../core/read-engine.ts'
 import { isPathIdentifier } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
 import { storableJson } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { seal, unseal } from '../database/sealing.ts'
@@ -81,25 +83,39 @@ function checkCredential({ kind, nickname, endpoint, config }: NewCatalogCredent
 
 /**
  * Adds a credential, or replaces the one of this nickname with its secrets. `version` rises.
+ * @param by who does; the operator where the caller has the store at hand
  * @throws Fault `bad_request` for a bad nickname, kind, URL or configuration; `not_found` for an unknown tenant
  */
 export async function putCatalogCredential(
   store: Store,
   tenant: TenantId,
   credential: NewCatalogCredential,
+  by: Actor = operator(),
 ): Promise<{ readonly id: string; readonly version: number }> {
   checkCredential(credential)
   const { plain, sealed } = sealConfig(store, tenant, credential.nickname, credential.config)
-  const [row] = await store.adminQuery<CatalogCredentialRow>(
-    `insert into svc.catalog_credential as c (tenant_id, credential_id, nickname, catalog_kind, endpoint, config, sealed)
-     select tenant_id, $2, $3, $4, $5, $6::text::jsonb, $7 from svc.tenant where tenant_id = $1
-     on conflict (tenant_id, nickname) do update set catalog_kind = excluded.catalog_kind, endpoint = excluded.endpoint,
-       config = excluded.config, sealed = excluded.sealed, version = c.version + 1, updated_at = now()
-     returning credential_id, version`,
-    [tenant, crypto.randomUUID(), credential.nickname, credential.kind, credential.endpoint, plain, sealed],
-  )
-  if (row === undefined) throw new Fault('not_found', 'There is no such tenant.')
-  return { id: row.credential_id, version: Number(row.version) }
+  return await store.adminTransaction(async (tx) => {
+    const [row] = await tx.query<CatalogCredentialRow>(
+      `insert into svc.catalog_credential as c (tenant_id, credential_id, nickname, catalog_kind, endpoint, config, sealed)
+       select tenant_id, $2, $3, $4, $5, $6::text::jsonb, $7 from svc.tenant where tenant_id = $1
+       on conflict (tenant_id, nickname) do update set catalog_kind = excluded.catalog_kind, endpoint = excluded.endpoint,
+         config = excluded.config, sealed = excluded.sealed, version = c.version + 1, updated_at = now()
+       returning credential_id, version`,
+      [tenant, crypto.randomUUID(), credential.nickname, credential.kind, credential.endpoint, plain, sealed],
+    )
+    if (row === undefined) throw new Fault('not_found', 'There is no such tenant.')
+    const { kind, nickname, endpoint, config } = credential
+    const version = Number(row.version)
+    // Names of fields only, because any value may be a secret.
+    const value = { catalog_kind: kind, endpoint, version, fields: Object.keys(config).toSorted() }
+    await recordAdministration(
+      tx,
+      by,
+      { action: 'put-catalog', subject: { catalog: nickname }, value },
+      tenant,
+    )
+    return { id: row.credential_id, version }
+  })
 }
 
 /**
@@ -114,6 +130,7 @@ export function rotateCatalogCredential(
   nickname: string,
   changes: Readonly<Record<string, unknown>>,
   check: (credential: NewCatalogCredential) => void = () => {},
+  by: Actor = operator(),
 ): Promise<number | undefined> {
   return store.adminTransaction(async (tx) => {
     const [row] = await tx.query<CatalogCredentialRow>(
@@ -131,7 +148,15 @@ export function rotateCatalogCredential(
        where tenant_id = $1 and nickname = $2 returning version`,
       [tenant, nickname, plain, sealed],
     )
-    return Number(changed?.version)
+    const version = Number(changed?.version)
+    const value = { version, fields: Object.keys(changes).toSorted() }
+    await recordAdministration(
+      tx,
+      by,
+      { action: 'change-catalog', subject: { catalog: nickname }, value },
+      tenant,
+    )
+    return version
   })
 }
 
@@ -140,12 +165,17 @@ export async function removeCatalogCredential(
   store: Store,
   tenant: TenantId,
   nickname: string,
+  by: Actor = operator(),
 ): Promise<boolean> {
-  const rows = await store.adminQuery(
-    'delete from svc.catalog_credential where tenant_id = $1 and nickname = $2 returning 1',
-    [tenant, nickname],
-  )
-  return rows.length === 1
+  return await store.adminTransaction(async (tx) => {
+    const removed = await tx.query(
+      'delete from svc.catalog_credential where tenant_id = $1 and nickname = $2 returning 1',
+      [tenant, nickname],
+    )
+    if (removed.length === 0) return false
+    await recordAdministration(tx, by, { action: 'remove-catalog', subject: { catalog: nickname } }, tenant)
+    return true
+  })
 }
 
 /**

@@ -1,25 +1,12 @@
 /** Records and lists who changed contracts, filters, masks, tags, pins and read settings, and when. */
 
+import type { Actor, ContractAction } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
 import { storableJson } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
-
-export const contractActions = [
-  'put-contract',
-  'delete-contract',
-  'put-row-filter',
-  'delete-row-filter',
-  'put-mask',
-  'delete-mask',
-  'put-tag',
-  'delete-tag',
-  'pin',
-  'unpin',
-  'put-settings',
-] as const
-export type ContractAction = (typeof contractActions)[number]
 
 export interface ContractChange {
   readonly action: ContractAction
@@ -31,7 +18,10 @@ export interface ContractChange {
 
 export interface RecordedChange extends ContractChange {
   readonly at: Date
-  readonly actor: string
+  /** Subject of who made the change. */
+  readonly by: string
+  /** Undefined for a change that was made before the actor was recorded. */
+  readonly actor: Actor | undefined
 }
 
 /** Serializes the changes of a tenant's contracts, because two that conflict only together must not both pass. */
@@ -41,20 +31,28 @@ export async function lockContracts(tx: Tx): Promise<void> {
   )
 }
 
-/** Records a change in the transaction that makes it. @param actor subject of the verified principal */
-export async function recordChange(tx: Tx, actor: string, change: ContractChange): Promise<void> {
+/** Records a change in the transaction that makes it, also in the administration log. */
+export async function recordChange(tx: Tx, actor: Actor, change: ContractChange): Promise<void> {
   const { action, subject, value } = change
   await tx.query(
-    `insert into svc.contract_change (tenant_id, actor_sub, action, subject, value)
-     values (svc.current_tenant(), $1, $2, $3::text::jsonb, $4::text::jsonb)`,
-    [actor, action, storableJson(subject), value === undefined ? null : storableJson(value)],
+    `insert into svc.contract_change (tenant_id, actor_sub, action, subject, value, actor)
+     values (svc.current_tenant(), $1, $2, $3::text::jsonb, $4::text::jsonb, $5::text::jsonb)`,
+    [
+      actor.sub,
+      action,
+      storableJson(subject),
+      value === undefined ? null : storableJson(value),
+      storableJson(actor),
+    ],
   )
+  await recordAdministration(tx, actor, change)
 }
 
 interface Row {
   readonly change_seq: string
   readonly at: Date
   readonly actor_sub: string
+  readonly actor: Actor | null
   readonly action: ContractAction
   readonly subject: Readonly<Record<string, unknown>>
   readonly value: object | null
@@ -73,7 +71,7 @@ export async function listContractChanges(
   const after = afterCount(page)
   const rows = await store.tenantQuery<Row>(
     tenant,
-    `select change_seq, at, actor_sub, action, subject, value from svc.contract_change
+    `select change_seq, at, actor_sub, actor, action, subject, value from svc.contract_change
      where tenant_id = $1 and ($2::int8 is null or change_seq < $2)
      order by change_seq desc limit $3::int`,
     [tenant, after ?? null, limit + 1],
@@ -81,8 +79,8 @@ export async function listContractChanges(
   const found = toPage(rows, limit, (row) => row.change_seq)
   return {
     ...found,
-    items: found.items.map(({ at, actor_sub: actor, action, subject, value }) => {
-      return { at, actor, action, subject, ...(value !== null && { value }) }
+    items: found.items.map(({ at, actor_sub: by, actor, action, subject, value }) => {
+      return { at, by, actor: actor ?? undefined, action, subject, ...(value !== null && { value }) }
     }),
   }
 }

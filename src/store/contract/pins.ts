@@ -4,6 +4,8 @@
  */
 
 import { Fault } from '../../base/fault.ts'
+import type { Actor } from '../../core/administration.ts'
+import { isSessionKind } from '../../core/session.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -23,7 +25,10 @@ export interface PinEvent {
   readonly snapshotId?: string
   /** The catalog credential whose catalog held the snapshot. */
   readonly catalog?: string
+  /** Subject of who pinned or unpinned it. */
   readonly by: string
+  /** The session of `by`; undefined where none decided, or none was recorded. */
+  readonly session: Pick<NonNullable<Actor['session']>, 'kind' | 'createdBy'> | undefined
   /** RFC 3339. */
   readonly at: string
 }
@@ -38,8 +43,7 @@ export interface NewPin extends Pin {
 /** Who pins what. */
 export interface PinChange {
   readonly table: TableRef
-  /** Subject of the verified principal. */
-  readonly actor: string
+  readonly actor: Actor
   readonly atMs: number
 }
 
@@ -107,12 +111,17 @@ async function eventsOf(
   return rows.map(({ properties }) => eventOf(parseAgtype(properties) as Properties))
 }
 
-function eventOf({ seq, kind, snapshot_id: snapshotId, catalog, by, at }: Properties): PinEvent {
+function eventOf(properties: Properties): PinEvent {
+  const { seq, kind, snapshot_id: snapshotId, catalog, by, at } = properties
+  const { session_kind: sessionKind, session_created_by: createdBy } = properties
   return {
     sequence: Number(seq),
     kind: kind === 'unpin' ? 'unpin' : 'pin',
     ...(kind !== 'unpin' && { snapshotId: String(snapshotId), catalog: String(catalog) }),
     by: String(by),
+    session: isSessionKind(sessionKind)
+      ? { kind: sessionKind, ...(createdBy !== undefined && { createdBy: String(createdBy) }) }
+      : undefined,
     at: String(at),
   }
 }
@@ -137,7 +146,15 @@ async function appendEvent(
   const [latest] = await eventsOf(tx, table, undefined, 1)
   const sequence = (latest?.sequence ?? 0) + 1
   const id = nodeId(`${tableId}\u001f${sequence}`)
-  const properties = { ...event, seq: sequence, by: actor, at: new Date(atMs).toISOString() }
+  const { kind: sessionKind, createdBy } = actor.session ?? {}
+  const properties = {
+    ...event,
+    seq: sequence,
+    by: actor.sub,
+    ...(sessionKind !== undefined && { session_kind: sessionKind }),
+    ...(createdBy !== undefined && { session_created_by: createdBy }),
+    at: new Date(atMs).toISOString(),
+  }
   // Inserts without upsert, because two events of one sequence must not become one.
   const pinned = await tx.query(
     `with event as (insert into "PinEvent" (properties) values ($1::text::agtype) returning id)

@@ -1,5 +1,6 @@
 /** Reads and writes a tenant's settings of the read path. A setting that was never set has its stricter value. */
 
+import type { Actor } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
 import { lockContracts, recordChange } from './changes.ts'
@@ -19,11 +20,11 @@ export async function readSettings(store: Store, tenant: TenantId): Promise<Read
   return { readableWithoutContract: row?.readable_without_contract === true }
 }
 
-/** Writes the tenant's settings and records the change. @param actor subject of the verified principal */
+/** Writes the tenant's settings and records the change. */
 export async function putReadSettings(
   store: Store,
   tenant: TenantId,
-  actor: string,
+  actor: Actor,
   settings: ReadSettings,
 ): Promise<void> {
   await store.tenantTransaction(tenant, async (tx) => {

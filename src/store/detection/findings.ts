@@ -1,10 +1,12 @@
 /** Lists findings of detection (docs/reference/detection.md 4), and records stewards' decisions and their graph. */
 
+import type { Actor } from '../../core/administration.ts'
 import type { Finding, SensitiveClass } from '../../core/classification.ts'
 import type { DetectionDecision, FindingStatus } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableText } from '../database/names.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
+import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
@@ -18,7 +20,13 @@ export interface ListedFinding extends Finding {
   readonly table: TableRef | undefined
   readonly status: FindingStatus
   readonly decision:
-    | { readonly reason: string; readonly decidedBy: string; readonly decidedAt: Date }
+    | {
+        readonly reason: string
+        readonly decidedBy: string
+        readonly decidedAt: Date
+        /** Undefined for a decision that was made before the actor was recorded. */
+        readonly actor: Actor | undefined
+      }
     | undefined
   readonly foundAt: Date
 }
@@ -47,6 +55,7 @@ interface FindingRow {
   readonly decision_reason: string | null
   readonly decided_by: string | null
   readonly decided_at: Date | null
+  readonly decision_actor: Actor | null
   readonly found_at: Date
   readonly position: string
 }
@@ -55,7 +64,8 @@ const statusText = `case d.decision when 'confirm' then 'confirmed' when 'reject
 
 const listText = `
   select f.finding_id, f.run_id, r.namespace, r.table_name, f.path, f.class, f.shape, f.confidence, f.matched, f.sampled,
-    f.masked_sample, ${statusText} as status, d.reason as decision_reason, d.decided_by, d.decided_at, f.found_at,
+    f.masked_sample, ${statusText} as status, d.reason as decision_reason, d.decided_by, d.decided_at,
+    d.actor as decision_actor, f.found_at,
     to_char(f.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || f.finding_id as position, r.table_id
   from svc.detection_finding f join svc.detection_run r on r.tenant_id = f.tenant_id and r.run_id = f.run_id
   left join lateral (select * from svc.detection_decision d where d.tenant_id = f.tenant_id
@@ -78,7 +88,12 @@ function toFinding(row: FindingRow): ListedFinding {
     decision:
       row.decided_by === null || row.decided_at === null
         ? undefined
-        : { reason: row.decision_reason ?? '', decidedBy: row.decided_by, decidedAt: row.decided_at },
+        : {
+            reason: row.decision_reason ?? '',
+            decidedBy: row.decided_by,
+            decidedAt: row.decided_at,
+            actor: row.decision_actor ?? undefined,
+          },
     foundAt: row.found_at,
   }
 }
@@ -119,7 +134,7 @@ export async function listFindings(
 export interface NewDecision {
   readonly decision: DetectionDecision
   readonly reason: string
-  readonly decidedBy: string
+  readonly actor: Actor
 }
 
 /**
@@ -131,18 +146,24 @@ export function decideFinding(
   store: Store,
   tenant: TenantId,
   findingId: string,
-  { decision, reason, decidedBy }: NewDecision,
+  { decision, reason, actor }: NewDecision,
 ): Promise<ListedFinding | undefined> {
   if (!isUuid(findingId)) return Promise.resolve(undefined)
   return store.tenantTransaction(tenant, async (tx) => {
     const [made] = await tx.query<{ classification_id: string }>(
-      `insert into svc.detection_decision (tenant_id, classification_id, finding_id, decision, reason, decided_by)
-       select tenant_id, classification_id, finding_id, $3, $4, $5 from svc.detection_finding
+      `insert into svc.detection_decision (tenant_id, classification_id, finding_id, decision, reason, decided_by, actor)
+       select tenant_id, classification_id, finding_id, $3, $4, $5, $6::text::jsonb from svc.detection_finding
        where tenant_id = $1 and finding_id = $2 returning classification_id`,
-      [tenant, findingId, decision, storableText(reason), decidedBy],
+      [tenant, findingId, decision, storableText(reason), actor.sub, storableJson(actor)],
     )
     if (made === undefined) return undefined
     await projectClassification(tx, made.classification_id)
+    const value = { decision, reason }
+    await recordAdministration(tx, actor, {
+      action: 'decide-finding',
+      subject: { finding: findingId },
+      value,
+    })
     const rows = await tx.query<FindingRow>(`${listText} and f.finding_id = $2`, [tenant, findingId])
     return rows.map(toFinding)[0]
   })

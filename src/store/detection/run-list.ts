@@ -2,9 +2,11 @@
 
 import { Fault } from '../../base/fault.ts'
 import { isCalendarTime } from '../../base/rfc3339.ts'
+import type { Actor } from '../../core/administration.ts'
 import type { HitSource, RunState, ScanReport } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
 import { nodeId } from '../database/names.ts'
 import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
@@ -164,7 +166,7 @@ export async function findRun(
 
 /**
  * Queues another scan of a table's newest snapshot, as a further attempt under its run.
- * @param requestedBy the requester, recorded with the attempt
+ * @param actor the requester, whose subject is recorded with the attempt
  * @returns the run, or undefined where the table has none
  * @throws Fault `conflict` where a scan is already queued or running
  */
@@ -172,7 +174,7 @@ export function requestRescan(
   store: Store,
   tenant: TenantId,
   table: TableRef,
-  requestedBy: string,
+  actor: Actor,
 ): Promise<DetectionRun | undefined> {
   return store.tenantTransaction(tenant, async (tx) => {
     const [run] = await tx.query<{ run_id: string; state: RunState }>(
@@ -186,8 +188,9 @@ export function requestRescan(
     const rows = await tx.query<RunRow>(
       `update svc.detection_run set state = 'queued', cause = 'rescan', requested_by = $3, tries = 0, due_at = clock_timestamp()
        where tenant_id = $1 and run_id = $2 returning ${runColumns}`,
-      [tenant, run.run_id, requestedBy],
+      [tenant, run.run_id, actor.sub],
     )
+    await recordAdministration(tx, actor, { action: 'rescan-table', subject: { table, run: run.run_id } })
     return rows.map(toRun)[0]
   })
 }

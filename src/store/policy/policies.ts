@@ -1,10 +1,12 @@
 /** Saves, lists and loads policies (docs/reference/policies.md 4): graph nodes with edges to the tables they govern. */
 
 import { Fault } from '../../base/fault.ts'
+import { type Actor, operator } from '../../core/administration.ts'
 import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes } from '../../core/policy.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { sqlState, toStoreFault } from '../database/store-fault.ts'
@@ -60,6 +62,7 @@ function checkPolicy(policy: Policy): void {
 
 /**
  * Saves a policy and adds `table` to the tables that it governs. The caller has checked that its expression compiles.
+ * @param by who does; the operator where the caller has the store at hand
  * @throws Fault `bad_request` for a malformed policy, `conflict` where a policy of another kind has its id
  */
 export async function putPolicy(
@@ -67,23 +70,22 @@ export async function putPolicy(
   tenant: TenantId,
   table: TableRef,
   policy: Policy,
+  by: Actor = operator(),
 ): Promise<void> {
   checkPolicy(policy)
+  const { id, kind, mode, name, message, definitionCel } = policy
+  const value = { kind, mode, name, message, definition_cel: definitionCel }
   try {
-    await store.tenantQuery(tenant, 'select svc.put_policy($1, $2, $3::text::jsonb, $4, $5::text::jsonb)', [
-      shapes[policy.kind].label,
-      shapes[policy.kind].edge,
-      storableJson({
-        id: policy.id,
-        kind: policy.kind,
-        mode: policy.mode,
-        name: policy.name,
-        message: policy.message,
-        definition_cel: policy.definitionCel,
-      }),
-      nodeId(tableKey(table)),
-      storableJson({ namespace: table.namespace, name: table.name }),
-    ])
+    await store.tenantTransaction(tenant, async (tx) => {
+      await tx.query('select svc.put_policy($1, $2, $3::text::jsonb, $4, $5::text::jsonb)', [
+        shapes[policy.kind].label,
+        shapes[policy.kind].edge,
+        storableJson({ id, ...value }),
+        nodeId(tableKey(table)),
+        storableJson({ namespace: table.namespace, name: table.name }),
+      ])
+      await recordAdministration(tx, by, { action: 'put-policy', subject: { policy: id, table }, value })
+    })
   } catch (error) {
     const fault = toStoreFault(error)
     if (sqlState(fault.cause) !== '23505') throw fault
@@ -92,14 +94,19 @@ export async function putPolicy(
 }
 
 /** Removes a policy from every table that it governs. @returns whether there was one */
-export async function deletePolicy(store: Store, tenant: TenantId, id: string): Promise<boolean> {
+export async function deletePolicy(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  by: Actor = operator(),
+): Promise<boolean> {
   if (id === '') return false
-  const [row] = await store.tenantQuery<{ deleted: boolean }>(
-    tenant,
-    'select svc.delete_policy($1) as deleted',
-    [id],
-  )
-  return row?.deleted ?? false
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const [row] = await tx.query<{ deleted: boolean }>('select svc.delete_policy($1) as deleted', [id])
+    if (row?.deleted !== true) return false
+    await recordAdministration(tx, by, { action: 'delete-policy', subject: { policy: id } })
+    return true
+  })
 }
 
 /** The tenant's policies, by id. */

@@ -3,21 +3,24 @@
  * stored.
  */
 
+import { type Actor, operator } from '../../core/administration.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Session, SessionScope } from '../../core/session.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { assertIndexable, storableJson, storableText } from '../database/names.ts'
-import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import { browserSecretPrefix, newSessionSecret, sessionSecretDigest } from './session-secret.ts'
-import { type SessionRow, toPrincipal, toSession } from './sessions.ts'
+import { revokeSession, type SessionRow, toPrincipal, toSession } from './sessions.ts'
 
 export interface NewBrowserSession {
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
   /** The identity provider's id of the login, where it gives one. */
   readonly providerSid: string | undefined
+  /** Of the request that completed the login. */
+  readonly requestId?: string | undefined
 }
 
 /** A browser session as a listing shows it. */
@@ -26,6 +29,8 @@ export interface BrowserSession {
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
   readonly createdAt: Date
+  /** The person who logged in; undefined for a session that was made before its creator was recorded. */
+  readonly createdBy: Actor | undefined
   readonly seenAt: Date
   readonly expiresAt: Date
   readonly revokedAt: Date | undefined
@@ -41,12 +46,13 @@ export interface BrowserSession {
 export async function createBrowserSession(
   store: Store,
   tenant: TenantId,
-  { principal, scopes, providerSid }: NewBrowserSession,
+  { principal, scopes, providerSid, requestId = crypto.randomUUID() }: NewBrowserSession,
   replaced: string | undefined,
 ): Promise<string | undefined> {
   assertIndexable(principal.sub, 'A subject')
   assertIndexable(providerSid ?? '', 'The identity provider’s id of a login')
   const { secret, digest } = newSessionSecret(store, browserSecretPrefix)
+  const by: Actor = { ...principal, source: 'login', requestId }
   return await store.adminTransaction(async (tx) => {
     const before =
       replaced === undefined ? undefined : sessionSecretDigest(store, browserSecretPrefix, replaced)
@@ -58,9 +64,9 @@ export async function createBrowserSession(
     )
     const rows = await tx.query(
       `insert into svc.browser_session (tenant_id, session_id, secret_sha256, principal_sub, principal_email,
-         principal_roles, scopes, provider_sid, expires_at)
+         principal_roles, scopes, provider_sid, expires_at, created_by)
        select tenant_id, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb, $8,
-         now() + $9::float8 * interval '1 ms'
+         now() + $9::float8 * interval '1 ms', $10::text::jsonb
        from svc.tenant where tenant_id = $1 and state = 'active' returning 1`,
       [
         tenant,
@@ -72,6 +78,7 @@ export async function createBrowserSession(
         storableJson(scopes),
         providerSid === undefined ? null : storableText(providerSid),
         limits.browserSessionMs,
+        storableJson(by),
       ],
     )
     return rows.length === 1 ? secret : undefined
@@ -101,7 +108,7 @@ export async function findBrowserSession(store: Store, secret: string): Promise<
      from found`,
     [digest, limits.browserSessionIdleMs],
   )
-  return row && toSession(row)
+  return row && toSession(row, 'browser')
 }
 
 /** Revokes the session of a cookie's secret, at logout. */
@@ -111,15 +118,13 @@ export async function endBrowserSession(store: Store, secret: string): Promise<v
 }
 
 /** Revokes a session at once. @returns whether there was one that was not revoked before */
-export async function revokeBrowserSession(store: Store, tenant: TenantId, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false
-  const rows = await store.tenantQuery(
-    tenant,
-    `update svc.browser_session set revoked_at = now()
-     where tenant_id = $1 and session_id = $2 and revoked_at is null returning 1`,
-    [tenant, id],
-  )
-  return rows.length === 1
+export function revokeBrowserSession(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  by: Actor = operator(),
+): Promise<boolean> {
+  return revokeSession(store, tenant, 'browser', id, by)
 }
 
 /** The tenant's browser sessions by id, including expired and revoked ones. */
@@ -132,14 +137,15 @@ export async function listBrowserSessions(
   const rows = await store.tenantQuery<
     SessionRow & {
       readonly created_at: Date
+      readonly created_by: Actor | null
       readonly seen_at: Date
       readonly expires_at: Date
       readonly revoked_at: Date | null
     }
   >(
     tenant,
-    `select session_id, principal_sub, principal_email, principal_roles, scopes, created_at, seen_at, expires_at,
-       revoked_at
+    `select session_id, principal_sub, principal_email, principal_roles, scopes, created_at, created_by, seen_at,
+       expires_at, revoked_at
      from svc.browser_session where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
     [tenant, afterUuid(page), limit + 1],
   )
@@ -148,6 +154,7 @@ export async function listBrowserSessions(
     principal: toPrincipal(row),
     scopes: row.scopes,
     createdAt: row.created_at,
+    createdBy: row.created_by ?? undefined,
     seenAt: row.seen_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at ?? undefined,

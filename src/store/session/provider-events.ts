@@ -1,6 +1,9 @@
 /** Records events of identity and billing providers once each, and applies their effect on sessions and tenants. */
 
+import { type Actor, providerActor } from '../../core/administration.ts'
+import type { SessionKind } from '../../core/session.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
 import { storableText } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
@@ -35,6 +38,7 @@ export type Recorded = 'recorded' | 'known' | 'replayed'
 /**
  * Records an event and applies its effect, all or nothing, once.
  * @param delivery the signed text; a redelivery has another time stamp and so another text
+ * @param requestId of the delivery, for the administration log
  * @param keptMs milliseconds for which a delivery is remembered: at least as long as its time stamp is accepted
  */
 export async function recordProviderEvent(
@@ -42,7 +46,9 @@ export async function recordProviderEvent(
   event: ProviderEvent,
   delivery: string,
   keptMs: number,
+  requestId: string = crypto.randomUUID(),
 ): Promise<Recorded> {
+  const by = providerActor(event.provider, requestId)
   return await store.adminTransaction(async (tx) => {
     if (!(await useOnce(tx, `webhook ${event.provider}`, delivery, keptMs))) return 'replayed'
     const [inserted] = await tx.query<{ readonly tenant_id: TenantId | null }>(
@@ -60,34 +66,45 @@ export async function recordProviderEvent(
       ],
     )
     if (inserted === undefined) return 'known'
-    if (event.effect !== undefined) await apply(tx, event.effect, inserted.tenant_id)
+    if (event.effect !== undefined) await apply(tx, event.effect, inserted.tenant_id, by)
     return 'recorded'
   })
 }
 
-async function apply(tx: Tx, effect: Effect, tenant: TenantId | null): Promise<void> {
+async function apply(tx: Tx, effect: Effect, tenant: TenantId | null, by: Actor): Promise<void> {
   if (effect.kind === 'end-login') {
-    await endWhere(tx, 'browser', 'provider_sid = $1', [effect.providerSid])
+    await endWhere(tx, by, 'browser', 'provider_sid = $1', [effect.providerSid])
   } else if (effect.kind === 'end-user') {
-    await endWhere(tx, 'browser', 'principal_sub = $1', [effect.sub])
-    await endWhere(tx, 'service', 'principal_sub = $1', [effect.sub])
+    await endWhere(tx, by, 'browser', 'principal_sub = $1', [effect.sub])
+    await endWhere(tx, by, 'service', 'principal_sub = $1', [effect.sub])
   } else if (tenant !== null && effect.kind === 'suspend-tenant') {
     await tx.query(`update svc.tenant set state = 'suspended' where tenant_id = $1`, [tenant])
+    await recordAdministration(tx, by, { action: 'suspend-tenant', subject: { tenant } }, tenant)
   } else if (tenant !== null && effect.kind === 'end-member') {
     const member = 'principal_sub = $1 and tenant_id = $2'
-    await endWhere(tx, 'browser', member, [effect.sub, tenant])
-    if (effect.all) await endWhere(tx, 'service', member, [effect.sub, tenant])
+    await endWhere(tx, by, 'browser', member, [effect.sub, tenant])
+    if (effect.all) await endWhere(tx, by, 'service', member, [effect.sub, tenant])
   }
 }
 
 async function endWhere(
   tx: Tx,
-  table: 'browser' | 'service',
+  by: Actor,
+  kind: SessionKind,
   condition: string,
   params: readonly string[],
 ): Promise<void> {
-  await tx.query(
-    `update svc.${table}_session set revoked_at = now() where revoked_at is null and ${condition}`,
+  const ended = await tx.query<EndedRow>(
+    `update svc.${kind}_session set revoked_at = now() where revoked_at is null and ${condition}
+     returning tenant_id, session_id, principal_sub`,
     params,
   )
+  for (const { tenant_id: tenant, session_id: session, principal_sub: sub } of ended)
+    await recordAdministration(tx, by, { action: 'revoke-session', subject: { session, kind, sub } }, tenant)
+}
+
+interface EndedRow {
+  readonly tenant_id: TenantId
+  readonly session_id: string
+  readonly principal_sub: string
 }

@@ -6,8 +6,9 @@
 import { createHmac } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
 import { sameSecret } from '../../base/same-secret.ts'
+import { type Actor, operator } from '../../core/administration.ts'
 import type { Principal } from '../../core/principal.ts'
-import type { Session, SessionScope } from '../../core/session.ts'
+import type { Session, SessionKind, SessionScope } from '../../core/session.ts'
 import { isPathIdentifier } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import {
@@ -16,6 +17,7 @@ import {
   parseScramVerifier,
   type ScramVerifier,
 } from '../../wire/postgres/scram.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
 import { type CatalogCredentialRow, toSealedCredential } from '../catalog-credential/catalog-credentials.ts'
 import { assertIndexable, storableJson } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
@@ -33,6 +35,8 @@ export interface NewServiceSession {
 export interface ServiceSession extends NewServiceSession {
   readonly id: string
   readonly createdAt: Date
+  /** Undefined for a session that was made before its creator was recorded. */
+  readonly createdBy: Actor | undefined
   readonly revokedAt: Date | undefined
 }
 
@@ -44,6 +48,7 @@ interface Row {
   readonly principal_roles: readonly string[]
   readonly scopes: readonly SessionScope[]
   readonly created_at: Date
+  readonly created_by: Actor | null
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
 }
@@ -61,6 +66,7 @@ export function toPrincipal(
 
 /**
  * Creates a service session.
+ * @param by who makes it; the operator where the caller has the store at hand
  * @returns its id and the secret, which is not stored and cannot be shown again
  * @throws Fault `bad_request` for an empty or too long name or subject
  */
@@ -68,6 +74,7 @@ export async function createServiceSession(
   store: Store,
   tenant: TenantId,
   { name, principal, scopes, expiresAt }: NewServiceSession,
+  by: Actor = operator(),
 ): Promise<{ readonly id: string; readonly secret: string }> {
   if (name.trim() === '' || name.length > 255)
     throw new Fault('bad_request', 'A service session needs a name of 1 to 255 characters.')
@@ -75,24 +82,28 @@ export async function createServiceSession(
   assertIndexable(principal.sub, 'A subject')
   const id = crypto.randomUUID()
   const { secret, digest } = newSessionSecret(store, serviceSecretPrefix)
-  await store.tenantQuery(
-    tenant,
-    `insert into svc.service_session (tenant_id, session_id, secret_sha256, name, principal_sub, principal_email,
-       principal_roles, scopes, expires_at, scram_verifier)
-     values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9, $10)`,
-    [
-      tenant,
-      id,
-      digest,
-      name,
-      principal.sub,
-      principal.email ?? null,
-      storableJson(principal.roles),
-      storableJson(scopes),
-      expiresAt ?? null,
-      formatScramVerifier(makeScramVerifier(secret, scramSalt(store, id))),
-    ],
-  )
+  await store.tenantTransaction(tenant, async (tx) => {
+    await tx.query(
+      `insert into svc.service_session (tenant_id, session_id, secret_sha256, name, principal_sub, principal_email,
+         principal_roles, scopes, expires_at, scram_verifier, created_by)
+       values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9, $10, $11::text::jsonb)`,
+      [
+        tenant,
+        id,
+        digest,
+        name,
+        principal.sub,
+        principal.email ?? null,
+        storableJson(principal.roles),
+        storableJson(scopes),
+        expiresAt ?? null,
+        formatScramVerifier(makeScramVerifier(secret, scramSalt(store, id))),
+        storableJson(by),
+      ],
+    )
+    const value = { name, sub: principal.sub, roles: principal.roles, scopes, expires_at: expiresAt }
+    await recordAdministration(tx, by, { action: 'create-session', subject: { session: id }, value })
+  })
   return { id, secret }
 }
 
@@ -107,9 +118,10 @@ export type SessionRow = Pick<
 }
 
 /** The session of a row. */
-export function toSession(row: SessionRow): Session {
+export function toSession(row: SessionRow, kind: SessionKind): Session {
   return {
     sessionId: row.session_id,
+    kind,
     tenant: row.tenant_id,
     organizationId: row.organization_id ?? undefined,
     principal: toPrincipal(row),
@@ -160,10 +172,10 @@ async function find(
 ): Promise<Session | undefined> {
   const prefix = given !== undefined && isPathIdentifier(given) ? given : undefined
   const [row] = await store.adminCall<FoundRow>('find_service_session', [digest, id, prefix ?? null])
-  if (row === undefined || prefix === undefined) return row && toSession(row)
+  if (row === undefined || prefix === undefined) return row && toSession(row, 'service')
   const credential = row.credential_id === null ? undefined : toSealedCredential(row as CatalogCredentialRow)
   const { fingerprint } = row
-  return { ...toSession(row), registered: { prefix, credential, fingerprint } }
+  return { ...toSession(row, 'service'), registered: { prefix, credential, fingerprint } }
 }
 
 /**
@@ -189,16 +201,53 @@ function scramSalt(store: Store, id: string): Uint8Array {
   return createHmac('sha256', store.secretsKey).update(`scram salt\0${id}`).digest().subarray(0, 16)
 }
 
-/** Revokes a session at once. @returns whether there was one that was not revoked before */
-export async function revokeServiceSession(store: Store, tenant: TenantId, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false
-  const rows = await store.tenantQuery(
+/**
+ * The subject of who made the session that a request carries. A login makes a browser session for its own person.
+ * @returns undefined where the creator was not recorded
+ */
+export async function findSessionCreator(
+  store: Store,
+  { sessionId, tenant, kind, principal }: Pick<Session, 'sessionId' | 'tenant' | 'kind' | 'principal'>,
+): Promise<string | undefined> {
+  if (kind === 'browser') return principal.sub
+  const [row] = await store.tenantQuery<{ readonly sub: string | null }>(
     tenant,
-    `update svc.service_session set revoked_at = now()
-     where tenant_id = $1 and session_id = $2 and revoked_at is null returning 1`,
-    [tenant, id],
+    `select created_by ->> 'sub' as sub from svc.service_session where tenant_id = $1 and session_id = $2`,
+    [tenant, sessionId],
   )
-  return rows.length === 1
+  return row?.sub ?? undefined
+}
+
+/** Revokes a session at once. @returns whether there was one that was not revoked before */
+export function revokeServiceSession(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  by: Actor = operator(),
+): Promise<boolean> {
+  return revokeSession(store, tenant, 'service', id, by)
+}
+
+/** Revokes a session of one kind at once, and records who did. */
+export async function revokeSession(
+  store: Store,
+  tenant: TenantId,
+  kind: SessionKind,
+  id: string,
+  by: Actor,
+): Promise<boolean> {
+  if (!isUuid(id)) return false
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const [revoked] = await tx.query<Pick<Row, 'principal_sub'>>(
+      `update svc.${kind}_session set revoked_at = now()
+       where tenant_id = $1 and session_id = $2 and revoked_at is null returning principal_sub`,
+      [tenant, id],
+    )
+    if (revoked === undefined) return false
+    const subject = { session: id, kind, sub: revoked.principal_sub }
+    await recordAdministration(tx, by, { action: 'revoke-session', subject })
+    return true
+  })
 }
 
 /** The tenant's service sessions by id, including revoked ones. */
@@ -210,7 +259,8 @@ export async function listServiceSessions(
   const limit = pageLimit(page)
   const rows = await store.tenantQuery<Row>(
     tenant,
-    `select session_id, name, principal_sub, principal_email, principal_roles, scopes, created_at, expires_at, revoked_at
+    `select session_id, name, principal_sub, principal_email, principal_roles, scopes, created_at,
+       created_by, expires_at, revoked_at
      from svc.service_session where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
     [tenant, afterUuid(page), limit + 1],
   )
@@ -220,6 +270,7 @@ export async function listServiceSessions(
     principal: toPrincipal(row),
     scopes: row.scopes,
     createdAt: row.created_at,
+    createdBy: row.created_by ?? undefined,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
   }))

@@ -1,7 +1,9 @@
 /** Creates tenants with schema and graph; finds, lists, suspends, resumes them (docs/reference/identity.md 1.1). */
 
 import { Fault } from '../../base/fault.ts'
+import { type Actor, operator } from '../../core/administration.ts'
 import { isOrganizationId, newTenantId, type TenantId } from '../../core/tenant.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
 import { provisionTenant } from '../database/migrations.ts'
 import { assertIndexable, storableText } from '../database/names.ts'
 import { afterUuid, everyItem, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
@@ -40,12 +42,14 @@ function toTenant(row: Row): Tenant {
  * Creates a tenant, its schema and its graph, all or nothing.
  * @param admit receives the number of tenants, suspended ones included, while no other is being created; it throws
  *   to refuse one more
+ * @param by who creates it; the operator where the caller has the store at hand
  * @throws Fault `bad_request` for a bad name or organization id, `conflict` where another tenant has the organization
  */
 export async function createTenant(
   store: Store,
   { name, organizationId }: { readonly name: string; readonly organizationId?: string | undefined },
   admit?: (count: number) => void,
+  by: Actor = operator(),
 ): Promise<Tenant> {
   if (name.trim() === '' || name.length > 255)
     throw new Fault('bad_request', 'A tenant needs a name of 1 to 255 characters.')
@@ -65,6 +69,8 @@ export async function createTenant(
         throw new Fault('conflict', 'Another tenant already has this organization.')
       })
     await provisionTenant(tx, id)
+    const value = { name, organization_id: organizationId }
+    await recordAdministration(tx, by, { action: 'create-tenant', subject: { tenant: id }, value })
     return rows.map(toTenant)[0] as Tenant
   })
 }
@@ -116,19 +122,24 @@ async function countTenantsAlone(tx: Tx): Promise<number> {
 }
 
 /** Suspends a tenant: its sessions are refused from now on. @returns whether the tenant exists */
-export function suspendTenant(store: Store, id: TenantId): Promise<boolean> {
-  return setState(store, id, 'suspended')
+export function suspendTenant(store: Store, id: TenantId, by: Actor = operator()): Promise<boolean> {
+  return setState(store, id, 'suspended', by)
 }
 
 /** Undoes `suspendTenant`. @returns whether the tenant exists */
-export function resumeTenant(store: Store, id: TenantId): Promise<boolean> {
-  return setState(store, id, 'active')
+export function resumeTenant(store: Store, id: TenantId, by: Actor = operator()): Promise<boolean> {
+  return setState(store, id, 'active', by)
 }
 
-async function setState(store: Store, id: TenantId, state: Tenant['state']): Promise<boolean> {
-  const rows = await store.adminQuery('update svc.tenant set state = $2 where tenant_id = $1 returning 1', [
-    id,
-    state,
-  ])
-  return rows.length === 1
+async function setState(store: Store, id: TenantId, state: Tenant['state'], by: Actor): Promise<boolean> {
+  return await store.adminTransaction(async (tx) => {
+    const changed = await tx.query('update svc.tenant set state = $2 where tenant_id = $1 returning 1', [
+      id,
+      state,
+    ])
+    if (changed.length === 0) return false
+    const action = state === 'active' ? 'resume-tenant' : 'suspend-tenant'
+    await recordAdministration(tx, by, { action, subject: { tenant: id } }, id)
+    return true
+  })
 }

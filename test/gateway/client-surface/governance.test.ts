@@ -12,6 +12,7 @@ import { putMask } from '../../../src/contract/put-mask.ts'
 import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
+import { actorOf } from '../../support/actor.ts'
 import { addTenant, audit, startTestService, type TestService } from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
 
@@ -217,7 +218,7 @@ describe('a rename', () => {
       const { store, owner } = service
       const table = await made(fresh())
       const to = await made(fresh())
-      const on = { store, tenant: owner.tenant, actor: 'stella', checkPolicies: () => [] }
+      const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies: () => [] }
       const session = {
         name: table.name,
         principal: { sub: 'ada', roles: ['auditor'] },
@@ -320,7 +321,7 @@ describe('a registration over a governed name', () => {
     const { store, owner } = service
     const table = await made(fresh())
     const location = await metadataLocation(table)
-    const on = { store, tenant: owner.tenant, actor: 'stella', checkPolicies: () => [] }
+    const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies: () => [] }
     await putMask(
       on,
       { table, column: 'amount' },

@@ -126,6 +126,15 @@ describe('a service session', () => {
     expect(await logIn((await session(theirs)).secret, 'ada', 'foreign')).toBe(`D ${theirs}|ada`)
   })
 
+  test('lets a service in by its subject, and by its name without `service:`', async () => {
+    const { secret } = await session(ours, 'service:bi')
+    for (const user of ['service:bi', 'bi']) expect(await logIn(secret, user)).toBe(`D ${ours}|service:bi`)
+    for (const user of ['i', 'service:service:bi', 'service:b'])
+      expect(await logIn(secret, user)).toBe(refused(user))
+    // The secret decides who it is, so a service's name opens no session of the person of that name.
+    expect(await logIn((await session(ours, 'ada')).secret, 'service:ada')).toBe(refused('service:ada'))
+  })
+
   test('reaches no catalog of another tenant, whatever database is named', async () => {
     expect(await logIn((await session(ours)).secret, 'ada', 'foreign')).toStartWith('3D000')
   })

@@ -5,6 +5,7 @@ import { deleteRowFilter } from '../../../src/contract/delete-row-filter.ts'
 import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { actorOf } from '../../support/actor.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
 import { openTestStore } from '../../support/store.ts'
 import { frames, spoken, WireClient } from '../../support/wire-client.ts'
@@ -189,7 +190,7 @@ const requests: readonly (readonly [string, readonly Uint8Array[]])[] = [
 test.each(requests)(
   'a change between two %s is in the second’s answer, though its engine begins before it is asked',
   async (_, request) => {
-    const on = { store: lake.store, tenant: lake.tenant, actor: 'stella', checkPolicies }
+    const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
     const table = { namespace: ['sales'], name: 'orders' }
     for (let turn = 0; turn < 3; turn++) expect(await client.ask(...request)).toContain('D 18')
     for (let turn = 0; turn < 3; turn++) {

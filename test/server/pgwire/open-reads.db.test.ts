@@ -28,6 +28,7 @@ import {
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { actorOf } from '../../support/actor.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HandPace, handPace } from '../../support/hand-pace.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
@@ -58,7 +59,7 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a replica', ()
   beforeAll(async () => {
     here = stack.use(await openTestStore())
     lake = stack.use(await startLake({ store: here }))
-    on = { store: here, tenant: lake.tenant, actor: 'stella', checkPolicies }
+    on = { store: here, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
     there = await openStore({ ...testStoreOptions, databaseUrl: here.databaseUrl })
     stack.defer(() => there.close())
     subscribeToGovernanceVersions(there, (_, version) => heard.push(version))

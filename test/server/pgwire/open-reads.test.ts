@@ -20,6 +20,7 @@ import { pinTable, unpinTable } from '../../../src/store/contract/pins.ts'
 import { listUsage } from '../../../src/store/query/usage.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
+import { actorOf } from '../../support/actor.ts'
 import { eventually } from '../../support/eventually.ts'
 import { commitColumns } from '../../support/governed.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
@@ -47,7 +48,7 @@ let session: string
 beforeAll(async () => {
   const other = { name: 'others', columns: ordersTable.columns, rowCount: 1 }
   lake = await startLake({ tables: [ordersTable, other] })
-  on = { store: lake.store, tenant: lake.tenant, actor: 'stella', checkPolicies }
+  on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
 })
 afterAll(() => lake[Symbol.asyncDispose]())
 beforeEach(async () => {
@@ -102,7 +103,7 @@ describe('a cursor gives no more rows', () => {
   })
 
   test('once its table is pinned, or a pin is ended', async () => {
-    const change = { table: orders, actor: 'stella', atMs: 0 }
+    const change = { table: orders, actor: actorOf('stella'), atMs: 0 }
     const [snapshotId = 0n] = await snapshots()
     await openCursor()
     await pinTable(lake.store, lake.tenant, change, { snapshotId, schemaId: 0n, catalog: lake.catalog })

@@ -9,6 +9,7 @@ import { listUsage } from '../../../src/store/query/usage.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { resumeTenant, suspendTenant } from '../../../src/store/tenant/tenants.ts'
+import { actorOf } from '../../support/actor.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
 import { openTestStore } from '../../support/store.ts'
 import { frames, spoken, WireClient } from '../../support/wire-client.ts'
@@ -117,7 +118,7 @@ describe('between two runs of a warm statement', () => {
     'a contract that ends, and a mask that changes, are in the very next %s',
     async (_, request) => {
       const ref = { namespace: ['sales'], name: 'orders' }
-      const on = { store: lake.store, tenant: lake.tenant, actor: 'stella', checkPolicies }
+      const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
       const column = { table: ref, column: 'email' }
       await putMask(on, column, { id: 'orders-email', action: 'replace-with-null', exemptRoles: [] })
       expect(await client.ask(...request)).toContain('D 18|NULL')

@@ -21,6 +21,7 @@ import { serveOperations } from '../../support/operations.ts'
 const principal = { sub: 'ada', roles: ['steward', 'administrator'] }
 const session: Session = {
   sessionId: 's',
+  kind: 'service',
   tenant: '00000000-0000-4000-8000-000000000000' as TenantId,
   organizationId: undefined,
   principal,

@@ -35,6 +35,7 @@ import {
   revokeServiceSession,
 } from '../../../src/store/session/sessions.ts'
 import { createTenant, resumeTenant, suspendTenant } from '../../../src/store/tenant/tenants.ts'
+import { actorOf } from '../../support/actor.ts'
 import { commitColumns } from '../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 
@@ -51,7 +52,7 @@ const credential = {
 } as const
 const principal = { sub: 'ada', roles: [] }
 const everyone = { exemptRoles: [] }
-const change = { table, actor: 'stella', atMs: 0 }
+const change = { table, actor: actorOf('stella'), atMs: 0 }
 let store: TestStore
 let tenant: TenantId
 let foreign: TenantId
@@ -62,7 +63,7 @@ beforeAll(async () => {
   store = await openTestStore()
   tenant = (await createTenant(store, { name: 'home' })).id
   foreign = (await createTenant(store, { name: 'foreign' })).id
-  on = { store, tenant, actor: 'stella', checkPolicies }
+  on = { store, tenant, actor: actorOf('stella'), checkPolicies }
   await commitColumns(store, tenant, table, { id: 'long', email: 'string' })
   await putCatalogCredential(store, tenant, credential)
   subscribeToGovernanceVersions(store, (whose, version) => heard.push(`${whose} ${version}`))
@@ -103,9 +104,9 @@ describe('raises the version by one, and is heard of before it has returned:', (
     'a tag that is removed': () => deleteTag(on, table, 'email', 'pii'),
     'a pin': () => pinTable(store, tenant, change, { snapshotId: 1n, schemaId: 0n, catalog: 'main' }),
     'a pin that is ended': () => unpinTable(store, tenant, change),
-    'an opt-in': () => putReadSettings(store, tenant, 'stella', { readableWithoutContract: true }),
+    'an opt-in': () => putReadSettings(store, tenant, actorOf('stella'), { readableWithoutContract: true }),
     'an opt-in that is withdrawn': () =>
-      putReadSettings(store, tenant, 'stella', { readableWithoutContract: false }),
+      putReadSettings(store, tenant, actorOf('stella'), { readableWithoutContract: false }),
     'a catalog credential that is put': () => putCatalogCredential(store, tenant, credential),
     'a catalog credential that is rotated': () =>
       rotateCatalogCredential(store, tenant, 'main', { credential: 'a:b' }),

@@ -14,6 +14,7 @@ import { putReadSettings } from '../../../src/store/contract/read-settings.ts'
 import { listReadableTables, readableTablesMark } from '../../../src/store/governance/readable-tables.ts'
 import { deleteEdge, upsertEdge } from '../../../src/store/graph/graph.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
+import { actorOf } from '../../support/actor.ts'
 import { commitColumns } from '../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
   store = await openTestStore()
   home = (await createTenant(store, { name: 'home' })).id
   foreign = (await createTenant(store, { name: 'foreign' })).id
-  on = { store, tenant: home, actor: 'stella', checkPolicies }
+  on = { store, tenant: home, actor: actorOf('stella'), checkPolicies }
   const types = { id: 'long', email: 'string', home: 'struct', 'home.city': 'string' }
   for (const table of tables) {
     await commitColumns(store, home, table, types)
@@ -84,7 +85,7 @@ test('pages follow each other to the last table', async () => {
 
 test('the mark changes with the set of tables, a contract, a pin and columns, not with what a foreign tenant does', async () => {
   const mark = await readableTablesMark(store, home)
-  const change = { table: alpha, actor: 'stella', atMs: 0 }
+  const change = { table: alpha, actor: actorOf('stella'), atMs: 0 }
   const pin = { snapshotId: 1n, schemaId: 0n, catalog: 'main' }
   await putContract({ ...on, tenant: foreign }, alpha, { id: 'theirs', version: 2 })
   await pinTable(store, foreign, change, pin)
@@ -111,7 +112,7 @@ test('the mark changes with the set of tables, a contract, a pin and columns, no
 
 test('tables without a contract are listed only where the tenant itself reads them, without one that was never committed to', async () => {
   const mark = await readableTablesMark(store, home)
-  await putReadSettings(store, foreign, 'stella', { readableWithoutContract: true })
+  await putReadSettings(store, foreign, actorOf('stella'), { readableWithoutContract: true })
   expect(await names()).toEqual(['beta', 'gamma'])
   expect(await readableTablesMark(store, home)).toBe(mark)
   await putRowFilter(
@@ -119,7 +120,7 @@ test('tables without a contract are listed only where the tenant itself reads th
     { table: { namespace: ['sales', 'eu'], name: 'never' } },
     { id: 'f', expression: 'false', exemptRoles: [] },
   )
-  await putReadSettings(store, home, 'stella', { readableWithoutContract: true })
+  await putReadSettings(store, home, actorOf('stella'), { readableWithoutContract: true })
   const [first, second] = (await listReadableTables(store, home)).items
   expect(await names()).toEqual(['alpha', 'beta', 'gamma'])
   expect(first).toMatchObject({
@@ -129,13 +130,13 @@ test('tables without a contract are listed only where the tenant itself reads th
   expect(first?.contract).toBeUndefined()
   expect(second?.contract).toEqual({ id: 'beta', version: 1 })
   expect(await readableTablesMark(store, home)).not.toBe(mark)
-  await putReadSettings(store, home, 'stella', { readableWithoutContract: false })
+  await putReadSettings(store, home, actorOf('stella'), { readableWithoutContract: false })
   expect(await names()).toEqual(['beta', 'gamma'])
   expect(await readableTablesMark(store, home)).toBe(mark)
 })
 
 test('no listing and no mark without the sentinel of the tenant', async () => {
-  await putReadSettings(store, home, 'stella', { readableWithoutContract: true })
+  await putReadSettings(store, home, actorOf('stella'), { readableWithoutContract: true })
   const remove = () => store.tenantTransaction(home, (tx) => deleteEdge(tx, 'GOVERNS', ''))
   expect(await remove()).toBe(true)
   const kinds = await Promise.all(

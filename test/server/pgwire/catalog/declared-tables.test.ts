@@ -16,6 +16,7 @@ import {
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
 import { pinTable, unpinTable } from '../../../../src/store/contract/pins.ts'
+import { actorOf } from '../../../support/actor.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { makeTenant } from '../../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
@@ -42,7 +43,7 @@ beforeAll(async () => {
   store = await openTestStore()
   home = (await makeTenant(store, { name: 'home' })).id
   foreign = (await makeTenant(store, { name: 'foreign' })).id
-  on = { store, tenant: home, actor: 'stella', checkPolicies }
+  on = { store, tenant: home, actor: actorOf('stella'), checkPolicies }
   for (const tenant of [home, foreign]) {
     await commitColumns(store, tenant, orders, types.orders)
     await commitColumns(store, tenant, customers, types.customers)
@@ -179,7 +180,7 @@ describe('a pinned table', () => {
   const column = (fieldId: number, name: string, more: Partial<SchemaColumn> = {}): SchemaColumn => {
     return { fieldId, name, type: 'long', required: false, nestedIds: [], ...more }
   }
-  const change = { table: orders, actor: 'stella', atMs: 0 }
+  const change = { table: orders, actor: actorOf('stella'), atMs: 0 }
   const pin = (columns: readonly SchemaColumn[], tenant = home) =>
     pinTable(store, tenant, change, { snapshotId: 1n, schemaId: 0n, catalog: 'main', columns })
   const columns = (tenant?: TenantId) =>

@@ -11,6 +11,7 @@ import {
   openCatalogService,
   storeTables,
 } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
+import { actorOf } from '../../../support/actor.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { makeTenant } from '../../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
@@ -47,7 +48,10 @@ beforeAll(async () => {
     [home, { namespace: ['pg_catalog'], name: 'pg_class' }],
     [foreign, orders],
   ] as const)
-    await putContract({ store, tenant, actor: 'stella', checkPolicies }, table, { id: 'c', version: 1 })
+    await putContract({ store, tenant, actor: actorOf('stella'), checkPolicies }, table, {
+      id: 'c',
+      version: 1,
+    })
   service = openCatalogService({ source: storeTables(store), activity: () => [], snapshotDirectory })
 })
 afterAll(async () => {
@@ -86,7 +90,7 @@ test('a table whose schema PostgreSQL keeps for itself does not take the place o
 })
 
 test('a mask does not show in the catalog, and a table that lost its contract is not there any more', async () => {
-  const on = { store, tenant: home, actor: 'stella', checkPolicies }
+  const on = { store, tenant: home, actor: actorOf('stella'), checkPolicies }
   await putMask(on, { table: orders, column: 'u' }, { id: 'm', action: 'replace-with-null', exemptRoles: [] })
   expect((await rows(columns)).length).toBe(6)
   await deleteContract(on, orders)

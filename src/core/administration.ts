@@ -1,0 +1,77 @@
+/**
+ * What administration changes, and who changed it (docs/reference/identity.md 5.6). The actor is the person, service or
+ * program that really acted, with the session through which it did.
+ */
+
+import type { PrincipalSource } from './principal.ts'
+import type { SessionKind } from './session.ts'
+
+/** Changes of what governs reading a table. */
+export const contractActions = [
+  'put-contract',
+  'delete-contract',
+  'put-row-filter',
+  'delete-row-filter',
+  'put-mask',
+  'delete-mask',
+  'put-tag',
+  'delete-tag',
+  'pin',
+  'unpin',
+  'put-settings',
+] as const
+export type ContractAction = (typeof contractActions)[number]
+
+export const administrationActions = [
+  'create-tenant',
+  'suspend-tenant',
+  'resume-tenant',
+  'create-session',
+  'revoke-session',
+  'put-catalog',
+  'change-catalog',
+  'remove-catalog',
+  'put-policy',
+  'delete-policy',
+  ...contractActions,
+  'decide-finding',
+  'rescan-table',
+] as const
+export type AdministrationAction = (typeof administrationActions)[number]
+
+/** How the actor was identified: by the principal chain, by a login, by a provider's signature, or by the store. */
+export const actorSources = [
+  'mtls_san',
+  'auth_header',
+  'session',
+  'login',
+  'webhook',
+  'command_line',
+] as const satisfies readonly (PrincipalSource | string)[]
+export type ActorSource = (typeof actorSources)[number]
+
+export interface Actor {
+  /** Of the verified principal. */
+  readonly sub: string
+  readonly email?: string
+  readonly roles: readonly string[]
+  readonly source: ActorSource
+  /** Absent for the command line and for providers. */
+  readonly session?: {
+    readonly id: string
+    readonly kind: SessionKind
+    /** Subject of who made the session; absent where it was made before that was recorded. */
+    readonly createdBy?: string
+  }
+  readonly requestId: string
+}
+
+/** The operator, who has the store at hand and so owns every tenant. Each call is a request of its own. */
+export function operator(): Actor {
+  return { sub: 'operator', roles: [], source: 'command_line', requestId: crypto.randomUUID() }
+}
+
+/** An identity or billing provider, whose signed event has an effect. */
+export function providerActor(provider: string, requestId: string): Actor {
+  return { sub: provider, roles: [], source: 'webhook', requestId }
+}

@@ -1,0 +1,377 @@
+/** The administration log: each change leaves its row, which names who really made it and which nobody can change. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
+import { adminOperations } from '../../src/auth/administration/admin-operations.ts'
+import { ownOperations } from '../../src/auth/administration/own-operations.ts'
+import { oversightOperations } from '../../src/contract/oversight-operations.ts'
+import { pinOperations } from '../../src/contract/pin-operations.ts'
+import { policyOperations } from '../../src/contract/policy-operations.ts'
+import { tableOperations } from '../../src/contract/table-operations.ts'
+import type { Operation } from '../../src/core/operation.ts'
+import { sessionScopes } from '../../src/core/session.ts'
+import { tableKey } from '../../src/core/table-ref.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { detectionOperations } from '../../src/detection/operations.ts'
+import { listAdministration } from '../../src/store/administration/administration-log.ts'
+import {
+  hasCatalogCredential,
+  removeCatalogCredential,
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { nodeId } from '../../src/store/database/names.ts'
+import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
+import {
+  createServiceSession,
+  listServiceSessions,
+  revokeServiceSession,
+} from '../../src/store/session/sessions.ts'
+import { createTenant, getTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
+import { actorOf } from '../support/actor.ts'
+import {
+  call,
+  type IdentityService,
+  identityWebhookSecret,
+  session,
+  sign,
+  startIdentityService,
+} from '../support/identity.ts'
+import { licenseForAll } from '../support/license.ts'
+import { addTenant, commit, type TestTenant } from '../support/service.ts'
+
+setDefaultTimeout(120_000)
+
+let service: IdentityService
+let tenant: TenantId
+let foreign: TestTenant
+/** Holds every privileged role of the tenant, by a session that `olga` made. */
+let steward: { readonly id: string; readonly secret: string }
+let outsider: string
+
+type Json = Readonly<Record<string, unknown>>
+const json = async (response: Response) => (await response.json()) as Json
+
+beforeAll(async () => {
+  service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() } })
+  tenant = service.owner.tenant
+  foreign = await addTenant(service.store, 'foreign', service.catalog.url)
+  const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
+  expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
+  await leaveFinding()
+  const owner = await session(service, tenant, sessionScopes, ['owner'], 'olga')
+  const roles = ['steward', 'administrator', 'owner']
+  const body = { name: 'stella', roles, scopes: sessionScopes }
+  const made = await json(await call(service, 'POST', '/api/v1/sessions', { secret: owner, body }))
+  steward = { id: String(made.id), secret: String(made.secret) }
+  outsider = await session(service, foreign.tenant, sessionScopes, roles, 'mallory')
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+/** Leaves a finding of a run that is done, so that no worker of the service takes the run. */
+async function leaveFinding(): Promise<void> {
+  await service.store.tenantQuery(
+    tenant,
+    `with run as (
+       insert into svc.detection_run (tenant_id, snapshot_metadata_location, source, state, table_id, namespace, table_name)
+       values ($1, 's3://people/1.json', 'storage-event', 'done', $2, '["sales"]', 'people') returning run_id)
+     insert into svc.detection_finding (tenant_id, run_id, attempt, classification_id, column_name, path, class, shape,
+       confidence, matched, sampled)
+     select $1, run_id, 1, 'people ssn', 'ssn', 'ssn', 'us_ssn', 'name', 0.65, 0, 0 from run`,
+    [tenant, nodeId(tableKey({ namespace: ['sales'], name: 'people' }))],
+  )
+}
+
+async function log(query = '', secret = steward.secret): Promise<readonly Json[]> {
+  const response = await call(service, 'GET', `/api/v1/administration?${query}`, { secret })
+  expect(response.status).toBe(200)
+  return (await json(response)).items as readonly Json[]
+}
+
+interface Step {
+  readonly action: string
+  readonly path: string
+  readonly body?: unknown
+  readonly subject?: object
+}
+
+const table = '/api/v1/contracts/tables/sales/orders'
+const tag = '/api/v1/contracts/tags/t'
+const [column, orders] = [`${table}/columns/amount`, { table: { namespace: ['sales'], name: 'orders' } }]
+const filter = { expression: 'id > 1' }
+const mask = { action: 'replace-with-null' }
+const alpha = { catalog_kind: 'alpha', endpoint: 'https://catalog.example' }
+const config_json = { warehouse: 'w', credential: 'a:Zk4canary' }
+const lake = '/admin/tenants/{tenant}/catalogs/lake'
+
+/** One call for each operation that administers, in an order in which they succeed. */
+const steps: Readonly<Record<string, Step>> = {
+  make_tenant: { action: 'create-tenant', path: '/admin/tenants', body: { name: 'another' } },
+  suspend_tenant: { action: 'suspend-tenant', path: '/admin/tenants/{another}/suspend' },
+  resume_tenant: { action: 'resume-tenant', path: '/admin/tenants/{another}/resume' },
+  put_catalog: {
+    action: 'put-catalog',
+    path: lake,
+    body: { ...alpha, config_json },
+    subject: { catalog: 'lake' },
+  },
+  change_catalog: {
+    action: 'change-catalog',
+    path: lake,
+    body: { config_json: { webhook_secret: 'Zk4canary' } },
+  },
+  remove_catalog: { action: 'remove-catalog', path: lake, subject: { catalog: 'lake' } },
+  mint_session: {
+    action: 'create-session',
+    path: '/admin/tenants/{tenant}/sessions',
+    body: { name: 'a', scopes: ['read'] },
+  },
+  end_session: { action: 'revoke-session', path: '/admin/tenants/{tenant}/sessions/{id}' },
+  mint_own_session: {
+    action: 'create-session',
+    path: '/api/v1/sessions',
+    body: { name: 'b', scopes: ['read'] },
+  },
+  end_own_session: { action: 'revoke-session', path: '/api/v1/sessions/{id}' },
+  put_contract: { action: 'put-contract', path: table, body: { id: 'c', version: 1 }, subject: orders },
+  put_table_row_filter: { action: 'put-row-filter', path: `${table}/row-filters/f`, body: filter },
+  put_column_row_filter: { action: 'put-row-filter', path: `${column}/row-filters/f`, body: filter },
+  put_tag_row_filter: { action: 'put-row-filter', path: `${tag}/row-filters/f`, body: filter },
+  put_column_tag: { action: 'put-tag', path: `${column}/tags/t` },
+  put_column_mask: { action: 'put-mask', path: `${column}/masks/m`, body: mask },
+  put_tag_mask: { action: 'put-mask', path: `${tag}/masks/m`, body: mask },
+  pin_table: {
+    action: 'pin',
+    path: `${table}/pin`,
+    body: { catalog: 'main', snapshot_id: String(firstSnapshotId) },
+    subject: orders,
+  },
+  unpin_table: { action: 'unpin', path: `${table}/unpin`, subject: orders },
+  put_read_settings: {
+    action: 'put-settings',
+    path: '/api/v1/contracts/settings',
+    body: { readable_without_contract: true },
+  },
+  delete_column_mask: { action: 'delete-mask', path: `${column}/masks/m` },
+  delete_tag_mask: { action: 'delete-mask', path: `${tag}/masks/m` },
+  delete_column_tag: { action: 'delete-tag', path: `${column}/tags/t` },
+  delete_table_row_filter: { action: 'delete-row-filter', path: `${table}/row-filters/f` },
+  delete_column_row_filter: { action: 'delete-row-filter', path: `${column}/row-filters/f` },
+  delete_tag_row_filter: { action: 'delete-row-filter', path: `${tag}/row-filters/f` },
+  delete_contract: { action: 'delete-contract', path: table, subject: orders },
+  decide_finding: {
+    action: 'decide-finding',
+    path: '/api/v1/detection/findings/{finding}/decisions',
+    body: { decision: 'reject', reason: 'synthetic' },
+  },
+  rescan_table: {
+    action: 'rescan-table',
+    path: '/api/v1/detection/rescans',
+    body: { table: { namespace: ['sales'], name: 'people' } },
+  },
+}
+
+const administering = (
+  [
+    ...adminOperations,
+    ...ownOperations,
+    ...tableOperations,
+    ...policyOperations,
+    ...pinOperations,
+    ...oversightOperations,
+    ...detectionOperations,
+  ] as readonly Operation[]
+).filter(
+  ({ method, access }) =>
+    method !== 'GET' && ('organization' in access || ('scope' in access && access.scope === 'admin')),
+)
+
+test('every operation that administers is tried below', () => {
+  expect(Object.keys(steps).toSorted()).toEqual(administering.map(({ name }) => name).toSorted())
+})
+
+describe('a change over HTTP', () => {
+  const noted = new Map<string, string>()
+  test.each(Object.entries(steps))('by %s leaves its row', async (name, step) => {
+    const [finding] = (
+      await json(await call(service, 'GET', '/api/v1/detection/findings', { secret: steward.secret }))
+    ).items as Json[]
+    noted.set('tenant', tenant).set('finding', String(finding?.id))
+    const path = step.path.replaceAll(/\{(\w+)\}/g, (_, key) => noted.get(key) ?? '')
+    const method = administering.find((one) => one.name === name)?.method ?? ''
+    const isAdmin = path.startsWith('/admin')
+    const requestId = `request-${name}`
+    const response = await call(service, method, path, {
+      secret: isAdmin ? service.operator : steward.secret,
+      headers: { 'x-request-id': requestId },
+      ...(step.body !== undefined && { body: step.body }),
+    })
+    expect(response.status).toBeLessThan(300)
+    const answer = response.status === 204 ? {} : await json(response)
+    noted.set(name === 'make_tenant' ? 'another' : 'id', String(answer.id))
+
+    const concerned = (step.path.includes('{another}') || name === 'make_tenant') && noted.get('another')
+    const rows = concerned
+      ? ((
+          await json(
+            await call(service, 'GET', `/admin/tenants/${concerned}/administration?request_id=${requestId}`, {
+              secret: service.operator,
+            }),
+          )
+        ).items as readonly Json[])
+      : await log(`request_id=${requestId}`)
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({
+      action: step.action,
+      request_id: requestId,
+      ...(step.subject !== undefined && { subject: step.subject }),
+      actor: isAdmin
+        ? { sub: 'someone', source: 'session', session_kind: 'service', session_created_by: 'operator' }
+        : {
+            sub: 'service:stella',
+            source: 'session',
+            session_id: steward.id,
+            session_kind: 'service',
+            session_created_by: 'olga',
+          },
+    })
+  })
+
+  test('leaves no secret in its row, only the names of what was set', async () => {
+    const rows = await log('limit=1000')
+    expect(JSON.stringify(rows)).not.toMatch(/Zk4canary|svc_/)
+    const put = rows.find(({ action }) => action === 'put-catalog')
+    expect(put?.value).toMatchObject({ fields: ['credential', 'warehouse'] })
+  })
+
+  test('that is refused leaves none', async () => {
+    const [before] = await log('limit=1')
+    const { secret } = steward
+    const refused = [
+      await call(service, 'DELETE', `/api/v1/sessions/${crypto.randomUUID()}`, { secret }),
+      await call(service, 'POST', `${table}/unpin`, { secret }),
+      await call(service, 'PUT', `${table}/row-filters/f`, { secret, body: { expression: 'none > 1' } }),
+      await call(service, 'POST', '/api/v1/sessions', { secret: outsider, body: { name: '', scopes: [] } }),
+    ]
+    for (const { status } of refused) expect(status).toBeGreaterThanOrEqual(400)
+    expect((await log('limit=1'))[0]).toEqual(before as Json)
+  })
+
+  test('about a finding is in the finding and in its attestation', async () => {
+    const listed = await json(
+      await call(service, 'GET', '/api/v1/detection/findings?status=rejected', { secret: steward.secret }),
+    )
+    const through = { session_kind: 'service', session_created_by: 'olga' }
+    expect(listed).toMatchObject({ items: [{ decision: { decided_by: 'service:stella', ...through } }] })
+    const attestations = await service.store.tenantQuery<{ properties: string }>(
+      tenant,
+      'select properties::text as properties from "Attestation"',
+    )
+    expect(attestations.map(({ properties }) => JSON.parse(properties))).toMatchObject([
+      { attested_by: 'service:stella', ...through },
+    ])
+  })
+})
+
+describe('the log', () => {
+  test('is read in pages, newest first, and by action and actor', async () => {
+    const all = await log('limit=1000')
+    const paged: Json[] = []
+    for (let token: unknown; ; ) {
+      const query = token === undefined ? '' : `&page_token=${token}`
+      const response = await call(service, 'GET', `/api/v1/administration?limit=7${query}`, {
+        secret: steward.secret,
+      })
+      const page = await json(response)
+      paged.push(...(page.items as Json[]))
+      token = page.next_page_token
+      if (token === undefined) break
+    }
+    expect(paged).toEqual([...all])
+    const times = all.map(({ at }) => String(at))
+    expect(times).toEqual(times.toSorted().toReversed())
+    expect(new Set((await log('action=put-mask')).map(({ action }) => action))).toEqual(new Set(['put-mask']))
+    expect((await log('actor=olga')).map(({ action }) => action)).toEqual(['create-session'])
+    expect(await log('actor=nobody')).toEqual([])
+  })
+
+  test.each(['page_token=x', 'action=none', 'limit=0'])('is 400 for %s', async (query) => {
+    const { status } = await call(service, 'GET', `/api/v1/administration?${query}`, {
+      secret: steward.secret,
+    })
+    expect(status).toBe(400)
+  })
+
+  test('of a tenant is nothing to another', async () => {
+    expect(JSON.stringify(await log('limit=1000', outsider))).not.toMatch(/stella|olga|sales/)
+    expect(await log('request_id=request-put_contract', outsider)).toEqual([])
+    expect(JSON.stringify(await log('limit=1000'))).not.toContain('mallory')
+    const unseen = await service.store.tenantQuery<{ tenant_id: string }>(
+      foreign.tenant,
+      'select distinct tenant_id from svc.administration_log',
+    )
+    expect(unseen).toEqual([{ tenant_id: foreign.tenant }])
+  })
+
+  test('takes no change and no removal from any role', async () => {
+    const { store } = service
+    for (const statement of [
+      `update svc.administration_log set actor_sub = 'x'`,
+      'delete from svc.administration_log',
+      'truncate svc.administration_log',
+    ]) {
+      const attempts = [
+        store.tenantTransaction(tenant, (tx) => tx.query(statement)),
+        store.adminTransaction((tx) => tx.query(statement)),
+        store.ownerTransaction(tenant, (tx) => tx.query(statement)),
+      ]
+      for (const attempt of await Promise.allSettled(attempts)) expect(attempt.status).toBe('rejected')
+    }
+  })
+
+  test('is written with the change or not at all: what cannot be recorded is not done', async () => {
+    const { store } = service
+    const listed = async () => (await listServiceSessions(store, tenant, { limit: 1000 })).items
+    const before = await listed()
+    const unrecordable = { ...actorOf('x'), requestId: '' }
+    const wanted = { name: 'x', principal: { sub: 'service:x', roles: [] }, scopes: ['read'] } as const
+    await expect(createServiceSession(store, tenant, wanted, unrecordable)).rejects.toThrow()
+    await expect(revokeServiceSession(store, tenant, steward.id, unrecordable)).rejects.toThrow()
+    await expect(suspendTenant(store, tenant, unrecordable)).rejects.toThrow()
+    await expect(removeCatalogCredential(store, tenant, 'main', unrecordable)).rejects.toThrow()
+    expect(await listed()).toEqual(before)
+    expect((await getTenant(store, tenant))?.state).toBe('active')
+    expect(await hasCatalogCredential(store, tenant, 'main')).toBe(true)
+  })
+})
+
+describe('an event of the identity provider', () => {
+  test('is recorded for each session that it ends, and for a tenant that it suspends', async () => {
+    const organizationId = 'org_logged'
+    const { id } = await createTenant(service.store, { name: 'logged', organizationId })
+    const browser = {
+      principal: { sub: 'user_1', roles: [] },
+      scopes: ['read'] as const,
+      providerSid: undefined,
+    }
+    await createBrowserSession(service.store, id, browser, undefined)
+    const send = async (event: string, data: object) => {
+      const body = JSON.stringify({ id: `event_${event}`, event, data })
+      const headers = await sign.workos(body, identityWebhookSecret, Date.now())
+      const response = await call(service, 'POST', '/webhooks/identity-provider', {
+        headers: { ...headers, 'x-request-id': event },
+        body,
+      })
+      expect(response.status).toBe(200)
+    }
+    await send('organization_membership.deleted', { user_id: 'user_1', organization_id: organizationId })
+    await send('organization.deleted', { id: organizationId })
+    const { items } = await listAdministration(service.store, id)
+    expect(items.slice(0, 2)).toMatchObject([
+      { action: 'suspend-tenant', actor: { sub: 'identity-provider', source: 'webhook' } },
+      { action: 'revoke-session', subject: { kind: 'browser', sub: 'user_1' }, actor: { source: 'webhook' } },
+    ])
+    expect(items.slice(0, 2).map(({ actor }) => actor.requestId)).toEqual([
+      'organization.deleted',
+      'organization_membership.deleted',
+    ])
+  })
+})
