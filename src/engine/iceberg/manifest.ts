@@ -3,10 +3,10 @@
 import { nextTurn } from '../../base/turn.ts'
 import type { AvroRecord } from '../../storage/avro.ts'
 import { fieldNames, fieldsOf, manifestIn, recordField } from '../../storage/avro-fields.ts'
+import { count, type ManifestRef } from '../../storage/manifest-list.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { notSupported } from '../engine-error.ts'
 import { type ColumnStats, type StatsNames, statsNames, statsOf } from './column-stats.ts'
-import { count, type ManifestRef } from './manifest-list.ts'
 
 /** One file that a snapshot holds. */
 export interface FileEntry {

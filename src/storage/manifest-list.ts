@@ -1,9 +1,10 @@
-/** Manifest lists (Iceberg specification, Snapshots): which manifests make up a snapshot. */
+/**
+ * Reads manifest lists (Iceberg specification, Snapshots): which manifests make up a snapshot. The engine plans by it,
+ * and the gateway compares snapshots by it.
+ */
 
-import { fieldNames, openManifest } from '../../storage/avro-fields.ts'
-import { ReadFailure } from '../../storage/read-failure.ts'
-import type { Storage } from '../../storage/storage.ts'
-import { notSupported } from '../engine-error.ts'
+import { fieldNames, manifestIn } from './avro-fields.ts'
+import { ReadFailure } from './read-failure.ts'
 
 export interface ManifestRef {
   readonly location: string
@@ -12,6 +13,8 @@ export interface ManifestRef {
   readonly content: 'data' | 'deletes'
   /** What entries without a sequence number of their own inherit; 0 of version 1. */
   readonly sequenceNumber: number
+  /** Whether it is encrypted, so that only a holder of its key can read it. */
+  readonly isEncrypted: boolean
 }
 
 const listFields = {
@@ -24,16 +27,13 @@ const listFields = {
 } as const
 
 /**
- * Reads a manifest list.
+ * The manifests that a manifest list names.
+ * @param bytes of the list
  * @param manifestsMax how many manifests a snapshot may have
  * @throws ReadFailure
  */
-export async function readManifestList(
-  storage: Storage,
-  location: string,
-  manifestsMax: number,
-): Promise<readonly ManifestRef[]> {
-  const { schema, records } = await openManifest(storage, location)
+export function manifestsIn(bytes: Uint8Array, manifestsMax: number): readonly ManifestRef[] {
+  const { schema, records } = manifestIn(bytes)
   const names = fieldNames(schema, listFields)
   const manifests: ManifestRef[] = []
   for (const record of records) {
@@ -41,13 +41,13 @@ export async function readManifestList(
     const content = record[names.content] ?? 0
     if (typeof path !== 'string') throw new ReadFailure('a manifest list names no manifest')
     if (content !== 0 && content !== 1) throw new ReadFailure('a manifest holds an unknown kind of content')
-    if (record[names.key_metadata]) throw notSupported('An encrypted table')
     manifests.push({
       location: path,
       sizeBytes: count(record[names.manifest_length]),
       specId: count(record[names.partition_spec_id] ?? 0),
       content: content === 0 ? 'data' : 'deletes',
       sequenceNumber: count(record[names.sequence_number] ?? 0n),
+      isEncrypted: Boolean(record[names.key_metadata]),
     })
     if (manifests.length > manifestsMax)
       throw new ReadFailure(`a snapshot has more than ${manifestsMax} manifests`)
