@@ -1,9 +1,10 @@
-/** The audit log and open commit intents: to read, never to change. */
+/** The audit log, refusals and open commit intents: to read, never to change. */
 
 import { Fault } from '../base/fault.ts'
 import { decisions } from '../core/decision.ts'
 import { type AuditRecord, findAudit, listAudit } from '../store/commit/audit.ts'
 import { countIntents, intentsOnTable } from '../store/commit/commit-intents.ts'
+import { listRefusals } from '../store/commit/refusals.ts'
 import { type Command, onTenant } from './command.ts'
 
 const entriesDefault = 50
@@ -21,6 +22,7 @@ const shownMembers = [
   'table',
   'baseMetadataLocation',
   'metadataLocation',
+  'requestId',
   'principal',
   'credentialId',
   'bodySha256',
@@ -64,6 +66,22 @@ export const auditCommands: readonly Command[] = [
         const { body: _, ...shown } = record
         return shown
       })
+    },
+  },
+  {
+    words: 'refusal list',
+    usage: `--tenant ID [--request ID] [--table ns.table] [--limit ${entriesDefault}] [--after NEXT]`,
+    summary:
+      'Shows changes that were denied or got no verdict, newest first. --request is the X-Request-Id of the response.',
+    fields: ['items', 'next'],
+    prepare(flags) {
+      const requestId = flags.optional('request')
+      const table = flags.table()
+      const limit = flags.integer('limit', 1, entriesMax) ?? entriesDefault
+      const after = flags.optional('after')
+      return onTenant(flags, (store, tenant) =>
+        listRefusals(store, tenant, { requestId, table, limit, after }),
+      )
     },
   },
   {

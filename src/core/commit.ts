@@ -2,7 +2,7 @@
  * One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4).
  */
 
-import type { Decision, PolicyOutcome } from './decision.ts'
+import type { Decision, PolicyErrorCode, PolicyOutcome } from './decision.ts'
 import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
 import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
@@ -87,6 +87,8 @@ export interface CommitIntent {
   readonly snapshotIds: readonly bigint[]
   /** Milliseconds since the Unix epoch, by this process's clock; `commit.received_at`. */
   readonly receivedAtMs: number
+  /** `X-Request-Id` of the request. Absent where it came through no listener. */
+  readonly requestId?: string
 }
 
 /** An intent without its body, which may have megabytes. */
@@ -103,6 +105,16 @@ export interface AppliedPolicy {
 /** What is kept of a policy that took part in a decision. */
 export function appliedPolicy({ id, kind, mode, definitionCel }: Policy): AppliedPolicy {
   return { id, kind, mode, definitionCel }
+}
+
+/** A change that got no verdict, for stewards. It leaves no audit row, so this is all that is kept of it. */
+export interface UnjudgedChange {
+  readonly intent: Omit<CommitIntent, 'body' | 'baseMetadataLocation'>
+  readonly error: PolicyErrorCode
+  /** The policy that gave none; undefined where it was not one policy's doing. */
+  readonly policy: { readonly id: string; readonly name: string } | undefined
+  /** What failed; may hold values of the table. */
+  readonly explanation: string | undefined
 }
 
 /** Everything one verdict leaves behind: WriteEvent, edges, audit_log row and, if approved, the snapshot. */

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { inNextTurn } from '../base/turn.ts'
 import { rememberPeer } from '../http/peer-address.ts'
 import { onBodyRead } from '../http/read-body.ts'
+import { rememberRequestId } from '../http/request-id.ts'
 import { limits } from '../limits.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 import type { Drain } from './drain.ts'
@@ -53,6 +54,7 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       const requestId = named !== null && requestIdPattern.test(named) ? named : crypto.randomUUID()
       const pathname = URL.parse(request.url)?.pathname
       rememberPeer(request, server.requestIP(request)?.address)
+      rememberRequestId(request, requestId)
       // Work has timeouts of its own: a commit of several tables may outlast the idle timeout of a client.
       const suspendIdleTimeout = () => server.timeout(request, 0)
       if (hasBody(request)) onBodyRead(request, suspendIdleTimeout)

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { assertNames } from '../../catalog/catalog.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
+import { requestIdOf } from '../../http/request-id.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
@@ -57,7 +58,9 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, request, tenant, identified, receivedAtMs, stages, body } = surface
   const changes = await readTransactionRequest(body.bytes)
   try {
-    const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
+    const requestId = requestIdOf(request)
+    const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages, requestId }
+    const transaction = { ...shared, changes }
     const { results, warnings } = await commitTransaction(parts, upstream, transaction)
     return jsonResponse(
       204,
@@ -272,6 +275,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
     receivedAtMs,
     signal: request.signal,
     stages,
+    requestId: requestIdOf(request),
     forward: {
       method: request.method as 'POST' | 'DELETE',
       path: upstreamPath(path),

@@ -25,7 +25,7 @@ import { passVerdict } from './outcomes.ts'
 
 /** No Idempotency-Key is forwarded, because the upstream would see the same key on several requests. */
 export interface TransactionCommit
-  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages'> {
+  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages' | 'requestId'> {
   readonly changes: readonly TableChange[]
 }
 
@@ -114,7 +114,7 @@ export async function commitTransaction(
 
 async function judge(parts: GatewayParts, upstream: Upstream, commit: TableCommit): Promise<Judged> {
   const loads = startLoads(parts, upstream, commit)
-  return await judgeChange(parts, commit, await loadedBase(loads), loads)
+  return await judgeChange(parts, upstream, commit, await loadedBase(loads), loads)
 }
 
 /** Throws failed loads first, then failed verdicts, both in input order (docs/reference/gateway.md 3.2). */

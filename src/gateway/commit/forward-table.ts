@@ -58,7 +58,7 @@ export async function forwardTable(
       return resolved && (await replyOf(resolved))
     },
   })
-  await record(parts, commit, intent, judged, response)
+  await record(parts, upstream, commit, intent, judged, response)
   inNextTurn(() => remember(parts, upstream, commit, response))
   return response
 }
@@ -66,6 +66,7 @@ export async function forwardTable(
 /** Steps 12 and 13. Never throws. */
 async function record(
   parts: GatewayParts,
+  upstream: Upstream,
   commit: TableCommit,
   intent: PendingIntent,
   judged: Judged,
@@ -74,7 +75,7 @@ async function record(
   const { base, policies, verdict } = judged
   // After a lost reply, a table that has changed since no longer shows the state that the commit left.
   const isItsOwn = resolved === undefined || resolved.metadataLocation === result.metadataLocation
-  const raced = isItsOwn ? await judgeRaced(parts, commit, judged, result) : []
+  const raced = isItsOwn ? await judgeRaced(parts, upstream, commit, judged, result) : []
   const decided = { policies, verdict: { outcomes: [...verdict.outcomes, ...raced] } }
   const made = () => resolved ?? committedTable(result)
   const mayRepeat =
