@@ -39,6 +39,7 @@ import { listenMetrics } from './server/ops.ts'
 import type { CatalogService } from './server/pgwire/catalog-service.ts'
 import { readCertificate } from './server/pgwire/read-certificate.ts'
 import { startPgwire } from './server/pgwire/start-pgwire.ts'
+import { tableAccess } from './storage/vended-access.ts'
 import { listCatalogKinds } from './store/catalog-credential/catalog-credentials.ts'
 import type { IntentTimes } from './store/commit/commit-intents.ts'
 import { readDatabaseClock } from './store/jobs/database-clock.ts'
@@ -119,8 +120,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     options.commits ??
     new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
   const clock = options.clock ?? systemClock
+  const access = tableAccess({ catalogs, addressRules: rules, clock })
   const gateway = assembleGateway(
-    { store, catalogs, policies, metrics, log, clock, commits, demo: config.demo },
+    { store, catalogs, policies, metrics, log, clock, commits, demo: config.demo, tableAccess: access },
     options,
   )
   const licensed = licensedBy(license, clock)

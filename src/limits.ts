@@ -57,6 +57,16 @@ export const limits = {
   /** Milliseconds after which a policy in a worker is terminated. */
   policyWorkerMs: 2_000,
   policyCacheCount: 10_000,
+  /** What policies may have read of the manifests of one commit: bytes, files, entries, files at once, milliseconds. */
+  manifestFactsBytesMax: 64 * MiB,
+  manifestFactsFilesMax: 256,
+  manifestFactsEntriesMax: 200_000,
+  manifestFactsReadsMax: 8,
+  manifestFactsMs: 10_000,
+  /** Snapshots between the one that a branch left and the one that it went to. */
+  manifestFactsStepsMax: 32,
+  /** Changes without a verdict that are on record, the newest of each tenant. */
+  unjudgedChangesKept: 10_000,
 
   /** One SQL statement sent to the read path, and one that the read path sends to an engine. */
   statementBytesMax: 256 * KiB,

@@ -140,11 +140,12 @@ begin
     delete from svc.commit_intent i where i.tenant_id = record_verdict.tenant and i.commit_id = this_commit)
   insert into svc.audit_log as a (tenant_id, commit_id, action, committer, decision, reason, principal_source, principal, table_id,
       namespace, table_name, credential_id, body_sha256, body, base_metadata_location, metadata_location,
-      policies, outcomes, received_at)
+      policies, outcomes, received_at, request_id)
     values (tenant, this_commit, this_action, v ->> 'committer', v ->> 'decision', v ->> 'reason', v ->> 'principal_source',
       v -> 'principal', v ->> 'table_id', v -> 'namespace', v ->> 'table_name', (v ->> 'credential_id')::uuid,
       v ->> 'body_sha256', record_verdict.body, v ->> 'base_metadata_location', location,
-      v -> 'policies', v -> 'outcomes', to_timestamp((v ->> 'received_at_ms')::numeric / 1000))
+      v -> 'policies', v -> 'outcomes', to_timestamp((v ->> 'received_at_ms')::numeric / 1000),
+      v ->> 'request_id')
     on conflict on constraint audit_log_pkey do nothing
     returning a.created_at into made;
   recorded := made is not null;
@@ -193,5 +194,26 @@ begin
     on conflict (agtype_access_operator(variadic array[properties, '"id"'::agtype])) do nothing;
 end $$;
 
-revoke all on function svc.ingest_table, svc.ingest_snapshot, svc.record_verdict from public;
-grant execute on function svc.ingest_table, svc.ingest_snapshot, svc.record_verdict to svc_tenant;
+-- Records a change that got no verdict, and removes the tenant's oldest such rows beyond `kept`. The lock gives places
+-- one at a time, so that they bound the number of rows.
+create or replace function svc.record_unjudged(tenant uuid, unjudged text, kept int) returns void
+language plpgsql as $$
+declare
+  entered boolean := svc.enter(tenant);
+  u jsonb := unjudged::jsonb;
+  next_place bigint;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('unjudged ' || tenant::text, 0));
+  select coalesce(max(c.place), 0) + 1 into next_place
+    from svc.unjudged_change c where c.tenant_id = record_unjudged.tenant;
+  insert into svc.unjudged_change (tenant_id, place, commit_id, request_id, action, table_id, namespace, table_name,
+      principal, principal_source, policy_id, policy_name, error, explanation)
+    values (tenant, next_place, (u ->> 'commit_id')::uuid, u ->> 'request_id', u ->> 'action', u ->> 'table_id',
+      u -> 'namespace', u ->> 'table_name', u ->> 'principal', u ->> 'principal_source', u ->> 'policy_id',
+      u ->> 'policy_name', u ->> 'error', u ->> 'explanation');
+  delete from svc.unjudged_change c
+    where c.tenant_id = record_unjudged.tenant and c.place <= next_place - kept;
+end $$;
+
+revoke all on function svc.ingest_table, svc.ingest_snapshot, svc.record_verdict, svc.record_unjudged from public;
+grant execute on function svc.ingest_table, svc.ingest_snapshot, svc.record_verdict, svc.record_unjudged to svc_tenant;

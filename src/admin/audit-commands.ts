@@ -1,4 +1,4 @@
-/** Commands that read the audit log, the administration log and open commit intents. They change nothing. */
+/** Commands that read the audit log, the administration log, refusals and open commit intents. They change nothing. */
 
 import { Fault } from '../base/fault.ts'
 import { administrationActions } from '../core/administration.ts'
@@ -6,6 +6,7 @@ import { decisions } from '../core/decision.ts'
 import { listAdministration } from '../store/administration/administration-log.ts'
 import { findAudit, listAudit } from '../store/commit/audit.ts'
 import { countIntents, intentsOnTable } from '../store/commit/commit-intents.ts'
+import { listRefusals } from '../store/commit/refusals.ts'
 import { type Command, onTenant } from './command.ts'
 import { decisionRecordView, decisionView } from './views.ts'
 
@@ -24,6 +25,7 @@ const shownMembers = [
   'table',
   'base_metadata_location',
   'metadata_location',
+  'request_id',
   'principal',
   'credential_id',
   'body_sha256',
@@ -82,6 +84,22 @@ export const auditCommands: readonly Command[] = [
       const after = flags.optional('after')
       return onTenant(flags, (store, tenant) =>
         listAdministration(store, tenant, { action, actor, requestId, limit, after }),
+      )
+    },
+  },
+  {
+    words: 'refusal list',
+    usage: `--tenant ID [--request ID] [--table ns.table] [--limit ${entriesDefault}] [--after NEXT]`,
+    summary:
+      'Shows changes that were denied or got no verdict, newest first. --request is the X-Request-Id of the response.',
+    fields: ['items', 'next'],
+    prepare(flags) {
+      const requestId = flags.optional('request')
+      const table = flags.table()
+      const limit = flags.integer('limit', 1, entriesMax) ?? entriesDefault
+      const after = flags.optional('after')
+      return onTenant(flags, (store, tenant) =>
+        listRefusals(store, tenant, { requestId, table, limit, after }),
       )
     },
   },

@@ -1,7 +1,7 @@
 /** Commands for policies: put, list, delete. */
 
 import { type Policy, policyKinds, policyModes } from '../core/policy.ts'
-import { checkPolicy } from '../policy/check.ts'
+import { checkPolicyToSave } from '../policy/check.ts'
 import { deletePolicy, listPolicies, putPolicy } from '../store/policy/policies.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
 import { UsageError } from './flags.ts'
@@ -26,7 +26,7 @@ export const policyCommands: readonly Command[] = [
         message: flags.optional('message') ?? '',
         definitionCel: await flags.file('file'),
       }
-      const problems = checkPolicy(policy.definitionCel)
+      const problems = checkPolicyToSave(policy.definitionCel)
       if (problems.length > 0)
         throw new UsageError(
           problems.map(({ offset, message }) => `--file, at ${offset}: ${message}`).join('\n'),

@@ -28,6 +28,7 @@ export function decisionView(entry: AuditEntry) {
     table: entry.table,
     base_metadata_location: entry.baseMetadataLocation,
     metadata_location: entry.metadataLocation,
+    request_id: entry.requestId,
   }
 }
 

@@ -11,7 +11,7 @@ import { isMaskedFor } from '../store/governance/governed-table.ts'
 /** The parts that the pipeline shares with the rest of the process. */
 type Shared = Pick<
   GatewayParts,
-  'store' | 'catalogs' | 'policies' | 'metrics' | 'log' | 'clock' | 'commits' | 'demo'
+  'store' | 'catalogs' | 'policies' | 'metrics' | 'log' | 'clock' | 'commits' | 'demo' | 'tableAccess'
 >
 
 /** Parts that a test replaces. */

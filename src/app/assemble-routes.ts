@@ -17,6 +17,7 @@ import { tableOperations } from '../contract/table-operations.ts'
 import { detectionOperations } from '../detection/operations.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
+import { refusalOperations } from '../gateway/refusals/operations.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { bind } from '../http/declare.ts'
 import type { Licensed } from '../license/licensed.ts'
@@ -70,6 +71,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
     }),
     ...bind(explainOperations, { store, states }),
     ...bind(usageOperations, { store }),
+    ...bind(refusalOperations, { store }),
     ...bind(detectionOperations, {
       store,
       queue: detection.queue,

@@ -1,6 +1,6 @@
 /** One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4). */
 
-import type { Decision, PolicyOutcome } from './decision.ts'
+import type { Decision, PolicyErrorCode, PolicyOutcome } from './decision.ts'
 import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
 import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
@@ -90,6 +90,8 @@ export interface CommitIntent {
   readonly receivedAtMs: number
   /** Commit ids of all tables of a transaction that is forwarded as one, this one's included: all were made, or none. */
   readonly transaction?: readonly string[]
+  /** `X-Request-Id` of the request. Absent where it came through no listener. */
+  readonly requestId?: string
 }
 
 /** An intent without its body, which may be megabytes long. */
@@ -106,6 +108,16 @@ export interface AppliedPolicy {
 /** The parts of a policy that are stored with its decision. */
 export function appliedPolicy({ id, kind, mode, definitionCel }: Policy): AppliedPolicy {
   return { id, kind, mode, definitionCel }
+}
+
+/** A change that got no verdict, for stewards. It leaves no audit row, so this is all that is kept of it. */
+export interface UnjudgedChange {
+  readonly intent: Omit<CommitIntent, 'body' | 'baseMetadataLocation'>
+  readonly error: PolicyErrorCode
+  /** The policy that gave none; undefined where it was not one policy's doing. */
+  readonly policy: { readonly id: string; readonly name: string } | undefined
+  /** What failed; may hold values of the table. */
+  readonly explanation: string | undefined
 }
 
 /** Everything that is written with one verdict: WriteEvent, edges, audit_log row and, if approved, the snapshot. */

@@ -25,6 +25,7 @@ export const policyErrorCodes = [
   'ErrPolicyNonBool',
   'ErrPolicyBudget',
   'ErrPolicyTimeout',
+  'ErrManifestRead',
   'ErrEvalPanic',
 ] as const
 export type PolicyErrorCode = (typeof policyErrorCodes)[number]
@@ -42,5 +43,7 @@ export type Verdict =
       readonly kind: 'unavailable'
       readonly error: PolicyErrorCode
       readonly policyId?: string
+      /** What failed, in words of ours that hold no value of the table. */
+      readonly detail?: string
       readonly outcomes: readonly PolicyOutcome[]
     }

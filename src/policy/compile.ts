@@ -6,7 +6,7 @@ import type { JsonValue } from '../base/json.ts'
 import { type ParsedPolicy, parsePolicy } from './check.ts'
 import { environment } from './environment.ts'
 import { instrument } from './instrument.ts'
-import { PolicyError } from './policy-error.ts'
+import { PolicyError, type PolicyProblem } from './policy-error.ts'
 
 /** The values of a program's free names. */
 export type ProgramBindings = Readonly<Record<string, JsonValue>>
@@ -18,6 +18,7 @@ export interface CompiledPolicy {
   /** The tree as written, which explanations walk. */
   readonly parsed: ParsedExpr
   readonly nodeCount: number
+  readonly asksManifest: boolean
 }
 
 /**
@@ -29,8 +30,12 @@ export interface CompiledPolicy {
 export function compilePolicy(text: string, parseMs?: number): CompiledPolicy {
   const policy = parsePolicy(text, parseMs)
   if (policy.problems === undefined) return planPolicy(policy)
-  const [first] = policy.problems
-  throw new PolicyError('ErrPolicyCompile', `${first?.message} (at ${first?.offset})`)
+  throw new PolicyError('ErrPolicyCompile', problemText(policy.problems))
+}
+
+/** The first problem of a text and its offset. */
+export function problemText([first]: readonly PolicyProblem[]): string {
+  return `${first?.message} (at ${first?.offset})`
 }
 
 /**
@@ -38,9 +43,9 @@ export function compilePolicy(text: string, parseMs?: number): CompiledPolicy {
  *
  * @throws PolicyError `ErrPolicyCompile`
  */
-export function planPolicy({ parsed, root, nodeCount }: ParsedPolicy): CompiledPolicy {
+export function planPolicy({ parsed, root, nodeCount, asksManifest }: ParsedPolicy): CompiledPolicy {
   try {
-    return { program: planExpression(root), parsed, nodeCount }
+    return { program: planExpression(root), parsed, nodeCount, asksManifest }
   } catch (thrown) {
     throw new PolicyError('ErrPolicyCompile', 'the policy cannot be planned', { cause: thrown })
   }

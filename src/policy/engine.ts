@@ -10,7 +10,9 @@ import { limits } from '../limits.ts'
 import { type CompiledPolicy, compilePolicy, planPolicy } from './compile.ts'
 import { countTrue, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
 import { judgeOne } from './judge-one.ts'
+import type { ReadManifestFacts } from './manifest-facts.ts'
 import { PolicyError } from './policy-error.ts'
+import { SeenCommit } from './seen-commit.ts'
 import { WorkerHost } from './worker-host.ts'
 import type { PolicyResult, WorkerTask } from './worker-protocol.ts'
 
@@ -35,7 +37,7 @@ const waitingCountMax = 64
 /** A cached policy takes one cache unit per so many nodes, so that the limit holds for large ones too. */
 const nodesPerCacheUnit = 64
 
-type Compiled = CompiledPolicy | { readonly error: PolicyErrorCode }
+type Compiled = CompiledPolicy | { readonly error: PolicyErrorCode; readonly explanation?: string }
 
 interface Runnable {
   readonly policy: Policy
@@ -84,41 +86,45 @@ export class PolicyEngine {
    * Judges one commit. Never rejects: if it fails, the verdict is `unavailable`.
    *
    * @param policies every policy of the table, in any order; modes `warn` and `shadow` do not affect the verdict
+   * @param readFacts called at most once, if a policy's value depends on the manifests of the commit. Without it such
+   *   a commit gets no verdict
    * @returns the verdict with each policy's outcome, in the order in which they ran
    */
-  async judge(policies: readonly Policy[], bindings: PolicyBindings): Promise<Verdict> {
+  async judge(
+    policies: readonly Policy[],
+    bindings: PolicyBindings,
+    readFacts?: ReadManifestFacts,
+  ): Promise<Verdict> {
     try {
       if (this.#closed) return unavailable('ErrEvalPanic', undefined, [])
       const recorded = policies.filter(isRecordedOnly)
       const enforced = policies.filter((policy) => !isRecordedOnly(policy))
-      const verdict = await this.#enforce(inIdOrder(enforced), bindings)
+      const seen = new SeenCommit(bindings, readFacts)
+      const verdict = await this.#enforce(inIdOrder(enforced), seen)
       if (verdict.kind === 'unavailable' || recorded.length === 0) return verdict
-      const outcomes = await this.#record(inIdOrder(recorded), bindings).catch(() => [])
+      const outcomes = await this.#record(inIdOrder(recorded), seen).catch(() => [])
+      if (seen.lacksFacts) return unavailable('ErrManifestRead', undefined, [])
       return { ...verdict, outcomes: [...verdict.outcomes, ...outcomes] }
     } catch {
       return unavailable('ErrEvalPanic', undefined, [])
     }
   }
 
-  async #enforce(policies: readonly Policy[], bindings: PolicyBindings): Promise<Verdict> {
+  async #enforce(policies: readonly Policy[], seen: SeenCommit): Promise<Verdict> {
     const runnable: Runnable[] = []
     for (const policy of policies) {
       const compiled = this.#cached(policy) ?? (await this.#compile(policy, true))
-      if ('error' in compiled)
-        return unavailable(compiled.error, policy.id, [outcomeOf(policy, { error: compiled.error })])
+      if ('error' in compiled) return unavailable(compiled.error, policy.id, [outcomeOf(policy, compiled)])
       runnable.push({ policy, compiled })
     }
     const outcomes: PolicyOutcome[] = []
-    const results = this.#runInline(runnable, bindings, true)
-    const rest = runnable.slice(results.length)
-    const undecided = rest.length > 0 && results.every(({ value }) => value === true)
-    if (undecided) results.push(...(await this.#runInWorker(rest, bindings, true)))
+    const results = await this.#run(runnable, seen, true)
     for (const [index, { policy }] of runnable.entries()) {
       const result = results[index] ?? { error: 'ErrEvalPanic' as const }
       outcomes.push(outcomeOf(policy, result))
       if (result.value === true && result.error === undefined) continue
       if (result.value !== false || result.error !== undefined)
-        return unavailable(result.error ?? 'ErrEvalPanic', policy.id, outcomes)
+        return unavailable(result.error ?? 'ErrEvalPanic', policy.id, outcomes, seen.problem)
       const reason = policy.message === '' ? policy.name : `${policy.name}: ${policy.message}`
       return { kind: 'deny', reason, policyId: policy.id, outcomes }
     }
@@ -126,21 +132,55 @@ export class PolicyEngine {
   }
 
   /** Runs warn and shadow policies, on their own budget. */
-  async #record(policies: readonly Policy[], bindings: PolicyBindings): Promise<readonly PolicyOutcome[]> {
+  async #record(policies: readonly Policy[], seen: SeenCommit): Promise<readonly PolicyOutcome[]> {
     const runnable: Runnable[] = []
-    const refused = new Map<string, PolicyErrorCode>()
+    const refused = new Map<string, PolicyResult>()
     for (const policy of policies) {
       const compiled = this.#cached(policy) ?? (await this.#compile(policy, false))
-      if ('error' in compiled) refused.set(policy.id, compiled.error)
+      if ('error' in compiled) refused.set(policy.id, compiled)
       else runnable.push({ policy, compiled })
     }
-    const results = this.#runInline(runnable, bindings, false)
-    const rest = runnable.slice(results.length)
-    if (rest.length > 0) results.push(...(await this.#runInWorker(rest, bindings, false)))
+    const results = await this.#run(runnable, seen, false)
     const ran = new Map(runnable.map(({ policy }, index) => [policy.id, results[index]]))
     return policies.map((policy) =>
-      outcomeOf(policy, ran.get(policy.id) ?? { error: refused.get(policy.id) ?? 'ErrEvalPanic' }),
+      outcomeOf(policy, ran.get(policy.id) ?? refused.get(policy.id) ?? { error: 'ErrEvalPanic' }),
     )
+  }
+
+  /**
+   * Runs policies in order, first without manifest facts: CEL's `true || …` needs none. What failed and asks for them
+   * runs once more with them.
+   *
+   * @returns results of the first policies; with `stopAtFirst` none after the first that is not true
+   */
+  async #run(
+    runnable: readonly Runnable[],
+    seen: SeenCommit,
+    stopAtFirst: boolean,
+  ): Promise<readonly PolicyResult[]> {
+    let results = await this.#runOnce(runnable, seen.bindings, stopAtFirst)
+    const first = results.findIndex((result, index) => mayNeedFacts(result, runnable[index]))
+    if (first >= 0 && !seen.hasFacts) {
+      const again = await this.#runOnce(runnable.slice(first), await seen.askFacts(), stopAtFirst)
+      results = [...results.slice(0, first), ...again]
+    }
+    return results.map((result, index) =>
+      seen.problem !== undefined && mayNeedFacts(result, runnable[index])
+        ? { error: 'ErrManifestRead', explanation: seen.problem }
+        : result,
+    )
+  }
+
+  async #runOnce(
+    runnable: readonly Runnable[],
+    bindings: PolicyBindings,
+    stopAtFirst: boolean,
+  ): Promise<PolicyResult[]> {
+    const results = this.#runInline(runnable, bindings, stopAtFirst)
+    const rest = runnable.slice(results.length)
+    const undecided = rest.length > 0 && (!stopAtFirst || results.every(({ value }) => value === true))
+    if (undecided) results.push(...(await this.#runInWorker(rest, bindings, stopAtFirst)))
+    return results
   }
 
   /**
@@ -195,9 +235,7 @@ export class PolicyEngine {
 
   async #compile(policy: Policy, urgent: boolean): Promise<Compiled> {
     const text = policy.definitionCel
-    const compiled = await this.#compileText(text, urgent).catch((thrown: unknown) => ({
-      error: thrown instanceof PolicyError ? thrown.code : ('ErrEvalPanic' as const),
-    }))
+    const compiled = await this.#compileText(text, urgent).catch(failureOf)
     // Any other failure may be the machine's, and says nothing about the text.
     const isVerdict = !('error' in compiled) || compiled.error === 'ErrPolicyCompile'
     const units = 'error' in compiled ? 1 : 1 + Math.floor(compiled.nodeCount / nodesPerCacheUnit)
@@ -209,7 +247,9 @@ export class PolicyEngine {
     if (text.length <= inlineParseLengthMax) return compilePolicy(text)
     const outcome = await this.#host.run({ kind: 'parse', text }, urgent)
     if (outcome.kind === 'parsed') return planPolicy(outcome.policy)
-    return { error: outcome.kind === 'evaluated' ? 'ErrEvalPanic' : outcome.error }
+    if (outcome.kind === 'evaluated') return { error: 'ErrEvalPanic' }
+    const { kind: _, ...refused } = outcome
+    return refused
   }
 }
 
@@ -223,14 +263,38 @@ function inIdOrder(policies: readonly Policy[]): readonly Policy[] {
   return policies.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
-function outcomeOf({ id, name, mode }: Policy, result: PolicyResult): PolicyOutcome {
-  return { policyId: id, name, mode, ...result }
+function outcomeOf({ id, name, mode }: Policy, { value, error, explanation }: PolicyResult): PolicyOutcome {
+  return {
+    policyId: id,
+    name,
+    mode,
+    ...(value !== undefined && { value }),
+    ...(error !== undefined && { error }),
+    ...(explanation !== undefined && { explanation }),
+  }
+}
+
+function failureOf(thrown: unknown): PolicyResult & { readonly error: PolicyErrorCode } {
+  if (!(thrown instanceof PolicyError)) return { error: 'ErrEvalPanic' }
+  return { error: thrown.code, explanation: thrown.message }
+}
+
+function mayNeedFacts({ error }: PolicyResult, runnable: Runnable | undefined): boolean {
+  return error === 'ErrPolicyEval' && runnable?.compiled.asksManifest === true
 }
 
 function unavailable(
   error: PolicyErrorCode,
   policyId: string | undefined,
   outcomes: readonly PolicyOutcome[],
+  problem?: string,
 ): Verdict {
-  return { kind: 'unavailable', error, ...(policyId === undefined ? {} : { policyId }), outcomes }
+  const detail = error === 'ErrManifestRead' ? problem : undefined
+  return {
+    kind: 'unavailable',
+    error,
+    outcomes,
+    ...(policyId !== undefined && { policyId }),
+    ...(detail !== undefined && { detail }),
+  }
 }

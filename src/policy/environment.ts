@@ -1,5 +1,5 @@
 /**
- * Defines the CEL environment of every policy: the library's standard functions, and the three of
+ * Defines the CEL environment of every policy: the library's standard functions, and those of
  * docs/reference/policies.md 3.1. It replaces functions that are unbounded (`+`, `in`, `==`, `matches`), lenient
  * (`int("")` is 0) or wrong (a key that holds null looks absent). Names that start with `@` are for rewritten programs.
  */
@@ -27,6 +27,7 @@ import { int64Max, int64Min, uint64Max } from '../base/int64.ts'
 import { Lru } from '../base/lru.ts'
 import { charge } from './budget.ts'
 import { calendarFunctions } from './calendar.ts'
+import { factsKey, type ManifestFact, manifestFactNames, manifestFactTypes } from './manifest-facts.ts'
 
 const { BOOL, BYTES, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
 const LIST = listType(DYN)
@@ -177,6 +178,14 @@ function hasField(document: CelMap, part: string, name: string): boolean {
   return false
 }
 
+/** A fact of the commit's manifests. One that was not read is an error, never 0 or false. */
+function manifestFact(commit: CelMap, name: ManifestFact): unknown {
+  const facts = commit.get(factsKey)
+  const value = isCelMap(facts) ? facts.get(name) : undefined
+  if (value === undefined) throw new Error('the manifests of the commit were not read')
+  return value
+}
+
 function hasRole(principal: CelMap, role: string): boolean {
   const roles = principal.get('roles')
   if (roles === undefined) return false
@@ -193,6 +202,14 @@ const functions: CelFunc[] = [
   celFunc('manifest.has_column', [MAP, STRING], BOOL, (table, name) => hasField(table, 'schema', name)),
   celFunc('manifest.has_partition', [MAP, STRING], BOOL, (table, name) =>
     hasField(table, 'partition_spec', name),
+  ),
+  ...manifestFactNames.map((name) =>
+    celFunc(
+      `manifest.${name}`,
+      [MAP],
+      manifestFactTypes[name] === 'bool' ? BOOL : INT,
+      (commit) => manifestFact(commit, name) as never,
+    ),
   ),
   celFunc('principal.role', [MAP, STRING], BOOL, hasRole),
 

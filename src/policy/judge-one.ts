@@ -6,6 +6,9 @@ import { explainPolicy } from './explain.ts'
 import { PolicyError } from './policy-error.ts'
 import type { PolicyResult } from './worker-protocol.ts'
 
+/** Of the evaluator's own message, which stands in where there was no time to explain. */
+const messageLengthMax = 500
+
 /**
  * Never throws: failures become error codes.
  *
@@ -18,6 +21,7 @@ export function judgeOne(
   explainMs: number,
 ): PolicyResult {
   let result: PolicyResult
+  let said: string | undefined
   try {
     const value = evaluatePolicy(compiled, bindings, budget)
     if (value) return { value }
@@ -27,7 +31,8 @@ export function judgeOne(
     // No explanation: a policy that ran out of time or ticks would do so again.
     if (thrown.code === 'ErrPolicyTimeout' || thrown.code === 'ErrPolicyBudget') return { error: thrown.code }
     result = { error: thrown.code }
+    said = thrown.message.slice(0, messageLengthMax)
   }
-  const explanation = explainPolicy(compiled, bindings, explainMs)
+  const explanation = explainPolicy(compiled, bindings, explainMs) ?? said
   return explanation === undefined ? result : { ...result, explanation }
 }

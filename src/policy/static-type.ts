@@ -7,6 +7,7 @@ import type { CelFunc, CelType } from '@bufbuild/cel'
 import type { Expr, SourceInfo } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
 import { int64Max, int64Min, uint64Max } from '../base/int64.ts'
 import { environment, regexProblem } from './environment.ts'
+import { asksManifest } from './manifest-facts.ts'
 import type { PolicyProblem } from './policy-error.ts'
 
 export type StaticType =
@@ -194,6 +195,7 @@ class Inference {
   private call(expr: Expr, call: Call, scope: Scope): StaticType {
     const qualified = qualifiedName(call)
     if (qualified !== undefined) {
+      if (asksManifest(expr) && !isCommit(call.args[0])) this.problem(expr, `${qualified} takes \`commit\`.`)
       const args = call.args.map((arg) => this.infer(arg, scope))
       return this.overload(expr, qualified, undefined, args)
     }
@@ -291,6 +293,10 @@ function qualifiedName(call: Call): string | undefined {
   return environment.funcs.find(name) !== undefined || path === 'manifest' ? name : undefined
 }
 
+function isCommit(expr: Expr | undefined): boolean {
+  return expr?.exprKind.case === 'identExpr' && expr.exprKind.value.name === 'commit'
+}
+
 function dottedPath(expr: Expr | undefined): string | undefined {
   if (expr?.exprKind.case === 'identExpr') return expr.exprKind.value.name
   if (expr?.exprKind.case !== 'selectExpr' || expr.exprKind.value.testOnly) return undefined
@@ -318,6 +324,7 @@ function staticType(type: CelType): StaticType {
 }
 
 const macros: Readonly<Record<string, string>> = {
+  not: 'CEL writes !x where other languages write not x',
   has: 'has() takes one field selection, such as has(table.properties.owner)',
   all: 'all() takes a variable and a condition, such as list.all(x, x > 0)',
   exists: 'exists() takes a variable and a condition, such as list.exists(x, x > 0)',

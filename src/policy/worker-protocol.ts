@@ -28,7 +28,7 @@ export interface PolicyResult {
 export type PolicyWorkerResult =
   | { readonly kind: 'evaluated'; readonly results: readonly PolicyResult[] }
   | { readonly kind: 'parsed'; readonly policy: ParsedPolicy }
-  | { readonly kind: 'refused'; readonly error: PolicyErrorCode }
+  | { readonly kind: 'refused'; readonly error: PolicyErrorCode; readonly explanation?: string }
 
 export type PolicyWorkerRequest = { readonly jobId: number; readonly task: WorkerTask }
 export type PolicyWorkerMessage =

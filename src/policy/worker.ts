@@ -7,7 +7,7 @@ import { parentPort } from 'node:worker_threads'
 import { Lru } from '../base/lru.ts'
 import type { PolicyErrorCode } from '../core/decision.ts'
 import { parsePolicy } from './check.ts'
-import { type CompiledPolicy, compilePolicy } from './compile.ts'
+import { type CompiledPolicy, compilePolicy, problemText } from './compile.ts'
 import { judgeOne } from './judge-one.ts'
 import { PolicyError } from './policy-error.ts'
 import type {
@@ -66,7 +66,7 @@ function perform(task: WorkerTask): PolicyWorkerResult {
   try {
     const policy = parsePolicy(task.text)
     if (policy.problems === undefined) return { kind: 'parsed', policy }
-    return { kind: 'refused', error: 'ErrPolicyCompile' }
+    return { kind: 'refused', error: 'ErrPolicyCompile', explanation: problemText(policy.problems) }
   } catch (thrown) {
     return { kind: 'refused', error: errorCode(thrown) }
   }

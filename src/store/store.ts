@@ -50,7 +50,13 @@ export interface StoreOptions {
 }
 
 /** SQL functions (`migrations/functions/`) whose first parameter is the tenant and whose first statement enters it. */
-export type TenantFunction = 'load_policies' | 'load_read' | 'open_intent' | 'record_usage' | 'record_verdict'
+export type TenantFunction =
+  | 'load_policies'
+  | 'load_read'
+  | 'open_intent'
+  | 'record_unjudged'
+  | 'record_usage'
+  | 'record_verdict'
 /** SQL functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session' | 'probe_write'
 /** SQL functions that find the tenant's session before they enter the tenant. */

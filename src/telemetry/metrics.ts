@@ -4,6 +4,7 @@
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { policyErrorCodes } from '../core/decision.ts'
 
 export const commitRejectedReasons = ['policy_denied', 'policy_engine_unavailable'] as const
 
@@ -18,6 +19,10 @@ export interface Metrics {
   /** `registry.metrics()` is the scrape; its content type is `registry.contentType`. */
   readonly registry: Registry
   readonly commitRejected: Counter<'reason'>
+  /** `reason`: the error code of a missing verdict. */
+  readonly policyUnavailable: Counter<'reason'>
+  /** `outcome`: read, or failed. */
+  readonly manifestFactsMs: Histogram<'outcome'>
   /** `outcome`: `approved`, `rejected` or the kind of the Fault. */
   readonly commitDurationMs: Histogram<'outcome'>
   readonly commitStageDurationMs: Histogram<'stage'>
@@ -91,6 +96,13 @@ export function createMetrics(): Metrics {
     registers,
   })
   for (const reason of commitRejectedReasons) commitRejected.inc({ reason }, 0)
+  const policyUnavailable = new Counter({
+    name: 'svc_policy_unavailable_total',
+    help: 'Commits that got no verdict of policies, by error code.',
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of policyErrorCodes) policyUnavailable.inc({ reason }, 0)
   const lineageEvents = new Counter({
     name: 'svc_lineage_events_total',
     help: 'Lineage events received, by outcome.',
@@ -113,11 +125,19 @@ export function createMetrics(): Metrics {
   return {
     registry,
     commitRejected,
+    policyUnavailable,
     commitDurationMs: new Histogram({
       name: 'svc_gateway_commit_duration_ms',
       help: 'Time from request to response of a commit, in milliseconds, by outcome.',
       labelNames: ['outcome'],
       buckets: commitBucketsMs,
+      registers,
+    }),
+    manifestFactsMs: new Histogram({
+      name: 'svc_manifest_facts_duration_ms',
+      help: 'Time to read what policies asked of the manifests of one commit, in milliseconds, by outcome.',
+      labelNames: ['outcome'],
+      buckets: stageBucketsMs,
       registers,
     }),
     commitStageDurationMs: new Histogram({

@@ -15,6 +15,7 @@ const record: AuditRecord = {
   table: { namespace: ['sales'], name: 'orders' },
   baseMetadataLocation: 'base',
   metadataLocation: undefined,
+  requestId: 'r1',
   principal: { sub: 'spark', roles: [] },
   credentialId: 'k1',
   bodySha256: 'aa',
@@ -37,6 +38,7 @@ test('a decision is printed in the names of the specification', () => {
     table: { namespace: ['sales'], name: 'orders' },
     base_metadata_location: 'base',
     metadata_location: undefined,
+    request_id: 'r1',
   })
 })
 

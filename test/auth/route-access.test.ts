@@ -47,6 +47,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/lineage/runs/*': 'read',
   'GET /api/v1/usage': 'read',
   'GET /api/v1/usage/totals': 'read',
+  'GET /api/v1/refusals': 'read steward administrator',
   'POST /api/v1/query/explain': 'read',
   'GET /api/v1/detection/runs': 'read',
   'GET /api/v1/detection/runs/:id': 'read',

@@ -44,6 +44,7 @@ describe('the check of a step', () => {
     table: { namespace: ['sales'], name: 'orders' },
     baseMetadataLocation: '',
     metadataLocation: location,
+    requestId: undefined,
   }
   const approval: Expectation = {
     status: 200,

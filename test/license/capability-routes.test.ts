@@ -8,6 +8,7 @@ import { call, type IdentityService, session, startIdentityService } from '../su
 /** The capability that a route is part of, by how its path begins; undefined: of running the service at all. */
 const parts: readonly (readonly [start: string, capability: Capability | undefined])[] = [
   ['/api/v1/detection/', 'detection'],
+  ['/api/v1/refusals', 'policies'],
   ['/v1/iceberg/', 'gateway'],
   ['/v1/lineage', 'lineage'],
   ['/api/v1/lineage/', 'lineage'],

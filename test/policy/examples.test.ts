@@ -3,9 +3,10 @@
 import { expect, test } from 'bun:test'
 import { type JsonObject, stringifyJson } from '../../src/base/json.ts'
 import { policyKinds } from '../../src/core/policy.ts'
-import { checkPolicy } from '../../src/policy/check.ts'
+import { checkPolicy, checkPolicyToSave } from '../../src/policy/check.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { evaluatePolicy, type PolicyBindings } from '../../src/policy/evaluate.ts'
+import { type ManifestFacts, noManifestFacts, withManifestFacts } from '../../src/policy/manifest-facts.ts'
 import { commitView, tableView } from '../../src/wire/iceberg/policy-view.ts'
 import { dayMs, json, pageExamples, receivedAt } from './bindings.ts'
 
@@ -20,6 +21,8 @@ interface Situation {
   readonly roles?: readonly string[]
   /** Age of snapshot 3; snapshot 1 is 30 days old. */
   readonly ageMs?: number
+  /** Those of a commit that changes no file, but for these. */
+  readonly facts?: ManifestFacts['values']
 }
 
 function metadata({ columns = ['id'], partitions = ['event_day'], ageMs = dayMs }: Situation): JsonObject {
@@ -66,12 +69,16 @@ function bindings(situation: Situation = {}): PolicyBindings {
   const result = tableView(ref, metadata(situation))
   return {
     table: tableView(ref, metadata(situation.ageMs === undefined ? {} : { ageMs: situation.ageMs })),
-    commit: commitView({ requirements: [], updates }, result, receivedAt),
+    commit: withManifestFacts(commitView({ requirements: [], updates }, result, receivedAt), {
+      values: { ...noManifestFacts.values, ...situation.facts },
+    }),
     principal: json({ sub: 'spark', roles: situation.roles ?? [] }),
   }
 }
 
 const removal = (...ids: number[]) => [{ action: 'remove-snapshots', 'snapshot-ids': ids }]
+
+const appends = [{ action: 'add-snapshot' }, { action: 'set-snapshot-ref' }]
 
 /** For every example: commits that it allows and commits that it denies. */
 const cases: Readonly<Record<string, { readonly allows: Situation[]; readonly denies: Situation[] }>> = {
@@ -88,6 +95,19 @@ const cases: Readonly<Record<string, { readonly allows: Situation[]; readonly de
       { updates: [{ action: 'add-schema' }], roles: ['data-steward'] },
     ],
     denies: [{ updates: [{ action: 'add-snapshot' }, { action: 'set-current-schema' }] }],
+  },
+  'append-only': {
+    allows: [
+      { updates: appends, facts: { added_files: 2n, added_rows: 9n } },
+      { updates: removal(1), roles: ['orders-writer'], facts: { is_rollback: true, deleted_files: 1n } },
+    ],
+    denies: [
+      { updates: appends, facts: { is_rollback: true } },
+      { updates: appends, facts: { deleted_files: 1n } },
+      { updates: appends, facts: { added_delete_files: 1n } },
+      { updates: [{ action: 'drop-table' }] },
+      { updates: [...appends, { action: 'set-properties' }] },
+    ],
   },
   'keep-seven-days': {
     allows: [{}, { updates: removal(1) }, { updates: removal(1, 3), ageMs: 7 * dayMs }],
@@ -135,6 +155,9 @@ test('the check and the page know every key of the bindings', async () => {
     expect(page).toContain(`\`commit.${key}\``)
   }
   const [snapshot] = table.get('snapshots') as readonly JsonObject[]
+  for (const key of table.keys()) expect(checkPolicyToSave(`table.${key} != null`)).toEqual([])
+  for (const key of snapshot?.keys() ?? [])
+    expect(checkPolicyToSave(`table.current_snapshot.${key} != null`)).toEqual([])
   for (const key of [...table.keys(), ...(snapshot?.keys() ?? [])])
     expect(page).toMatch(new RegExp(`\`${key}(\\[\\])?\``))
 })

@@ -28,6 +28,7 @@ import {
   loadIntentBody,
   openIntent,
 } from '../../src/store/commit/commit-intents.ts'
+import { listRefusals, recordUnjudged } from '../../src/store/commit/refusals.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/database/names.ts'
@@ -64,7 +65,7 @@ import {
   suspendTenant,
 } from '../../src/store/tenant/tenants.ts'
 import { actorOf } from '../support/actor.ts'
-import { approvedOf, committedOf, intentOf, rejectedOf } from '../support/commits.ts'
+import { approvedOf, committedOf, intentOf, rejectedOf, unjudgedOf } from '../support/commits.ts'
 import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
@@ -120,6 +121,7 @@ export function storeContract(engine: 'embedded' | 'postgres'): void {
     describe('commit intents', intents)
     describe('verdicts', verdicts)
     describe('audit log', audit)
+    describe('refusals', refusals)
     describe('graph', graph)
     describe('cypher', cypherQueries)
     describe('reconciliation', reconciliation)
@@ -348,6 +350,7 @@ function isolation(): void {
       await recordSweep(store, tenant, { cycles, edges: '0 0' })
       await seedDetection(store, tenant)
       await recordVerdict(store, tenant, approvedOf(intentOf()))
+      await recordUnjudged(store, tenant, unjudgedOf(intentOf()))
       await recordUsage(store, tenant, usageRecord())
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
       await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
@@ -1331,6 +1334,69 @@ function verdicts(): void {
   test('an approval without what was committed is refused', async () => {
     const { committed: _, ...record } = approvedOf(intentOf())
     expect(await faultOf(recordVerdict(store, home, record))).toBe('internal')
+  })
+}
+
+function refusals(): void {
+  const table = { namespace: ['ref'], name: 't' }
+
+  test('are denials and changes without a verdict, newest first, page by page, and never foreign ones', async () => {
+    const ids: string[] = []
+    for (let index = 0; index < 4; index++) {
+      const intent = intentOf({ table, requestId: `request-${index}` })
+      ids.unshift(intent.commitId)
+      if (index % 2 === 0) await recordVerdict(store, home, rejectedOf(intent))
+      else await recordUnjudged(store, home, unjudgedOf(intent))
+    }
+    await recordVerdict(store, home, approvedOf(intentOf({ table, requestId: 'request-0' })))
+    await recordVerdict(store, foreign, rejectedOf(intentOf({ table, requestId: 'request-0' })))
+    await recordUnjudged(store, foreign, unjudgedOf(intentOf({ table, requestId: 'request-1' })))
+    const seen: string[] = []
+    let after: string | undefined
+    do {
+      const page = await listRefusals(store, home, { table, limit: 1, after })
+      seen.push(...page.items.map(({ commitId }) => commitId))
+      after = page.next
+    } while (after !== undefined)
+    expect(seen).toEqual(ids)
+    for (const [index, commitId] of ids.toReversed().entries()) {
+      const { items } = await listRefusals(store, home, { requestId: `request-${index}` })
+      expect(items.map((one) => one.commitId)).toEqual([commitId])
+    }
+    expect((await listRefusals(store, foreign, { table })).items).toHaveLength(2)
+    for (const bad of ['1; drop', '1_x', '', `0_${crypto.randomUUID()}`])
+      expect(await faultOf(listRefusals(store, home, { after: bad }))).toBe('bad_request')
+  })
+
+  test('without a verdict say who was refused, by which policy, and why', async () => {
+    const intent = intentOf({ table, action: 'drop-table', requestId: 'whole' })
+    await recordUnjudged(store, home, unjudgedOf(intent))
+    expect((await listRefusals(store, home, { requestId: 'whole' })).items).toEqual([
+      {
+        commitId: intent.commitId,
+        requestId: 'whole',
+        createdAt: expect.any(Date),
+        outcome: 'policy_engine_unavailable',
+        action: 'drop-table',
+        table,
+        principal: 'writer',
+        principalSource: 'auth_header',
+        policy: { id: 'broken', name: 'has an owner' },
+        reason: 'ErrPolicyEval',
+        explanation: 'table.properties.owner fails: no such key',
+      },
+    ])
+  })
+
+  test('without a verdict are kept up to a number, the newest of each tenant', async () => {
+    const mine = { ...table, name: 'bounded' }
+    const keep = async (tenant: TenantId, kept: number) =>
+      await recordUnjudged(store, tenant, unjudgedOf(intentOf({ table: mine })), kept)
+    await keep(foreign, 1_000)
+    const all = async (tenant: TenantId) => await count(tenant, 'svc.unjudged_change')
+    const others = await all(foreign)
+    for (let index = 0; index < 5; index++) await keep(home, 3)
+    expect([await all(home), await all(foreign)]).toEqual([3, others])
   })
 }
 

@@ -1,6 +1,6 @@
 /** Builds commits as the gateway would pass them to the store. */
 
-import type { CommitIntent, CommittedTable, VerdictRecord } from '../../src/core/commit.ts'
+import type { CommitIntent, CommittedTable, UnjudgedChange, VerdictRecord } from '../../src/core/commit.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 
 const ordersTable: TableRef = { namespace: ['sales', 'eu'], name: 'orders' }
@@ -48,4 +48,13 @@ export function approvedOf(intent: CommitIntent, committed: CommittedTable = com
 
 export function rejectedOf(intent: CommitIntent, reason = 'No email: drop the column.'): VerdictRecord {
   return { intent, decision: 'REJECTED', reason, policies: [], outcomes: [] }
+}
+
+export function unjudgedOf(intent: CommitIntent): UnjudgedChange {
+  return {
+    intent,
+    error: 'ErrPolicyEval',
+    policy: { id: 'broken', name: 'has an owner' },
+    explanation: 'table.properties.owner fails: no such key',
+  }
 }

@@ -27,7 +27,7 @@ const layers: readonly (readonly string[])[] = [
 const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gateway: [
     ['base'],
-    ['stages', 'recovery'],
+    ['stages', 'recovery', 'refusals'],
     ['commit', 'speculative'],
     ['pipeline.ts'],
     ['client-surface', 'literal-surface'],

@@ -3,10 +3,10 @@
 import { nextTurn } from '../../base/turn.ts'
 import type { AvroRecord } from '../../storage/avro.ts'
 import { fieldNames, fieldsOf, manifestIn, recordField } from '../../storage/avro-fields.ts'
+import { count, type ManifestRef } from '../../storage/manifest-list.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { engineCannotRead } from '../engine-error.ts'
 import { type ColumnStats, type StatsNames, statsNames, statsOf } from './column-stats.ts'
-import { type ManifestRef, manifestCount } from './manifest-list.ts'
 
 /** One file that a snapshot holds. */
 export interface FileEntry {
@@ -81,7 +81,7 @@ export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise
     stats: statsNames(fileSchema),
     partition: fieldsOf(recordField(fileSchema, file.partition)).map((field) => [
       String(field.name),
-      manifestCount(field['field-id']),
+      count(field['field-id']),
     ]),
   }
   const data: FileEntry[] = []
@@ -108,7 +108,7 @@ export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise
 
 /** Only an added file inherits the manifest's number. Version 1 has no numbers, which means 0. */
 function sequenceOf(own: unknown, status: number, { sequenceNumber }: ManifestRef): number {
-  if (own !== null && own !== undefined) return manifestCount(own)
+  if (own !== null && own !== undefined) return count(own)
   if (status === 1 || sequenceNumber === 0) return sequenceNumber
   throw new ReadFailure('a manifest entry has no sequence number')
 }
@@ -123,8 +123,8 @@ function fileEntry(fields: AvroRecord, names: Names, ref: ManifestRef, sequenceN
   return {
     location,
     format: String(fields[file.file_format] ?? '').toUpperCase(),
-    sizeBytes: manifestCount(fields[file.file_size_in_bytes]),
-    recordCount: manifestCount(fields[file.record_count]),
+    sizeBytes: count(fields[file.file_size_in_bytes]),
+    recordCount: count(fields[file.record_count]),
     sequenceNumber,
     specId: ref.specId,
     partition,
@@ -143,7 +143,7 @@ function plainValue(_key: string, value: unknown): unknown {
 function deleteEntry(read: FileEntry, fields: AvroRecord, names: Names, content: 1 | 2): DeleteEntry {
   const { file } = names
   const ids = fields[file.equality_ids] ?? []
-  const equalityIds = Array.isArray(ids) ? ids.map(manifestCount) : []
+  const equalityIds = Array.isArray(ids) ? ids.map(count) : []
   const dataFile = fields[file.referenced_data_file] ?? undefined
   if (dataFile !== undefined && typeof dataFile !== 'string')
     throw new ReadFailure('a delete file names no data file')
@@ -154,8 +154,8 @@ function deleteEntry(read: FileEntry, fields: AvroRecord, names: Names, content:
   if (read.format !== 'PUFFIN') return { ...base, kind: 'position', blob: undefined }
   if (dataFile === undefined) throw new ReadFailure('a deletion vector names no data file')
   const blob = {
-    offset: manifestCount(fields[file.content_offset]),
-    size: manifestCount(fields[file.content_size_in_bytes]),
+    offset: count(fields[file.content_offset]),
+    size: count(fields[file.content_size_in_bytes]),
   }
   return { ...base, kind: 'vector', blob }
 }

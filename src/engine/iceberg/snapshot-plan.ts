@@ -5,6 +5,7 @@
 
 import type { JsonObject } from '../../base/json.ts'
 import { limits } from '../../limits.ts'
+import { type ManifestRef, manifestsIn } from '../../storage/manifest-list.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { readMetadata } from '../../storage/table-metadata-file.ts'
@@ -17,7 +18,6 @@ import {
 } from '../../wire/iceberg/table-metadata.ts'
 import { engineCannotRead } from '../engine-error.ts'
 import { type DeleteEntry, type FileEntry, readManifest } from './manifest.ts'
-import { type ManifestRef, readManifestList } from './manifest-list.ts'
 import { type NameMapping, nameMapping } from './name-mapping.ts'
 import { schemaOfSnapshot, type TableField, type TableSchema, tableSchema } from './table-schema.ts'
 
@@ -81,8 +81,10 @@ async function snapshotFiles(
   if (list === undefined) throw engineCannotRead('A snapshot without a manifest list')
   const data: FileEntry[] = []
   const deletes: DeleteEntry[] = []
-  for (const ref of await readManifestList(storage, list, limits.engineManifestsMax)) {
+  const listed = await storage.readAll(list, limits.tableMetadataBytesMax)
+  for (const ref of manifestsIn(listed, limits.engineManifestsMax)) {
     signal.throwIfAborted()
+    if (ref.isEncrypted) throw engineCannotRead('An encrypted table')
     const entries = await readManifest(await manifestBytes(storage, ref), ref)
     // Not spread into push: a manifest may hold more entries than an argument list can.
     for (const entry of entries.data) data.push(admitted(entry))

@@ -8,6 +8,7 @@ import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { PolicyEngine } from '../../policy/engine.ts'
+import type { TableAccess } from '../../storage/vended-access.ts'
 import type { IntentTimes } from '../../store/commit/commit-intents.ts'
 import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -38,6 +39,8 @@ export interface GatewayParts {
   /** Milliseconds to wait before each check of a commit whose reply was lost. */
   readonly lostAnswerWaitsMs: readonly number[]
   readonly maskedFor: MaskedFor
+  /** What may be read of a table's files, by its catalog credential. */
+  readonly tableAccess: TableAccess
   readonly passCrashPoint: PassCrashPoint
   /** Counts the requests in progress, so that background work can yield to them. */
   readonly commits: RightOfWay

@@ -90,6 +90,7 @@ async function intentOf(
     body: Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>),
     snapshotIds: [],
     receivedAtMs: commit.receivedAtMs,
+    ...(commit.requestId !== undefined && { requestId: commit.requestId }),
     ...(typeof tableUuid === 'string' && { baseTableUuid: tableUuid }),
   }
 }

@@ -38,7 +38,7 @@ export async function commitTable(
     const base = await loadedBase(loads)
     // Written while the policies load and are evaluated.
     intent.declare(base?.metadataLocation ?? '')
-    judged = await judgeChange(parts, commit, base, loads, speculativeVerdict)
+    judged = await judgeChange(parts, upstream, commit, base, loads, speculativeVerdict)
     if (judged.verdict.kind === 'allow') await intent.durable()
   } catch (error) {
     await intent.withdraw()

@@ -71,12 +71,13 @@ export async function recordForwarded(
   judged: Judged,
   response: Forwarded,
 ): Promise<void> {
-  await record(parts, commit, intent, judged, response)
+  await record(parts, upstream, commit, intent, judged, response)
   inNextTurn(() => remember(parts, upstream, commit, response))
 }
 
 async function record(
   parts: GatewayParts,
+  upstream: Upstream,
   commit: TableCommit,
   intent: PendingIntent,
   judged: Judged,
@@ -85,7 +86,7 @@ async function record(
   const { base, policies, verdict } = judged
   // After a lost reply, a table that has changed since no longer shows the state that the commit left.
   const isItsOwn = resolved === undefined || resolved.metadataLocation === result.metadataLocation
-  const raced = isItsOwn ? await judgeRaced(parts, commit, judged, result) : []
+  const raced = isItsOwn ? await judgeRaced(parts, upstream, commit, judged, result) : []
   const decided = { policies, verdict: { outcomes: [...verdict.outcomes, ...raced] } }
   const made = () => resolved ?? committedTable(result)
   const mayRepeat =

@@ -21,7 +21,7 @@ import { passVerdict } from './outcomes.ts'
 
 /** No Idempotency-Key is forwarded, because the upstream would see the same key on several requests. */
 export interface TransactionCommit
-  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages'> {
+  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages' | 'requestId'> {
   readonly changes: readonly TableChange[]
 }
 
@@ -80,7 +80,7 @@ export async function judgeTransaction(
 
 async function judge(parts: GatewayParts, upstream: Upstream, commit: TableCommit): Promise<Judged> {
   const loads = startLoads(parts, upstream, commit)
-  return await judgeChange(parts, commit, await loadedBase(loads), loads)
+  return await judgeChange(parts, upstream, commit, await loadedBase(loads), loads)
 }
 
 /** Throws failed loads first, then missing verdicts, then denials, each in input order (docs/reference/gateway.md 3.2). */

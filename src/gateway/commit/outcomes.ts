@@ -5,10 +5,12 @@
 
 import { Fault, type FaultKind } from '../../base/fault.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
+import type { Verdict } from '../../core/decision.ts'
+import type { TableRef } from '../../core/table-ref.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
 import type { Judged } from '../stages/change.ts'
-import { recordRejection } from './record.ts'
+import { noteUnjudged, recordRejection } from './record.ts'
 
 /**
  * Returns for an allowed change, and throws for every other.
@@ -25,7 +27,7 @@ export async function passVerdict(
 ): Promise<void> {
   const { verdict } = judged
   if (verdict.kind === 'deny') return await deny(parts, judged, intent, base, verdict.reason)
-  if (verdict.kind === 'unavailable') return await refuseUnjudged(parts, intent, verdict.error)
+  if (verdict.kind === 'unavailable') return await refuseUnjudged(parts, judged.table, intent, verdict)
 }
 
 async function deny(
@@ -42,10 +44,15 @@ async function deny(
   throw new Fault('policy_denied', `policy denied: ${reason}`)
 }
 
-async function refuseUnjudged(parts: GatewayParts, intent: PendingIntent, detail: string): Promise<never> {
+async function refuseUnjudged(
+  parts: GatewayParts,
+  table: TableRef,
+  intent: PendingIntent,
+  verdict: Extract<Verdict, { kind: 'unavailable' }>,
+): Promise<never> {
   parts.metrics.commitRejected.inc({ reason: 'policy_engine_unavailable' })
-  await intent.withdraw()
-  throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { detail })
+  await Promise.all([intent.withdraw(), noteUnjudged(parts, table, intent, verdict)])
+  throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { detail: verdict.error })
 }
 
 /** What a forward needs of the intent, or of all intents that it covers. */

@@ -2,12 +2,13 @@
 
 import { Fault } from '../../base/fault.ts'
 import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'
-import type { PolicyOutcome } from '../../core/decision.ts'
+import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
-import { tableName } from '../../core/table-ref.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { isAudited } from '../../store/commit/audit.ts'
 import { closeIntent } from '../../store/commit/commit-intents.ts'
+import { recordUnjudged } from '../../store/commit/refusals.ts'
 import { recordVerdict } from '../../store/commit/verdicts.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
@@ -46,6 +47,36 @@ export async function recordRejection(
     )
   }
   parts.passCrashPoint('rejection-recorded')
+}
+
+/**
+ * Counts, logs and records a change that got no verdict. Never throws: the log has what the record lacks.
+ * @param table the name whose policies gave none
+ */
+export async function noteUnjudged(
+  parts: GatewayParts,
+  table: TableRef,
+  { tenant, withoutBase }: PendingIntent,
+  { error, policyId, detail, outcomes }: Extract<Verdict, { kind: 'unavailable' }>,
+): Promise<void> {
+  parts.metrics.policyUnavailable.inc({ reason: error })
+  const outcome = outcomes.find((one) => one.policyId === policyId)
+  const { commitId, requestId, principal } = withoutBase
+  const which = { commitId, requestId, tenant, table: tableName(table), principal: principal.sub }
+  parts.log.error(
+    { ...which, policyId, policy: outcome?.name, reason: error, why: detail },
+    'no verdict: a policy could not be evaluated, so the change was refused',
+  )
+  try {
+    await recordUnjudged(parts.store, tenant, {
+      intent: { ...withoutBase, table },
+      error,
+      policy: outcome && { id: outcome.policyId, name: outcome.name },
+      explanation: outcome?.explanation ?? detail,
+    })
+  } catch (err) {
+    parts.log.warn({ ...which, err }, 'a missing verdict could not be recorded; the log has it')
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Fault } from '../../base/fault.ts'
 import { jsonObject, stringifyJson } from '../../base/json.ts'
 import type { Session } from '../../core/session.ts'
 import { errorResponse, faultHeaders, faultStatus } from '../../http/fault-response.ts'
+import { requestIdOf } from '../../http/request-id.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import type { CommitBody } from '../base/body.ts'
 import { warningHeader } from '../base/faults.ts'
@@ -63,8 +64,9 @@ function handlerOfTable(
 async function handlerOfTransaction(body: CommitBody): Promise<Handler<LiteralPath>> {
   const changes = await readTransactionRequest(body.bytes)
   return async ({ parts, upstream, tenant, identified, receivedAtMs, request, stages }) => {
-    const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes }
-    return transactionResponse(await commitTransaction(parts, upstream, transaction))
+    const requestId = requestIdOf(request)
+    const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages, requestId }
+    return transactionResponse(await commitTransaction(parts, upstream, { ...shared, changes }))
   }
 }
 

@@ -18,6 +18,8 @@ export interface Change {
   readonly receivedAtMs: number
   readonly signal: AbortSignal
   readonly stages: StageTimes
+  /** `X-Request-Id`; undefined where the request came through no listener. */
+  readonly requestId: string | undefined
 }
 
 export interface Judged {

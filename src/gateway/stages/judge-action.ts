@@ -9,6 +9,7 @@ import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
 import type { Policy, PolicyKind } from '../../core/policy.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import { noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
 import { loadPoliciesBelow, loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -21,6 +22,7 @@ import type { Upstream } from '../base/upstream.ts'
 import type { Change, Judged } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
 import { outcomeOf } from './loads.ts'
+import { knownFacts } from './manifest-facts.ts'
 import { isAnythingMasked, staysMasked } from './masked.ts'
 import { pinnedDenial } from './pinned.ts'
 import {
@@ -114,7 +116,7 @@ export async function judgeAction(
       principal: principalBinding(change.identified.principal),
     }
     const judged = await stages.time('evaluate', () =>
-      judgePolicies(parts, applicable, subject.name, bindings),
+      judgePolicies(parts, applicable, subject.name, bindings, factsOf(change)),
     )
     const granted = subject.needsGrant ? withGrant(judged, policies, change.action, subject.name) : judged
     const verdict = subject.unevaluatedKind
@@ -128,6 +130,12 @@ export async function judgeAction(
     (destination && (await denyLessGoverned(parts, change, policiesOf(table), policiesOf(destination)))) ??
     (await denyUngrantedRegistration(parts, change, policiesOf(table)))
   return { base, table, policies: applied, verdict: denied ?? { ...allowed, outcomes } }
+}
+
+/** No action names a snapshot. What a metadata file to register holds is unknown until the upstream has read it. */
+function factsOf({ action }: ActionChange): ReadManifestFacts {
+  if (action !== 'register-table') return knownFacts(noManifestFacts)
+  return knownFacts({ values: {}, problem: 'the metadata file to register cannot be read beforehand' })
 }
 
 const unpinned = (policies: readonly Policy[]): WriteGovernance => ({ policies, pinnedSnapshotId: undefined })

@@ -12,7 +12,9 @@ import type { LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import { historyOf } from '../base/metadata-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
+import type { Upstream } from '../base/upstream.ts'
 import type { Change, Judged } from './change.ts'
+import { manifestFactsOf } from './manifest-facts.ts'
 import { judgePolicies, notEvaluated, principalBinding } from './verdicts.ts'
 
 /**
@@ -24,12 +26,13 @@ import { judgePolicies, notEvaluated, principalBinding } from './verdicts.ts'
  */
 export async function judgeRaced(
   parts: GatewayParts,
+  upstream: Upstream,
   change: Change & { readonly commitId: string },
   { base, policies }: Pick<Judged, 'base' | 'policies'>,
   made: LoadTableResult,
 ): Promise<readonly PolicyOutcome[]> {
   if (base === undefined || policies.length === 0 || !isRaced(base, made)) return []
-  const verdict = await judgeMade(parts, change, { base, policies }, made)
+  const verdict = await judgeMade(parts, upstream, change, { base, policies }, made)
   parts.metrics.racedCommits.inc({ outcome: verdict.kind })
   const which = { commitId: change.commitId, table: tableName(change.table), policyId: verdict.policyId }
   if (verdict.kind !== 'allow')
@@ -59,6 +62,7 @@ function replacedBy({ metadata }: LoadTableResult): JsonValue | undefined {
 
 async function judgeMade(
   parts: GatewayParts,
+  upstream: Upstream,
   change: Change,
   { base, policies }: { readonly base: CachedTable } & Pick<Judged, 'policies'>,
   { metadata }: LoadTableResult,
@@ -73,5 +77,6 @@ async function judgeMade(
   } catch (thrown) {
     return notEvaluated(parts, change.table, thrown)
   }
-  return await judgePolicies(parts, policies, change.table, bindings)
+  const facts = manifestFactsOf(parts, upstream, change, base.metadata, () => metadata)
+  return await judgePolicies(parts, policies, change.table, bindings, facts)
 }

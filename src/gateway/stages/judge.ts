@@ -4,6 +4,7 @@
  */
 
 import { Fault } from '../../base/fault.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Verdict } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
@@ -13,8 +14,10 @@ import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
+import type { Upstream } from '../base/upstream.ts'
 import type { Change, Judged } from './change.ts'
 import type { Loads } from './loads.ts'
+import { manifestFactsOf } from './manifest-facts.ts'
 import { expiresPinned } from './pinned.ts'
 import {
   allowed,
@@ -41,6 +44,7 @@ export type SpeculativeVerdict = (base: CachedTable | undefined) => Promise<Verd
  */
 export async function judgeChange(
   parts: GatewayParts,
+  upstream: Upstream,
   change: Change,
   base: CachedTable | undefined,
   loads: Pick<Loads, 'governance'>,
@@ -61,7 +65,9 @@ export async function judgeChange(
     policies.length === 0 && !mayUnpin
       ? allowed
       : (early ??
-        (await change.stages.time('evaluate', () => evaluate(parts, policies, change, base, mayUnpin))))
+        (await change.stages.time('evaluate', () =>
+          evaluate(parts, upstream, policies, change, base, mayUnpin),
+        )))
   if (base !== undefined) return { base, table, policies, verdict }
   return { base, table, policies, verdict: withGrant(verdict, all, 'create-table', table) }
 }
@@ -72,6 +78,7 @@ export async function judgeChange(
  */
 async function evaluate(
   parts: GatewayParts,
+  upstream: Upstream,
   policies: readonly Policy[],
   change: Change,
   base: CachedTable | undefined,
@@ -91,18 +98,22 @@ async function evaluate(
     }
     return notEvaluated(parts, change.table, thrown)
   }
-  return await judgePolicies(parts, policies, change.table, bindings)
+  const facts = manifestFactsOf(parts, upstream, change, base?.metadata, () => resultOf(change, base))
+  return await judgePolicies(parts, policies, change.table, bindings, facts)
 }
 
 /** What policies see of a change. Throws what applying its updates throws. */
 export function bindingsOf(change: Change, base: CachedTable | undefined): PolicyBindings {
-  const metadata = applyUpdates(base?.metadata, change.request.updates, { nowMs: change.receivedAtMs })
-  const result = tableView(change.table, metadata)
+  const result = tableView(change.table, resultOf(change, base))
   return {
     table: base?.view ?? result,
     commit: commitView(change.request, result, change.receivedAtMs),
     principal: principalBinding(change.identified.principal),
   }
+}
+
+function resultOf({ request, receivedAtMs }: Change, base: CachedTable | undefined): JsonObject {
+  return applyUpdates(base?.metadata, request.updates, { nowMs: receivedAtMs })
 }
 
 /**

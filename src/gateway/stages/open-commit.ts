@@ -4,6 +4,7 @@ import { afterSending } from '../../base/turn.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
+import { requestIdOf } from '../../http/request-id.ts'
 import {
   assertIdentifierMatches,
   type CommitRequest,
@@ -27,7 +28,8 @@ export interface TableCommit extends Change {
 }
 
 /** A request whose body was read completely. */
-export interface WholeRequest extends Omit<TableCommit, 'request' | 'table' | 'idempotencyKey' | 'signal'> {
+export interface WholeRequest
+  extends Omit<TableCommit, 'request' | 'table' | 'idempotencyKey' | 'signal' | 'requestId'> {
   readonly request: Request
 }
 
@@ -38,7 +40,8 @@ export function tableCommit(
   commitRequest: CommitRequest,
 ): TableCommit {
   const idempotencyKey = request.headers.get('idempotency-key') ?? undefined
-  const whole = { commitId, tenant, identified, body, receivedAtMs, stages }
+  const requestId = requestIdOf(request)
+  const whole = { commitId, tenant, identified, body, receivedAtMs, stages, requestId }
   return { ...whole, table, request: commitRequest, idempotencyKey, signal: request.signal }
 }
 
@@ -93,6 +96,7 @@ export async function pendingIntent(
     snapshotIds: snapshotIdsAdded(commit.request),
     receivedAtMs: commit.receivedAtMs,
     ...(commit.transaction && { transaction: commit.transaction }),
+    ...(commit.requestId !== undefined && { requestId: commit.requestId }),
   }
   return new PendingIntent(parts, commit.tenant, withoutBase, commit.stages)
 }

@@ -1,5 +1,6 @@
 /** Evaluates policies and builds verdicts, for commits and for other changes. */
 
+import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
@@ -7,6 +8,7 @@ import type { Policy } from '../../core/policy.ts'
 import type { Principal } from '../../core/principal.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
+import type { ReadManifestFacts } from '../../policy/manifest-facts.ts'
 import type { GatewayParts } from '../base/parts.ts'
 
 /** The verdict if no policy applies. */
@@ -15,7 +17,9 @@ export const allowed: Verdict = { kind: 'allow', outcomes: [] }
 /** The verdict if policies could not be loaded. Logs the failure. */
 export function policiesUnavailable(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
   parts.log.error({ err: thrown, table }, 'policies could not be loaded, so the change is refused')
-  return { kind: 'unavailable', error: 'ErrPolicyLoad', outcomes: [] }
+  const why = thrown instanceof Fault ? thrown.detail : undefined
+  const detail = `the policies could not be loaded${why === undefined ? '' : `: ${why}`}`
+  return { kind: 'unavailable', error: 'ErrPolicyLoad', detail, outcomes: [] }
 }
 
 /** Whether a policy decides the verdict. A policy with a mode that this build does not support does. */
@@ -64,16 +68,20 @@ export function allowedUnevaluated(
   return { kind: 'allow', outcomes }
 }
 
-/** The engine's verdict; `unavailable` if it throws. */
+/**
+ * The engine's verdict; `unavailable` if it throws.
+ * @param readFacts reads the manifests of the commit, once a policy asks
+ */
 export async function judgePolicies(
   parts: GatewayParts,
   policies: readonly Policy[],
   table: TableRef,
   bindings: PolicyBindings,
+  readFacts: ReadManifestFacts,
 ): Promise<Verdict> {
   if (policies.length === 0) return allowed
   try {
-    return await parts.policies.judge(policies, bindings)
+    return await parts.policies.judge(policies, bindings, readFacts)
   } catch (thrown) {
     return notEvaluated(parts, table, thrown)
   }
@@ -82,7 +90,10 @@ export async function judgePolicies(
 /** The verdict if the policies' bindings could not be built or the engine threw. Logs the failure. */
 export function notEvaluated(parts: GatewayParts, table: TableRef, thrown: unknown): Verdict {
   parts.log.error({ err: thrown, table }, 'policies could not be evaluated')
-  return { kind: 'unavailable', error: 'ErrEvalPanic', outcomes: [] }
+  // Faults are in words of ours; what else was thrown may quote the table, and is in the log.
+  const why = thrown instanceof Fault ? (thrown.detail ?? thrown.publicMessage) : undefined
+  const detail = why ?? 'what the policies see of the change could not be made'
+  return { kind: 'unavailable', error: 'ErrEvalPanic', detail, outcomes: [] }
 }
 
 /** The value that policies see as `principal` (docs/reference/policies.md 2.3). */

@@ -23,6 +23,8 @@ export interface AuditEntry {
   readonly baseMetadataLocation: string
   /** Set for APPROVED where the action wrote metadata. */
   readonly metadataLocation: string | undefined
+  /** `X-Request-Id` of the request; undefined in rows of older versions. */
+  readonly requestId: string | undefined
 }
 
 /** An entry with everything that a replay needs. */
@@ -56,6 +58,7 @@ interface Row {
   readonly table_name: string
   readonly base_metadata_location: string
   readonly metadata_location: string | null
+  readonly request_id: string | null
 }
 
 interface RecordRow extends Row {
@@ -69,7 +72,7 @@ interface RecordRow extends Row {
 }
 
 const entryColumns = `audit_seq, commit_id, action, committer, decision, reason, created_at, tenant_id, principal_source,
-  namespace, table_name, base_metadata_location, metadata_location`
+  namespace, table_name, base_metadata_location, metadata_location, request_id`
 
 function toEntry(row: Row): AuditEntry {
   return {
@@ -84,6 +87,7 @@ function toEntry(row: Row): AuditEntry {
     table: { namespace: row.namespace, name: row.table_name },
     baseMetadataLocation: row.base_metadata_location,
     metadataLocation: row.metadata_location ?? undefined,
+    requestId: row.request_id ?? undefined,
   }
 }
 

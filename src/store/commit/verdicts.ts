@@ -63,6 +63,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     body_sha256: intent.bodySha256,
     base_metadata_location: intent.baseMetadataLocation,
     received_at_ms: intent.receivedAtMs,
+    request_id: intent.requestId,
     policies,
     outcomes,
     ...(committed !== undefined && {

@@ -1,9 +1,10 @@
-/** Reads manifest lists: the manifests of a snapshot (Iceberg specification, Snapshots). */
+/**
+ * Reads manifest lists: the manifests of a snapshot (Iceberg specification, Snapshots). The engine plans by them, and
+ * the gateway compares snapshots by them.
+ */
 
-import { fieldNames, openManifest } from '../../storage/avro-fields.ts'
-import { ReadFailure } from '../../storage/read-failure.ts'
-import type { Storage } from '../../storage/storage.ts'
-import { engineCannotRead } from '../engine-error.ts'
+import { fieldNames, manifestIn } from './avro-fields.ts'
+import { ReadFailure } from './read-failure.ts'
 
 export interface ManifestRef {
   readonly location: string
@@ -12,6 +13,8 @@ export interface ManifestRef {
   readonly content: 'data' | 'deletes'
   /** Inherited by entries that have no sequence number; 0 in version 1. */
   readonly sequenceNumber: number
+  /** Whether it is encrypted, so that only a holder of its key can read it. */
+  readonly isEncrypted: boolean
 }
 
 const listFields = {
@@ -24,15 +27,13 @@ const listFields = {
 } as const
 
 /**
+ * The manifests that a manifest list names.
+ * @param bytes of the list
  * @param manifestsMax how many manifests a snapshot may have
- * @throws ReadFailure where the list is malformed or too long; EngineError where the table is encrypted
+ * @throws ReadFailure where the list is malformed or too long
  */
-export async function readManifestList(
-  storage: Storage,
-  location: string,
-  manifestsMax: number,
-): Promise<readonly ManifestRef[]> {
-  const { schema, records } = await openManifest(storage, location)
+export function manifestsIn(bytes: Uint8Array, manifestsMax: number): readonly ManifestRef[] {
+  const { schema, records } = manifestIn(bytes)
   const names = fieldNames(schema, listFields)
   const manifests: ManifestRef[] = []
   for (const record of records) {
@@ -40,13 +41,13 @@ export async function readManifestList(
     const content = record[names.content] ?? 0
     if (typeof path !== 'string') throw new ReadFailure('a manifest list names no manifest')
     if (content !== 0 && content !== 1) throw new ReadFailure('a manifest holds an unknown kind of content')
-    if (record[names.key_metadata]) throw engineCannotRead('An encrypted table')
     manifests.push({
       location: path,
-      sizeBytes: manifestCount(record[names.manifest_length]),
-      specId: manifestCount(record[names.partition_spec_id] ?? 0),
+      sizeBytes: count(record[names.manifest_length]),
+      specId: count(record[names.partition_spec_id] ?? 0),
       content: content === 0 ? 'data' : 'deletes',
-      sequenceNumber: manifestCount(record[names.sequence_number] ?? 0n),
+      sequenceNumber: count(record[names.sequence_number] ?? 0n),
+      isEncrypted: Boolean(record[names.key_metadata]),
     })
     if (manifests.length > manifestsMax)
       throw new ReadFailure(`a snapshot has more than ${manifestsMax} manifests`)
@@ -58,7 +59,7 @@ export async function readManifestList(
  * A manifest's count, length or id as a number.
  * @throws ReadFailure where it is not an integer, is negative, or is beyond 2⁵³
  */
-export function manifestCount(value: unknown): number {
+export function count(value: unknown): number {
   const number = typeof value === 'bigint' || typeof value === 'number' ? Number(value) : Number.NaN
   if (!Number.isSafeInteger(number) || number < 0) throw new ReadFailure('a manifest holds an invalid count')
   return number

@@ -1,0 +1,68 @@
+/** Declares GET /api/v1/refusals: changes that a policy denied, and those that got no verdict. */
+
+import { operationsOf } from '../../http/declare.ts'
+import { pageRequest } from '../../http/page-view.ts'
+import {
+  described,
+  filteredTable,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  pageInput,
+  pageOf,
+  tableFilter,
+  text,
+  time,
+  uuid,
+} from '../../http/schemas.ts'
+import { refusalOutcomes } from '../../store/commit/refusals.ts'
+import type { Store } from '../../store/store.ts'
+import { listRefusedChanges } from './list-refusals.ts'
+
+const operation = operationsOf<{ readonly store: Store }>()
+
+const refusal = object({
+  commit_id: described(uuid, '`X-Svc-Decision-Id` of the response'),
+  request_id: maybe(described(text, '`X-Request-Id` of the response')),
+  created_at: time,
+  outcome: oneOf(refusalOutcomes),
+  action: text,
+  table: described(
+    object({ namespace: list(text), name: text }),
+    '`name` is empty for a change of a namespace',
+  ),
+  principal: described(text, 'subject'),
+  principal_source: text,
+  policy: maybe(described(object({ id: text, name: text }), 'absent where no single policy decided')),
+  reason: described(text, 'what the writer read, or the error code of a missing verdict'),
+  explanation: maybe(
+    described(text, 'the failing part of the policy with its values, or what could not be done'),
+  ),
+})
+
+export const refusalOperations = [
+  operation({
+    name: 'list_refusals',
+    tag: 'policies',
+    summary: 'Commits and other changes that were refused, newest first',
+    description:
+      'Denials (403) come from the audit log. Changes without a verdict (503) leave no audit row; the newest 10,000 are kept.',
+    method: 'GET',
+    path: '/api/v1/refusals',
+    access: { scope: 'read', roles: ['steward', 'administrator'] },
+    input: object({
+      request_id: maybe(described(nonEmpty, '`X-Request-Id` of the response')),
+      ...tableFilter,
+      ...pageInput,
+    }),
+    output: pageOf(refusal),
+    run: ({ parts, caller }, { request_id, namespace, table, limit, page_token }) =>
+      listRefusedChanges(parts.store, caller.tenant, {
+        ...pageRequest({ limit, page_token }),
+        requestId: request_id,
+        table: filteredTable({ namespace, table }),
+      }),
+  }),
+]

@@ -1,0 +1,115 @@
+/**
+ * Reads what a commit does to the files of its table, for policies that ask (docs/reference/policies.md 3.3). Nothing
+ * that the commit says of itself counts: snapshots are compared by the manifests in storage.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
+import { startDeadline } from '../../catalog/deadline.ts'
+import { limits } from '../../limits.ts'
+import { type ManifestFacts, noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
+import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
+import { type SnapshotDifference, snapshotReader } from '../../storage/snapshot-difference.ts'
+import { openStorage } from '../../storage/storage.ts'
+import { type RefMove, refMoves, type SnapshotStep } from '../../wire/iceberg/ref-moves.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { Upstream } from '../base/upstream.ts'
+import type { Change } from './change.ts'
+
+const bounds = {
+  bytesMax: limits.manifestFactsBytesMax,
+  filesMax: limits.manifestFactsFilesMax,
+  entriesMax: limits.manifestFactsEntriesMax,
+  readsMax: limits.manifestFactsReadsMax,
+} as const
+
+/** Facts that are known without a look at storage. */
+export const knownFacts =
+  (facts: ManifestFacts): ReadManifestFacts =>
+  async () =>
+    facts
+
+/**
+ * What reads the facts of a commit, once a policy asks.
+ * @param base the metadata before the commit; undefined where it creates the table
+ * @param result the metadata after the commit
+ */
+export function manifestFactsOf(
+  parts: GatewayParts,
+  upstream: Upstream,
+  change: Pick<Change, 'tenant' | 'table'>,
+  base: JsonObject | undefined,
+  result: () => JsonObject,
+): ReadManifestFacts {
+  return async () => {
+    const startMs = performance.now()
+    let facts: ManifestFacts
+    try {
+      const moves = refMoves(base, result(), limits.manifestFactsStepsMax)
+      facts = moves.steps.length === 0 ? noManifestFacts : await readFacts(parts, upstream, change, moves)
+    } catch (thrown) {
+      facts = { values: {}, problem: problemOf(thrown) }
+    }
+    const outcome = facts.problem === undefined ? 'read' : 'failed'
+    parts.metrics.manifestFactsMs.observe({ outcome }, performance.now() - startMs)
+    return facts
+  }
+}
+
+async function readFacts(
+  parts: GatewayParts,
+  { credential }: Upstream,
+  { tenant, table }: Pick<Change, 'tenant' | 'table'>,
+  { steps, leaves }: RefMove,
+): Promise<ManifestFacts> {
+  // Not the client's signal: a client that leaves must not look like a broken policy.
+  using deadline = startDeadline(limits.manifestFactsMs, undefined)
+  const read = async () => {
+    const storage = openStorage(await parts.tableAccess(tenant, credential, table))
+    try {
+      const reader = snapshotReader(storage, bounds, deadline.signal)
+      const differences: SnapshotDifference[] = []
+      for (const step of steps)
+        differences.push(await reader.compare(listOf(step.before), listOf(step.after)))
+      return differences
+    } finally {
+      await storage.close()
+    }
+  }
+  try {
+    return factsOf(await unlessAborted(read(), deadline.signal), leaves)
+  } catch (thrown) {
+    // That a branch left its snapshot is certain without a look at its files.
+    return { values: leaves ? { is_rollback: true } : {}, problem: problemOf(thrown) }
+  }
+}
+
+function factsOf(differences: readonly SnapshotDifference[], leaves: boolean): ManifestFacts {
+  const sum = (count: (one: SnapshotDifference) => number) =>
+    BigInt(differences.reduce((total, one) => total + count(one), 0))
+  return {
+    values: {
+      added_files: sum(({ addedFiles }) => addedFiles),
+      added_rows: sum(({ addedRows }) => addedRows),
+      added_delete_files: sum(({ addedDeleteFiles }) => addedDeleteFiles),
+      deleted_files: sum(({ deletedFiles }) => deletedFiles),
+      is_rollback: leaves || differences.some(({ losesFiles }) => losesFiles),
+    },
+  }
+}
+
+function listOf(snapshot: SnapshotStep['before']): string | undefined {
+  if (snapshot === undefined) return undefined
+  const list = snapshot.get('manifest-list')
+  if (snapshot.has('key-id'))
+    throw new ReadFailure('the manifest list is encrypted, and its key is not known')
+  if (typeof list !== 'string') throw new ReadFailure('a snapshot names no manifest list')
+  return list
+}
+
+function problemOf(thrown: unknown): string {
+  const isLate = thrown instanceof DOMException && thrown.name === 'TimeoutError'
+  if (isLate) return `the manifests could not be read within ${limits.manifestFactsMs} ms`
+  return thrown instanceof Fault ? thrown.publicMessage : toReadFailure(thrown, 'a manifest').reason
+}

@@ -1,0 +1,53 @@
+/**
+ * What the functions `manifest.…(commit)` answer with: facts that were read from storage, not the commit's own claims.
+ * They are read only once a policy has asked for one whose value its verdict depends on.
+ */
+
+import type { Expr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import { isJsonObject } from '../base/json.ts'
+
+/** The functions by the name of the fact, with the type of each. */
+export const manifestFactTypes = {
+  added_files: 'int',
+  added_rows: 'int',
+  added_delete_files: 'int',
+  deleted_files: 'int',
+  is_rollback: 'bool',
+} as const
+export type ManifestFact = keyof typeof manifestFactTypes
+export const manifestFactNames = Object.keys(manifestFactTypes) as readonly ManifestFact[]
+
+export interface ManifestFacts {
+  readonly values: { readonly [Fact in ManifestFact]?: bigint | boolean }
+  /** Why some are missing, in words of ours. */
+  readonly problem?: string
+}
+
+/** Never rejects. */
+export type ReadManifestFacts = () => Promise<ManifestFacts>
+
+/** Nothing that a change names was added, deleted or rolled back. */
+export const noManifestFacts: ManifestFacts = {
+  values: { added_files: 0n, added_rows: 0n, added_delete_files: 0n, deleted_files: 0n, is_rollback: false },
+}
+
+/** The key of `commit` that holds the facts. No policy can name it by a field selection. */
+export const factsKey = '@manifest'
+
+/** The `commit` binding with the facts. */
+export function withManifestFacts(commit: JsonValue, { values }: ManifestFacts): JsonObject {
+  if (!isJsonObject(commit)) throw new TypeError('the commit that policies see is not an object')
+  return new Map<string, JsonValue>([...commit, [factsKey, new Map(Object.entries(values))]])
+}
+
+/** Whether an expression is a call of one of the functions. Its operands are not looked at. */
+export function asksManifest({ exprKind }: Expr): boolean {
+  if (exprKind.case !== 'callExpr') return false
+  const { function: name, target } = exprKind.value
+  return (
+    target?.exprKind.case === 'identExpr' &&
+    target.exprKind.value.name === 'manifest' &&
+    Object.hasOwn(manifestFactTypes, name)
+  )
+}

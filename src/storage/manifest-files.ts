@@ -1,0 +1,57 @@
+/**
+ * Reads which files a manifest names and what it says of each, without their statistics. engine/iceberg/manifest.ts
+ * reads what a query needs.
+ */
+
+import { nextTurn } from '../base/turn.ts'
+import type { AvroRecord } from './avro.ts'
+import { fieldNames, manifestIn, recordField } from './avro-fields.ts'
+import { count, type ManifestRef } from './manifest-list.ts'
+import { ReadFailure } from './read-failure.ts'
+
+export interface ManifestFile {
+  /** Equal for entries about one file, or about one deletion vector in a file. */
+  readonly key: string
+  /** False where the entry records that the file was deleted. */
+  readonly isLive: boolean
+  readonly recordCount: number
+}
+
+const entryFields = { status: 0, data_file: 2 } as const
+const fileFields = { content: 134, file_path: 100, record_count: 103, content_offset: 144 } as const
+/** `status` of an entry: 0 existing, 1 added, 2 deleted. */
+const deleted = 2
+/** Entries after which other work on this thread gets its turn. */
+const turnEntries = 500
+
+/**
+ * The entries of a manifest, in turns.
+ * @param bytes of the manifest
+ * @throws ReadFailure
+ */
+export async function* manifestFiles(bytes: Uint8Array, ref: ManifestRef): AsyncGenerator<ManifestFile> {
+  // A file that was cut off between two blocks is a whole Avro file: only its length tells.
+  if (bytes.length !== ref.sizeBytes)
+    throw new ReadFailure('a manifest is not as long as its manifest list says')
+  const { schema, records } = manifestIn(bytes)
+  const entry = fieldNames(schema, entryFields)
+  const file = fieldNames(recordField(schema, entry.data_file), fileFields)
+  let seen = 0
+  for (const record of records) {
+    if (++seen % turnEntries === 0) await nextTurn()
+    const status = record[entry.status]
+    if (status !== 0 && status !== 1 && status !== deleted)
+      throw new ReadFailure('a manifest entry has an unknown status')
+    const fields = record[entry.data_file] as AvroRecord | null | undefined
+    const path = fields?.[file.file_path]
+    if (typeof path !== 'string') throw new ReadFailure('a manifest entry names no file')
+    if (((fields?.[file.content] ?? 0) === 0) !== (ref.content === 'data'))
+      throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
+    const offset = fields?.[file.content_offset]
+    yield {
+      key: offset === null || offset === undefined ? path : `${path}\0${offset}`,
+      isLive: status !== deleted,
+      recordCount: count(fields?.[file.record_count]),
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Compares two snapshots of a table by the files that they hold. Manifests that both list are not read; every other
+ * manifest is, because what a manifest list counts is only what its writer claims.
+ */
+
+import { inParallel } from '../base/in-parallel.ts'
+import { manifestFiles } from './manifest-files.ts'
+import { type ManifestRef, manifestsIn } from './manifest-list.ts'
+import { ReadFailure } from './read-failure.ts'
+import type { Storage } from './storage.ts'
+
+export interface SnapshotDifference {
+  readonly addedFiles: number
+  /** Rows of the added data files, as their manifests count them. */
+  readonly addedRows: number
+  /** Files and vectors that delete rows of others. */
+  readonly addedDeleteFiles: number
+  /** Files of either kind that are held no longer. */
+  readonly deletedFiles: number
+  /** Whether some of these are not recorded as deleted by any manifest of the later snapshot. */
+  readonly losesFiles: boolean
+}
+
+/** Bounds of one use, over all files that it reads. */
+export interface ReadBounds {
+  readonly bytesMax: number
+  readonly filesMax: number
+  readonly entriesMax: number
+  readonly readsMax: number
+}
+
+export interface SnapshotReader {
+  /**
+   * Compares two snapshots by the locations of their manifest lists; undefined for a snapshot without files.
+   * @throws ReadFailure where something cannot be read, or a bound is reached
+   */
+  compare(before: string | undefined, after: string | undefined): Promise<SnapshotDifference>
+}
+
+/** Reads through `storage`, each manifest list once. */
+export function snapshotReader(storage: Storage, bounds: ReadBounds, signal: AbortSignal): SnapshotReader {
+  const left = { bytes: bounds.bytesMax, files: bounds.filesMax, entries: bounds.entriesMax }
+  const lists = new Map<string, Promise<ReadonlyMap<string, ManifestRef>>>()
+
+  async function readBounded(location: string): Promise<Uint8Array> {
+    signal.throwIfAborted()
+    if (left.files-- <= 0)
+      throw new ReadFailure(`more than ${bounds.filesMax} manifests would have to be read`)
+    const file = await storage.open(location)
+    left.bytes -= file.size
+    if (left.bytes < 0) throw new ReadFailure(`more than ${bounds.bytesMax} bytes would have to be read`)
+    return await file.read(0, file.size)
+  }
+
+  async function readList(location: string): Promise<ReadonlyMap<string, ManifestRef>> {
+    const refs = manifestsIn(await readBounded(location), bounds.entriesMax)
+    const byLocation = new Map(refs.map((ref) => [ref.location, ref]))
+    if (byLocation.size !== refs.length) throw new ReadFailure('a manifest list names one manifest twice')
+    return byLocation
+  }
+
+  function listAt(location: string | undefined): Promise<ReadonlyMap<string, ManifestRef>> {
+    if (location === undefined) return Promise.resolve(new Map())
+    const list = lists.get(location) ?? readList(location)
+    lists.set(location, list)
+    return list
+  }
+
+  /** Calls `visit` with every entry of the manifests, one manifest after the other. */
+  async function eachFile(refs: readonly ManifestRef[], visit: Visit): Promise<void> {
+    for (let from = 0; from < refs.length; from += bounds.readsMax) {
+      const some = refs.slice(from, from + bounds.readsMax)
+      const read = await inParallel(some, bounds.readsMax, async (ref) => {
+        if (ref.isEncrypted) throw new ReadFailure('a manifest is encrypted, and its key is not known')
+        return { ref, bytes: await readBounded(ref.location) }
+      })
+      for (const { ref, bytes } of read)
+        for await (const file of manifestFiles(bytes, ref)) {
+          if (left.entries-- <= 0)
+            throw new ReadFailure(`manifests hold more than ${bounds.entriesMax} entries`)
+          signal.throwIfAborted()
+          visit(`${ref.content} ${file.key}`, ref, file)
+        }
+    }
+  }
+
+  return {
+    async compare(before, after) {
+      const [older, newer] = await Promise.all([listAt(before), listAt(after)])
+      assertAlike(older, newer)
+      const gone = new Set<string>()
+      await eachFile(onlyIn(older, newer), (key, _ref, { isLive }) => void (isLive && gone.add(key)))
+      const recorded = new Set<string>()
+      const counts = { addedFiles: 0, addedRows: 0, addedDeleteFiles: 0 }
+      await eachFile(onlyIn(newer, older), (key, { content }, { isLive, recordCount }) => {
+        if (!isLive) recorded.add(key)
+        // A file that is listed a second time is read a second time.
+        else if (gone.delete(key)) return
+        else if (content === 'deletes') counts.addedDeleteFiles++
+        else {
+          counts.addedFiles++
+          counts.addedRows += recordCount
+        }
+      })
+      return { ...counts, deletedFiles: gone.size, losesFiles: [...gone].some((key) => !recorded.has(key)) }
+    },
+  }
+}
+
+type Entry = { readonly isLive: boolean; readonly recordCount: number }
+type Visit = (key: string, ref: ManifestRef, file: Entry) => void
+
+function onlyIn(
+  one: ReadonlyMap<string, ManifestRef>,
+  other: ReadonlyMap<string, ManifestRef>,
+): readonly ManifestRef[] {
+  return [...one.values()].filter(({ location }) => !other.has(location))
+}
+
+/** A manifest never changes: lists that say other things of it would let its deletes apply to other rows. */
+function assertAlike(older: ReadonlyMap<string, ManifestRef>, newer: ReadonlyMap<string, ManifestRef>): void {
+  for (const { location, ...said } of older.values()) {
+    const again = newer.get(location)
+    if (again !== undefined && !Bun.deepEquals({ ...again, location }, { ...said, location }))
+      throw new ReadFailure('two manifest lists say different things of one manifest')
+  }
+}

@@ -1,0 +1,208 @@
+/** Two snapshots are compared by the files that their manifests hold, whatever their manifest lists claim. */
+
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ReadFailure } from '../../src/storage/read-failure.ts'
+import {
+  type ReadBounds,
+  type SnapshotReader,
+  snapshotReader,
+} from '../../src/storage/snapshot-difference.ts'
+import { openStorage, type Storage } from '../../src/storage/storage.ts'
+import { manifestFolder } from '../support/manifests.ts'
+
+const parent = mkdtempSync(join(tmpdir(), 'covenant-difference-'))
+afterAll(() => rmSync(parent, { recursive: true, force: true }))
+
+let folder: string
+let files: ReturnType<typeof manifestFolder>
+beforeEach(() => {
+  folder = mkdtempSync(join(parent, 'table-'))
+  files = manifestFolder(folder)
+})
+
+const opened: Storage[] = []
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.close()
+})
+
+const roomy: ReadBounds = { bytesMax: 1_000_000, filesMax: 100, entriesMax: 1_000, readsMax: 4 }
+
+function reader(bounds: Partial<ReadBounds> = {}, signal = new AbortController().signal): SnapshotReader {
+  const storage = openStorage({ roots: [files.location], s3: undefined })
+  opened.push(storage)
+  return snapshotReader(storage, { ...roomy, ...bounds }, signal)
+}
+
+async function failure(work: Promise<unknown>): Promise<string> {
+  const thrown = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(thrown).toBeInstanceOf(ReadFailure)
+  return (thrown as ReadFailure).reason
+}
+
+const same = { addedFiles: 0, addedRows: 0, addedDeleteFiles: 0, deletedFiles: 0, losesFiles: false }
+
+describe('a snapshot that', () => {
+  test('appends adds the files and rows of its new manifests, and reads no manifest that both list', async () => {
+    const old = await files.manifest([{ path: 'a', rows: 5 }])
+    const added = await files.manifest([
+      { path: 'b', rows: 2 },
+      { path: 'c', rows: 3 },
+    ])
+    const before = await files.list([old])
+    const after = await files.list([old, added])
+    rmSync(fileURLToPath(old.path))
+    expect(await reader().compare(before, after)).toEqual({ ...same, addedFiles: 2, addedRows: 5 })
+  })
+
+  test('is the first of its table adds everything, and one that is gone deletes everything', async () => {
+    const list = await files.list([await files.manifest([{ path: 'a', rows: 5 }])])
+    expect(await reader().compare(undefined, list)).toEqual({ ...same, addedFiles: 1, addedRows: 5 })
+    expect(await reader().compare(list, undefined)).toEqual({ ...same, deletedFiles: 1, losesFiles: true })
+  })
+
+  test('merges manifests changes nothing: files that it carries on are neither added nor deleted', async () => {
+    const before = await files.list([
+      await files.manifest([{ path: 'a' }]),
+      await files.manifest([{ path: 'b' }]),
+    ])
+    const merged = await files.manifest([
+      { path: 'a', status: 'existing' },
+      { path: 'b', status: 'existing' },
+    ])
+    expect(await reader().compare(before, await files.list([merged]))).toEqual(same)
+  })
+
+  test('overwrites deletes what its manifests record as deleted, and loses nothing', async () => {
+    const before = await files.list([await files.manifest([{ path: 'a' }, { path: 'b' }])])
+    const rewritten = await files.manifest([
+      { path: 'a', status: 'deleted' },
+      { path: 'b', status: 'existing' },
+    ])
+    const added = await files.manifest([{ path: 'c', rows: 9 }])
+    expect(await reader().compare(before, await files.list([rewritten, added]))).toEqual({
+      ...same,
+      addedFiles: 1,
+      addedRows: 9,
+      deletedFiles: 1,
+    })
+  })
+
+  test('lists the manifests of an older one loses the files that came since', async () => {
+    const first = await files.manifest([{ path: 'a' }])
+    const second = await files.manifest([{ path: 'b' }])
+    const before = await files.list([first, second])
+    expect(await reader().compare(before, await files.list([first]))).toEqual({
+      ...same,
+      deletedFiles: 1,
+      losesFiles: true,
+    })
+  })
+
+  test('hides a lost file behind a manifest that carries on another still loses it', async () => {
+    const first = await files.manifest([{ path: 'a' }])
+    const second = await files.manifest([{ path: 'b' }])
+    const before = await files.list([first, second])
+    const disguise = await files.manifest([{ path: 'a', status: 'existing' }])
+    expect(await reader().compare(before, await files.list([disguise]))).toMatchObject({ losesFiles: true })
+  })
+
+  test('adds a file as if it had existed before adds it all the same', async () => {
+    const old = await files.manifest([{ path: 'a' }])
+    const sly = await files.manifest([{ path: 'x', status: 'existing', rows: 7 }])
+    const difference = await reader().compare(await files.list([old]), await files.list([old, sly]))
+    expect(difference).toEqual({ ...same, addedFiles: 1, addedRows: 7 })
+  })
+
+  test('lists a file twice adds it once more', async () => {
+    const old = await files.manifest([{ path: 'a' }])
+    const twice = await files.manifest([
+      { path: 'a', status: 'existing' },
+      { path: 'a', status: 'existing', rows: 4 },
+    ])
+    const difference = await reader().compare(await files.list([old]), await files.list([twice]))
+    expect(difference).toEqual({ ...same, addedFiles: 1, addedRows: 4 })
+  })
+
+  test('deletes rows by a delete file adds a delete file and no data file', async () => {
+    const old = await files.manifest([{ path: 'a' }])
+    const deletes = await files.manifest([{ path: 'd', rows: 3 }], 'deletes')
+    const difference = await reader().compare(await files.list([old]), await files.list([old, deletes]))
+    expect(difference).toEqual({ ...same, addedDeleteFiles: 1 })
+  })
+
+  test('replaces one of several deletion vectors in a file tells them apart', async () => {
+    const vectors = (second: number) =>
+      files.manifest(
+        [
+          { path: 'v.puffin', offset: 4 },
+          { path: 'v.puffin', offset: second },
+        ],
+        'deletes',
+      )
+    const before = await files.list([await vectors(50)])
+    expect(await reader().compare(before, await files.list([await vectors(90)]))).toEqual({
+      ...same,
+      addedDeleteFiles: 1,
+      deletedFiles: 1,
+      losesFiles: true,
+    })
+  })
+})
+
+describe('no comparison is made', () => {
+  test('where a manifest list says other things of a manifest than the list before it', async () => {
+    const old = await files.manifest([{ path: 'd' }], 'deletes')
+    const before = await files.list([old])
+    const after = await files.list([{ ...old, sequence: 0 }])
+    expect(await failure(reader().compare(before, after))).toContain('different things of one manifest')
+  })
+
+  test('where a manifest is not as long as its list says', async () => {
+    const list = await files.list([{ ...(await files.manifest([{ path: 'a' }])), length: 1 }])
+    expect(await failure(reader().compare(undefined, list))).toContain('not as long')
+  })
+
+  test('where a manifest list names a manifest twice', async () => {
+    const one = await files.manifest([{ path: 'a' }])
+    expect(await failure(reader().compare(undefined, await files.list([one, one])))).toContain('twice')
+  })
+
+  test('where a manifest lies outside the storage roots', async () => {
+    const outside = manifestFolder(mkdtempSync(join(parent, 'other-')))
+    const list = await files.list([await outside.manifest([{ path: 'a' }])])
+    expect(await failure(reader().compare(undefined, list))).toContain('outside the storage_roots')
+  })
+
+  test('where a manifest holds deletes and its list says data', async () => {
+    const one = await files.manifest([{ path: 'd' }], 'deletes')
+    const list = await files.list([{ ...one, content: 0 }])
+    expect(await failure(reader().compare(undefined, list))).toContain(
+      'of a kind that its manifest does not hold',
+    )
+  })
+
+  test.each([
+    ['bytes', { bytesMax: 100 }, 'more than 100 bytes'],
+    ['files', { filesMax: 2 }, 'more than 2 manifests'],
+    ['entries', { entriesMax: 2 }, 'more than 2 entries'],
+  ] as const)('beyond the bound of %s', async (_what, bounds, reason) => {
+    const list = await files.list([
+      await files.manifest([{ path: 'a' }, { path: 'b' }]),
+      await files.manifest([{ path: 'c' }]),
+    ])
+    expect(await failure(reader(bounds).compare(undefined, list))).toContain(reason)
+  })
+
+  test('after the signal has fired', async () => {
+    const list = await files.list([await files.manifest([{ path: 'a' }])])
+    const signal = AbortSignal.abort(new Error('late'))
+    expect(reader({}, signal).compare(undefined, list)).rejects.toThrow('late')
+  })
+})

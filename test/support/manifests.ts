@@ -1,0 +1,59 @@
+/** Manifests and manifest lists with exactly the entries that a test names, in a folder of the local disk. */
+
+import { avroBytes } from '../../demo/lake/avro-file.ts'
+import { folderSink } from '../../demo/lake/iceberg-writer.ts'
+import {
+  type Manifest,
+  manifestEntry,
+  manifestListBytes,
+  manifestSchema,
+  statsFields,
+} from '../../demo/lake/manifests.ts'
+
+export interface Entry {
+  readonly path: string
+  /** `added` where absent. */
+  readonly status?: 'existing' | 'added' | 'deleted'
+  readonly rows?: number
+  /** Of a deletion vector. */
+  readonly offset?: number
+}
+
+const statuses = { existing: 0, added: 1, deleted: 2 } as const
+
+/** Writes below a folder; names are given in order. */
+export function manifestFolder(folder: string) {
+  const { location, put } = folderSink(folder)
+  let count = 0
+  const place = (kind: string) => `${location}/metadata/${kind}-${++count}.avro`
+  return {
+    location,
+    async manifest(entries: readonly Entry[], kind: 'data' | 'deletes' = 'data'): Promise<Manifest> {
+      const content = kind === 'data' ? 0 : 1
+      const records = entries.map(({ path, status = 'added', rows = 1, offset }) => {
+        const file = {
+          file_path: path,
+          file_format: 'PARQUET',
+          partition: {},
+          record_count: BigInt(rows),
+          file_size_in_bytes: 1n,
+          content,
+          ...statsFields(),
+          ...(offset !== undefined && { content_offset: BigInt(offset) }),
+        }
+        const entry = { ...manifestEntry(2, file, 1n), status: statuses[status] }
+        return status === 'added' ? entry : { ...entry, snapshot_id: 1n, sequence_number: 1n }
+      })
+      const bytes = avroBytes(manifestSchema(2, undefined), records, { content: kind, 'format-version': '2' })
+      const path = place('manifest')
+      await put(path, bytes)
+      return { path, length: bytes.length, content, snapshotId: 1n, sequence: 1 }
+    },
+    /** @returns its location */
+    async list(manifests: readonly Manifest[]): Promise<string> {
+      const path = place('snap')
+      await put(path, manifestListBytes(2, manifests))
+      return path
+    },
+  }
+}
