@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { countIntents } from '../../src/store/commit/commit-intents.ts'
+import { countIntents, intentsOnTable } from '../../src/store/commit/commit-intents.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
@@ -373,4 +373,69 @@ test('nessie: a drop and a rename whose answers were lost are told as made, and 
   expect((await send(main, 'GET', tablePath(destination))).status).toBe(404)
   expect(await gateway.audit(table)).toMatchObject([{ action: 'rename-table', decision: 'APPROVED' }])
   expect(await gateway.audit(destination)).toMatchObject([{ action: 'drop-table', decision: 'APPROVED' }])
+})
+
+describe('commits of several tables', () => {
+  const surface = (): Target => ({
+    base: `${gateway.catalogUri()}/v1`,
+    headers: { 'x-svc-session': gateway.secret },
+  })
+  const bodyOf = (...changes: unknown[]) => JSON.stringify({ 'table-changes': changes })
+  const change = (identifier: TableRef, body: string, requirements: readonly unknown[] = []) => ({
+    identifier,
+    ...JSON.parse(body),
+    requirements,
+  })
+  const transact = (body: string) => send(surface(), 'POST', '/transactions/commit', body)
+  const locationsOf = (both: readonly TableRef[]) =>
+    Promise.all(both.map(async (table) => (await loadTable(main, table))['metadata-location']))
+
+  test('nessie: a transaction is listed, made in one Nessie commit, and audited by the files that loads name', async () => {
+    const config = await (await send(surface(), 'GET', '/config')).json()
+    expect((config as { endpoints: string[] }).endpoints).toContain('POST /v1/{prefix}/transactions/commit')
+    const both = [await newTable(), await newTable()] as const
+    const appended = change(both[0], append(7n))
+    const answer = await transact(bodyOf(appended, change(both[1], setProperties({ owner: 'sales' }))))
+    expect(answer.status).toBe(204)
+    const locations = await locationsOf(both)
+    const made = await Promise.all(
+      both.map(async (table) => (await loadTable(main, table)).metadata.properties),
+    )
+    expect(made[0]?.['nessie.commit.id']).toBe(made[1]?.['nessie.commit.id'] ?? 'none')
+    for (const [index, table] of both.entries())
+      expect(await gateway.audit(table)).toMatchObject([
+        { decision: 'APPROVED', metadataLocation: locations[index] ?? '' },
+      ])
+    for (const table of both) expect(await intentsOnTable(gateway.store, gateway.tenant, table)).toEqual([])
+  })
+
+  test('nessie: a transaction in which one table has moved on is 409, and changes no table', async () => {
+    const both = [await newTable(), await newTable()] as const
+    const before = await locationsOf(both)
+    const moved = [{ type: 'assert-table-uuid', uuid: crypto.randomUUID() }]
+    const properties = setProperties({ owner: 'sales' })
+    const answer = await transact(bodyOf(change(both[0], properties), change(both[1], properties, moved)))
+    expect(answer.status).toBe(409)
+    expect(await locationsOf(both)).toEqual(before)
+    for (const table of both) expect(await gateway.audit(table)).toEqual([])
+    for (const table of both) expect(await intentsOnTable(gateway.store, gateway.tenant, table)).toEqual([])
+  })
+
+  test('nessie: of two transactions that race for the same two tables one changes both, or one is refused whole', async () => {
+    const both = [await newTable(), await newTable()] as const
+    const absent = [{ type: 'assert-ref-snapshot-id', ref: 'main', 'snapshot-id': null }]
+    const racing = [11n, 12n].map((id) =>
+      transact(bodyOf(...both.map((table) => change(table, append(id), absent)))),
+    )
+    const statuses = (await Promise.all(racing)).map(({ status }) => status)
+    expect(statuses.every((status) => status === 204 || status === 409)).toBe(true)
+    const made = statuses.filter((status) => status === 204).length
+    expect(made).toBeLessThanOrEqual(1)
+    const approved = await Promise.all(both.map((table) => gateway.audit(table)))
+    expect(approved.map((rows) => rows.length)).toEqual([made, made])
+    const snapshots = await Promise.all(
+      both.map(async (table) => (await loadTable(main, table)).metadata.snapshots?.[0]?.['snapshot-id']),
+    )
+    expect(snapshots[0]).toBe(snapshots[1] as number)
+  })
 })

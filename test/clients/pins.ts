@@ -259,6 +259,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 600,
   },
+  /** The machine's own Java runs the client: it needs a compiler. */
+  java: {
+    file: 'java.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest'],
+    quick: false,
+    seconds: 400,
+  },
   rck: {
     file: 'rck.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest'],

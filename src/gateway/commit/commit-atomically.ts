@@ -1,6 +1,7 @@
 /**
  * Performs a multi-table commit on a catalog that makes all of it or nothing (docs/reference/gateway.md 3.6): judges
- * every table first, then forwards the request as one. Its intent has a row for each table, and each is audited.
+ * every table first, then forwards the request as one. Its intent has a row for each table, so that other commits see
+ * what is in flight on theirs, and each table is audited.
  */
 
 import type { PolicyOutcome } from '../../core/decision.ts'

@@ -19,7 +19,10 @@ import { loadedBase, type Outcome, outcomeOf, startLoads } from '../stages/loads
 import { pendingIntent, type TableCommit } from '../stages/open-commit.ts'
 import { passVerdict } from './outcomes.ts'
 
-/** No Idempotency-Key is forwarded, because the upstream would see the same key on several requests. */
+/**
+ * No Idempotency-Key is forwarded. Several requests would carry the same key, and the reply to an atomic transaction
+ * does not show that it is repeated.
+ */
 export interface TransactionCommit
   extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages' | 'requestId'> {
   readonly changes: readonly TableChange[]

@@ -9,7 +9,6 @@ setDefaultTimeout(60_000)
 
 /** Where the process dies, at which pass, and what stands upstream of each table then. */
 const kills: readonly (readonly [CrashPoint, number, number])[] = [
-  ['intent-opened', 1, 0],
   ['intent-opened', 2, 0],
   ['commit-not-forwarded', 1, 0],
   ['answer-lost', 1, 1],
