@@ -198,6 +198,7 @@ test('says what administration answers', async () => {
   const made = await succeed('POST', `${one}/sessions`, { ...as, body: { ...minted, sub: 's', expires_at } })
   await succeed('DELETE', `${one}/sessions/${made.id}`, as)
   await succeed('GET', `${one}/sessions`, as)
+  await succeed('GET', `${one}/administration`, as)
   await succeed('GET', '/admin/license', as)
 })
 
