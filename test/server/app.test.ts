@@ -181,6 +181,14 @@ describe('the drain delay', () => {
   })
 })
 
+test('a service whose clock is an hour ahead of the database’s says so', async () => {
+  await using ahead = await startTestService({ clock: { now: () => Date.now() + 3_600_000 } })
+  await eventually(() =>
+    ahead.log().includes('the clock of this machine differs from the clock of the database'),
+  )
+  expect(Math.round((await metric(ahead, 'svc_clock_offset_seconds')) / 60)).toBe(60)
+})
+
 describe('a database that hangs', () => {
   test('is not healthy, and the probes are answered all the same', async () => {
     await using hanging = await startTestService({

@@ -110,6 +110,7 @@ export function storeContract(engine: 'embedded' | 'postgres'): void {
     test('runs on the engine that was asked for and is healthy', async () => {
       expect(store.backend).toBe(engine)
       expect(await store.healthy()).toBe(true)
+      await store.checkWrites()
     })
 
     describe('transactions', transactions)

@@ -5,6 +5,8 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import postgres from 'postgres'
 import type { Fault } from '../../src/base/fault.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { bounded } from '../../src/server/checks.ts'
+import { assertSecretsKey } from '../../src/store/catalog-credential/secrets-key.ts'
 import { claimStaleIntents, openIntent } from '../../src/store/commit/commit-intents.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { callFunction } from '../../src/store/database/session.ts'
@@ -425,6 +427,49 @@ describe.skipIf(server === undefined)('store on a server', () => {
     answering = true
     await other.close()
     line.close()
+  })
+
+  test('a probe of a database that no longer answers fails, and passes again once it answers', async () => {
+    let answering = true
+    const line = await lineTo(() => () => answering)
+    const other = await replica({ databaseUrl: line.databaseUrl, statementMs: 200 })
+    const check = async (name: 'healthy' | 'checkWrites') => {
+      if ((await other[name]()) === false) throw new Error('not healthy')
+    }
+    const probes = (['healthy', 'checkWrites'] as const).map((name) => bounded(() => check(name), 100))
+    const passes = async () => {
+      const outcomes = await Promise.allSettled(probes.map((probe) => probe()))
+      return outcomes.every(({ status }) => status === 'fulfilled')
+    }
+    await eventually(passes)
+    answering = false
+    expect(await passes()).toBe(false)
+    answering = true
+    await eventually(passes)
+    await other.close()
+    line.close()
+  })
+
+  test('a database without room for a temporary file refuses the probe’s write, and still answers', async () => {
+    const [at] = await superuser<{ name: string }[]>`select current_database() as name`
+    const name = at?.name ?? ''
+    await superuser`alter database ${superuser(name)} set temp_file_limit = '64kB'`
+    const other = await replica()
+    expect(await failure(other.checkWrites())).toBe('unavailable')
+    expect(await other.healthy()).toBe(true)
+    await superuser`alter database ${superuser(name)} reset temp_file_limit`
+    expect(await failure(store.checkWrites())).toBe('none')
+    await other.close()
+  })
+
+  test('a secrets key is the one of the database on every replica', async () => {
+    await assertSecretsKey(store)
+    const other = await replica({ secretsKey: new Uint8Array(32).fill(9) })
+    expect(await failure(assertSecretsKey(other))).toBe('misconfigured')
+    await other.close()
+    const same = await replica()
+    await assertSecretsKey(same)
+    await same.close()
   })
 
   test('a session that is silent from its log-in on is given up, and its place is free again', async () => {
