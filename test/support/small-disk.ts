@@ -1,4 +1,4 @@
-/** A file system of few megabytes that a test may fill. Only root can mount one; elsewhere tests skip aloud. */
+/** A file system of few megabytes that a test may fill. Only root can mount one; elsewhere tests skip, and say so. */
 
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -186,16 +186,24 @@ function cellOf(value: unknown, type: SqlType): unknown {
   if (Array.isArray(value)) return value.map((item) => cellOf(item, type))
   if (typeof value === 'bigint') return `${value}`
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
-  if (type.startsWith('numeric') && typeof value === 'string') return withoutZeros(value)
+  if (type.startsWith('numeric') && typeof value === 'string') return decimalOf(value)
   if (typeof value !== 'number') return value
   return String(Number(value.toPrecision(type.startsWith('float4') ? 5 : 9)))
 }
 
-/** A decimal of `rowsIn`: its scale is that of its batch, and rows come in other batches where some are hidden. */
-function withoutZeros(decimal: string): string {
+/** As many digits as a quotient of numerics has, which DuckDB computes as a float. Sums of such depend on their order. */
+const digitsMax = 14
+
+/** A decimal of `rowsIn` by its value: its scale is that of its batch, and rows come in other batches where some are hidden. */
+function decimalOf(decimal: string): string {
   const [digits = '', scale = '0'] = decimal.split('e-')
-  const zeros = Math.min(Number(scale), /0*$/.exec(digits)?.[0].length ?? 0)
-  return `${digits.slice(0, digits.length - zeros) || '0'}e-${digits === '0' ? 0 : Number(scale) - zeros}`
+  const surplus = Math.max(0, digits.replace('-', '').length - digitsMax)
+  const rounded =
+    surplus === 0
+      ? digits
+      : `${Number(`${digits.slice(0, -surplus)}.${digits.slice(-surplus)}`).toFixed(0)}${'0'.repeat(surplus)}`
+  const zeros = Math.min(Number(scale), /0*$/.exec(rounded)?.[0].length ?? 0)
+  return `${rounded.slice(0, rounded.length - zeros) || '0'}e-${rounded === '0' ? 0 : Number(scale) - zeros}`
 }
 
 function same(a: Outcome, b: Outcome): boolean {
