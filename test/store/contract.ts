@@ -314,7 +314,14 @@ async function read(
 }
 
 /** Tables of svc that a tenant may not read at all. */
-const notForTenants = new Set(['migration', 'signing_key', 'used_once', 'provider_event', 'job_gauge'])
+const notForTenants = new Set([
+  'migration',
+  'secrets_key_check',
+  'signing_key',
+  'used_once',
+  'provider_event',
+  'job_gauge',
+])
 
 function isolation(): void {
   beforeAll(async () => {

