@@ -1,7 +1,7 @@
 /** What the programs say of a wrong start, and one start that is right. main.walks.ts starts on an empty directory. */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, mkdirSync, readdirSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { createLogger } from '../src/telemetry/log.ts'
 import { eventually } from './support/eventually.ts'
 import { freePort } from './support/free-port.ts'
 import { anyPorts, listening, start } from './support/start-program.ts'
-import { storeTemplate, testCatalogDirectory } from './support/store.ts'
+import { storeTemplate, testCatalogDirectory, testSecretsKey } from './support/store.ts'
 
 setDefaultTimeout(300_000)
 
@@ -19,6 +19,7 @@ setDefaultTimeout(300_000)
 async function preparedDirectory(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
   cpSync(await storeTemplate(), join(folder, 'store', 'pg'), { recursive: true })
+  writeFileSync(join(folder, 'secrets.key'), testSecretsKey, { mode: 0o600 })
   mkdirSync(join(folder, 'pg-catalog'), { mode: 0o700 })
   for (const name of readdirSync(testCatalogDirectory).filter((each) => /^catalog-\w+\.tar$/.test(each)))
     cpSync(join(testCatalogDirectory, name), join(folder, 'pg-catalog', name))

@@ -1,6 +1,6 @@
 /** Runs the command line on a store that a test owns, in this process or in one of its own. */
 
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,6 +33,7 @@ export async function commandLine(): Promise<CommandLine> {
   const folder = mkdtempSync(join(tmpdir(), 'covenant-admin-'))
   mkdirSync(join(folder, 'data', 'store'), { recursive: true })
   cpSync(await storeTemplate(), join(folder, 'data', 'store', 'pg'), { recursive: true })
+  writeFileSync(join(folder, 'data', 'secrets.key'), testSecretsKey, { mode: 0o600 })
 
   let opened: Promise<Store> | undefined
   const open = () =>

@@ -401,7 +401,11 @@ describe('wrong words', () => {
     ['has a secret of the wrong form', `{"warehouse":"dev","credential":"${secret}"}`, 'id:secret'],
     ['names another endpoint', '{"warehouse":"dev","endpoint":"https://other.example"}', 'differs'],
     ['names no read engine that there is', '{"warehouse":"dev","read_engine":"spark"}', 'must be one of'],
-    ['reads by Trino and names none', '{"warehouse":"dev","read_engine":"trino"}', 'needs a trino.uri'],
+    [
+      'reads by Trino and names none',
+      '{"warehouse":"dev","read_engine":"trino"}',
+      'requires the setting `trino.uri`',
+    ],
     [
       'sends Trino a secret without TLS',
       `{"warehouse":"dev","trino.uri":"http://trino.example","trino.catalog":"c","trino.token":"${secret}"}`,

@@ -333,10 +333,13 @@ describe('the log', () => {
     const before = await listed()
     const unrecordable = { ...actorOf('x'), requestId: '' }
     const wanted = { name: 'x', principal: { sub: 'service:x', roles: [] }, scopes: ['read'] } as const
-    await expect(createServiceSession(store, tenant, wanted, unrecordable)).rejects.toThrow()
-    await expect(revokeServiceSession(store, tenant, steward.id, unrecordable)).rejects.toThrow()
-    await expect(suspendTenant(store, tenant, unrecordable)).rejects.toThrow()
-    await expect(removeCatalogCredential(store, tenant, 'main', unrecordable)).rejects.toThrow()
+    const attempts = [
+      createServiceSession(store, tenant, wanted, unrecordable),
+      revokeServiceSession(store, tenant, steward.id, unrecordable),
+      suspendTenant(store, tenant, unrecordable),
+      removeCatalogCredential(store, tenant, 'main', unrecordable),
+    ]
+    for (const attempt of await Promise.allSettled(attempts)) expect(attempt.status).toBe('rejected')
     expect(await listed()).toEqual(before)
     expect((await getTenant(store, tenant))?.state).toBe('active')
     expect(await hasCatalogCredential(store, tenant, 'main')).toBe(true)

@@ -206,7 +206,7 @@ describe('every answer', () => {
 
   test('to a request whose host is none is 400, an ErrorModel that shows nothing of the program', async () => {
     for (const host of ['', 'a b', '[', '%%', 'a:99999', 'u:p@svc', 'svc/admin/tenants?']) {
-      const response = await call(service, 'GET', '/healthz', { headers: { host } })
+      const response = await call(service, 'GET', '/nothing', { headers: { host } })
       const { headers, status } = response
       expect({ host, status }).toEqual({ host, status: 400 })
       expect(headers.get('x-content-type-options')).toBe('nosniff')

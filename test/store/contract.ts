@@ -321,6 +321,7 @@ const notForTenants = new Set([
   'used_once',
   'provider_event',
   'job_gauge',
+  'write_probe',
 ])
 
 function isolation(): void {
