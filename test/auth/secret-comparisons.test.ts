@@ -53,7 +53,7 @@ describe('comparisons', () => {
       'src/detection/alpha-webhook.ts',
       'src/auth/login/login-state.ts',
       'src/auth/oauth-token.ts',
-      'src/store/session-secret.ts',
+      'src/store/session/session-secret.ts',
     ])
       expect(source.find((file) => file.path === path)?.text).toContain('sameSecret(')
   })
