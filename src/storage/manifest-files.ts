@@ -19,10 +19,17 @@ export interface ManifestFile {
 
 const entryFields = { status: 0, data_file: 2 } as const
 const fileFields = { content: 134, file_path: 100, record_count: 103, content_offset: 144 } as const
-/** `status` of an entry: 0 existing, 1 added, 2 deleted. */
-const deleted = 2
+/** `status` of an entry that records a deletion. */
+export const deletedStatus = 2
 /** Entries after which other work on this thread gets its turn. */
 const turnEntries = 500
+
+/** The `status` of an entry: 0 existing, 1 added, 2 deleted. @throws ReadFailure for any other */
+export function entryStatus(status: unknown): 0 | 1 | typeof deletedStatus {
+  if (status !== 0 && status !== 1 && status !== deletedStatus)
+    throw new ReadFailure('a manifest entry has an unknown status')
+  return status
+}
 
 /**
  * The entries of a manifest, in turns.
@@ -39,9 +46,7 @@ export async function* manifestFiles(bytes: Uint8Array, ref: ManifestRef): Async
   let seen = 0
   for (const record of records) {
     if (++seen % turnEntries === 0) await nextTurn()
-    const status = record[entry.status]
-    if (status !== 0 && status !== 1 && status !== deleted)
-      throw new ReadFailure('a manifest entry has an unknown status')
+    const status = entryStatus(record[entry.status])
     const fields = record[entry.data_file] as AvroRecord | null | undefined
     const path = fields?.[file.file_path]
     if (typeof path !== 'string') throw new ReadFailure('a manifest entry names no file')
@@ -50,7 +55,7 @@ export async function* manifestFiles(bytes: Uint8Array, ref: ManifestRef): Async
     const offset = fields?.[file.content_offset]
     yield {
       key: offset === null || offset === undefined ? path : `${path}\0${offset}`,
-      isLive: status !== deleted,
+      isLive: status !== deletedStatus,
       recordCount: count(fields?.[file.record_count]),
     }
   }

@@ -3,6 +3,7 @@
 import { nextTurn } from '../../base/turn.ts'
 import type { AvroRecord } from '../../storage/avro.ts'
 import { fieldNames, fieldsOf, manifestIn, recordField } from '../../storage/avro-fields.ts'
+import { deletedStatus, entryStatus } from '../../storage/manifest-files.ts'
 import { count, type ManifestRef } from '../../storage/manifest-list.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { engineCannotRead } from '../engine-error.ts'
@@ -55,8 +56,6 @@ const fileFields = {
   content_size_in_bytes: 145,
 } as const
 
-/** `status` of an entry: 0 existing, 1 added, 2 deleted. */
-const deleted = 2
 /** Entries after which other work on this thread may run. */
 const turnEntries = 2_000
 
@@ -89,10 +88,8 @@ export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise
   let seen = 0
   for (const record of records) {
     if (++seen % turnEntries === 0) await nextTurn()
-    const status = record[entry.status]
-    if (status !== 0 && status !== 1 && status !== deleted)
-      throw new ReadFailure('a manifest entry has an unknown status')
-    if (status === deleted) continue
+    const status = entryStatus(record[entry.status])
+    if (status === deletedStatus) continue
     const fields = record[entry.data_file] as AvroRecord | undefined
     if (typeof fields !== 'object' || fields === null) throw new ReadFailure('a manifest entry names no file')
     const sequence = sequenceOf(record[entry.sequence_number], status, ref)
