@@ -8,7 +8,7 @@ import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { nodeId, storableJson } from '../database/names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Param } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
@@ -128,9 +128,8 @@ export async function listRefusals(
 /** @throws Fault `bad_request` where it is no token of such a listing */
 function position(after: string | undefined) {
   if (after === undefined) return undefined
-  const [, micros, commitId] =
-    /^([1-9]\d{0,15})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(after) ?? []
-  if (micros === undefined || commitId === undefined)
+  const [micros = '', commitId = '', ...more] = after.split('_')
+  if (!/^[1-9]\d{0,15}$/.test(micros) || !isUuid(commitId) || more.length > 0)
     throw new Fault('bad_request', 'The page token is not valid.')
   return { micros, commitId }
 }
