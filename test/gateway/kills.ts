@@ -68,13 +68,29 @@ export async function killDenialAt(crashAt: CrashPoint): Promise<void> {
  */
 export async function killTransactionAt(crashAt: CrashPoint, acceptedOfSecond: number): Promise<void> {
   await using harness = await crashHarness()
-  expect((await harness.upstream('POST', '/namespaces/sales/tables', createTable('second'))).status).toBe(200)
+  await createSecond(harness)
   const child = await harness.start({ crashAt, crashAtPass: 2 })
+  const { report, first, second } = await killByTransaction(harness, child, '/transactions/commit')
+  expect(first).toHaveLength(1)
+  expect(second).toHaveLength(acceptedOfSecond)
+  expectAuditTrue(report, [...first, ...second])
+}
+
+/** Makes the other table of a transaction in the upstream. */
+export async function createSecond(harness: CrashHarness): Promise<void> {
+  expect((await harness.upstream('POST', '/namespaces/sales/tables', createTable('second'))).status).toBe(200)
+}
+
+/**
+ * Commits on both tables by a transaction, at which the service dies.
+ * @returns what recovery reports, and what stands upstream of each table
+ */
+export async function killByTransaction(harness: CrashHarness, child: Child, path: string) {
   const changes = ['orders', 'second'].map((name) => ({
     identifier: { namespace: ['sales'], name },
     ...JSON.parse(setProperties({ owner: name })),
   }))
-  const sent = fetch(new URL('/v1/iceberg/main/transactions/commit', child.ready.url), {
+  const sent = fetch(new URL(`/v1/iceberg/main${path}`, child.ready.url), {
     method: 'POST',
     body: JSON.stringify({ 'table-changes': changes }),
     headers: { 'x-svc-session': harness.owner().secret },
@@ -82,10 +98,7 @@ export async function killTransactionAt(crashAt: CrashPoint, acceptedOfSecond: n
   expect(await sent.then(({ status }) => status).catch(() => 'died')).toBe('died')
   await child.process.exited
   const report = await harness.settle()
-  const [first, second] = [await harness.accepted('orders'), await harness.accepted('second')]
-  expect(first).toHaveLength(1)
-  expect(second).toHaveLength(acceptedOfSecond)
-  expectAuditTrue(report, [...first, ...second])
+  return { report, first: await harness.accepted('orders'), second: await harness.accepted('second') }
 }
 
 /** Sends a request to the Iceberg surface. */

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { createTable, setProperties } from '../../../demo/commits.ts'
 import type { CrashPoint } from '../../../src/gateway/base/crash-points.ts'
 import { expectAuditTrue } from '../../support/audit-truth.ts'
 import { crashHarness } from '../../support/crash-harness.ts'
+import { createSecond, killByTransaction } from '../kills.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
 setDefaultTimeout(60_000)
@@ -20,24 +20,10 @@ test.each(kills)(
   'an atomic transaction killed at %s, pass %i, is audited for every table or none, as the upstream made it',
   async (crashAt, crashAtPass, acceptedOfEach) => {
     await using harness = await crashHarness({ atomic_transactions: true })
-    expect((await harness.upstream('POST', '/namespaces/sales/tables', createTable('second'))).status).toBe(
-      200,
-    )
+    await createSecond(harness)
     const child = await harness.start({ crashAt, crashAtPass })
     if (crashAt === 'answer-lost') harness.catalog.faults.add({ operation: 'commit', effect: 'drop-after' })
-    const changes = ['orders', 'second'].map((name) => ({
-      identifier: { namespace: ['sales'], name },
-      ...JSON.parse(setProperties({ owner: name })),
-    }))
-    const sent = fetch(new URL('/v1/iceberg/main/v1/transactions/commit', child.ready.url), {
-      method: 'POST',
-      body: JSON.stringify({ 'table-changes': changes }),
-      headers: { 'x-svc-session': harness.owner().secret },
-    })
-    expect(await sent.then(({ status }) => status).catch(() => 'died')).toBe('died')
-    await child.process.exited
-    const report = await harness.settle()
-    const [first, second] = [await harness.accepted('orders'), await harness.accepted('second')]
+    const { report, first, second } = await killByTransaction(harness, child, '/v1/transactions/commit')
     expect([first.length, second.length]).toEqual([acceptedOfEach, acceptedOfEach])
     expectAuditTrue(report, [...first, ...second])
   },
