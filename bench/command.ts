@@ -19,6 +19,7 @@ import { queryCompile } from './query-compile.ts'
 import { queryScan } from './query-scan.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
+import { territoryCheck } from './territory-check.ts'
 
 const entries: readonly BenchEntry[] = [
   gatewayCommit,
@@ -37,6 +38,7 @@ const entries: readonly BenchEntry[] = [
   detectionScan,
   detectionQuality,
   detectionClassify,
+  territoryCheck,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

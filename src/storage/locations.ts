@@ -1,49 +1,25 @@
 /**
  * Decides which locations may be read (docs/reference/catalogs.md 5.1): only those below a storage root that an
- * administrator registered with the catalog credential. Pure: storage.ts resolves symbolic links.
+ * administrator registered with the catalog credential. Pure: location-syntax.ts reads their texts, and storage.ts resolves symbolic links.
  */
 
-import { fileURLToPath } from 'node:url'
+import { isWithin } from './canonical-path.ts'
+import { type Location as AnyLocation, readLocation, textOf } from './location-syntax.ts'
 import { ReadFailure } from './read-failure.ts'
 
-export type Location =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 's3'; readonly bucket: string; readonly key: string }
-
-const bucketPattern = /^[a-z0-9][a-z0-9._-]{1,62}$/i
-const controlCharacter = /\p{Cc}/u
+/** A location that the service's storage can open. */
+export type Location = Extract<AnyLocation, { kind: 'file' } | { kind: 's3' }>
 
 /**
- * A location in canonical form.
+ * What storage opens for a location's text.
  * @param text `file:` URL, absolute path, or `s3:`, `s3a:`, `s3n:` address
  * @returns undefined for anything else, or where it holds dot segments or control characters
  */
 export function parseLocation(text: string): Location | undefined {
-  if (controlCharacter.test(text) || !text.isWellFormed()) return undefined
-  const s3 = /^s3[an]?:\/\/([^/]+)(?:\/(.*))?$/s.exec(text)
-  if (s3 !== null) {
-    const [, bucket = '', key = ''] = s3
-    return bucketPattern.test(bucket) && !hasDotSegment(key) ? { kind: 's3', bucket, key } : undefined
-  }
-  const path = filePath(text)
-  return path === undefined || hasDotSegment(path) || controlCharacter.test(path)
-    ? undefined
-    : { kind: 'file', path: path.replace(/\/{2,}/g, '/') }
-}
-
-function filePath(text: string): string | undefined {
-  if (text.startsWith('/')) return text
-  // Checked before URL parsing, which would resolve dot segments; the caller checks their encoded forms afterwards.
-  if (!/^file:\/(?:\/\/)?[^/]/.test(text) || hasDotSegment(text.slice('file:'.length))) return undefined
-  try {
-    return fileURLToPath(text)
-  } catch {
-    return undefined
-  }
-}
-
-function hasDotSegment(path: string): boolean {
-  return path.split(/[/\\]/).some((segment) => segment === '.' || segment === '..')
+  const reading = readLocation(text)
+  if ('refusal' in reading || reading.isWebUrl) return undefined
+  const { location } = reading
+  return location.kind === 'file' || location.kind === 's3' ? location : undefined
 }
 
 /** The roots as locations; roots that are no location are left out. */
@@ -53,18 +29,8 @@ export function parseRoots(texts: readonly string[]): readonly Location[] {
 
 /** Whether `location` lies below `root`, on a boundary between segments. */
 export function isBelow(location: Location, root: Location): boolean {
-  if (location.kind === 'file') return root.kind === 'file' && isPathBelow(location.path, root.path)
-  return (
-    root.kind === 's3' &&
-    location.bucket === root.bucket &&
-    (root.key === '' || isPathBelow(location.key, root.key))
-  )
-}
-
-function isPathBelow(path: string, root: string): boolean {
-  return (
-    path.length > root.length && path.startsWith(root) && (root.endsWith('/') || path[root.length] === '/')
-  )
+  const prefix = textOf(root)
+  return isWithin(prefix.endsWith('/') ? prefix : `${prefix}/`, textOf(location))
 }
 
 /**

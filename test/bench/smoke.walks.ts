@@ -29,6 +29,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'detection-scan': ['mb_per_s_per_worker', 'http_p99_ratio'],
   'detection-quality': ['precision', 'recall', 'f1', 'false_alerts'],
   'detection-classify': ['cells_per_s'],
+  'territory-check': ['paths_per_s'],
 }
 
 describe('the benchmarks', () => {

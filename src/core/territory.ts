@@ -1,0 +1,10 @@
+/** A table's territory: the places in storage that its files may lie in. Only the noun: storage judges paths by it. */
+
+export interface Territory {
+  /** `observe` lists what lies outside, `enforce` refuses it. */
+  readonly mode: 'observe' | 'enforce'
+  /** Changes with each change of the prefixes or of what the mode means; part of every cached verdict's key. */
+  readonly version: string
+  /** Canonical prefixes with a trailing slash: every location that the table has or had, and what was granted to it. */
+  readonly prefixes: readonly string[]
+}
