@@ -16,6 +16,7 @@ import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change, Judged } from './change.ts'
+import { altersEncryption, isEncrypted } from './encryption.ts'
 import type { Loads } from './loads.ts'
 import { manifestFactsOf } from './manifest-facts.ts'
 import { expiresPinned } from './pinned.ts'
@@ -56,17 +57,19 @@ export async function judgeChange(
     return { base, table, policies: [], verdict: policiesUnavailable(parts, table, loaded.thrown) }
   const { policies: all, pinnedSnapshotId } = loaded.value
   const policies = applicable(all, request)
-  const denied = expiresPinned(table, pinnedSnapshotId, request)
+  const denied =
+    expiresPinned(table, pinnedSnapshotId, request) ?? altersEncryption(table, base?.metadata, request)
   if (denied !== undefined) return { base, table, policies, verdict: denied }
   const early = await speculative(base)
-  // An unknown update may expire the pinned snapshot; evaluating refuses it.
-  const mayUnpin = pinnedSnapshotId !== undefined && !request.updates.every(isSupportedUpdate)
+  // An unknown update may expire the pinned snapshot or remove a key; evaluating refuses it.
+  const isGuarded = pinnedSnapshotId !== undefined || isEncrypted(base?.metadata)
+  const mustApply = isGuarded && !request.updates.every(isSupportedUpdate)
   const verdict =
-    policies.length === 0 && !mayUnpin
+    policies.length === 0 && !mustApply
       ? allowed
       : (early ??
         (await change.stages.time('evaluate', () =>
-          evaluate(parts, upstream, policies, change, base, mayUnpin),
+          evaluate(parts, upstream, policies, change, base, mustApply),
         )))
   if (base !== undefined) return { base, table, policies, verdict }
   return { base, table, policies, verdict: withGrant(verdict, all, 'create-table', table) }
