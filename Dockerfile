@@ -27,5 +27,5 @@ EXPOSE 8080 9100 5433
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
   CMD ["bun", "-e", "const p = (process.env.SVC_LISTEN_ADDR || ':8080').split(':').pop(); process.exit((await fetch(`http://127.0.0.1:${p}/healthz`)).ok ? 0 : 1)"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["bun"]
-CMD ["src/main.ts"]
+ENTRYPOINT ["bun", "src/main.ts"]
+CMD ["serve"]

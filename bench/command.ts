@@ -52,7 +52,7 @@ const commonOptions: Readonly<Record<string, BenchOption>> = {
   help: { type: 'boolean', about: 'this text' },
 }
 
-const exitUsage = 2
+const exitUsage = 64
 
 function helpText(): string {
   const lines = (options: Readonly<Record<string, BenchOption>>) =>

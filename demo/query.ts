@@ -21,7 +21,7 @@ function readArguments() {
 const { statement, url } = readArguments()
 if (statement === undefined || url === null) {
   console.error(usage)
-  process.exit(2)
+  process.exit(64)
 }
 const reader = {
   sub: decodeURIComponent(url.username),

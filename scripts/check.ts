@@ -5,6 +5,18 @@
 
 import { fileURLToPath } from 'node:url'
 
+const usage = `Usage: npm run check
+
+Runs formatter, linter, types and the rules of the architecture. It takes no words.
+Exit status: 0 all passed, 1 a step failed, 64 wrong usage.`
+
+const words = process.argv.slice(2)
+if (words.length > 0) {
+  const helped = words.includes('--help')
+  console[helped ? 'log' : 'error'](usage)
+  process.exit(helped ? 0 : 64)
+}
+
 const steps: readonly (readonly [name: string, args: readonly string[]])[] = [
   ['format and lint (biome)', ['run', '--bun', 'biome', 'check', '--error-on-warnings', '.']],
   ['types (tsc)', ['run', '--bun', 'tsc', '-p', '.']],

@@ -102,12 +102,12 @@ async function main(): Promise<number> {
   const values = readArguments()
   if (values === undefined || values.help) {
     console[values === undefined ? 'error' : 'log'](help)
-    return values === undefined ? 2 : 0
+    return values === undefined ? 64 : 0
   }
   const unknown = values.only.filter((name) => suites[name] === undefined)
   if (unknown.length > 0) {
     console.error(`There is no suite ${unknown.join(', ')}; there are: ${names(() => true)}`)
-    return 2
+    return 64
   }
   mkdirSync(new URL('../.cache/logs', import.meta.url), { recursive: true })
   const total = { passed: 0, failed: 0, skipped: 0 }

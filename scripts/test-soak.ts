@@ -55,7 +55,7 @@ function isCount(value: number | undefined): value is number {
 const read = readArguments()
 if (read === undefined || read.help) {
   console[read === undefined ? 'error' : 'log'](usage)
-  process.exit(read === undefined ? 2 : 0)
+  process.exit(read === undefined ? 64 : 0)
 }
 const { seconds, pairs, seed, from, only } = read
 

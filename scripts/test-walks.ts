@@ -33,7 +33,7 @@ async function main(words: readonly string[]): Promise<void> {
     const why =
       mistaken === undefined ? `No walk has ${words.join(' or ')} in its path.` : `Unknown: ${mistaken}.`
     console.error(`${why}\n${usage}`)
-    process.exitCode = 2
+    process.exitCode = 64
     return
   }
   await runTests(

@@ -5,4 +5,13 @@
 
 import { runTests } from './run-tests.ts'
 
-await runTests(['--timings=test/timings.json', ...process.argv.slice(2)])
+const usage = `Usage: npm test -- [file …] [--update-timings] [flags of bun test]
+
+Runs test/**/*.test.ts, or only the files whose paths hold a given word.
+
+  --update-timings   writes how long each file took into test/timings.json
+  --help             this text`
+
+const words = process.argv.slice(2)
+if (words.includes('--help')) console.log(usage)
+else await runTests(['--timings=test/timings.json', ...words])

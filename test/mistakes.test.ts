@@ -1,6 +1,6 @@
 /**
  * The mistakes that operators make before a service runs: each ends the start with one line that names what is wrong
- * and what to do, and with the right exit status: 64 for arguments, 78 for settings, 1 for everything else.
+ * and what to do, and with the right exit status: 64 for arguments, 78 for settings, 69 for a database that cannot be reached, 1 for everything else.
  */
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -26,7 +26,7 @@ const folder = mkdtempSync(join(tmpdir(), 'covenant-mistakes-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function start(env: Env, words: readonly string[] = []) {
-  const process_ = Bun.spawn([process.execPath, 'src/main.ts', ...words], {
+  const process_ = Bun.spawn([process.execPath, 'src/main.ts', 'serve', ...words], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdout: 'pipe',

@@ -25,7 +25,7 @@ Failures and delays: GET and POST /dev/faults, for example
 
 function fail(problem: string): never {
   console.error(`${problem}\n\n${help}`)
-  process.exit(2)
+  process.exit(64)
 }
 
 function readArguments() {
@@ -69,5 +69,9 @@ const catalog = await startDevCatalog({
   warehouse: given.warehouse,
   tokenSeconds,
   ...(given.credential === undefined ? {} : { credential: given.credential }),
+}).catch((error: unknown) => {
+  const why = error instanceof Error ? error.message : String(error)
+  console.error(`The development catalog cannot start at ${given.hostname}:${port}: ${why}`)
+  process.exit(1)
 })
 console.log(`Development catalog (not for production) at ${catalog.url}, warehouse ${given.warehouse}`)

@@ -1,39 +1,37 @@
 /** Runs one call of the command line: takes its arguments, gives its output and exit status. */
 
-import { Fault, tellOperator } from '../base/fault.ts'
-import { type Config, ConfigError, parseConfig } from '../config.ts'
+import { type Config, parseConfig } from '../config.ts'
 import type { Store } from '../store/store.ts'
 import { helpText, prepareCall, printable } from './command.ts'
 import { commands } from './commands.ts'
-import { UsageError } from './flags.ts'
+import { exitStatus, reportFailure } from './exit-status.ts'
+import type { Terminal } from './terminal.ts'
 
-export interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly stdin: () => Promise<string>
-  readonly openStore: (config: Config) => Promise<Store>
-  readonly print: (text: string) => void
-  readonly complain: (text: string) => void
-}
-
-const exitFailed = 1
-/** sysexits.h */
-const exitUsage = 64
-const exitConfig = 78
+/** Opens the store that the settings name. */
+export type OpenStore = (config: Config) => Promise<Store>
 
 /**
  * Runs one call. It never throws.
  * @returns the exit status
  */
-export async function runCall(words: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runCall(
+  words: readonly string[],
+  terminal: Terminal,
+  openStore: OpenStore,
+): Promise<number> {
   try {
-    await run(words, surroundings)
-    return 0
+    await run(words, terminal, openStore)
+    return exitStatus.done
   } catch (error) {
-    return report(error, surroundings.complain)
+    return reportFailure(error, 'covenant admin', terminal)
   }
 }
 
-async function run(words: readonly string[], { env, stdin, openStore, print }: Surroundings): Promise<void> {
+async function run(
+  words: readonly string[],
+  { env, stdin, print }: Terminal,
+  openStore: OpenStore,
+): Promise<void> {
   if (words.length === 0 || words.includes('--help') || words[0] === 'help') {
     print(helpText(words[0] === 'help' ? words.slice(1) : words, commands))
     return
@@ -47,17 +45,4 @@ async function run(words: readonly string[], { env, stdin, openStore, print }: S
   } finally {
     await store.close()
   }
-}
-
-function report(error: unknown, complain: (text: string) => void): number {
-  if (error instanceof ConfigError) {
-    complain(`The configuration has ${error.problems.length} problem(s):\n${error.message}`)
-    return exitConfig
-  }
-  if (error instanceof UsageError || (error instanceof Fault && error.kind === 'bad_request')) {
-    complain(`${error.message}\nSee: bun run admin --help`)
-    return exitUsage
-  }
-  complain(tellOperator(error))
-  return exitFailed
 }

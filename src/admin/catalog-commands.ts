@@ -13,7 +13,8 @@ import {
   removeCatalogCredential,
 } from '../store/catalog-credential/catalog-credentials.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
-import { type Flags, UsageError } from './flags.ts'
+import { UsageError } from './exit-status.ts'
+import type { Flags } from './flags.ts'
 import { catalogView } from './views.ts'
 
 export const catalogCommands: readonly Command[] = [

@@ -7,7 +7,8 @@ import type { TenantId } from '../core/tenant.ts'
 import { everyItem, type Page, type PageRequest } from '../store/database/page.ts'
 import type { Store } from '../store/store.ts'
 import { getTenant } from '../store/tenant/tenants.ts'
-import { Flags, UsageError } from './flags.ts'
+import { exitStatusHelp, UsageError } from './exit-status.ts'
+import { Flags } from './flags.ts'
 
 /**
  * Runs a command after its flags were checked.
@@ -123,13 +124,13 @@ export function helpText(words: readonly string[], commands: readonly Command[])
   const shown = names.length === 0 ? commands : named
   if (shown.length === 0) throw new UsageError(unknownCommand(names, commands))
   const lines = shown.map((command) => `  ${usageOf(command)}\n      ${command.summary}`)
-  return `Usage: bun run admin <command> [flags]
+  return `Usage: covenant admin <command> [flags]
 
 ${lines.join('\n')}
 
 Prints JSON; with --field, only the value of that field, or nothing if it is empty. Works on the store that SVC_DATABASE_URL or
 SVC_DATA_DIR names. The embedded store has one owner at a time: stop the service first.
-Exit status: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration.`
+${exitStatusHelp}`
 }
 
 /** A command's result as text for standard output; undefined for nothing. */

@@ -3,9 +3,7 @@
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-
-/** The arguments are wrong; the message says how. */
-export class UsageError extends Error {}
+import { UsageError } from './exit-status.ts'
 
 export class Flags {
   constructor(

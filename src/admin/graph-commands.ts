@@ -6,7 +6,8 @@ import { edgeLabels, nodeId, vertexLabels } from '../store/database/names.ts'
 import { checkCypher, cypher } from '../store/graph/cypher.ts'
 import { traverse } from '../store/graph/graph.ts'
 import { type Command, everyPage, onTenant } from './command.ts'
-import { type Flags, parseTableName, UsageError } from './flags.ts'
+import { UsageError } from './exit-status.ts'
+import { type Flags, parseTableName } from './flags.ts'
 import { returnColumns } from './return-columns.ts'
 
 const directions = ['out', 'in', 'both'] as const

@@ -4,7 +4,7 @@ import { type Policy, policyKinds, policyModes } from '../core/policy.ts'
 import { checkPolicyToSave } from '../policy/check.ts'
 import { deletePolicy, listPolicies, putPolicy } from '../store/policy/policies.ts'
 import { assertFound, type Command, everyPage, onTenant } from './command.ts'
-import { UsageError } from './flags.ts'
+import { UsageError } from './exit-status.ts'
 import { policyView } from './views.ts'
 
 export const policyCommands: readonly Command[] = [

@@ -1,6 +1,6 @@
 /**
  * The public keys that verify licenses. They are part of the program, because with a configurable key anyone could
- * sign. `bun run license keygen` makes a pair; the public half goes here.
+ * sign. `covenant license keygen` makes a pair; the public half goes here.
  */
 
 export interface LicenseKey {

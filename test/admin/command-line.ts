@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCall } from '../../src/admin/call.ts'
+import type { Terminal } from '../../src/admin/terminal.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { storeTemplate, testSecretsKey } from '../support/store.ts'
 
-const program = fileURLToPath(new URL('../../src/admin.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 export interface Outcome {
   readonly status: number
@@ -27,6 +28,24 @@ export interface CommandLine extends AsyncDisposable {
 }
 
 type Env = Readonly<Record<string, string>>
+
+/** Runs `admin …words` in this process, on a store that stays open. */
+export async function runOn(
+  store: Store,
+  words: readonly string[],
+  { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Env } = {},
+): Promise<Outcome> {
+  const printed: string[] = []
+  const complaints: string[] = []
+  const terminal: Terminal = {
+    env,
+    stdin: async () => stdin,
+    print: (text) => printed.push(`${text}\n`),
+    complain: (text) => complaints.push(`${text}\n`),
+  }
+  const status = await runCall(words, terminal, async () => ({ ...store, close: async () => {} }))
+  return { status, stdout: printed.join(''), stderr: complaints.join('') }
+}
 
 /** An embedded store in a temporary directory, prepared as a first start would. */
 export async function commandLine(): Promise<CommandLine> {
@@ -48,23 +67,14 @@ export async function commandLine(): Promise<CommandLine> {
     words: readonly string[],
     { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Env } = {},
   ): Promise<Outcome> {
-    const printed: string[] = []
-    const complaints: string[] = []
-    const status = await runCall(words, {
-      env,
-      stdin: async () => stdin,
-      openStore: async () => ({ ...(await open()), close: async () => {} }),
-      print: (text) => printed.push(`${text}\n`),
-      complain: (text) => complaints.push(`${text}\n`),
-    })
-    return { status, stdout: printed.join(''), stderr: complaints.join('') }
+    return await runOn(await open(), words, { stdin, env })
   }
 
   async function spawn(
     words: readonly string[],
     { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Env } = {},
   ): Promise<Outcome> {
-    const child = Bun.spawn([process.execPath, program, ...words], {
+    const child = Bun.spawn([process.execPath, program, 'admin', ...words], {
       env: { PATH: process.env.PATH, SVC_DATA_DIR: join(folder, 'data'), ...env },
       stdin: Buffer.from(stdin),
       stdout: 'pipe',

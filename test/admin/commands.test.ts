@@ -64,7 +64,7 @@ describe('tenants', () => {
 
   test('are no more than the installed license is for, as through /admin', async () => {
     const limited = (tenants: string) => {
-      const issue = ['scripts/license.ts', 'issue', '--licensee', 'me', '--tenants', tenants]
+      const issue = ['src/main.ts', 'license', 'issue', '--licensee', 'me', '--tenants', tenants]
       const { stdout } = Bun.spawnSync([process.execPath, ...issue], {
         cwd: new URL('../..', import.meta.url).pathname,
       })

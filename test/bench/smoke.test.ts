@@ -47,7 +47,7 @@ describe('the benchmarks', () => {
     async (args, sentence) => {
       const [out, err]: [string[], string[]] = [[], []]
       const code = await benchCommand(args, { out: (line) => out.push(line), err: (line) => err.push(line) })
-      expect({ code, out }).toEqual({ code: 2, out: [] })
+      expect({ code, out }).toEqual({ code: 64, out: [] })
       expect(err.join('\n')).toContain(sentence)
       expect(err.join('\n')).toContain('Try --help.')
     },
@@ -56,7 +56,7 @@ describe('the benchmarks', () => {
 
   test('the process ends with the exit code of what is wrong, and says it on standard error', async () => {
     const { code, out, err } = await bench('nope')
-    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect({ code, out }).toEqual({ code: 64, out: '' })
     expect(err).toStartWith('There is no benchmark `nope`.')
   }, 300_000)
 })

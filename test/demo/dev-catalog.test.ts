@@ -470,7 +470,7 @@ test('the command line says how it is used and refuses what it does not know', a
     ['--nonsense'],
   ]) {
     const [code, , problem] = await run(...args)
-    expect(code).toBe(2)
+    expect(code).toBe(64)
     expect(problem).toContain('Usage')
   }
 })

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
-import { runCall } from '../../src/admin/call.ts'
 import { policyErrorCodes } from '../../src/core/decision.ts'
 import type { Refusal } from '../../src/store/commit/refusals.ts'
 import { deletePolicy, listPolicies } from '../../src/store/policy/policies.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
+import { runOn } from '../admin/command-line.ts'
 import { failingStore } from '../support/failing-store.ts'
 import { call, session } from '../support/identity.ts'
 import {
@@ -222,16 +222,10 @@ describe('the listing', () => {
     await governOrders(service, { id: 'a-broken', definitionCel: 'dyn(1)' })
     await send('command-503')
     const list = async (flags: string, tenant: string = service.owner.tenant) => {
-      const printed: string[] = []
-      const status = await runCall(`refusal list --tenant ${tenant} ${flags}`.split(' '), {
-        env: {},
-        stdin: async () => '',
-        openStore: async () => ({ ...service.store, close: async () => {} }),
-        print: (text) => printed.push(text),
-        complain: (text) => printed.push(text),
-      })
-      expect([status, ...printed]).toEqual([0, expect.any(String)])
-      return (JSON.parse(printed.join('')) as { items: readonly Refusal[] }).items
+      const words = `refusal list --tenant ${tenant} ${flags}`.split(' ')
+      const { status, stdout, stderr } = await runOn(service.store, words)
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      return (JSON.parse(stdout) as { items: readonly Refusal[] }).items
     }
     expect(await list('--request command-403')).toMatchObject([{ outcome: 'policy_denied' }])
     expect(await list('--request command-503')).toMatchObject([{ outcome: 'policy_engine_unavailable' }])

@@ -38,7 +38,7 @@ function problem(text: string, development = false, keys: readonly LicenseKey[] 
 }
 
 async function run(args: readonly string[], env: Record<string, string> = {}) {
-  const process_ = Bun.spawn([process.execPath, 'scripts/license.ts', ...args], {
+  const process_ = Bun.spawn([process.execPath, 'src/main.ts', 'license', ...args], {
     cwd: new URL('../..', import.meta.url).pathname,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdout: 'pipe',
@@ -143,7 +143,7 @@ describe('what may run', () => {
   })
 })
 
-describe('bun run license', () => {
+describe('covenant license', () => {
   test('issues a development license that inspect shows and production refuses', async () => {
     const issued = await run(['issue', '--licensee', 'Acme', '--capabilities', 'graphql', '--tenants', '3'])
     expect(issued).toMatchObject({ code: 0, err: '' })

@@ -7,7 +7,7 @@ import { call, startIdentityService } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 
 function issue(...flags: readonly string[]): string {
-  const args = ['scripts/license.ts', 'issue', '--licensee', 'Acme', ...flags]
+  const args = ['src/main.ts', 'license', 'issue', '--licensee', 'Acme', ...flags]
   const cwd = new URL('../..', import.meta.url).pathname
   return Bun.spawnSync([process.execPath, ...args], { cwd })
     .stdout.toString()
@@ -56,6 +56,6 @@ test('a key is trusted because the program holds it: processes bring none, and a
   const { store, metrics, log } = service.app.gateway
   const config = parseConfig({ SVC_LICENSE: licenseForAll(), SVC_DEMO: '1' })
   await expect(startApp({ config, store, metrics, log })).rejects.toThrow('does not have')
-  for (const process of ['main', 'admin', 'migrate'])
-    expect(await Bun.file(`src/${process}.ts`).text()).not.toContain('licenseKeys')
+  for (const verb of ['serve', 'check', 'admin', 'migrate'])
+    expect(await Bun.file(`src/admin/${verb}.ts`).text()).not.toContain('licenseKeys')
 }, 300_000)

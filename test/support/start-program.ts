@@ -1,4 +1,4 @@
-/** The service and its commands in processes of their own. */
+/** The verbs of `covenant` in processes of their own. */
 
 import { join } from 'node:path'
 
@@ -10,12 +10,8 @@ export const anyPorts = {
   SVC_PGWIRE_ADDR: '127.0.0.1:0',
 } as const
 
-export function start(
-  env: Readonly<Record<string, string>>,
-  program = 'src/main.ts',
-  words: readonly string[] = [],
-) {
-  return Bun.spawn([process.execPath, program, ...words], {
+export function start(env: Readonly<Record<string, string>>, words: readonly string[] = ['serve']) {
+  return Bun.spawn([process.execPath, 'src/main.ts', ...words], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdout: 'pipe',

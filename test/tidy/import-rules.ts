@@ -17,7 +17,8 @@ const layers: readonly (readonly string[])[] = [
   ['server'],
   ['config'],
   ['app', 'open-store'],
-  ['main', 'migrate', 'admin'],
+  ['admin'],
+  ['main'],
 ]
 
 /**
@@ -44,8 +45,8 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
 }
 
-/** Where a process starts. */
-const entries = ['src/main.ts', 'src/migrate.ts', 'src/admin.ts']
+/** Where the process starts. */
+const entries = ['src/main.ts']
 
 /** Packages that only some files may import. */
 const packagePlaces: readonly { name: RegExp; allowed: RegExp; instead: string }[] = [

@@ -70,7 +70,7 @@ export async function migrate(
     const plan = await planMigrations(sql, files)
     if (mode === 'apply') await applyPlan(sql, files.functions, plan)
     else if (statusOf(plan).some(({ pending }) => pending.length > 0))
-      throw new Fault('misconfigured', 'The database lacks migrations: run `bun run migrate` first.')
+      throw new Fault('misconfigured', 'The database lacks migrations: run `covenant migrate` first.')
   } finally {
     await sql`select pg_advisory_unlock(${lockKey})`.catch(() => {})
   }

@@ -1,19 +1,21 @@
-/** `bun run license`: shows what a license says, issues development licenses, and makes signing keys. */
+/** `covenant license`: shows what a license says, issues development licenses, and makes signing keys. */
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { Fault } from '../src/base/fault.ts'
-import { commercialCapabilities } from '../src/core/capability.ts'
-import { licenseType, verifyLicense } from '../src/license/license.ts'
+import { commercialCapabilities } from '../core/capability.ts'
+import { licenseType, verifyLicense } from '../license/license.ts'
+import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
+import type { Terminal } from './terminal.ts'
 
 const usage = `Usage:
-  bun run license inspect [FILE]   what a license says; without FILE, SVC_LICENSE or SVC_LICENSE_FILE
-  bun run license issue --licensee NAME [--capabilities a,b] [--tenants N] [--days 30] [--grace-days 14]
+  covenant license inspect [FILE]   what a license says; without FILE, SVC_LICENSE or SVC_LICENSE_FILE
+  covenant license issue --licensee NAME [--capabilities a,b] [--tenants N] [--days 30] [--grace-days 14]
       a development license, which the service takes under SVC_DEMO=1 only. With --key FILE and --key-id ID
       it is signed with a private key (JWK) of keygen instead
-  bun run license keygen           a new key pair as JSON Web Keys
+  covenant license keygen           a new key pair as JSON Web Keys
 
-Capabilities: ${commercialCapabilities.join(', ')}`
+Capabilities: ${commercialCapabilities.join(', ')}
+${exitStatusHelp}`
 
 /** The private half of the development key is public, because a production service refuses what it signs. */
 const developmentKey = {
@@ -23,10 +25,8 @@ const developmentKey = {
   d: 'OZEaJxAF8Z86_vz2qOs0Uf8lIgSp6GnTU-KUtYj035U',
 }
 
-class UsageError extends Error {}
-
-async function inspect(file: string | undefined): Promise<void> {
-  const { SVC_LICENSE: text, SVC_LICENSE_FILE: named } = process.env
+async function inspect(file: string | undefined, { env, print }: Terminal): Promise<void> {
+  const { SVC_LICENSE: text, SVC_LICENSE_FILE: named } = env
   const from = file ?? (text ? undefined : named)
   if (from === undefined && !text)
     throw new UsageError(
@@ -38,10 +38,10 @@ async function inspect(file: string | undefined): Promise<void> {
   const now = Date.now()
   const state = now < expiresAtMs ? 'valid' : now < until.getTime() ? 'grace' : 'expired'
   const times = { issuedAt: new Date(issuedAtMs), expiresAt: new Date(expiresAtMs), runsUntil: until }
-  console.log(JSON.stringify({ ...rest, ...times, state }, undefined, 2))
+  print(JSON.stringify({ ...rest, ...times, state }, undefined, 2))
 }
 
-async function issue(args: readonly string[]): Promise<void> {
+async function issue(args: readonly string[], { print }: Terminal): Promise<void> {
   const text = { type: 'string' } as const
   const { values } = parseArgs({
     args: [...args],
@@ -76,7 +76,7 @@ async function issue(args: readonly string[]): Promise<void> {
   const signed = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')
-  console.log(`${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`)
+  print(`${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`)
 }
 
 /** Errors name neither the file nor its content, because a user may pass the secret itself by mistake. */
@@ -105,23 +105,35 @@ function count(name: string, value: string, min: number): number {
   return parsed
 }
 
-function keygen(): void {
+function keygen({ print }: Terminal): void {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const jwk = (key: typeof publicKey) => key.export({ format: 'jwk' })
-  console.log(JSON.stringify({ public: jwk(publicKey), private: jwk(privateKey) }, undefined, 2))
+  print(JSON.stringify({ public: jwk(publicKey), private: jwk(privateKey) }, undefined, 2))
 }
 
-async function main([command, ...args]: readonly string[]): Promise<void> {
-  if (command === 'help' || [command, ...args].includes('--help')) console.log(usage)
-  else if (command === 'inspect' && args.length <= 1) await inspect(args[0])
-  else if (command === 'issue') await issue(args)
-  else if (command === 'keygen' && args.length === 0) keygen()
-  else throw new UsageError(`there is no command \`${[command, ...args].join(' ').trim()}\``)
+/** @returns the exit status */
+export async function license(words: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await run(words, terminal)
+    return exitStatus.done
+  } catch (error) {
+    return reportFailure(
+      isParseError(error) ? new UsageError(error.message) : error,
+      'covenant license',
+      terminal,
+    )
+  }
 }
 
-await main(process.argv.slice(2)).catch((error: unknown) => {
-  const wrong = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
-  const message = error instanceof Fault ? error.publicMessage : (error as Error).message
-  console.error(wrong ? `${message}\n\n${usage}` : message)
-  process.exit(wrong ? 64 : 1)
-})
+function isParseError(error: unknown): error is Error {
+  return error instanceof Error && String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
+}
+
+async function run(words: readonly string[], terminal: Terminal): Promise<void> {
+  const [command, ...args] = words
+  if (command === undefined || command === 'help' || words.includes('--help')) terminal.print(usage)
+  else if (command === 'inspect' && args.length <= 1) await inspect(args[0], terminal)
+  else if (command === 'issue') await issue(args, terminal)
+  else if (command === 'keygen' && args.length === 0) keygen(terminal)
+  else throw new UsageError('The words after `license` are `inspect`, `issue` or `keygen`.')
+}

@@ -1,0 +1,10 @@
+/** What a verb has of the process that runs it: the environment, standard input, and where text goes. */
+
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: () => Promise<string>
+  /** One text on standard output. */
+  readonly print: (text: string) => void
+  /** One text on standard error. */
+  readonly complain: (text: string) => void
+}

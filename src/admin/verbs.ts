@@ -1,0 +1,79 @@
+/**
+ * The verbs of the command `covenant`, and its own help and version. A verb's module is loaded only when it runs, so
+ * that a call of the command line does not wait for the modules of the service.
+ */
+
+import { version } from '../../package.json'
+import { exitStatus, exitStatusHelp } from './exit-status.ts'
+import type { Terminal } from './terminal.ts'
+
+/** One verb of `covenant`. */
+export interface Verb {
+  readonly name: string
+  /** One line of the help. */
+  readonly summary: string
+  /**
+   * Runs the verb with the words after it; it answers `--help` itself, and reports its own failures.
+   * @returns the exit status; undefined where the process goes on, as a service does
+   */
+  readonly run: (words: readonly string[], terminal: Terminal) => Promise<number | undefined>
+}
+
+const verbs: readonly Verb[] = [
+  {
+    name: 'serve',
+    summary: 'Starts the service.',
+    run: async (words, terminal) => (await import('./serve.ts')).serve(words, terminal),
+  },
+  {
+    name: 'check',
+    summary: 'Checks the settings in the environment and starts nothing.',
+    run: async (words, terminal) => (await import('./check.ts')).check(words, terminal),
+  },
+  {
+    name: 'migrate',
+    summary: 'Applies pending migrations to the database, or lists them.',
+    run: async (words, terminal) => (await import('./migrate.ts')).migrateDatabase(words, terminal),
+  },
+  {
+    name: 'admin',
+    summary: 'Administers tenants, sessions, catalogs and policies, and reads the records.',
+    run: async (words, terminal) => (await import('./admin.ts')).admin(words, terminal),
+  },
+  {
+    name: 'license',
+    summary: 'Shows a license, issues one, or makes a signing key.',
+    run: async (words, terminal) => (await import('./license.ts')).license(words, terminal),
+  },
+]
+
+const help = `Usage: covenant <verb> [words]
+
+${verbs.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join('\n')}
+
+  --help      this text; after a verb, that verb's
+  --version   the version
+
+Settings of serve, check, migrate and admin are environment variables: docs/configuration.md.
+${exitStatusHelp}`
+
+/**
+ * Runs `covenant …words`. It never throws.
+ * @returns the exit status; undefined where the process goes on
+ */
+export async function runCovenant(words: readonly string[], terminal: Terminal): Promise<number | undefined> {
+  const [first, ...rest] = words[0] === 'help' ? [...words.slice(1), '--help'] : words
+  if (first === undefined || first === '--help') {
+    terminal.print(help)
+    return exitStatus.done
+  }
+  if (first === '--version') {
+    terminal.print(`covenant ${version}`)
+    return exitStatus.done
+  }
+  const verb = verbs.find(({ name }) => name === first)
+  if (verb !== undefined) return await verb.run(rest, terminal)
+  // Not quoted, because it may be a secret in the wrong place.
+  terminal.complain(`There is no such verb. Usage: covenant ${verbs.map(({ name }) => name).join('|')}`)
+  return exitStatus.usage
+}
